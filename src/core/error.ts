@@ -1,0 +1,64 @@
+import type { Feature } from './engine.ts'
+
+/** Where in the request body a fault lies; each wire format writes it in its own notation. */
+export type ErrorPath = readonly (string | number)[]
+
+/** How a field is wrong, for the formats that tell these apart. */
+export type FieldFault = 'missing' | 'type' | 'value' | 'unsupported-field' | 'unsupported-value'
+
+/**
+ * Every failure a caller may see.
+ *
+ * A wire format maps each to a status and a body. `retryAfterMs` is a hint, null where none is known.
+ */
+export type ApiErrorReason =
+  | { readonly code: 'invalid-request'; readonly path: ErrorPath | null; readonly fault: FieldFault | null; readonly detail?: ErrorDetail }
+  | { readonly code: 'unsupported-feature'; readonly feature: Feature; readonly path: ErrorPath | null }
+  | { readonly code: 'unsupported-encoding' }
+  | { readonly code: 'context-exceeded'; readonly inputTokens: number; readonly windowTokens: number }
+  | { readonly code: 'unauthenticated'; readonly maskedKey: string | null }
+  | { readonly code: 'permission-denied' }
+  | { readonly code: 'model-not-found'; readonly model: string; readonly available: readonly string[] }
+  | { readonly code: 'unsupported-endpoint' | 'unknown-url' }
+  | { readonly code: 'method-not-allowed'; readonly allowed: readonly string[] }
+  | { readonly code: 'request-too-large'; readonly bytesMax: number }
+  | { readonly code: 'request-timeout' }
+  | { readonly code: 'rate-limited'; readonly retryAfterMs: number }
+  | { readonly code: 'overloaded'; readonly retryAfterMs: number }
+  | { readonly code: 'engine-failed' }
+  | { readonly code: 'internal' }
+
+export type ApiErrorCode = ApiErrorReason['code']
+
+/** Sub-codes that clients act upon; a format that has no place for one leaves it out. */
+export type ErrorDetail = 'thread-unsupported' | 'tool-name-conflict' | 'invalid-json'
+
+/**
+ * A failure the caller may read and act upon.
+ *
+ * `message` may reach the caller, `cause` never leaves the process. Any other
+ * error that reaches the door is a bug and answers as `internal`.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly reason: ApiErrorReason
+
+  constructor(reason: ApiErrorReason, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.reason = reason
+  }
+
+  get code(): ApiErrorCode {
+    return this.reason.code
+  }
+}
+
+export function invalidRequest(path: ErrorPath | null, fault: FieldFault | null, message: string): ApiError {
+  return new ApiError({ code: 'invalid-request', path, fault }, message)
+}
+
+/** Turns anything thrown into what a caller may see; a bug keeps its story in `cause`. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  return new ApiError({ code: 'internal' }, 'The server had an internal error.', { cause: error })
+}

@@ -1,0 +1,165 @@
+import type { ErrorPath } from './error.ts'
+
+/** A JSON Schema as the client sent it, key order kept: another order would change the prompt. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/**
+ * What a client asked for: the one request every wire format decodes into.
+ *
+ * `inference` resolves it against the model on offer into an `EngineRequest`.
+ */
+export type GenerationRequest = {
+  /** As the client wrote it; it may name no model on offer. */
+  readonly model: string
+  readonly messages: readonly Message[]
+  /** The last message is an assistant turn that the model continues instead of answering. */
+  readonly continuesFinalMessage: boolean
+  readonly tools: readonly Tool[]
+  readonly toolChoice: ToolChoice
+  readonly thinking: ThinkingChoice
+  readonly output: OutputFormat
+  readonly sampling: Sampling
+  /** Zero computes the prompt and generates nothing; null leaves the limit to the model. */
+  readonly outputTokensMax: number | null
+  readonly outputTokensMin: number
+  readonly stopSequences: readonly string[]
+  /** Whether a matched stop sequence is part of the answer's text. */
+  readonly includesStopSequence: boolean
+  /** How many alternatives to report per token; null reports no log-probabilities at all. */
+  readonly logprobsTop: number | null
+  readonly choiceCount: number
+}
+
+/** A request with every choice made: what an engine is given. */
+export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMax' | 'choiceCount'> & {
+  readonly thinking: Thinking
+  readonly outputTokensMax: number
+  /** The served model's own limit on prompt and answer together; an engine's smaller one wins. */
+  readonly windowTokensMax: number
+}
+
+export type Message =
+  | { readonly role: 'system'; readonly content: readonly TextBlock[] }
+  | { readonly role: 'user'; readonly content: readonly (TextBlock | ImageBlock | ToolResultBlock)[] }
+  | { readonly role: 'assistant'; readonly content: readonly (ThinkingBlock | TextBlock | ToolCallBlock)[] }
+
+/** Marks the end of a prefix the client asked to have cached, and for how long. */
+type Cacheable = { readonly cacheBreakpoint?: { readonly lifetime: '5m' | '1h' } }
+
+export type TextBlock = Cacheable & { readonly kind: 'text'; readonly text: string }
+export type ImageBlock = Cacheable & {
+  readonly kind: 'image'
+  readonly mediaType: string
+  readonly data: Uint8Array
+  /** Where the request held it, for the error of a model that takes text only. */
+  readonly path: ErrorPath
+}
+export type ThinkingBlock = { readonly kind: 'thinking'; readonly text: string }
+export type ToolCallBlock = Cacheable & {
+  readonly kind: 'tool-call'
+  readonly id: string
+  readonly name: string
+  /** JSON text, normally of an object; a client may replay text that does not parse. */
+  readonly arguments: string
+}
+export type ToolResultBlock = Cacheable & {
+  readonly kind: 'tool-result'
+  readonly toolCallId: string
+  readonly isError: boolean
+  readonly content: readonly (TextBlock | ImageBlock)[]
+}
+
+export type Tool = Cacheable & {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+  readonly isStrict: boolean
+  /** A `text` tool takes one free string instead of an object. */
+  readonly input: 'json' | 'text'
+}
+
+export type ToolChoice =
+  | { readonly kind: 'auto' | 'none' | 'required'; readonly parallel: boolean; readonly allowed: readonly string[] | null }
+  | { readonly kind: 'named'; readonly name: string; readonly parallel: boolean }
+
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof efforts)[number]
+
+export type ThinkingChoice =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'effort'; readonly effort: Effort }
+  | Thinking
+
+export type Thinking = { readonly kind: 'off' } | { readonly kind: 'on'; readonly tokensMax: number | null }
+
+export type OutputFormat = { readonly kind: 'text' } | { readonly kind: 'json'; readonly schema: JsonSchema | null }
+
+/** Null leaves a setting to the model; a penalty of 0 (or 1 for repetition) is off. */
+export type Sampling = {
+  readonly temperature: number | null
+  readonly topP: number | null
+  readonly topK: number | null
+  readonly minP: number | null
+  readonly presencePenalty: number
+  readonly frequencyPenalty: number
+  readonly repetitionPenalty: number
+  /** An unsigned 32-bit number. */
+  readonly seed: number | null
+  readonly logitBias: readonly (readonly [token: number, bias: number])[]
+}
+
+/**
+ * The one stream every engine produces and every wire format encodes.
+ *
+ *     stream = start (block-start delta* block-end)* finish
+ *
+ * One block is open at a time and blocks never interleave. A failed generation
+ * throws an ApiError from the iterator, an aborted one a GenerationAborted;
+ * there is no error event.
+ */
+export type GenerationEvent =
+  | { readonly type: 'start'; readonly usage: Usage }
+  | { readonly type: 'block-start'; readonly block: BlockStart }
+  | { readonly type: 'delta'; readonly text: string; readonly tokens: number; readonly logprobs?: readonly TokenLogprob[] }
+  | { readonly type: 'block-end' }
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: Usage }
+
+export type BlockStart =
+  | { readonly kind: 'thinking' }
+  | { readonly kind: 'text' }
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string }
+
+export type TokenLogprob = {
+  readonly bytes: Uint8Array
+  readonly logprob: number
+  readonly top: readonly { readonly bytes: Uint8Array; readonly logprob: number }[]
+}
+
+/** `window` is a full context window, `length` the limit the client (or the model's cap) set. */
+export type FinishReason =
+  | { readonly kind: 'end' | 'length' | 'window' | 'tool-calls' | 'refusal' }
+  | { readonly kind: 'stop-sequence'; readonly sequence: string }
+
+/** Token counts. The three input counts are disjoint; their sum is the prompt. */
+export type Usage = {
+  readonly inputUncached: number
+  readonly inputCacheRead: number
+  readonly inputCacheWrite: number
+  /** Every token the model produced, the one that ends the answer included. */
+  readonly output: number
+  /** The part of `output` spent in thinking blocks. */
+  readonly outputThinking: number
+}
+
+export const zeroUsage: Usage = { inputUncached: 0, inputCacheRead: 0, inputCacheWrite: 0, output: 0, outputThinking: 0 }
+
+/** Thrown by an engine's stream after its signal fired; `usage` counts all the engine did until it stopped. */
+export class GenerationAborted extends Error {
+  override readonly name = 'GenerationAborted'
+  readonly usage: Usage
+
+  constructor(usage: Usage) {
+    super('The generation was aborted.')
+    this.usage = usage
+  }
+}

@@ -1,0 +1,4 @@
+export type RequestId = `req_${string}`
+export type OrganizationId = `org_${string}`
+export type ProjectId = `proj_${string}`
+export type ApiKeyId = `key_${string}`

@@ -1,0 +1,19 @@
+import type { Effort, Thinking } from './generation.ts'
+
+/** The models on offer, the default one first. */
+export const modelIds = ['clarke-1.0', 'hal-1.0', 'tycho-1.0'] as const
+export type ModelId = (typeof modelIds)[number]
+
+/** What a client may know of a model. The weights behind it have no field here, so their name cannot leak. */
+export type ServedModel = {
+  readonly id: ModelId
+  readonly displayName: string
+  readonly description: string
+  /** Release date of the id, constant across restarts. */
+  readonly createdAtMs: number
+  /** Prompt and answer together. */
+  readonly windowTokens: number
+  readonly outputTokensMax: number
+  readonly thinkingDefault: Thinking
+  readonly thinkingByEffort: Readonly<Record<Effort, Thinking>>
+}
