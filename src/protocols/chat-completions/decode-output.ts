@@ -1,0 +1,43 @@
+import type { JsonSchema, OutputFormat } from '../../core/generation.ts'
+import { fieldError } from './error.ts'
+import type { ChatBody } from './schema.ts'
+
+export function decodeOutput(body: ChatBody): OutputFormat {
+  if (body.response_format !== undefined) return decodeResponseFormat(body.response_format)
+  if (body.guided_json !== undefined) return { kind: 'json', schema: decodeGuidedJson(body.guided_json) }
+  if (body.json_schema !== undefined) return { kind: 'json', schema: body.json_schema }
+  return { kind: 'text' }
+}
+
+function decodeResponseFormat(format: NonNullable<ChatBody['response_format']>): OutputFormat {
+  switch (format.type) {
+    case 'text':
+      return { kind: 'text' }
+    case 'json_object':
+      return { kind: 'json', schema: format.schema ?? null }
+    case 'json_schema':
+      if (format.json_schema === undefined) throw fieldError(['response_format', 'json_schema'], 'missing', '')
+      return { kind: 'json', schema: format.json_schema.schema ?? null }
+    default:
+      throw fieldError(
+        ['response_format', 'type'],
+        'unsupported-value',
+        'expected "text", "json_object" or "json_schema"',
+      )
+  }
+}
+
+function decodeGuidedJson(schema: string | JsonSchema): JsonSchema {
+  if (typeof schema !== 'string') return schema
+  const parsed = parseJson(schema)
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonSchema
+  throw fieldError(['guided_json'], 'value', 'expected a JSON Schema')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,123 @@
+import type { BlockStart, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../core/generation.ts'
+import type { AnswerMeta, Json, SseMessage } from '../protocol.ts'
+import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
+import { encodeFinishReason, isCut } from './finish-reason.ts'
+import { encodeLogprobs } from './logprobs.ts'
+import { encodeUsage } from './usage.ts'
+
+type Delta = { readonly [key: string]: Json }
+
+/**
+ * One chunk per event that says something:
+ *
+ *     role (reasoning* text* (call arguments*)*) finish usage? [DONE]
+ */
+export async function* encodeStream(
+  events: AsyncIterable<GenerationEvent>,
+  meta: AnswerMeta,
+  shape: AnswerShape,
+): AsyncGenerator<SseMessage> {
+  const head = { ...answerHead(meta, 'chat.completion.chunk'), system_fingerprint: shape.systemFingerprint }
+  const encoder = new ChoiceEncoder(shape)
+  let usage: Usage | null = null
+  for await (const event of events) {
+    if (event.type === 'finish') usage = event.usage
+    for (const choice of encoder.encode(event)) {
+      yield frame({ ...head, choices: [choice], ...(shape.includesUsage && { usage: null }) })
+    }
+  }
+  if (usage === null) throw new Error('The stream ended without a finish event.')
+  if (shape.includesUsage) yield frame({ ...head, choices: [], usage: encodeUsage(usage) })
+  yield { data: '[DONE]' }
+}
+
+function frame(chunk: Json): SseMessage {
+  return { data: JSON.stringify(chunk) }
+}
+
+class ChoiceEncoder {
+  readonly #shape: AnswerShape
+  readonly #passes: (kind: BlockStart['kind']) => boolean
+  /** The block that deltas belong to; null also while a block is not sent. */
+  #open: BlockStart | null = null
+  #callCount = 0
+  /** Whether the latest call still has no arguments: `{}` is sent once it is known to be complete. */
+  #lacksArguments = false
+
+  constructor(shape: AnswerShape) {
+    this.#shape = shape
+    this.#passes = createBlockGate(shape)
+  }
+
+  encode(event: GenerationEvent): Json[] {
+    switch (event.type) {
+      case 'start':
+        return [choice({ role: 'assistant', content: '', refusal: null })]
+      case 'block-start':
+        return this.#openBlock(event.block)
+      case 'delta':
+        return this.#encodeDelta(event.text, event.logprobs)
+      case 'block-end':
+        this.#open = null
+        return []
+      case 'finish':
+        return this.#finish(event.reason)
+    }
+  }
+
+  #openBlock(block: BlockStart): Json[] {
+    const completed = this.#completeCall()
+    this.#open = this.#passes(block.kind) ? block : null
+    if (this.#open?.kind !== 'tool-call') return completed
+    this.#callCount += 1
+    this.#lacksArguments = !this.#shape.textTools.has(this.#open.name)
+    return [...completed, choice(this.#startCall(this.#open))]
+  }
+
+  #completeCall(): Json[] {
+    if (!this.#lacksArguments) return []
+    this.#lacksArguments = false
+    return [choice(this.#continueCall('{}', false))]
+  }
+
+  #encodeDelta(text: string, logprobs: readonly TokenLogprob[] | undefined): Json[] {
+    const block = this.#open
+    if (block === null || (text === '' && (block.kind !== 'text' || logprobs === undefined))) return []
+    switch (block.kind) {
+      case 'thinking':
+        return [choice({ reasoning_content: text, reasoning: text })]
+      case 'text':
+        return [choice({ content: text }, logprobs)]
+      case 'tool-call':
+        this.#lacksArguments = false
+        return [choice(this.#continueCall(text, this.#shape.textTools.has(block.name)))]
+    }
+  }
+
+  #startCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>): Delta {
+    const index = this.#callCount - 1
+    if (this.#shape.isLegacy) return { function_call: { name, arguments: '' } }
+    if (this.#shape.textTools.has(name)) {
+      return { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] }
+    }
+    return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }
+  }
+
+  /** Nothing but the text: clients take a repeated name or type, even null, for another call. */
+  #continueCall(text: string, isCustom: boolean): Delta {
+    const index = this.#callCount - 1
+    if (this.#shape.isLegacy) return { function_call: { arguments: text } }
+    if (isCustom) return { tool_calls: [{ index, custom: { input: text } }] }
+    return { tool_calls: [{ index, function: { arguments: text } }] }
+  }
+
+  #finish(reason: FinishReason): Json[] {
+    const completed = isCut(reason) ? [] : this.#completeCall()
+    const finishReason = encodeFinishReason(reason, this.#callCount > 0, this.#shape.isLegacy)
+    return [...completed, { index: 0, delta: {}, logprobs: null, finish_reason: finishReason }]
+  }
+}
+
+function choice(delta: Delta, logprobs?: readonly TokenLogprob[]): Json {
+  return { index: 0, delta, logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs), finish_reason: null }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { invalidRequest, type ApiError, type ErrorPath, type FieldFault } from '../core/error.ts'
+
+/** A field that may be absent; `null` equals absent in both formats. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** Words a fault the way a format's users know it. */
+export type FaultWording = (path: ErrorPath, fault: FieldFault, text: string) => string
+
+/** Checks a body against its schema; the first fault becomes an `invalid-request` that names the field. */
+export function parseBody<Output>(schema: z.ZodType<Output>, body: unknown, word: FaultWording): Output {
+  const result = schema.safeParse(body)
+  if (result.success) return result.data
+  throw toInvalidRequest(result.error, body, word)
+}
+
+function toInvalidRequest(error: z.ZodError, body: unknown, word: FaultWording): ApiError {
+  const first = error.issues[0]
+  if (first === undefined) return invalidRequest(null, 'value', 'The request is invalid.')
+  const { issue, path } = deepest(first, [])
+  const fault = faultOf(issue, valueAt(body, path))
+  return invalidRequest(path, fault, word(path, fault, describe(issue, fault)))
+}
+
+type Issue = z.core.$ZodIssue
+
+/** A union reports every member's faults; the member that was understood furthest says what was meant. */
+function deepest(issue: Issue, prefix: ErrorPath): { issue: Issue; path: ErrorPath } {
+  const path = [...prefix, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))]
+  if (issue.code !== 'invalid_union') return { issue, path }
+  let best: { issue: Issue; path: ErrorPath } = { issue, path }
+  for (const member of issue.errors) {
+    const first = member[0]
+    if (first === undefined) continue
+    const found = deepest(first, path)
+    if (found.path.length > best.path.length) best = found
+  }
+  return best
+}
+
+function faultOf(issue: Issue, value: unknown): FieldFault {
+  if (value === undefined) return 'missing'
+  return issue.code === 'invalid_type' || issue.code === 'invalid_union' ? 'type' : 'value'
+}
+
+function describe(issue: Issue, fault: FieldFault): string {
+  return fault === 'missing' ? 'Field required' : issue.message
+}
+
+function valueAt(body: unknown, path: ErrorPath): unknown {
+  let value = body
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<string | number, unknown>)[key]
+  }
+  return value
+}

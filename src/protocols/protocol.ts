@@ -1,0 +1,46 @@
+import type { Generation } from '../core/collect.ts'
+import type { ApiError } from '../core/error.ts'
+import type { GenerationEvent, GenerationRequest } from '../core/generation.ts'
+import type { RequestId } from '../core/ids.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** One server-sent event; `event` is absent where the format names no events. */
+export type SseMessage = { readonly event?: string; readonly data: string }
+
+/** What every answer says about itself. `model` is the id the client asked for. */
+export type AnswerMeta = { readonly requestId: RequestId; readonly model: string; readonly createdAtMs: number }
+
+/** Encodes the answers to one request; it remembers what the request said about its answer's shape. */
+export interface AnswerEncoder {
+  /**
+   * Frames for the events, the success terminator included. A failure of
+   * `events` is thrown on: the caller writes `encodeStreamError` and cuts the
+   * connection, so a broken stream never looks complete.
+   */
+  encodeStream(events: AsyncIterable<GenerationEvent>, meta: AnswerMeta): AsyncGenerator<SseMessage>
+  encodeAnswer(answer: Generation, meta: AnswerMeta): Json
+}
+
+export type DecodedRequest = {
+  readonly request: GenerationRequest
+  readonly isStream: boolean
+  readonly encoder: AnswerEncoder
+}
+
+export type EncodedError = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+
+/** A wire format. Both generation routes are one function over this interface. */
+export interface Protocol {
+  /** Throws an ApiError (`invalid-request` and its kin) that names the field. */
+  decode(body: unknown): DecodedRequest
+  encodeError(error: ApiError, requestId: RequestId): EncodedError
+  /** The in-band form of an error, for a stream whose status line is already out. */
+  encodeStreamError(error: ApiError, requestId: RequestId): SseMessage
+  /** Sent when a started stream has been silent; null where the format uses a comment. */
+  readonly ping: SseMessage | null
+}

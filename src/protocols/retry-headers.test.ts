@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError, type ApiErrorReason } from '../core/error.ts'
+import { retryHeaders } from './retry-headers.ts'
+
+const of = (reason: ApiErrorReason) => retryHeaders(new ApiError(reason, ''))
+
+test('waits are whole seconds from 1 to 60', () => {
+  const cases: readonly (readonly [number, Record<string, string>])[] = [
+    [-5, { 'retry-after': '1', 'retry-after-ms': '1', 'x-should-retry': 'true' }],
+    [0, { 'retry-after': '1', 'retry-after-ms': '1', 'x-should-retry': 'true' }],
+    [250.4, { 'retry-after': '1', 'retry-after-ms': '251', 'x-should-retry': 'true' }],
+    [1000, { 'retry-after': '1', 'x-should-retry': 'true' }],
+    [1001, { 'retry-after': '2', 'x-should-retry': 'true' }],
+    [60_000, { 'retry-after': '60', 'x-should-retry': 'true' }],
+    [60_001, { 'retry-after': '60', 'x-should-retry': 'false' }],
+    [Infinity, { 'retry-after': '60', 'x-should-retry': 'false' }],
+    [NaN, { 'retry-after': '1', 'x-should-retry': 'true' }],
+  ]
+  for (const [retryAfterMs, expected] of cases) {
+    assert.deepEqual(of({ code: 'rate-limited', retryAfterMs }), expected)
+    assert.deepEqual(of({ code: 'overloaded', retryAfterMs }), expected)
+  }
+})
+
+test('what cannot pass is not tried again, what may is left to the client', () => {
+  assert.deepEqual(of({ code: 'unauthenticated', maskedKey: null }), { 'x-should-retry': 'false' })
+  assert.deepEqual(of({ code: 'unknown-url' }), { 'x-should-retry': 'false' })
+  for (const code of ['internal', 'engine-failed', 'request-timeout'] as const) assert.deepEqual(of({ code }), {})
+})

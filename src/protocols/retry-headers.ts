@@ -1,0 +1,34 @@
+import type { ApiError } from '../core/error.ts'
+
+/** Official clients obey no longer wait than this; beyond it they retry at once instead. */
+const waitSecondsMax = 60
+
+/**
+ * Tells clients whether to send the request again, and when.
+ *
+ * A failure that may pass without a known wait (a crash, a slow upload) is left
+ * to the client's own habit, which is to retry.
+ */
+export function retryHeaders(error: ApiError): Record<string, string> {
+  switch (error.reason.code) {
+    case 'rate-limited':
+    case 'overloaded':
+      return waitHeaders(error.reason.retryAfterMs)
+    case 'request-timeout':
+    case 'engine-failed':
+    case 'internal':
+      return {}
+    default:
+      return { 'x-should-retry': 'false' }
+  }
+}
+
+function waitHeaders(waitMs: number): Record<string, string> {
+  const milliseconds = Number.isNaN(waitMs) ? 1000 : Math.max(1, Math.ceil(waitMs))
+  const seconds = Math.ceil(milliseconds / 1000)
+  return {
+    'retry-after': String(Math.min(seconds, waitSecondsMax)),
+    ...(milliseconds < 1000 && { 'retry-after-ms': String(milliseconds) }),
+    'x-should-retry': String(seconds <= waitSecondsMax),
+  }
+}
