@@ -1,0 +1,114 @@
+import type { Engine, EngineStatus, Feature } from '../../core/engine.ts'
+import { GenerationAborted, zeroUsage, type BlockStart, type EngineRequest, type FinishReason, type GenerationEvent, type Usage } from '../../core/generation.ts'
+
+/** One thing a scripted answer does. */
+export type FakeStep =
+  | { readonly kind: 'block'; readonly block: BlockStart; readonly texts: readonly string[] }
+  /** Waits, or until the signal fires. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'fail'; readonly error: Error }
+  | { readonly kind: 'end'; readonly reason: FinishReason }
+
+export type FakeEngineOptions = {
+  /** The answer to a request; by default it is the last user text, word by word. */
+  script?(request: EngineRequest): readonly FakeStep[]
+  readonly features?: ReadonlySet<Feature>
+  readonly windowTokens?: number
+}
+
+/** An engine that follows a script. Every piece of text counts as one token, every prompt as ten. */
+export class FakeEngine implements Engine {
+  readonly #options: FakeEngineOptions
+  #running = 0
+
+  constructor(options: FakeEngineOptions = {}) {
+    this.#options = options
+  }
+
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    let usage: Usage = { ...zeroUsage, inputUncached: promptTokens }
+    this.#running += 1
+    try {
+      for (const step of [{ kind: 'start' } as const, ...(this.#options.script ?? echo)(request)]) {
+        for await (const event of perform(step, usage, signal)) {
+          if (signal.aborted) throw new GenerationAborted(usage)
+          if (event.type === 'delta') usage = { ...usage, output: usage.output + event.tokens }
+          if (event.type === 'delta' && step.kind === 'block' && step.block.kind === 'thinking') {
+            usage = { ...usage, outputThinking: usage.outputThinking + event.tokens }
+          }
+          yield event
+        }
+        if (signal.aborted) throw new GenerationAborted(usage)
+      }
+    } finally {
+      this.#running -= 1
+    }
+  }
+
+  countTokens(): Promise<number> {
+    return Promise.resolve(promptTokens)
+  }
+
+  status(): EngineStatus {
+    return {
+      state: 'ready',
+      windowTokens: this.#options.windowTokens ?? 1_000_000,
+      features: this.#options.features ?? new Set(),
+      running: this.#running,
+      waiting: 0,
+      slots: 1_000,
+    }
+  }
+
+  async close(): Promise<void> {}
+}
+
+const promptTokens = 10
+
+async function* perform(step: FakeStep | { readonly kind: 'start' }, usage: Usage, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+  switch (step.kind) {
+    case 'start':
+      yield { type: 'start', usage }
+      break
+    case 'block':
+      yield { type: 'block-start', block: step.block }
+      for (const text of step.texts) yield { type: 'delta', text, tokens: 1 }
+      yield { type: 'block-end' }
+      break
+    case 'wait':
+      await waitOrAbort(step.ms, signal)
+      break
+    case 'fail':
+      throw step.error
+    case 'end':
+      yield { type: 'finish', reason: step.reason, usage }
+      break
+    default:
+      step satisfies never
+  }
+}
+
+function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+/** Answers with the last user text and honours the limits a client may set. */
+function echo(request: EngineRequest): readonly FakeStep[] {
+  const last = request.messages.findLast((message) => message.role === 'user')
+  const text = last?.content.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n') ?? ''
+  const stop = request.stopSequences.find((sequence) => text.includes(sequence))
+  const shown = stop === undefined ? text : text.slice(0, text.indexOf(stop))
+  const words = shown.split(/(?<= )/).filter((word) => word !== '')
+  const thinking: FakeStep[] =
+    request.thinking.kind === 'on' ? [{ kind: 'block', block: { kind: 'thinking' }, texts: ['An ', 'echo.'] }] : []
+  const room = Math.max(0, request.outputTokensMax - thinking.length * 2)
+  const block: FakeStep[] = words.length === 0 || room === 0 ? [] : [{ kind: 'block', block: { kind: 'text' }, texts: words.slice(0, room) }]
+  const stopped: FinishReason = stop === undefined ? { kind: 'end' } : { kind: 'stop-sequence', sequence: stop }
+  return [...thinking, ...block, { kind: 'end', reason: words.length > room ? { kind: 'length' } : stopped }]
+}

@@ -1,0 +1,90 @@
+import type { NativeVocabulary } from './native.ts'
+
+/** Bits of llama.cpp's token attributes. */
+const attribute = { unknown: 1, control: 8, userDefined: 16, byte: 32 }
+/** llama.cpp's vocabulary types whose pieces write a space as U+2581. */
+const spacedVocabularyTypes: ReadonlySet<number> = new Set([1, 4])
+const bytePairVocabularyType = 2
+
+export interface Vocabulary {
+  /** Tokens of plain text; control tokens written in it stay text. */
+  tokenize(text: string): Uint32Array
+  /** The exact bytes a token stands for; control tokens stand for none. */
+  bytesOf(token: number): Uint8Array
+  endsGeneration(token: number): boolean
+  /** Text and id of every control token. */
+  readonly controlTokens: ReadonlyMap<string, number>
+  readonly bosToken: { readonly token: number; readonly text: string } | null
+  readonly eosText: string
+  readonly prependsBos: boolean
+}
+
+export function createVocabulary(native: NativeVocabulary, size: number, visibleControlTexts: readonly string[]): Vocabulary {
+  const controlTokens = new Map<string, number>()
+  for (let token = 0; token < size; token++) {
+    if ((native.getTokenAttributes(token) & (attribute.control | attribute.unknown)) === 0) continue
+    controlTokens.set(native.getTokenString(token), token)
+  }
+  const hidden = new Set([...controlTokens].filter(([text]) => !visibleControlTexts.includes(text)).map(([, token]) => token))
+  const cache = new Map<number, Uint8Array>()
+  const bos = native.tokenBos()
+  const eos = native.tokenEos()
+
+  return {
+    tokenize: (text) => (text === '' ? new Uint32Array() : native.tokenize(text, false)),
+    bytesOf(token) {
+      let bytes = cache.get(token)
+      if (bytes === undefined) {
+        bytes = hidden.has(token) ? new Uint8Array() : tokenBytes(native, token)
+        cache.set(token, bytes)
+      }
+      return bytes
+    },
+    endsGeneration: (token) => native.isEogToken(token),
+    controlTokens,
+    bosToken: bos >= 0 ? { token: bos, text: native.getTokenString(bos) } : null,
+    eosText: eos >= 0 ? native.getTokenString(eos) : '',
+    prependsBos: native.shouldPrependBosToken(),
+  }
+}
+
+/**
+ * A tokenizer may cut inside a character, so a token is bytes and not text.
+ *
+ * llama.cpp gives them away only as text in which the cut parts are lost; they are
+ * read from the vocabulary entry instead, in the notation of each vocabulary type.
+ */
+function tokenBytes(native: NativeVocabulary, token: number): Uint8Array {
+  const text = native.getTokenString(token)
+  const attributes = native.getTokenAttributes(token)
+  if ((attributes & attribute.byte) !== 0) return Uint8Array.of(Number.parseInt(text.slice(3, 5), 16))
+  if ((attributes & (attribute.control | attribute.userDefined)) !== 0) return Buffer.from(text)
+  const type = native.getVocabularyType()
+  if (type === bytePairVocabularyType) return fromBytePairNotation(text) ?? Buffer.from(text.replaceAll('\u2581', ' '))
+  if (spacedVocabularyTypes.has(type)) return Buffer.from(text.replaceAll('\u2581', ' '))
+  return Buffer.from(native.detokenize(Uint32Array.of(token), false))
+}
+
+/** Byte-level vocabularies write each byte as one printable character. */
+const byteOfCharacter = buildByteNotation()
+
+function fromBytePairNotation(text: string): Uint8Array | null {
+  const bytes: number[] = []
+  for (const character of text) {
+    const byte = byteOfCharacter.get(character)
+    if (byte === undefined) return null
+    bytes.push(byte)
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** Printable Latin-1 characters stand for themselves, the other bytes for characters from U+0100 on, in order. */
+function buildByteNotation(): ReadonlyMap<string, number> {
+  const notation = new Map<string, number>()
+  let next = 0x100
+  for (let byte = 0; byte < 256; byte++) {
+    const isPrintable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae
+    notation.set(String.fromCodePoint(isPrintable ? byte : next++), byte)
+  }
+  return notation
+}

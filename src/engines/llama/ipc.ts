@@ -1,0 +1,45 @@
+import type { ApiErrorReason } from '../../core/error.ts'
+import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
+
+/** Names one generation or count between the service and its child. */
+export type TaskId = number
+
+export type ToChild =
+  | { readonly kind: 'load'; readonly settings: LoadSettings }
+  | { readonly kind: 'generate'; readonly id: TaskId; readonly request: EngineRequest }
+  | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
+  | { readonly kind: 'abort'; readonly id: TaskId }
+  /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
+  | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }
+  | { readonly kind: 'ping' }
+
+export type FromChild =
+  | { readonly kind: 'ready'; readonly windowTokens: number; readonly slots: number; readonly isPlaceholder: boolean }
+  | { readonly kind: 'load-failed'; readonly message: string }
+  /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
+  | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
+  | { readonly kind: 'aborted'; readonly id: TaskId; readonly usage: Usage }
+  | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
+  | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
+  /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
+  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
+
+export type LoadSettings = {
+  readonly weightsPath: string
+  readonly gpu: 'auto' | 'off' | 'cuda' | 'vulkan' | 'metal'
+  /** Null lets the child choose by the memory there is. */
+  readonly slots: number | null
+  readonly windowTokensMax: number
+  readonly threads: number | null
+  readonly batchTokens: number
+}
+
+/** Events a task may have on their way before its slot waits for the consumer. */
+export const eventsInFlightMax = 256
+
+const kinds: ReadonlySet<string> = new Set(['ready', 'load-failed', 'events', 'aborted', 'failed', 'counted', 'pong'])
+
+/** A child that says something else is not to be trusted any more. */
+export function isFromChild(message: unknown): message is FromChild {
+  return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(String(message.kind))
+}

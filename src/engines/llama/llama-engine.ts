@@ -1,0 +1,183 @@
+import type { Engine, EngineStatus } from '../../core/engine.ts'
+import { ApiError } from '../../core/error.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
+import { Supervisor, type ChildReady } from './supervisor.ts'
+import { Task } from './task.ts'
+
+export type LlamaEngineOptions = {
+  readonly settings: LoadSettings
+  readonly environment: Readonly<Record<string, string>>
+  readonly clock: Clock
+  onReady(ready: Omit<ChildReady, 'kind'>): void
+  onExit(reason: string): void
+  onOutput(line: string): void
+}
+
+/** How long a request waits for a child that is loading or restarting. */
+const readyWaitMsMax = 10_000
+/** A child that has not confirmed an abort by then no longer listens. */
+const abortWaitMsMax = 2_000
+
+/** An engine that runs one file of weights in a child process. */
+export class LlamaEngine implements Engine {
+  readonly #clock: Clock
+  readonly #supervisor: Supervisor
+  readonly #tasks = new Map<TaskId, Task>()
+  readonly #readyWaiters = new Set<() => void>()
+  #lastId = 0
+  #ready: ChildReady | null = null
+  #isClosed = false
+
+  constructor(options: LlamaEngineOptions) {
+    this.#clock = options.clock
+    this.#supervisor = new Supervisor({
+      settings: options.settings,
+      environment: options.environment,
+      clock: options.clock,
+      onReady: (message) => {
+        this.#ready = message
+        options.onReady(message)
+        this.#wakeWaiters()
+      },
+      onMessage: (message) => this.#receive(message),
+      onExit: (reason) => {
+        for (const task of this.#tasks.values()) task.tell({ kind: 'crashed' })
+        options.onExit(reason)
+        this.#wakeWaiters()
+      },
+      onOutput: options.onOutput,
+    })
+  }
+
+  /** The child's process id, null between two of them. */
+  get pid(): number | null {
+    return this.#supervisor.pid
+  }
+
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    // A request that the crashed child had not begun is as good as new and is tried once more;
+    // one that is itself the cause can so end two children and no more.
+    for (let attempt = 1; ; attempt++) {
+      const task = await this.#begin((id) => ({ kind: 'generate', id, request }), signal)
+      const end = yield* this.#follow(task, signal)
+      if (end === 'finished') return
+      if (task.hasStarted || attempt === 2) throw engineFailed()
+    }
+  }
+
+  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
+    const task = await this.#begin((id) => ({ kind: 'count', id, request }), signal)
+    try {
+      const news = await task.next()
+      if (news.kind === 'counted') return news.tokens
+      if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
+      throw engineFailed()
+    } finally {
+      this.#tasks.delete(task.id)
+    }
+  }
+
+  status(): EngineStatus {
+    const { state } = this.#supervisor
+    const running = [...this.#tasks.values()].filter((task) => task.hasStarted).length
+    return {
+      state: this.#isClosed || state === 'stopped' ? 'closed' : state,
+      windowTokens: this.#ready?.windowTokens ?? null,
+      features: new Set(),
+      running,
+      waiting: this.#tasks.size - running,
+      slots: this.#ready?.slots ?? null,
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#wakeWaiters()
+    await this.#supervisor.stop()
+  }
+
+  async #begin(makeMessage: (id: TaskId) => ToChild, signal: AbortSignal): Promise<Task> {
+    await this.#untilReady(signal)
+    if (signal.aborted) throw new GenerationAborted(zeroUsage)
+    const task = new Task(++this.#lastId)
+    this.#tasks.set(task.id, task)
+    this.#supervisor.send(makeMessage(task.id))
+    return task
+  }
+
+  /** Passes a task's events on. Ends with `crashed` when the child is gone; an abort and a refusal throw. */
+  async *#follow(task: Task, signal: AbortSignal): AsyncGenerator<GenerationEvent, 'finished' | 'crashed'> {
+    let cancelGrace = () => {}
+    const abort = () => {
+      this.#supervisor.send({ kind: 'abort', id: task.id })
+      cancelGrace = this.#clock.after(abortWaitMsMax, () => this.#supervisor.kill())
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    let isOver = false
+    try {
+      for (;;) {
+        const news = await task.next()
+        isOver = news.kind !== 'event' || news.event.type === 'finish'
+        if (news.kind === 'aborted') throw new GenerationAborted(news.usage)
+        if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
+        if (news.kind === 'crashed' && signal.aborted) throw new GenerationAborted(zeroUsage)
+        if (news.kind !== 'event') return 'crashed'
+        const taken = task.takenToReport()
+        if (taken > 0) this.#supervisor.send({ kind: 'taken', id: task.id, events: taken })
+        yield news.event
+        if (isOver) return 'finished'
+      }
+    } finally {
+      cancelGrace()
+      signal.removeEventListener('abort', abort)
+      this.#tasks.delete(task.id)
+      if (!isOver) this.#supervisor.send({ kind: 'abort', id: task.id })
+    }
+  }
+
+  #receive(message: FromChild): void {
+    if (message.kind === 'events') {
+      for (const [id, event] of message.batch) this.#tasks.get(id)?.tell({ kind: 'event', event })
+    } else if (message.kind === 'aborted' || message.kind === 'failed' || message.kind === 'counted') {
+      this.#tasks.get(message.id)?.tell(message)
+    }
+  }
+
+  /** Waits for a child that can take work. A child that keeps failing is refused at once. */
+  async #untilReady(signal: AbortSignal): Promise<void> {
+    const deadlineMs = this.#clock.monotonicMs() + readyWaitMsMax
+    while (this.#supervisor.state !== 'ready' && !signal.aborted) {
+      const waitMs = deadlineMs - this.#clock.monotonicMs()
+      if (this.#isClosed || this.#supervisor.state === 'down' || waitMs <= 0) throw notReady()
+      await this.#changeOfState(waitMs, signal)
+    }
+  }
+
+  #changeOfState(waitMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel()
+        signal.removeEventListener('abort', done)
+        this.#readyWaiters.delete(done)
+        resolve()
+      }
+      const cancel = this.#clock.after(waitMs, done)
+      signal.addEventListener('abort', done, { once: true })
+      this.#readyWaiters.add(done)
+    })
+  }
+
+  #wakeWaiters(): void {
+    for (const wake of this.#readyWaiters) wake()
+  }
+}
+
+function notReady(): ApiError {
+  return new ApiError({ code: 'overloaded', retryAfterMs: 5_000 }, 'The model is not ready yet. Please try again shortly.')
+}
+
+function engineFailed(): ApiError {
+  return new ApiError({ code: 'engine-failed' }, 'The model stopped unexpectedly. Please try again.')
+}

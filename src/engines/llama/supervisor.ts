@@ -1,0 +1,156 @@
+// One child process per loaded file of weights. A native crash, an out-of-memory kill or a
+// stalled decode then costs the requests of that child and nothing else, and unloading gives
+// the memory back, which freeing inside the process does not.
+//
+//     loading → ready ──────────→ stopped
+//        └────────┴──→ (crash) → loading, or down after too many, and again after a growing pause
+
+import { fork, type ChildProcess } from 'node:child_process'
+import type { Clock } from '../../lib/clock.ts'
+import { isFromChild, type FromChild, type LoadSettings, type ToChild } from './ipc.ts'
+
+export type ChildReady = Extract<FromChild, { kind: 'ready' }>
+
+export type SupervisorOptions = {
+  readonly settings: LoadSettings
+  /** What the child may know of the service's environment: no secret is in it. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly clock: Clock
+  onReady(ready: ChildReady): void
+  onMessage(message: FromChild): void
+  /** The child is gone; whatever it was doing is lost. */
+  onExit(reason: string): void
+  /** A line the child wrote to its standard output or error. */
+  onOutput(line: string): void
+}
+
+/** A child that does not answer for this long hangs. */
+const silenceMsMax = 10_000
+/** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
+const stepMsMax = 120_000
+const pingIntervalMs = 1_000
+/** After more crashes than this within a minute the child counts as down until it loads again. */
+const crashesPerMinuteMax = 5
+const restartPauseMsMax = 60_000
+
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  #child: ChildProcess | null = null
+  #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
+  #crashTimes: number[] = []
+  #cancelRestart = () => {}
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.#launch()
+  }
+
+  get state() {
+    return this.#state
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  send(message: ToChild): void {
+    if (this.#child?.connected === true) this.#child.send(message)
+  }
+
+  /** Ends the child at once; it is restarted like after any crash. */
+  kill(): void {
+    this.#child?.kill('SIGKILL')
+  }
+
+  async stop(): Promise<void> {
+    this.#state = 'stopped'
+    this.#cancelRestart()
+    const child = this.#child
+    if (child === null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  #launch(): void {
+    const child = fork(new URL('./child/main.ts', import.meta.url), {
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...this.#options.environment },
+    })
+    this.#child = child
+    const stopWatching = watchForHang(child, this.#options.clock)
+    const onEnd = (reason: string) => {
+      stopWatching()
+      if (this.#child === child) this.#ended(reason)
+    }
+    child.on('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`))
+    child.on('error', (error) => {
+      child.kill('SIGKILL')
+      onEnd(error.message)
+    })
+    child.on('message', (message) => this.#receive(message))
+    for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
+    this.send({ kind: 'load', settings: this.#options.settings })
+  }
+
+  #receive(message: unknown): void {
+    if (!isFromChild(message)) {
+      this.kill()
+    } else if (message.kind === 'ready') {
+      if (this.#state !== 'stopped') this.#state = 'ready'
+      this.#options.onReady(message)
+    } else if (message.kind === 'load-failed') {
+      this.#options.onOutput(message.message)
+      this.kill()
+    } else {
+      this.#options.onMessage(message)
+    }
+  }
+
+  #ended(reason: string): void {
+    this.#child = null
+    if (this.#state !== 'stopped') this.#restartLater()
+    this.#options.onExit(reason)
+  }
+
+  #restartLater(): void {
+    const { clock } = this.#options
+    const now = clock.monotonicMs()
+    this.#crashTimes = [...this.#crashTimes.filter((time) => now - time < 60_000), now]
+    const crashes = this.#crashTimes.length
+    this.#state = crashes > crashesPerMinuteMax ? 'down' : 'loading'
+    // The first crash is mended at once; a child that keeps crashing waits 1, 2, 4 … seconds.
+    const pauseMs = crashes === 1 ? 0 : Math.min(restartPauseMsMax, 1_000 * 2 ** (crashes - 2))
+    this.#cancelRestart = clock.after(pauseMs, () => this.#launch())
+  }
+}
+
+/** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
+function watchForHang(child: ChildProcess, clock: Clock): () => void {
+  let heardAtMs = clock.monotonicMs()
+  let progressAtMs = heardAtMs
+  let lastSteps = 0
+  child.on('message', (message: FromChild) => {
+    heardAtMs = clock.monotonicMs()
+    if (message.kind !== 'pong') return
+    if (!message.isBusy || message.steps !== lastSteps) progressAtMs = heardAtMs
+    lastSteps = message.steps
+  })
+  let cancel = () => {}
+  const tick = () => {
+    const now = clock.monotonicMs()
+    if (now - heardAtMs > silenceMsMax || now - progressAtMs > stepMsMax) child.kill('SIGKILL')
+    else if (child.connected) child.send({ kind: 'ping' } satisfies ToChild)
+    cancel = clock.after(pingIntervalMs, tick)
+  }
+  tick()
+  return () => cancel()
+}
+
+function forwardLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
+  stream?.setEncoding('utf8')
+  stream?.on('data', (text: string) => {
+    for (const line of text.split('\n')) if (line.trim() !== '') onLine(line.slice(0, 1_000))
+  })
+}

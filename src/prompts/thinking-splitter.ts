@@ -1,0 +1,73 @@
+import type { ThinkingTags } from './probe-template.ts'
+
+export type SplitText = { readonly kind: 'thinking' | 'text'; readonly text: string }
+
+/**
+ * Splits a model's output into thinking and answer at the template's markers.
+ *
+ * A marker may arrive in pieces, so text that could begin one is held back, and
+ * so is the white space before it: templates put it there, it is no thought.
+ * Thinking is recognised at the start only: a model that mentions the marker in
+ * its answer is quoting it.
+ */
+export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: boolean) {
+  let state: 'start' | 'thinking' | 'text' = tags === null ? 'text' : startsInside ? 'thinking' : 'start'
+  let held = ''
+
+  function feed(text: string): SplitText[] {
+    if (tags === null || state === 'text') return text === '' ? [] : [{ kind: 'text', text }]
+    held += text
+    const parts: SplitText[] = []
+    if (state === 'start') atStart(tags, parts)
+    if (state === 'thinking') inThinking(tags, parts)
+    return parts
+  }
+
+  function atStart({ open }: ThinkingTags, parts: SplitText[]): void {
+    const lead = held.trimStart()
+    if (lead.startsWith(open)) {
+      held = lead.slice(open.length)
+      state = 'thinking'
+    } else if (!open.startsWith(lead)) {
+      parts.push({ kind: 'text', text: held })
+      held = ''
+      state = 'text'
+    }
+  }
+
+  function inThinking({ close }: ThinkingTags, parts: SplitText[]): void {
+    const end = held.indexOf(close)
+    if (end !== -1) {
+      const thought = held.slice(0, end).trimEnd()
+      if (thought !== '') parts.push({ kind: 'thinking', text: thought })
+      const rest = held.slice(end + close.length)
+      held = ''
+      state = 'text'
+      if (rest !== '') parts.push({ kind: 'text', text: rest })
+      return
+    }
+    const thought = held.slice(0, held.length - openPrefixLength(held, close)).trimEnd()
+    if (thought !== '') parts.push({ kind: 'thinking', text: thought })
+    held = held.slice(thought.length)
+  }
+
+  return {
+    feed,
+    isThinking: () => state === 'thinking',
+    /** Forces the switch to the answer: the engine has closed the block itself. */
+    close(): SplitText[] {
+      const kind = state === 'thinking' ? 'thinking' : 'text'
+      const text = kind === 'thinking' ? held.trimEnd() : held
+      held = ''
+      state = 'text'
+      return text === '' ? [] : [{ kind, text }]
+    },
+  }
+}
+
+function openPrefixLength(text: string, marker: string): number {
+  for (let length = Math.min(marker.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(marker.slice(0, length))) return length
+  }
+  return 0
+}
