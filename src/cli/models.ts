@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util'
+import { loadConfig } from '../config/load.ts'
+import { modelIds } from '../core/model.ts'
+import { resolveWeights } from './start-engines.ts'
+import { readStatus } from './status-file.ts'
+import { UsageError } from './usage-error.ts'
+
+/** `odyssey models`: which weights answer for each model, and what the running service has loaded. */
+export async function modelsCommand(args: string[]): Promise<void> {
+  const { json } = parse(args)
+  const config = loadConfig()
+  const status = readStatus(config.home)
+  const rows =
+    status?.models ??
+    modelIds.map((id) => {
+      const { path, isPlaceholder } = resolveWeights(config, id)
+      return { id, weights: path, isPlaceholder, state: 'not running', windowTokens: null, slots: null, enginePid: null }
+    })
+  if (json) {
+    console.log(JSON.stringify({ running: status !== null, address: status?.address ?? null, models: rows }))
+    return
+  }
+  console.log(status === null ? 'The service is not running.' : `The service runs at ${status.address} (process ${status.pid}).`)
+  for (const { id, weights, isPlaceholder, state, windowTokens, slots } of rows) {
+    const size = windowTokens === null ? '' : `, window ${windowTokens} tokens, ${slots ?? '?'} slots`
+    console.log(`${id.padEnd(11)} ${state}${size}: ${weights}${isPlaceholder ? ' (placeholder)' : ''}`)
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: { json: { type: 'boolean', default: false } } }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,20 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ApiKeys } from '../accounts/api-keys.ts'
+import { ensureDefaultHome, type Home } from '../accounts/organizations.ts'
+import { loadSecrets, type Secrets } from '../config/load-secret.ts'
+import type { Config } from '../config/schema.ts'
+import { openSqlite, type Database } from '../db/open-sqlite.ts'
+import { systemClock } from '../lib/clock.ts'
+
+export type Accounts = { readonly db: Database; readonly apiKeys: ApiKeys; readonly home: Home; readonly secrets: Secrets }
+
+/** Opens the data folder, making it on the first use. Several processes may have it open at once. */
+export async function openAccounts(config: Config): Promise<Accounts> {
+  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  const secrets = loadSecrets(config.home)
+  const db = await openSqlite(join(config.home, 'odyssey.db'))
+  const clock = systemClock
+  const home = await ensureDefaultHome({ db, clock })
+  return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }
+}

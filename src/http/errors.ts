@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, toApiError } from '../core/error.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { EncodedError } from '../protocols/protocol.ts'
+import { encodeSharedError } from '../protocols/shared-error.ts'
+import type { HttpParts } from './parts.ts'
+
+/** The error body of the format whose path this is; shared routes answer in a shape that both formats' clients read. */
+export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, requestId: RequestId): EncodedError {
+  const path = url.split('?', 1)[0] ?? ''
+  if (path === '/v1/messages' || path.startsWith('/v1/messages/')) return parts.messages.encodeError(error, requestId)
+  if (path.startsWith('/v1/chat/')) return parts.chatCompletions.encodeError(error, requestId)
+  return encodeSharedError(error, requestId)
+}
+
+/** Answers with an error. What is not meant for the caller goes to the log under the same request id. */
+export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
+  const error = fromFramework(thrown) ?? toApiError(thrown)
+  if (error.cause !== undefined) parts.log.error({ request_id: request.id, error: error.cause }, error.message)
+  const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
+  // The rest of a body that was not read must not be taken for the next request.
+  if (status === 408 || status === 413 || parts.tracker.isDraining()) void reply.header('connection', 'close')
+  void reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
+}
+
+/** The framework's own refusals, all of them faults of the request, carry their status in `statusCode`. */
+function fromFramework(thrown: unknown): ApiError | null {
+  if (thrown instanceof ApiError || !(thrown instanceof Error) || !('statusCode' in thrown)) return null
+  const { statusCode } = thrown
+  if (typeof statusCode !== 'number' || statusCode >= 500) return null
+  if (statusCode === 404) return new ApiError({ code: 'unknown-url' }, 'There is nothing at this address.')
+  return new ApiError({ code: 'invalid-request', path: null, fault: null }, 'The request could not be understood.')
+}

@@ -1,0 +1,57 @@
+import { ApiError } from '../core/error.ts'
+
+/** The generations under way, so that a stopping service can wait for them and then end those that are left. */
+export interface RequestTracker {
+  /** Throws `overloaded` when the service is stopping. */
+  begin(): TrackedRequest
+  isDraining(): boolean
+  /** From now on new requests are refused. Resolves when the last one under way has ended. */
+  drain(): Promise<void>
+  /** Ends what is under way; each client is told that the service stops. */
+  abortAll(): void
+  readonly size: number
+}
+
+export type TrackedRequest = {
+  /** Fires when the service will not wait any longer; its reason is an ApiError. */
+  readonly signal: AbortSignal
+  end(): void
+}
+
+export function createRequestTracker(): RequestTracker {
+  const underWay = new Set<AbortController>()
+  let isDraining = false
+  let onEmpty = () => {}
+  return {
+    begin() {
+      if (isDraining) throw stopping()
+      const controller = new AbortController()
+      underWay.add(controller)
+      return {
+        signal: controller.signal,
+        end() {
+          underWay.delete(controller)
+          if (underWay.size === 0) onEmpty()
+        },
+      }
+    },
+    isDraining: () => isDraining,
+    drain() {
+      isDraining = true
+      if (underWay.size === 0) return Promise.resolve()
+      return new Promise((resolve) => {
+        onEmpty = resolve
+      })
+    },
+    abortAll() {
+      for (const controller of underWay) controller.abort(stopping())
+    },
+    get size() {
+      return underWay.size
+    },
+  }
+}
+
+function stopping(): ApiError {
+  return new ApiError({ code: 'overloaded', retryAfterMs: 2_000 }, 'The service is restarting. Please try again shortly.')
+}

@@ -1,0 +1,106 @@
+// Writes server-sent events to a client that may be slow, silent or gone.
+//
+//   back-pressure   the next event waits until the socket has taken the last one
+//   a stalled reader is cut off after 30 s, a vanished one is noticed at once
+//   silence         is filled with pings, so that no proxy takes it for a dead stream
+//   failure         one error event, then the connection is destroyed: an answer that
+//                   broke off must never look like one that ended
+
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
+import type { SseMessage } from '../protocols/protocol.ts'
+
+/** Thrown by a write to a client that left or stopped reading. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/** Proxies cut connections after as little as 60 s, and some clients complain after 20. */
+const pingIntervalMs = 10_000
+const stallMsMax = 30_000
+const comment = ': keep-alive\n\n'
+
+export class SseWriter {
+  readonly #response: ServerResponse
+  readonly #clock: Clock
+  readonly #ping: SseMessage | null
+  #hasWritten = false
+  #cancelPing = () => {}
+
+  /** Sends the head at once. Before the first event silence is filled with comments, which every format allows anywhere. */
+  constructor(response: ServerResponse, { clock, ping }: { readonly clock: Clock; readonly ping: SseMessage | null }) {
+    this.#response = response
+    this.#clock = clock
+    this.#ping = ping
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
+    response.flushHeaders()
+    response.socket?.setNoDelay(true)
+    response.on('error', () => {})
+    this.#schedulePing()
+  }
+
+  async write(message: SseMessage): Promise<void> {
+    this.#hasWritten = true
+    this.#schedulePing()
+    await this.#send(frame(message))
+  }
+
+  end(): void {
+    this.#cancelPing()
+    this.#response.end()
+  }
+
+  /** Says why the stream breaks off, as far as the client still listens, and cuts the connection. */
+  fail(message: SseMessage): void {
+    this.#cancelPing()
+    if (this.#response.destroyed) return
+    this.#response.write(frame(message), () => this.#response.destroy())
+    // A client that does not read would keep the connection open for good.
+    this.#clock.after(1_000, () => this.#response.destroy())
+  }
+
+  async #send(text: string): Promise<void> {
+    if (this.#response.destroyed) throw new ClientGone('The client has left.')
+    if (this.#response.write(text)) return
+    await this.#drained()
+  }
+
+  /** Waiting for `drain` alone would wait for ever when the socket is destroyed. */
+  #drained(): Promise<void> {
+    const response = this.#response
+    return new Promise((resolve, reject) => {
+      const finish = (error: ClientGone | null) => {
+        cancel()
+        response.off('drain', onDrain).off('close', onClose)
+        if (error === null) resolve()
+        else reject(error)
+      }
+      const onDrain = () => finish(null)
+      const onClose = () => finish(new ClientGone('The client has left.'))
+      const cancel = this.#clock.after(stallMsMax, () => {
+        response.destroy()
+        finish(new ClientGone('The client stopped reading.'))
+      })
+      response.once('drain', onDrain).once('close', onClose)
+    })
+  }
+
+  #schedulePing(): void {
+    this.#cancelPing()
+    this.#cancelPing = this.#clock.after(pingIntervalMs, () => {
+      if (this.#response.destroyed) return
+      const text = this.#hasWritten && this.#ping !== null ? frame(this.#ping) : comment
+      // A full buffer means that the client has enough to read already.
+      if (!this.#response.writableNeedDrain) this.#response.write(text)
+      this.#schedulePing()
+    })
+  }
+}
+
+function frame({ event, data }: SseMessage): string {
+  return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`
+}

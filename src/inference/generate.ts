@@ -1,0 +1,164 @@
+import type { Ledger, LedgerEntry } from '../billing/ledger.ts'
+import type { Engine } from '../core/engine.ts'
+import { ApiError, toApiError } from '../core/error.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent, type GenerationRequest, type Usage } from '../core/generation.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { ApiKeyPrincipal } from '../core/principal.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
+import type { Catalog } from './catalog.ts'
+import { resolveRequest } from './resolve-request.ts'
+
+export type InferenceParts = {
+  readonly catalog: Catalog
+  readonly ledger: Ledger
+  readonly limiter: ConcurrencyLimiter
+  readonly clock: Clock
+}
+
+export type Asked = {
+  readonly request: GenerationRequest
+  readonly requestId: RequestId
+  readonly principal: ApiKeyPrincipal
+}
+
+/**
+ * Runs one generation from admission to ledger.
+ *
+ * Resolves once the first event has arrived, so a caller that awaits it can
+ * still answer with an HTTP status; later failures throw from the events.
+ * Whatever ends the stream, what the engine did is written to the ledger
+ * exactly once, and before `finish` is handed on.
+ */
+export async function generate(parts: InferenceParts, asked: Asked, signal: AbortSignal): Promise<AsyncGenerator<GenerationEvent>> {
+  const entry = parts.catalog.find(asked.request.model)
+  const request = resolveRequest(asked.request, entry)
+  const reservation = parts.limiter.reserve(asked.principal)
+  const settle = createSettlement(parts, asked, () => reservation.release())
+  const events = metered(entry.engine, request, settle, signal)
+  return replay(await events.next(), events)
+}
+
+/** The exact prompt length of a request, as its generation would count it. */
+export async function countTokens({ catalog }: InferenceParts, request: GenerationRequest, signal: AbortSignal): Promise<number> {
+  const entry = catalog.find(request.model)
+  return entry.engine.countTokens(resolveRequest(request, entry), signal)
+}
+
+/**
+ * Passes events through and keeps the account of them.
+ *
+ * When the reader stops early, the engine is told to stop and its last word on
+ * the counts is waited for: tokens may have left it that nobody has read.
+ */
+async function* metered(
+  engine: Engine,
+  request: EngineRequest,
+  settle: Settlement,
+  signal: AbortSignal,
+): AsyncGenerator<GenerationEvent> {
+  const abandoned = new AbortController()
+  const source = engine.generate(request, AbortSignal.any([signal, abandoned.signal]))[Symbol.asyncIterator]()
+  let isOver = false
+  try {
+    for (;;) {
+      const { done, value } = await source.next()
+      if (done === true) throw new Error('The engine ended its stream without a finish event.')
+      settle.count(value)
+      if (value.type === 'finish') {
+        isOver = true
+        await settle.close('finished', value.reason.kind)
+      }
+      yield value
+      if (isOver) return
+    }
+  } catch (error) {
+    isOver = true
+    if (error instanceof GenerationAborted) settle.correct(error.usage)
+    const isAborted = signal.aborted || error instanceof GenerationAborted
+    await settle.close(isAborted ? 'aborted' : 'failed', isAborted ? null : toApiError(error).code)
+    throw error
+  } finally {
+    if (!isOver) {
+      abandoned.abort()
+      settle.correct(await usageAfterAbort(source))
+      await settle.close('aborted', null)
+    }
+  }
+}
+
+/** Reads an aborted engine's stream to its end, which the engine reaches within one decode step. */
+async function usageAfterAbort(source: AsyncIterator<GenerationEvent>): Promise<Usage> {
+  try {
+    let last = zeroUsage
+    for (let next = await source.next(); next.done !== true; next = await source.next()) {
+      if (next.value.type === 'finish') last = next.value.usage
+    }
+    return last
+  } catch (error) {
+    return error instanceof GenerationAborted ? error.usage : zeroUsage
+  }
+}
+
+type Settlement = {
+  count(event: GenerationEvent): void
+  /** Takes the engine's own final counts where they are ahead of what was delivered. */
+  correct(usage: Usage): void
+  /** Writes the one ledger row; a second call changes nothing. */
+  close(outcome: LedgerEntry['outcome'], reason: string | null): Promise<void>
+}
+
+function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, release: () => void): Settlement {
+  const startedMs = clock.monotonicMs()
+  let usage: Usage = zeroUsage
+  let firstEventMs: number | null = null
+  let isClosed = false
+  return {
+    count(event) {
+      firstEventMs ??= clock.monotonicMs() - startedMs
+      if (event.type === 'start' || event.type === 'finish') usage = event.usage
+      if (event.type === 'delta') usage = { ...usage, output: usage.output + event.tokens }
+    },
+    correct(final) {
+      if (final.output >= usage.output && final.inputUncached > 0) usage = final
+    },
+    async close(outcome, reason) {
+      if (isClosed) return
+      isClosed = true
+      release()
+      const { requestId, principal, request } = asked
+      const durationMs = clock.monotonicMs() - startedMs
+      const entry = { requestId, principal, atMs: clock.nowMs(), model: request.model, outcome, reason, usage, firstEventMs, durationMs }
+      try {
+        await ledger.append(entry)
+      } catch (error) {
+        // Nothing is served unrecorded: a full disk stops the service and not the bookkeeping.
+        throw new ApiError({ code: 'overloaded', retryAfterMs: 5_000 }, 'The request could not be recorded. Please try again.', { cause: error })
+      }
+    },
+  }
+}
+
+/**
+ * Puts an event that was already read back in front of its stream.
+ *
+ * Written by hand because closing a generator that never ran skips its
+ * `finally`, and the ledger entry lives in the `finally` of `rest`.
+ */
+function replay(first: IteratorResult<GenerationEvent>, rest: AsyncGenerator<GenerationEvent>): AsyncGenerator<GenerationEvent> {
+  let pending: IteratorResult<GenerationEvent> | null = first
+  return {
+    next() {
+      if (pending === null) return rest.next()
+      const result = pending
+      pending = null
+      return Promise.resolve(result)
+    },
+    return: (value) => rest.return(value),
+    throw: (error) => rest.throw(error),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    [Symbol.asyncDispose]: () => rest[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,82 @@
+import type { Feature } from '../core/engine.ts'
+import { ApiError, type ErrorPath } from '../core/error.ts'
+import type { EngineRequest, GenerationRequest, Message, TextBlock, Thinking, ThinkingChoice } from '../core/generation.ts'
+import type { ServedModel } from '../core/model.ts'
+import type { CatalogEntry } from './catalog.ts'
+
+/**
+ * Makes every choice that a request left open, and refuses what the engine cannot do.
+ *
+ * A feature that is lacking is refused by name: dropping it in silence would
+ * answer another request than the one that was made.
+ */
+export function resolveRequest(request: GenerationRequest, { model, engine }: CatalogEntry): EngineRequest {
+  const { features } = engine.status()
+  const messages = features.has('images') ? request.messages : withoutToolImages(request.messages)
+  requireFeatures({ ...request, messages }, features)
+  const { choiceCount: _, ...rest } = request
+  return {
+    ...rest,
+    messages,
+    thinking: resolveThinking(request.thinking, model),
+    outputTokensMax: Math.min(request.outputTokensMax ?? model.outputTokensMax, model.outputTokensMax),
+    windowTokensMax: model.windowTokens,
+  }
+}
+
+function resolveThinking(choice: ThinkingChoice, model: ServedModel): Thinking {
+  switch (choice.kind) {
+    case 'default':
+      return model.thinkingDefault
+    case 'effort':
+      return model.thinkingByEffort[choice.effort]
+    case 'on':
+    case 'off':
+      return choice
+  }
+}
+
+function requireFeatures(request: GenerationRequest, available: ReadonlySet<Feature>): void {
+  for (const { feature, path } of neededFeatures(request)) {
+    if (!available.has(feature)) {
+      throw new ApiError({ code: 'unsupported-feature', feature, path }, `The model does not support ${wording[feature]} yet.`)
+    }
+  }
+}
+
+const wording: Readonly<Record<Feature, string>> = {
+  tools: 'tools',
+  'json-output': 'structured output',
+  logprobs: 'log-probabilities',
+  choices: 'more than one choice',
+  'logit-bias': 'token biases',
+  images: 'images',
+  'output-min': 'a minimum number of tokens',
+}
+
+function* neededFeatures(request: GenerationRequest): Generator<{ feature: Feature; path: ErrorPath | null }> {
+  const blocks = request.messages.flatMap(({ content }): readonly Message['content'][number][] => content)
+  const image = blocks.find((block) => block.kind === 'image')
+  if (image !== undefined) yield { feature: 'images', path: image.path }
+  if (request.tools.length > 0) yield { feature: 'tools', path: null }
+  if (blocks.some(({ kind }) => kind === 'tool-call' || kind === 'tool-result')) yield { feature: 'tools', path: ['messages'] }
+  if (request.output.kind === 'json') yield { feature: 'json-output', path: null }
+  if (request.logprobsTop !== null) yield { feature: 'logprobs', path: null }
+  if (request.choiceCount !== 1) yield { feature: 'choices', path: null }
+  if (request.sampling.logitBias.length > 0) yield { feature: 'logit-bias', path: null }
+  if (request.outputTokensMin > 0) yield { feature: 'output-min', path: null }
+}
+
+const omittedImage: TextBlock = { kind: 'text', text: '[image omitted: model accepts text only]' }
+
+/** A tool's screenshot stays in the history for good; refusing it would end the conversation, so a note takes its place. */
+function withoutToolImages(messages: readonly Message[]): readonly Message[] {
+  return messages.map((message) => {
+    if (message.role !== 'user') return message
+    const content = message.content.map((block) => {
+      if (block.kind !== 'tool-result') return block
+      return { ...block, content: block.content.map((part) => (part.kind === 'image' ? omittedImage : part)) }
+    })
+    return { ...message, content }
+  })
+}

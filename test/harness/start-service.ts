@@ -1,0 +1,116 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+export type Service = {
+  /** Without `/v1`. */
+  readonly address: string
+  readonly key: string
+  readonly home: string
+  readonly pid: number
+  /** The process id of the engine child, from the service's own status file. */
+  enginePid(): Promise<number>
+  /** Everything written to the ledger so far, oldest first. */
+  ledger(): LedgerRow[]
+  /** What the service printed: the banner, and its log lines. */
+  output(): { readonly stdout: string; readonly stderr: string }
+  /** Sends a signal (SIGTERM by default) and waits. Returns the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** Starts it again on the same data folder, after a stop. */
+  restart(): Promise<Service>
+}
+
+export type LedgerRow = {
+  readonly request_id: string
+  readonly model: string
+  readonly outcome: 'finished' | 'aborted' | 'failed'
+  readonly reason: string | null
+  readonly input_uncached: number
+  readonly output: number
+  readonly output_thinking: number
+}
+
+export type ServiceOptions = {
+  /** The config file's content. */
+  readonly config?: Record<string, unknown>
+  readonly environment?: Record<string, string>
+}
+
+/** Starts a real service, engine and all, on a data folder and a port of its own. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const home = mkdtempSync(join(tmpdir(), 'odyssey-test-'))
+  writeFileSync(join(home, 'odyssey.json'), JSON.stringify(options.config ?? {}))
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }))
+  const first = await launch(home, options)
+  const key = /sk-ody-[0-9A-Za-z]+/.exec(first.output().stdout)?.[0]
+  if (key === undefined) throw new Error(`The banner shows no key:\n${first.output().stdout}`)
+  return withRestart(first, key, options)
+}
+
+function withRestart(launched: Launched, key: string, options: ServiceOptions): Service {
+  return { ...launched, key, restart: async () => withRestart(await launch(launched.home, options), key, options) }
+}
+
+type Launched = Omit<Service, 'key' | 'restart'>
+
+async function launch(home: string, { environment }: ServiceOptions): Promise<Launched> {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  process.once('exit', () => child.kill('SIGKILL'))
+  const address = await until(() => bannerAddress(child, output), 'The service did not start.')
+  await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.')
+  return {
+    address,
+    home,
+    pid: child.pid ?? -1,
+    enginePid: () => until(() => enginePidOf(home), 'The engine has no child.'),
+    ledger: () => readLedger(home),
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return exited
+    },
+  }
+}
+
+/** The banner comes once the weights are loaded, with the key in it. */
+function bannerAddress(child: ChildProcess, output: { stdout: string; stderr: string }): string | null {
+  if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output.stderr}`)
+  return /listening at (\S+)[^]*window/.exec(output.stdout)?.[1] ?? null
+}
+
+function enginePidOf(home: string): number | null {
+  const status = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { models: { enginePid: number | null }[] }
+  return status.models[0]?.enginePid ?? null
+}
+
+export function readLedger(home: string): LedgerRow[] {
+  const db = new DatabaseSync(join(home, 'odyssey.db'), { readOnly: true })
+  try {
+    return db.prepare('SELECT * FROM ledger ORDER BY at, rowid').all() as LedgerRow[]
+  } finally {
+    db.close()
+  }
+}
+
+/** Asks again and again until there is an answer; null and false are none. */
+export async function until<Answer>(ask: () => Answer | Promise<Answer>, failure: string, waitMs = 30_000): Promise<NonNullable<Answer>> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null && answer !== undefined && answer !== false) return answer
+    if (performance.now() > deadline) throw new Error(failure)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
