@@ -1,0 +1,110 @@
+import type { ApiError, ApiErrorReason, ErrorPath } from '../../core/error.ts'
+import type { Feature } from '../../core/engine.ts'
+import type { RequestId } from '../../core/ids.ts'
+import type { EncodedError, Json, SseMessage } from '../protocol.ts'
+import { retryHeaders } from '../retry-headers.ts'
+import { toFrame } from './encode-stream.ts'
+import { shorten, wordFault } from './field-error.ts'
+
+export function encodeError(error: ApiError, requestId: RequestId): EncodedError {
+  const { status } = kinds[error.code]
+  return { status, headers: encodeHeaders(error), body: { type: 'error', ...encodeFields(error, requestId) } }
+}
+
+export function encodeStreamError(error: ApiError, requestId: RequestId): SseMessage {
+  return toFrame('error', encodeFields(error, requestId))
+}
+
+function encodeFields({ reason, message }: ApiError, requestId: RequestId): { readonly [key: string]: Json } {
+  const details = encodeDetails(reason)
+  const text = wordReason(reason, message)
+  return {
+    error: { type: kinds[reason.code].type, message: text, ...(details !== null && { details }) },
+    request_id: requestId,
+  }
+}
+
+type Kind = { readonly status: number; readonly type: string }
+
+const invalid: Kind = { status: 400, type: 'invalid_request_error' }
+const notFound: Kind = { status: 404, type: 'not_found_error' }
+const failed: Kind = { status: 500, type: 'api_error' }
+
+const kinds: Readonly<Record<ApiErrorReason['code'], Kind>> = {
+  'invalid-request': invalid,
+  'unsupported-feature': invalid,
+  'unsupported-encoding': invalid,
+  'context-exceeded': invalid,
+  unauthenticated: { status: 401, type: 'authentication_error' },
+  'permission-denied': { status: 403, type: 'permission_error' },
+  'model-not-found': notFound,
+  'unsupported-endpoint': notFound,
+  'unknown-url': notFound,
+  'method-not-allowed': { status: 405, type: 'invalid_request_error' },
+  'request-timeout': { status: 408, type: 'timeout_error' },
+  'request-too-large': { status: 413, type: 'request_too_large' },
+  'rate-limited': { status: 429, type: 'rate_limit_error' },
+  overloaded: { status: 529, type: 'overloaded_error' },
+  'engine-failed': failed,
+  internal: failed,
+}
+
+function encodeHeaders(error: ApiError): Record<string, string> {
+  const headers = retryHeaders(error)
+  if (error.reason.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
+  if (error.reason.code === 'method-not-allowed') headers['allow'] = error.reason.allowed.join(', ')
+  return headers
+}
+
+/** Only codes that client libraries know: they choose the class of an error by them. */
+function encodeDetails(reason: ApiErrorReason): Json {
+  if (reason.code === 'unsupported-encoding') return { error_code: 'request_body_encoding_unsupported' }
+  if (reason.code !== 'invalid-request') return null
+  if (reason.detail === 'thread-unsupported')
+    return { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+  return reason.detail === 'tool-name-conflict' ? { error_code: 'tool_name_conflict' } : null
+}
+
+/** Agents act on some of these words: they compact at the first, choose another model at the second, drop an image at the third. */
+function wordReason(reason: ApiErrorReason, message: string): string {
+  switch (reason.code) {
+    case 'context-exceeded':
+      return `prompt is too long: ${reason.inputTokens} tokens > ${reason.windowTokens} maximum`
+    case 'model-not-found':
+      return `model: ${shorten(reason.model)} (available models: ${reason.available.join(', ')})`
+    case 'unsupported-feature':
+      return wordFeature(reason.feature, reason.path)
+    case 'unauthenticated':
+      return reason.maskedKey === null
+        ? 'Missing API key: send Authorization: Bearer <key> or x-api-key'
+        : 'invalid x-api-key'
+    case 'request-too-large':
+      return 'Request exceeds the maximum size'
+    case 'method-not-allowed':
+      return `Method not allowed. Use ${reason.allowed.join(', ')}.`
+    case 'engine-failed':
+    case 'internal':
+      return 'Internal server error'
+    default:
+      return message
+  }
+}
+
+function wordFeature(feature: Feature, path: ErrorPath | null): string {
+  const refused = 'not supported by this model'
+  switch (feature) {
+    case 'images':
+      return wordFault(
+        path ?? ['messages'],
+        'unsupported-value',
+        'Could not process image: this model accepts text only',
+      )
+    case 'tools':
+      return wordFault(path ?? ['tools'], 'unsupported-field', `tools are ${refused}`)
+    case 'json-output':
+      return wordFault(path ?? ['output_config', 'format'], 'unsupported-field', `structured output is ${refused}`)
+    default:
+      // The format has no field that asks for any other feature.
+      return path === null ? `The request needs a feature ${refused}.` : wordFault(path, 'unsupported-field', refused)
+  }
+}
