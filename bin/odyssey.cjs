@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+'use strict'
+
+// The one way in: `npm start`, `npm test` and `npx odyssey` all begin here.
+// The files of this folder run on whatever Node the machine has, 14 or newer, with
+// nothing installed. They see to it that the dependencies are there, and among these
+// the Node the product is written for, and hand over to that one.
+//
+//     odyssey.cjs <arguments>                  a command of src/cli
+//     odyssey.cjs --run <script> <arguments>   a script of this repository
+
+const path = require('path')
+const { findNode } = require('./find-node.cjs')
+const { ensureInstalled } = require('./install.cjs')
+const { endBySignal, run } = require('./run.cjs')
+
+const root = path.dirname(__dirname)
+
+async function main(given) {
+  const runsScript = given[0] === '--run'
+  if (runsScript && given.length < 2) throw new Error('--run needs the path of a script.')
+  const script = path.join(root, runsScript ? given[1] : 'src/cli/main.ts')
+  await ensureInstalled(root, { development: runsScript })
+  const node = findNode(root)
+  run(node, [script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(node))
+}
+
+/** Programs that the product starts by the name of `node` get the same Node. */
+function environmentFor(node) {
+  const environment = Object.assign({}, process.env)
+  const pathName = Object.keys(environment).find((name) => name.toUpperCase() === 'PATH') || 'PATH'
+  const directories = [path.dirname(node), environment[pathName]].filter(Boolean)
+  environment[pathName] = directories.join(path.delimiter)
+  if (!environment.NODE_COMPILE_CACHE) {
+    environment.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'compile')
+  }
+  return environment
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  if (error.signal) return endBySignal(error.signal)
+  process.stderr.write(`odyssey: ${error.message}\n`)
+  process.exitCode = 1
+})

@@ -1,0 +1,48 @@
+// Checks which folder imports which, in the `src` of the current directory.
+// dependency-cruiser ends well when it could not parse any TypeScript, so the
+// number of files it read is checked as well as what it found.
+
+import { globSync } from 'node:fs'
+import { cruise, type IConfiguration, type IViolation } from 'dependency-cruiser'
+
+type Boundaries = {
+  readonly floors: readonly (readonly string[])[]
+  readonly default: Required<Pick<IConfiguration, 'forbidden' | 'options'>>
+}
+
+// Named by a variable, because the compiler knows no types of a plain JavaScript file.
+const boundariesFile: string = '../.dependency-cruiser.mjs'
+const { floors, default: configuration }: Boundaries = await import(boundariesFile)
+
+const files = globSync('src/**/*.ts').map((file) => file.replaceAll('\\', '/'))
+const faults = [...strangers(files), ...(await violations(files))]
+for (const fault of faults) console.log(fault)
+console.log(`${files.length} files, ${faults.length} faults.`)
+process.exitCode = faults.length === 0 ? 0 : 1
+
+/** Files outside every folder that has a floor: no rule would speak of them. */
+function strangers(paths: readonly string[]): string[] {
+  const known = new Set(floors.flat())
+  return paths
+    .filter((path) => !known.has(path.split('/')[1] ?? ''))
+    .map((path) => `${path}: its folder has no floor in .dependency-cruiser.mjs.`)
+}
+
+async function violations(paths: readonly string[]): Promise<string[]> {
+  const { forbidden, options } = configuration
+  const { output } = await cruise(['src'], { ...options, validate: true, ruleSet: { forbidden } })
+  if (typeof output === 'string') throw new Error('dependency-cruiser wrote a text where a report was expected.')
+  const read = new Set(output.modules.map((module) => module.source))
+  const unread = paths.filter((path) => !read.has(path))
+  if (unread.length > 0) {
+    throw new Error(
+      `dependency-cruiser read ${paths.length - unread.length} of ${paths.length} files; not ${unread.join(', ')}.`,
+    )
+  }
+  return output.summary.violations.map(describe)
+}
+
+function describe(violation: IViolation): string {
+  const way = violation.cycle?.map((step) => step.name).join(' → ') ?? violation.to
+  return `${violation.rule.name}: ${violation.from} → ${way}`
+}
