@@ -14,7 +14,11 @@ export type ApiKeys = {
   readonly hashSecret: Uint8Array
 }
 
-export type NewApiKey = { readonly name: string; readonly organizationId: OrganizationId; readonly projectId: ProjectId }
+export type NewApiKey = {
+  readonly name: string
+  readonly organizationId: OrganizationId
+  readonly projectId: ProjectId
+}
 
 export type ApiKeySummary = {
   readonly id: ApiKeyId
@@ -64,7 +68,12 @@ export async function findPrincipal(parts: ApiKeys, key: string): Promise<ApiKey
 }
 
 export async function listApiKeys({ db }: ApiKeys, organizationId: OrganizationId): Promise<ApiKeySummary[]> {
-  const rows = await db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId).orderBy('created_at').execute()
+  const rows = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('created_at')
+    .execute()
   return rows.map((row) => ({
     id: row.id,
     name: row.name,

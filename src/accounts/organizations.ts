@@ -13,12 +13,25 @@ export async function ensureDefaultHome(parts: { readonly db: Database; readonly
   const existing = await parts.db.selectFrom('projects').select('id').where('id', '=', projectId).executeTakeFirst()
   if (existing !== undefined) return defaultHome
   const created_at = parts.clock.nowMs()
-  await change(parts, { kind: 'operator' }, { action: 'organizations:create', organizationId, target: organizationId }, async (transaction) => {
-    // Two processes may start at once on a new data folder; the second finds the rows made.
-    const organization = { id: organizationId, name: 'Default', created_at }
-    await transaction.insertInto('organizations').values(organization).onConflict((conflict) => conflict.doNothing()).execute()
-    const project = { id: projectId, organization_id: organizationId, name: 'Default', created_at }
-    await transaction.insertInto('projects').values(project).onConflict((conflict) => conflict.doNothing()).execute()
-  })
+  await change(
+    parts,
+    { kind: 'operator' },
+    { action: 'organizations:create', organizationId, target: organizationId },
+    async (transaction) => {
+      // Two processes may start at once on a new data folder; the second finds the rows made.
+      const organization = { id: organizationId, name: 'Default', created_at }
+      await transaction
+        .insertInto('organizations')
+        .values(organization)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      const project = { id: projectId, organization_id: organizationId, name: 'Default', created_at }
+      await transaction
+        .insertInto('projects')
+        .values(project)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    },
+  )
   return defaultHome
 }

@@ -31,7 +31,7 @@ const rowsPerCommitMax = 500
  * share the next: under load one wait serves hundreds of requests.
  */
 export function createLedger(db: Database): Ledger {
-  let waiting: { entry: LedgerEntry; resolve: () => void; reject: (error: unknown) => void }[] = []
+  const waiting: { entry: LedgerEntry; resolve: () => void; reject: (error: unknown) => void }[] = []
   let isCommitting = false
 
   async function commitWaiting(): Promise<void> {
@@ -40,7 +40,11 @@ export function createLedger(db: Database): Ledger {
       const batch = waiting.splice(0, rowsPerCommitMax)
       try {
         const rows = batch.map(({ entry }) => toRow(entry))
-        await db.insertInto('ledger').values(rows).onConflict((conflict) => conflict.doNothing()).execute()
+        await db
+          .insertInto('ledger')
+          .values(rows)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
         for (const { resolve } of batch) resolve()
       } catch (error) {
         for (const { reject } of batch) reject(error)

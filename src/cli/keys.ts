@@ -30,7 +30,10 @@ function parse(args: string[]) {
   }
 }
 
-async function create({ apiKeys, home }: Accounts, { name, json }: { name?: string | undefined; json: boolean }): Promise<void> {
+async function create(
+  { apiKeys, home }: Accounts,
+  { name, json }: { name?: string | undefined; json: boolean },
+): Promise<void> {
   if (name === undefined || name.trim() === '') throw new UsageError('keys create needs --name NAME.')
   const created = await createApiKey(apiKeys, operator, { name, ...home })
   console.log(json ? JSON.stringify(created) : `${created.key}\n\nThis key (${created.id}) is shown only now.`)

@@ -14,13 +14,23 @@ export async function modelsCommand(args: string[]): Promise<void> {
     status?.models ??
     modelIds.map((id) => {
       const { path, isPlaceholder } = resolveWeights(config, id)
-      return { id, weights: path, isPlaceholder, state: 'not running', windowTokens: null, slots: null, enginePid: null }
+      return {
+        id,
+        weights: path,
+        isPlaceholder,
+        state: 'not running',
+        windowTokens: null,
+        slots: null,
+        enginePid: null,
+      }
     })
   if (json) {
     console.log(JSON.stringify({ running: status !== null, address: status?.address ?? null, models: rows }))
     return
   }
-  console.log(status === null ? 'The service is not running.' : `The service runs at ${status.address} (process ${status.pid}).`)
+  console.log(
+    status === null ? 'The service is not running.' : `The service runs at ${status.address} (process ${status.pid}).`,
+  )
   for (const { id, weights, isPlaceholder, state, windowTokens, slots } of rows) {
     const size = windowTokens === null ? '' : `, window ${windowTokens} tokens, ${slots ?? '?'} slots`
     console.log(`${id.padEnd(11)} ${state}${size}: ${weights}${isPlaceholder ? ' (placeholder)' : ''}`)

@@ -7,7 +7,12 @@ import type { Config } from '../config/schema.ts'
 import { openSqlite, type Database } from '../db/open-sqlite.ts'
 import { systemClock } from '../lib/clock.ts'
 
-export type Accounts = { readonly db: Database; readonly apiKeys: ApiKeys; readonly home: Home; readonly secrets: Secrets }
+export type Accounts = {
+  readonly db: Database
+  readonly apiKeys: ApiKeys
+  readonly home: Home
+  readonly secrets: Secrets
+}
 
 /** Opens the data folder, making it on the first use. Several processes may have it open at once. */
 export async function openAccounts(config: Config): Promise<Accounts> {

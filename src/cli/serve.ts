@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
 import { createApiKey, listApiKeys } from '../accounts/api-keys.ts'
 import { createLedger } from '../billing/ledger.ts'
 import { loadConfig } from '../config/load.ts'
@@ -38,7 +37,8 @@ export async function serveCommand(): Promise<void> {
   const tracker = createRequestTracker()
   const app = createService(accounts, { config, catalog, tracker, log })
   const address = await listen(app, config, engines)
-  publish.status = () => writeStatus(config.home, { pid: process.pid, address, models: describeModels(catalog, engines) })
+  publish.status = () =>
+    writeStatus(config.home, { pid: process.pid, address, models: describeModels(catalog, engines) })
   publish.status()
 
   const stop = async () => {
@@ -52,9 +52,15 @@ export async function serveCommand(): Promise<void> {
   await printBanner(address, { accounts, catalog, engines })
 }
 
-type ServiceParts = { readonly config: Config; readonly catalog: Catalog; readonly tracker: RequestTracker; readonly log: Log }
+type Service = ReturnType<typeof createApp>
+type ServiceParts = {
+  readonly config: Config
+  readonly catalog: Catalog
+  readonly tracker: RequestTracker
+  readonly log: Log
+}
 
-function createService({ db, apiKeys, secrets }: Accounts, { config, catalog, tracker, log }: ServiceParts): FastifyInstance {
+function createService({ db, apiKeys, secrets }: Accounts, { config, catalog, tracker, log }: ServiceParts): Service {
   const limiter = createConcurrencyLimiter(config.limits.concurrentRequestsPerKeyMax)
   return createApp({
     inference: { catalog, ledger: createLedger(db), limiter, clock: systemClock },
@@ -66,7 +72,7 @@ function createService({ db, apiKeys, secrets }: Accounts, { config, catalog, tr
   })
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config, engines: readonly RunningEngine[]): Promise<string> {
+async function listen(app: Service, { host, port }: Config, engines: readonly RunningEngine[]): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
@@ -89,17 +95,33 @@ function describeModels(catalog: Catalog, engines: readonly RunningEngine[]) {
     if (running === undefined) return []
     const { state, slots } = engine.status()
     const { weightsPath, isPlaceholder, llama } = running
-    return [{ id: model.id, weights: weightsPath, isPlaceholder, state, windowTokens: model.windowTokens, slots, enginePid: llama.pid }]
+    return [
+      {
+        id: model.id,
+        weights: weightsPath,
+        isPlaceholder,
+        state,
+        windowTokens: model.windowTokens,
+        slots,
+        enginePid: llama.pid,
+      },
+    ]
   })
 }
 
 async function printBanner(
   address: string,
-  { accounts, catalog, engines }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly engines: readonly RunningEngine[] },
+  {
+    accounts,
+    catalog,
+    engines,
+  }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly engines: readonly RunningEngine[] },
 ): Promise<void> {
   const { apiKeys, home } = accounts
   const isFirstStart = (await listApiKeys(apiKeys, home.organizationId)).length === 0
-  const firstKey = isFirstStart ? (await createApiKey(apiKeys, { kind: 'operator' }, { name: 'First key', ...home })).key : null
+  const firstKey = isFirstStart
+    ? (await createApiKey(apiKeys, { kind: 'operator' }, { name: 'First key', ...home })).key
+    : null
   const waited = new Promise<void>((resolve) => {
     systemClock.after(bannerWaitMs, resolve)
   })

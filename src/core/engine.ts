@@ -1,3 +1,4 @@
+import type { Feature } from './feature.ts'
 import type { EngineRequest, GenerationEvent } from './generation.ts'
 
 /** Anything that can answer a generation request: a llama.cpp child, a remote replica, a pool of engines. */
@@ -25,7 +26,3 @@ export type EngineStatus = {
   readonly waiting: number
   readonly slots: number | null
 }
-
-/** What an engine may lack; a request that needs a lacking feature is refused by name. */
-export const features = ['tools', 'json-output', 'logprobs', 'choices', 'logit-bias', 'images', 'output-min'] as const
-export type Feature = (typeof features)[number]

@@ -1,4 +1,4 @@
-import type { Feature } from './engine.ts'
+import type { Feature } from './feature.ts'
 
 /** Where in the request body a fault lies; each wire format writes it in its own notation. */
 export type ErrorPath = readonly (string | number)[]
@@ -12,7 +12,12 @@ export type FieldFault = 'missing' | 'type' | 'value' | 'unsupported-field' | 'u
  * A wire format maps each to a status and a body. `retryAfterMs` is a hint, null where none is known.
  */
 export type ApiErrorReason =
-  | { readonly code: 'invalid-request'; readonly path: ErrorPath | null; readonly fault: FieldFault | null; readonly detail?: ErrorDetail }
+  | {
+      readonly code: 'invalid-request'
+      readonly path: ErrorPath | null
+      readonly fault: FieldFault | null
+      readonly detail?: ErrorDetail
+    }
   | { readonly code: 'unsupported-feature'; readonly feature: Feature; readonly path: ErrorPath | null }
   | { readonly code: 'unsupported-encoding' }
   | { readonly code: 'context-exceeded'; readonly inputTokens: number; readonly windowTokens: number }

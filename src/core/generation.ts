@@ -79,7 +79,11 @@ export type Tool = Cacheable & {
 }
 
 export type ToolChoice =
-  | { readonly kind: 'auto' | 'none' | 'required'; readonly parallel: boolean; readonly allowed: readonly string[] | null }
+  | {
+      readonly kind: 'auto' | 'none' | 'required'
+      readonly parallel: boolean
+      readonly allowed: readonly string[] | null
+    }
   | { readonly kind: 'named'; readonly name: string; readonly parallel: boolean }
 
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
@@ -120,7 +124,12 @@ export type Sampling = {
 export type GenerationEvent =
   | { readonly type: 'start'; readonly usage: Usage }
   | { readonly type: 'block-start'; readonly block: BlockStart }
-  | { readonly type: 'delta'; readonly text: string; readonly tokens: number; readonly logprobs?: readonly TokenLogprob[] }
+  | {
+      readonly type: 'delta'
+      readonly text: string
+      readonly tokens: number
+      readonly logprobs?: readonly TokenLogprob[]
+    }
   | { readonly type: 'block-end' }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: Usage }
 
@@ -151,7 +160,13 @@ export type Usage = {
   readonly outputThinking: number
 }
 
-export const zeroUsage: Usage = { inputUncached: 0, inputCacheRead: 0, inputCacheWrite: 0, output: 0, outputThinking: 0 }
+export const zeroUsage: Usage = {
+  inputUncached: 0,
+  inputCacheRead: 0,
+  inputCacheWrite: 0,
+  output: 0,
+  outputThinking: 0,
+}
 
 /** Thrown by an engine's stream after its signal fired; `usage` counts all the engine did until it stopped. */
 export class GenerationAborted extends Error {

@@ -17,7 +17,9 @@ export async function openSqlite(path: string): Promise<Database> {
   requireVersion(sqlite)
   // Readers never wait for the writer; a commit is on the disk before it counts.
   sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
-  const db: Database = new Kysely<Tables>({ dialect: new TransactionalSqliteDialect({ database: toKyselyDatabase(sqlite) }) })
+  const db: Database = new Kysely<Tables>({
+    dialect: new TransactionalSqliteDialect({ database: toKyselyDatabase(sqlite) }),
+  })
   await migrate(db)
   return db
 }

@@ -3,7 +3,12 @@ import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../core/ids
 /** Times are milliseconds since 1970, UTC. */
 export type Tables = {
   organizations: { readonly id: OrganizationId; name: string; readonly created_at: number }
-  projects: { readonly id: ProjectId; readonly organization_id: OrganizationId; name: string; readonly created_at: number }
+  projects: {
+    readonly id: ProjectId
+    readonly organization_id: OrganizationId
+    name: string
+    readonly created_at: number
+  }
   api_keys: ApiKeyTable
   audit: AuditTable
   ledger: LedgerTable

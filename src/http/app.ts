@@ -66,7 +66,12 @@ export function createApp(parts: HttpParts): FastifyInstance {
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Adds a path with its handlers; every other method is told which ones there are. */
-function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers: Partial<Record<HTTPMethods, Handler>>): void {
+function addRoute(
+  app: FastifyInstance,
+  parts: HttpParts,
+  path: string,
+  handlers: Partial<Record<HTTPMethods, Handler>>,
+): void {
   const allowed = Object.keys(handlers)
   for (const method of methods) {
     const handler = handlers[method]
@@ -80,5 +85,8 @@ function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers
 
 async function refuseMethod(parts: HttpParts, request: FastifyRequest, allowed: readonly string[]): Promise<never> {
   if (request.url.startsWith('/v1/')) await authenticate(parts.apiKeys, request.headers)
-  throw new ApiError({ code: 'method-not-allowed', allowed }, `${request.method} is not possible here; use ${allowed.join(' or ')}.`)
+  throw new ApiError(
+    { code: 'method-not-allowed', allowed },
+    `${request.method} is not possible here; use ${allowed.join(' or ')}.`,
+  )
 }

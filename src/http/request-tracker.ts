@@ -53,5 +53,8 @@ export function createRequestTracker(): RequestTracker {
 }
 
 function stopping(): ApiError {
-  return new ApiError({ code: 'overloaded', retryAfterMs: 2_000 }, 'The service is restarting. Please try again shortly.')
+  return new ApiError(
+    { code: 'overloaded', retryAfterMs: 2_000 },
+    'The service is restarting. Please try again shortly.',
+  )
 }

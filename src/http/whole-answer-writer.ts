@@ -42,7 +42,8 @@ export class WholeAnswerWriter {
     if (!this.#isCommitted) {
       this.#isCommitted = true
       this.#reply.hijack()
-      for (const [name, value] of Object.entries(this.#reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
+      for (const [name, value] of Object.entries(this.#reply.getHeaders()))
+        if (value !== undefined) raw.setHeader(name, value)
       raw.on('error', () => {})
       raw.writeHead(200, { 'content-type': 'application/json' })
     }

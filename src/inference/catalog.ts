@@ -23,7 +23,10 @@ export function createCatalog(entries: Readonly<Record<ModelId, CatalogEntry>>):
     find(id) {
       const known = modelIds.find((modelId) => modelId === id)
       if (known === undefined) {
-        throw new ApiError({ code: 'model-not-found', model: id, available: ['hal-1.0', 'clarke-1.0', 'tycho-1.0'] }, 'The model does not exist.')
+        throw new ApiError(
+          { code: 'model-not-found', model: id, available: ['hal-1.0', 'clarke-1.0', 'tycho-1.0'] },
+          'The model does not exist.',
+        )
       }
       return describe(entries[known])
     },

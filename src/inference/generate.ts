@@ -1,7 +1,14 @@
 import type { Ledger, LedgerEntry } from '../billing/ledger.ts'
 import type { Engine } from '../core/engine.ts'
 import { ApiError, toApiError } from '../core/error.ts'
-import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent, type GenerationRequest, type Usage } from '../core/generation.ts'
+import {
+  GenerationAborted,
+  zeroUsage,
+  type EngineRequest,
+  type GenerationEvent,
+  type GenerationRequest,
+  type Usage,
+} from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -30,7 +37,11 @@ export type Asked = {
  * Whatever ends the stream, what the engine did is written to the ledger
  * exactly once, and before `finish` is handed on.
  */
-export async function generate(parts: InferenceParts, asked: Asked, signal: AbortSignal): Promise<AsyncGenerator<GenerationEvent>> {
+export async function generate(
+  parts: InferenceParts,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<GenerationEvent>> {
   const entry = parts.catalog.find(asked.request.model)
   const request = resolveRequest(asked.request, entry)
   const reservation = parts.limiter.reserve(asked.principal)
@@ -40,7 +51,11 @@ export async function generate(parts: InferenceParts, asked: Asked, signal: Abor
 }
 
 /** The exact prompt length of a request, as its generation would count it. */
-export async function countTokens({ catalog }: InferenceParts, request: GenerationRequest, signal: AbortSignal): Promise<number> {
+export async function countTokens(
+  { catalog }: InferenceParts,
+  request: GenerationRequest,
+  signal: AbortSignal,
+): Promise<number> {
   const entry = catalog.find(request.model)
   return entry.engine.countTokens(resolveRequest(request, entry), signal)
 }
@@ -128,12 +143,26 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
       release()
       const { requestId, principal, request } = asked
       const durationMs = clock.monotonicMs() - startedMs
-      const entry = { requestId, principal, atMs: clock.nowMs(), model: request.model, outcome, reason, usage, firstEventMs, durationMs }
+      const entry = {
+        requestId,
+        principal,
+        atMs: clock.nowMs(),
+        model: request.model,
+        outcome,
+        reason,
+        usage,
+        firstEventMs,
+        durationMs,
+      }
       try {
         await ledger.append(entry)
       } catch (error) {
         // Nothing is served unrecorded: a full disk stops the service and not the bookkeeping.
-        throw new ApiError({ code: 'overloaded', retryAfterMs: 5_000 }, 'The request could not be recorded. Please try again.', { cause: error })
+        throw new ApiError(
+          { code: 'overloaded', retryAfterMs: 5_000 },
+          'The request could not be recorded. Please try again.',
+          { cause: error },
+        )
       }
     },
   }
@@ -145,7 +174,10 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
  * Written by hand because closing a generator that never ran skips its
  * `finally`, and the ledger entry lives in the `finally` of `rest`.
  */
-function replay(first: IteratorResult<GenerationEvent>, rest: AsyncGenerator<GenerationEvent>): AsyncGenerator<GenerationEvent> {
+function replay(
+  first: IteratorResult<GenerationEvent>,
+  rest: AsyncGenerator<GenerationEvent>,
+): AsyncGenerator<GenerationEvent> {
   let pending: IteratorResult<GenerationEvent> | null = first
   return {
     next() {

@@ -1,6 +1,13 @@
-import type { Feature } from '../core/engine.ts'
+import type { Feature } from '../core/feature.ts'
 import { ApiError, type ErrorPath } from '../core/error.ts'
-import type { EngineRequest, GenerationRequest, Message, TextBlock, Thinking, ThinkingChoice } from '../core/generation.ts'
+import type {
+  EngineRequest,
+  GenerationRequest,
+  Message,
+  TextBlock,
+  Thinking,
+  ThinkingChoice,
+} from '../core/generation.ts'
 import type { ServedModel } from '../core/model.ts'
 import type { CatalogEntry } from './catalog.ts'
 
@@ -39,7 +46,10 @@ function resolveThinking(choice: ThinkingChoice, model: ServedModel): Thinking {
 function requireFeatures(request: GenerationRequest, available: ReadonlySet<Feature>): void {
   for (const { feature, path } of neededFeatures(request)) {
     if (!available.has(feature)) {
-      throw new ApiError({ code: 'unsupported-feature', feature, path }, `The model does not support ${wording[feature]} yet.`)
+      throw new ApiError(
+        { code: 'unsupported-feature', feature, path },
+        `The model does not support ${wording[feature]} yet.`,
+      )
     }
   }
 }
@@ -59,7 +69,8 @@ function* neededFeatures(request: GenerationRequest): Generator<{ feature: Featu
   const image = blocks.find((block) => block.kind === 'image')
   if (image !== undefined) yield { feature: 'images', path: image.path }
   if (request.tools.length > 0) yield { feature: 'tools', path: null }
-  if (blocks.some(({ kind }) => kind === 'tool-call' || kind === 'tool-result')) yield { feature: 'tools', path: ['messages'] }
+  if (blocks.some(({ kind }) => kind === 'tool-call' || kind === 'tool-result'))
+    yield { feature: 'tools', path: ['messages'] }
   if (request.output.kind === 'json') yield { feature: 'json-output', path: null }
   if (request.logprobsTop !== null) yield { feature: 'logprobs', path: null }
   if (request.choiceCount !== 1) yield { feature: 'choices', path: null }

@@ -23,8 +23,18 @@ const presentations: Readonly<Record<ModelId, Presentation>> = {
     createdAtMs: Date.UTC(2026, 10, 5),
     windowTokens: 1_000_000,
   },
-  'hal-1.0': { displayName: 'HAL 1.0', description: 'Reasoning', createdAtMs: Date.UTC(2026, 10, 5), windowTokens: 250_000 },
-  'tycho-1.0': { displayName: 'Tycho 1.0', description: 'Fast and cheap', createdAtMs: Date.UTC(2026, 10, 5), windowTokens: 125_000 },
+  'hal-1.0': {
+    displayName: 'HAL 1.0',
+    description: 'Reasoning',
+    createdAtMs: Date.UTC(2026, 10, 5),
+    windowTokens: 250_000,
+  },
+  'tycho-1.0': {
+    displayName: 'Tycho 1.0',
+    description: 'Fast and cheap',
+    createdAtMs: Date.UTC(2026, 10, 5),
+    windowTokens: 125_000,
+  },
 }
 
 export type ModelSettings = { readonly thinking: 'on' | 'off'; readonly outputTokensMax: number }

@@ -41,7 +41,7 @@ export function scanJson(bytes: Buffer, { depthMax, tokensMax }: JsonScanLimits)
 
 /** Index of the quote that ends a string; the native search makes long texts cheap. */
 function endOfString(bytes: Buffer, start: number): number {
-  for (let from = start; ; ) {
+  for (let from = start; ;) {
     const end = bytes.indexOf(quote, from)
     if (end === -1) return bytes.length
     let backslashes = 0

@@ -11,7 +11,12 @@ export function makeWellFormed(value: unknown): unknown {
   const result: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(value)) {
     // Defined and not assigned: a key named `__proto__` must stay a key.
-    Object.defineProperty(result, key.toWellFormed(), { value: makeWellFormed(member), enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(result, key.toWellFormed(), {
+      value: makeWellFormed(member),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
   }
   return result
 }

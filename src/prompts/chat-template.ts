@@ -30,22 +30,43 @@ export function compileChatTemplate(
   specialTokens: { readonly bosToken: string; readonly eosToken: string },
 ): ChatTemplate {
   const template = new Template(source)
+  const render = (
+    messages: readonly TemplateMessage[],
+    { addGenerationPrompt, enableThinking }: TemplateOptions,
+    more: object,
+  ) => {
+    // Families name the switch differently; a template ignores the names it does not know.
+    const thinking = enableThinking === null ? {} : { enable_thinking: enableThinking, thinking: enableThinking }
+    return template.render({
+      messages,
+      add_generation_prompt: addGenerationPrompt,
+      bos_token: specialTokens.bosToken,
+      eos_token: specialTokens.eosToken,
+      ...thinking,
+      ...more,
+    })
+  }
+  const noTools = howToSayNoTools((more) => {
+    render([{ role: 'user', content: 'probe' }], { addGenerationPrompt: true, enableThinking: null }, more)
+  })
   return {
     source,
-    render(messages, { addGenerationPrompt, enableThinking }) {
-      // Families name the switch differently; a template ignores the names it does not know.
-      const thinking = enableThinking === null ? {} : { enable_thinking: enableThinking, thinking: enableThinking }
+    render(messages, options) {
       try {
-        return template.render({
-          messages,
-          add_generation_prompt: addGenerationPrompt,
-          bos_token: specialTokens.bosToken,
-          eos_token: specialTokens.eosToken,
-          ...thinking,
-        })
+        return render(messages, options, noTools)
       } catch (error) {
         throw new TemplateRefusal('The chat template refused the conversation.', { cause: error })
       }
     },
+  }
+}
+
+/** Most templates must not see a list of tools where there are none; a few walk the list without asking for it. */
+function howToSayNoTools(attempt: (more: object) => void): object {
+  try {
+    attempt({})
+    return {}
+  } catch {
+    return { tools: [] }
   }
 }

@@ -7,7 +7,9 @@
 /** Characters that Unicode reserves for a program's own use and no exchanged text may hold. */
 const markers = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(0xfdd0 + index))
 
-export type PromptPiece = { readonly kind: 'control'; readonly token: number } | { readonly kind: 'text'; readonly text: string }
+export type PromptPiece =
+  | { readonly kind: 'control'; readonly token: number }
+  | { readonly kind: 'text'; readonly text: string }
 
 export interface ControlTokens {
   /** A marker that does not occur in `texts`. */

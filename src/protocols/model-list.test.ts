@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Feature } from '../core/engine.ts'
+import type { Feature } from '../core/feature.ts'
 import { ApiError } from '../core/error.ts'
 import { efforts, type Effort, type Thinking } from '../core/generation.ts'
 import { modelIds, type ServedModel } from '../core/model.ts'

@@ -1,4 +1,4 @@
-import type { Feature } from '../core/engine.ts'
+import type { Feature } from '../core/feature.ts'
 import { invalidRequest } from '../core/error.ts'
 import type { ServedModel } from '../core/model.ts'
 import type { Json } from './protocol.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { invalidRequest, type ApiError, type ErrorPath, type FieldFault } from '../core/error.ts'
 
 /** A field that may be absent; `null` equals absent in both formats. */

@@ -14,7 +14,10 @@ export function withAdmission(engine: Engine, { waitingMax }: { readonly waiting
   async function* generate(...[request, signal]: Parameters<Engine['generate']>): AsyncGenerator<GenerationEvent> {
     const { slots } = engine.status()
     if (admitted >= (slots ?? 1) + waitingMax) {
-      throw new ApiError({ code: 'overloaded', retryAfterMs: 2_000 }, 'The model is at capacity. Please try again shortly.')
+      throw new ApiError(
+        { code: 'overloaded', retryAfterMs: 2_000 },
+        'The model is at capacity. Please try again shortly.',
+      )
     }
     admitted += 1
     try {

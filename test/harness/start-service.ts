@@ -91,7 +91,9 @@ function bannerAddress(child: ChildProcess, output: { stdout: string; stderr: st
 }
 
 function enginePidOf(home: string): number | null {
-  const status = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { models: { enginePid: number | null }[] }
+  const status = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as {
+    models: { enginePid: number | null }[]
+  }
   return status.models[0]?.enginePid ?? null
 }
 
@@ -105,7 +107,11 @@ export function readLedger(home: string): LedgerRow[] {
 }
 
 /** Asks again and again until there is an answer; null and false are none. */
-export async function until<Answer>(ask: () => Answer | Promise<Answer>, failure: string, waitMs = 30_000): Promise<NonNullable<Answer>> {
+export async function until<Answer>(
+  ask: () => Answer | Promise<Answer>,
+  failure: string,
+  waitMs = 30_000,
+): Promise<NonNullable<Answer>> {
   const deadline = performance.now() + waitMs
   for (;;) {
     const answer = await ask()

@@ -52,7 +52,13 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('model', 'text', (column) => column.notNull())
     .addColumn('outcome', 'text', (column) => column.notNull())
     .addColumn('reason', 'text')
-  for (const count of ['input_uncached', 'input_cache_read', 'input_cache_write', 'output', 'output_thinking'] as const) {
+  for (const count of [
+    'input_uncached',
+    'input_cache_read',
+    'input_cache_write',
+    'output',
+    'output_thinking',
+  ] as const) {
     ledger = ledger.addColumn(count, 'bigint', (column) => column.notNull())
   }
   await ledger

@@ -1,5 +1,14 @@
-import type { Engine, EngineStatus, Feature } from '../../core/engine.ts'
-import { GenerationAborted, zeroUsage, type BlockStart, type EngineRequest, type FinishReason, type GenerationEvent, type Usage } from '../../core/generation.ts'
+import type { Engine, EngineStatus } from '../../core/engine.ts'
+import type { Feature } from '../../core/feature.ts'
+import {
+  GenerationAborted,
+  zeroUsage,
+  type BlockStart,
+  type EngineRequest,
+  type FinishReason,
+  type GenerationEvent,
+  type Usage,
+} from '../../core/generation.ts'
 
 /** One thing a scripted answer does. */
 export type FakeStep =
@@ -26,20 +35,11 @@ export class FakeEngine implements Engine {
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
-    let usage: Usage = { ...zeroUsage, inputUncached: promptTokens }
+    const meter = createMeter()
     this.#running += 1
     try {
-      for (const step of [{ kind: 'start' } as const, ...(this.#options.script ?? echo)(request)]) {
-        for await (const event of perform(step, usage, signal)) {
-          if (signal.aborted) throw new GenerationAborted(usage)
-          if (event.type === 'delta') usage = { ...usage, output: usage.output + event.tokens }
-          if (event.type === 'delta' && step.kind === 'block' && step.block.kind === 'thinking') {
-            usage = { ...usage, outputThinking: usage.outputThinking + event.tokens }
-          }
-          yield event
-        }
-        if (signal.aborted) throw new GenerationAborted(usage)
-      }
+      yield { type: 'start', usage: meter.usage() }
+      for (const step of (this.#options.script ?? echo)(request)) yield* perform(step, meter, signal)
     } finally {
       this.#running -= 1
     }
@@ -65,23 +65,44 @@ export class FakeEngine implements Engine {
 
 const promptTokens = 10
 
-async function* perform(step: FakeStep | { readonly kind: 'start' }, usage: Usage, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+type Meter = { count(kind: BlockStart['kind']): void; usage(): Usage }
+
+function createMeter(): Meter {
+  let usage: Usage = { ...zeroUsage, inputUncached: promptTokens }
+  return {
+    count(kind) {
+      const outputThinking = usage.outputThinking + (kind === 'thinking' ? 1 : 0)
+      usage = { ...usage, output: usage.output + 1, outputThinking }
+    },
+    usage: () => usage,
+  }
+}
+
+async function* perform(step: FakeStep, meter: Meter, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+  if (step.kind === 'wait') await waitOrAbort(step.ms, signal)
+  for (const event of eventsOf(step, meter)) {
+    if (signal.aborted) throw new GenerationAborted(meter.usage())
+    yield event
+  }
+  if (signal.aborted) throw new GenerationAborted(meter.usage())
+}
+
+function* eventsOf(step: FakeStep, meter: Meter): Generator<GenerationEvent> {
   switch (step.kind) {
-    case 'start':
-      yield { type: 'start', usage }
-      break
     case 'block':
       yield { type: 'block-start', block: step.block }
-      for (const text of step.texts) yield { type: 'delta', text, tokens: 1 }
+      for (const text of step.texts) {
+        meter.count(step.block.kind)
+        yield { type: 'delta', text, tokens: 1 }
+      }
       yield { type: 'block-end' }
       break
     case 'wait':
-      await waitOrAbort(step.ms, signal)
       break
     case 'fail':
       throw step.error
     case 'end':
-      yield { type: 'finish', reason: step.reason, usage }
+      yield { type: 'finish', reason: step.reason, usage: meter.usage() }
       break
     default:
       step satisfies never
@@ -90,7 +111,7 @@ async function* perform(step: FakeStep | { readonly kind: 'start' }, usage: Usag
 
 function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, signal.aborted ? 0 : ms)
     signal.addEventListener('abort', () => {
       clearTimeout(timer)
       resolve()
@@ -108,7 +129,8 @@ function echo(request: EngineRequest): readonly FakeStep[] {
   const thinking: FakeStep[] =
     request.thinking.kind === 'on' ? [{ kind: 'block', block: { kind: 'thinking' }, texts: ['An ', 'echo.'] }] : []
   const room = Math.max(0, request.outputTokensMax - thinking.length * 2)
-  const block: FakeStep[] = words.length === 0 || room === 0 ? [] : [{ kind: 'block', block: { kind: 'text' }, texts: words.slice(0, room) }]
+  const block: FakeStep[] =
+    words.length === 0 || room === 0 ? [] : [{ kind: 'block', block: { kind: 'text' }, texts: words.slice(0, room) }]
   const stopped: FinishReason = stop === undefined ? { kind: 'end' } : { kind: 'stop-sequence', sequence: stop }
   return [...thinking, ...block, { kind: 'end', reason: words.length > room ? { kind: 'length' } : stopped }]
 }

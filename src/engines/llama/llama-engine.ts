@@ -4,7 +4,7 @@ import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent 
 import type { Clock } from '../../lib/clock.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
 import { Supervisor, type ChildReady } from './supervisor.ts'
-import { Task } from './task.ts'
+import { Task, type TaskNews } from './task.ts'
 
 export type LlamaEngineOptions = {
   readonly settings: LoadSettings
@@ -120,10 +120,10 @@ export class LlamaEngine implements Engine {
       for (;;) {
         const news = await task.next()
         isOver = news.kind !== 'event' || news.event.type === 'finish'
-        if (news.kind === 'aborted') throw new GenerationAborted(news.usage)
-        if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
-        if (news.kind === 'crashed' && signal.aborted) throw new GenerationAborted(zeroUsage)
+        throwIfRefused(news, signal)
         if (news.kind !== 'event') return 'crashed'
+        // What was under way when the abort was sent is read to its end, for the counts alone.
+        if (signal.aborted) continue
         const taken = task.takenToReport()
         if (taken > 0) this.#supervisor.send({ kind: 'taken', id: task.id, events: taken })
         yield news.event
@@ -174,8 +174,19 @@ export class LlamaEngine implements Engine {
   }
 }
 
+function throwIfRefused(news: TaskNews, signal: AbortSignal): void {
+  if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
+  if (news.kind === 'aborted') throw new GenerationAborted(news.usage)
+  if (!signal.aborted) return
+  if (news.kind === 'crashed') throw new GenerationAborted(zeroUsage)
+  if (news.kind === 'event' && news.event.type === 'finish') throw new GenerationAborted(news.event.usage)
+}
+
 function notReady(): ApiError {
-  return new ApiError({ code: 'overloaded', retryAfterMs: 5_000 }, 'The model is not ready yet. Please try again shortly.')
+  return new ApiError(
+    { code: 'overloaded', retryAfterMs: 5_000 },
+    'The model is not ready yet. Please try again shortly.',
+  )
 }
 
 function engineFailed(): ApiError {

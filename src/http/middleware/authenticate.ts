@@ -19,7 +19,9 @@ export async function authenticate(apiKeys: ApiKeys, headers: IncomingHttpHeader
   const [first] = candidates
   throw new ApiError(
     { code: 'unauthenticated', maskedKey: first === undefined ? null : maskKey(first) },
-    first === undefined ? 'Missing API key: send Authorization: Bearer <key> or x-api-key' : 'The API key is not valid.',
+    first === undefined
+      ? 'Missing API key: send Authorization: Bearer <key> or x-api-key'
+      : 'The API key is not valid.',
   )
 }
 

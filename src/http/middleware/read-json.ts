@@ -35,7 +35,10 @@ function decoded(request: IncomingMessage): Readable {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return request
   if (encoding !== 'gzip') {
-    throw new ApiError({ code: 'unsupported-encoding' }, 'The content encoding is not supported; send the body plain or as gzip.')
+    throw new ApiError(
+      { code: 'unsupported-encoding' },
+      'The content encoding is not supported; send the body plain or as gzip.',
+    )
   }
   const gunzip = createGunzip()
   request.once('error', (error) => gunzip.destroy(error))
@@ -76,7 +79,10 @@ function invalidJson(message: string): ApiError {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError({ code: 'request-too-large', bytesMax: bodyBytesMax }, `Request body too large (limit ${bodyBytesMax} bytes).`)
+  return new ApiError(
+    { code: 'request-too-large', bytesMax: bodyBytesMax },
+    `Request body too large (limit ${bodyBytesMax} bytes).`,
+  )
 }
 
 function tooSlow(): ApiError {

@@ -10,7 +10,9 @@ export function countTokensRoute(parts: HttpParts) {
     await authenticate(parts.apiKeys, request.headers)
     const tracked = parts.tracker.begin()
     try {
-      const { request: counted, encode } = parts.messages.decodeCount(await readJson(request.raw, parts.inference.clock))
+      const { request: counted, encode } = parts.messages.decodeCount(
+        await readJson(request.raw, parts.inference.clock),
+      )
       const inputTokens = await countTokens(parts.inference, counted, tracked.signal)
       await reply.type('application/json').send(JSON.stringify(encode(inputTokens)))
     } finally {

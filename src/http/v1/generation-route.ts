@@ -119,12 +119,17 @@ function whenClientLeaves(response: ServerResponse): AbortSignal {
 
 /** A raw response knows nothing of the headers set on the framework's reply. */
 function withHeaders(reply: FastifyReply): ServerResponse {
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value)
   return reply.raw
 }
 
 function metaOf({ request, decoded, parts }: Exchange): AnswerMeta {
-  return { requestId: request.id as RequestId, model: decoded.request.model, createdAtMs: parts.inference.clock.nowMs() }
+  return {
+    requestId: request.id as RequestId,
+    model: decoded.request.model,
+    createdAtMs: parts.inference.clock.nowMs(),
+  }
 }
 
 function logCause({ parts, request }: Exchange, error: ApiError): void {

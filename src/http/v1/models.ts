@@ -11,7 +11,9 @@ export function listModelsRoute(parts: HttpParts) {
     const entries = parts.inference.catalog.list()
     const featuresOf = ({ id }: ServedModel) => parts.inference.catalog.find(id).engine.status().features
     const models = entries.map(({ model }) => model)
-    await reply.type('application/json').send(JSON.stringify(encodeModelList(models, request.query as ModelListQuery, featuresOf)))
+    await reply
+      .type('application/json')
+      .send(JSON.stringify(encodeModelList(models, request.query as ModelListQuery, featuresOf)))
   }
 }
 

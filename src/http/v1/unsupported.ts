@@ -43,7 +43,8 @@ export async function refusePath(parts: HttpParts, request: FastifyRequest): Pro
   if (hint !== undefined) throw new ApiError({ code: 'unknown-url' }, hint)
   if (path.startsWith('/v1/')) await authenticate(parts.apiKeys, request.headers)
   const endpoint = Object.keys(unsupportedEndpoints).find((known) => path === known || path.startsWith(`${known}/`))
-  if (endpoint !== undefined) throw new ApiError({ code: 'unsupported-endpoint' }, unsupportedEndpoints[endpoint] ?? nothingHere)
+  if (endpoint !== undefined)
+    throw new ApiError({ code: 'unsupported-endpoint' }, unsupportedEndpoints[endpoint] ?? nothingHere)
   if (path.startsWith('/v1/chat/completions/') && path !== '/v1/chat/completions/') {
     throw new ApiError({ code: 'unsupported-endpoint' }, 'Completions are not stored, so there is none to ask for.')
   }

@@ -1,4 +1,4 @@
-import type { Feature } from '../../core/engine.ts'
+import type { Feature } from '../../core/feature.ts'
 import {
   invalidRequest,
   type ApiError,

@@ -1,5 +1,5 @@
 import type { ApiError, ApiErrorReason, ErrorPath } from '../../core/error.ts'
-import type { Feature } from '../../core/engine.ts'
+import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { EncodedError, Json, SseMessage } from '../protocol.ts'
 import { retryHeaders } from '../retry-headers.ts'

@@ -106,7 +106,7 @@ export class DecodeLoop {
     const chunks = this.#assemble()
     await this.#native.context.decodeBatch()
     this.#steps += 1
-    await Promise.all(chunks.map(({ task, logit }) => (logit === null ? null : this.#advance(task, logit))))
+    await Promise.all(chunks.flatMap(({ task, logit }) => (logit === null ? [] : [this.#advance(task, logit)])))
     this.#flush()
   }
 

@@ -31,7 +31,12 @@ function createReceiver() {
     try {
       const native = await loadNative(settings)
       loaded = prepare(native)
-      send({ kind: 'ready', windowTokens: native.windowTokens, slots: native.slots, isPlaceholder: native.modelName === 'placeholder' })
+      send({
+        kind: 'ready',
+        windowTokens: native.windowTokens,
+        slots: native.slots,
+        isPlaceholder: native.modelName === 'placeholder',
+      })
     } catch (error) {
       send({ kind: 'load-failed', message: error instanceof Error ? error.message : String(error) })
       return
@@ -86,7 +91,11 @@ function prepare(native: Native): Loaded {
   })
   const traits = probeTemplate(template)
   const tags = traits.thinkingTags
-  const vocabulary = createVocabulary(native.vocabulary, native.vocabularySize, tags === null ? [] : [tags.open, tags.close])
+  const vocabulary = createVocabulary(
+    native.vocabulary,
+    native.vocabularySize,
+    tags === null ? [] : [tags.open, tags.close],
+  )
   const loop = new DecodeLoop(native, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),

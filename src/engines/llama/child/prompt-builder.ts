@@ -18,7 +18,11 @@ export interface PromptBuilder {
   build(request: EngineRequest): Prompt
 }
 
-export function createPromptBuilder(template: ChatTemplate, traits: TemplateTraits, vocabulary: Vocabulary): PromptBuilder {
+export function createPromptBuilder(
+  template: ChatTemplate,
+  traits: TemplateTraits,
+  vocabulary: Vocabulary,
+): PromptBuilder {
   const controlTokens = createControlTokens(vocabulary.controlTokens)
 
   function build(request: EngineRequest): Prompt {
@@ -27,7 +31,9 @@ export function createPromptBuilder(template: ChatTemplate, traits: TemplateTrai
     const shaped = shapeMessages(messages, traits).map((message) => ({
       ...message,
       content: controlTokens.protect(message.content, marker),
-      ...(message.reasoning_content !== undefined && { reasoning_content: controlTokens.protect(message.reasoning_content, marker) }),
+      ...(message.reasoning_content !== undefined && {
+        reasoning_content: controlTokens.protect(message.reasoning_content, marker),
+      }),
     }))
     const thinks = traits.thinkingTags !== null && request.thinking.kind === 'on' && prefill === null
     const rendered = finishPrompt(renderOrRefuse(template, shaped, thinks), traits, thinks)
@@ -41,7 +47,8 @@ export function createPromptBuilder(template: ChatTemplate, traits: TemplateTrai
       .split(text, marker)
       .map((piece) => (piece.kind === 'control' ? Uint32Array.of(piece.token) : vocabulary.tokenize(piece.text)))
     const { bosToken } = vocabulary
-    if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken.token) parts.unshift(Uint32Array.of(bosToken.token))
+    if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken.token)
+      parts.unshift(Uint32Array.of(bosToken.token))
     return concat(parts)
   }
 
@@ -56,7 +63,11 @@ function splitPrefill(request: EngineRequest): { messages: readonly Message[]; p
   return { messages: request.messages.slice(0, -1), prefill: texts.join('\n') }
 }
 
-function renderOrRefuse(template: ChatTemplate, messages: Parameters<ChatTemplate['render']>[0], thinks: boolean): string {
+function renderOrRefuse(
+  template: ChatTemplate,
+  messages: Parameters<ChatTemplate['render']>[0],
+  thinks: boolean,
+): string {
   try {
     return template.render(messages, { addGenerationPrompt: true, enableThinking: thinks })
   } catch (error) {

@@ -39,7 +39,10 @@ export function createTask(id: TaskId, request: EngineRequest, prompt: Prompt, c
   const windowTokens = Math.min(context.windowTokens, request.windowTokensMax)
   const inputTokens = prompt.tokens.length
   if (inputTokens >= windowTokens) {
-    throw new ApiError({ code: 'context-exceeded', inputTokens, windowTokens }, 'The prompt exceeds the context window.')
+    throw new ApiError(
+      { code: 'context-exceeded', inputTokens, windowTokens },
+      'The prompt exceeds the context window.',
+    )
   }
   const closeThinkingTokens = context.vocabulary.tokenize(`\n${context.tags?.close ?? ''}\n\n`)
   const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : null
@@ -67,7 +70,8 @@ export function createTask(id: TaskId, request: EngineRequest, prompt: Prompt, c
 
 /** Unset values switch a sampler off: the library's own defaults would cut the distribution. */
 function toSamplerConfig(sampling: Sampling, historyTokens: number): SamplerConfig {
-  const hasPenalty = sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
+  const hasPenalty =
+    sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
   return {
     temperature: sampling.temperature ?? 1,
     topP: sampling.topP ?? 1,

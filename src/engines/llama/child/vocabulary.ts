@@ -19,13 +19,19 @@ export interface Vocabulary {
   readonly prependsBos: boolean
 }
 
-export function createVocabulary(native: NativeVocabulary, size: number, visibleControlTexts: readonly string[]): Vocabulary {
+export function createVocabulary(
+  native: NativeVocabulary,
+  size: number,
+  visibleControlTexts: readonly string[],
+): Vocabulary {
   const controlTokens = new Map<string, number>()
   for (let token = 0; token < size; token++) {
     if ((native.getTokenAttributes(token) & (attribute.control | attribute.unknown)) === 0) continue
     controlTokens.set(native.getTokenString(token), token)
   }
-  const hidden = new Set([...controlTokens].filter(([text]) => !visibleControlTexts.includes(text)).map(([, token]) => token))
+  const hidden = new Set(
+    [...controlTokens].filter(([text]) => !visibleControlTexts.includes(text)).map(([, token]) => token),
+  )
   const cache = new Map<number, Uint8Array>()
   const bos = native.tokenBos()
   const eos = native.tokenEos()

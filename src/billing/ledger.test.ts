@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { openSqlite, type Database } from '../db/open-sqlite.ts'
+import { createLedger, type LedgerEntry } from './ledger.ts'
+
+let db: Database
+beforeEach(async () => {
+  db = await openSqlite(':memory:')
+})
+afterEach(() => db.destroy())
+
+const entry = (number: number): LedgerEntry => ({
+  requestId: `req_${number}`,
+  principal: { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' },
+  atMs: 1_800_000_000_000 + number,
+  model: 'clarke-1.0',
+  outcome: 'finished',
+  reason: 'end',
+  usage: { inputUncached: 3, inputCacheRead: 2, inputCacheWrite: 1, output: number, outputThinking: 0 },
+  firstEventMs: 1.6,
+  durationMs: 12.4,
+})
+
+const rows = () => db.selectFrom('ledger').selectAll().orderBy('at').execute()
+
+test('entries that arrive together are all written, each once', async () => {
+  const ledger = createLedger(db)
+  const numbers = Array.from({ length: 1_201 }, (_, number) => number)
+  await Promise.all(numbers.map((number) => ledger.append(entry(number))))
+  const written = await rows()
+  assert.deepEqual(
+    written.map(({ output }) => output),
+    numbers,
+  )
+  assert.deepEqual([written[0]?.first_event_ms, written[0]?.duration_ms, written[0]?.input_cache_read], [2, 12, 2])
+})
+
+test('the same request appended again changes nothing', async () => {
+  const ledger = createLedger(db)
+  await ledger.append(entry(1))
+  await ledger.append({ ...entry(1), outcome: 'failed' })
+  assert.deepEqual(
+    (await rows()).map(({ outcome }) => outcome),
+    ['finished'],
+  )
+})
+
+test('an entry that cannot be written is reported, and later ones are written again', async () => {
+  const ledger = createLedger(db)
+  const broken = { ...entry(1), model: null as unknown as string }
+  await assert.rejects(ledger.append(broken))
+  await ledger.append(entry(2))
+  assert.equal((await rows()).length, 1)
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { createManualClock } from '../../test/harness/manual-clock.ts'
+import { generationRequest } from '../../test/harness/requests.ts'
+import type { LedgerEntry } from '../billing/ledger.ts'
+import { ApiError } from '../core/error.ts'
+import { GenerationAborted, type GenerationEvent } from '../core/generation.ts'
+import { FakeEngine, type FakeStep } from '../engines/fake/fake-engine.ts'
+import { createConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
+import { createCatalog } from './catalog.ts'
+import { generate, type InferenceParts } from './generate.ts'
+import { describeServedModel } from './served-models.ts'
+
+const asked = {
+  request: generationRequest(),
+  requestId: 'req_1',
+  principal: { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' },
+} as const
+const never = new AbortController().signal
+const words: FakeStep = { kind: 'block', block: { kind: 'text' }, texts: ['a ', 'b ', 'c'] }
+const end: FakeStep = { kind: 'end', reason: { kind: 'end' } }
+
+let written: LedgerEntry[]
+beforeEach(() => {
+  written = []
+})
+
+function partsFor(
+  script: readonly FakeStep[],
+  append = async (entry: LedgerEntry) => void written.push(entry),
+): InferenceParts {
+  const engine = new FakeEngine({ script: () => script })
+  const settings = { thinking: 'off', outputTokensMax: 100 } as const
+  const entryOf = <Id extends 'clarke-1.0' | 'hal-1.0' | 'tycho-1.0'>(id: Id) => ({
+    model: describeServedModel(id, settings),
+    engine,
+  })
+  const catalog = createCatalog({
+    'clarke-1.0': entryOf('clarke-1.0'),
+    'hal-1.0': entryOf('hal-1.0'),
+    'tycho-1.0': entryOf('tycho-1.0'),
+  })
+  return { catalog, ledger: { append }, limiter: createConcurrencyLimiter(1), clock: createManualClock() }
+}
+
+async function readUntil(events: AsyncIterable<GenerationEvent>, type: GenerationEvent['type']): Promise<void> {
+  for await (const event of events) if (event.type === type) return
+}
+
+const outcomes = () => written.map(({ outcome, reason, usage }) => [outcome, reason, usage.inputUncached, usage.output])
+
+test('a finished generation is in the ledger before its finish is handed on', async () => {
+  const events = await generate(partsFor([words, end]), asked, never)
+  for await (const event of events) assert.equal(written.length, event.type === 'finish' ? 1 : 0)
+  assert.deepEqual(outcomes(), [['finished', 'end', 10, 3]])
+})
+
+test('a reader that hangs up is charged what the engine did until then', async () => {
+  await readUntil(await generate(partsFor([words, { kind: 'wait', ms: 60_000 }, end]), asked, never), 'block-end')
+  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
+})
+
+test('a stream that is closed without being read is in the ledger', async () => {
+  const events = await generate(partsFor([words, end]), asked, never)
+  await events.return(undefined)
+  assert.deepEqual(outcomes(), [['aborted', null, 10, 0]])
+})
+
+test('an abort by the signal is in the ledger with the counts of the engine', async () => {
+  const controller = new AbortController()
+  const events = await generate(partsFor([words, { kind: 'wait', ms: 60_000 }, end]), asked, controller.signal)
+  setTimeout(() => controller.abort(), 20)
+  await assert.rejects(Array.fromAsync(events), GenerationAborted)
+  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
+})
+
+test('a failure in the middle is thrown on and is in the ledger', async () => {
+  const failure = new ApiError({ code: 'engine-failed' }, 'gone')
+  const events = await generate(partsFor([words, { kind: 'fail', error: failure }]), asked, never)
+  await assert.rejects(Array.fromAsync(events), failure)
+  assert.deepEqual(outcomes(), [['failed', 'engine-failed', 10, 3]])
+})
+
+test('an engine that stops without a word is a failure', async () => {
+  const events = await generate(partsFor([words]), asked, never)
+  await assert.rejects(Array.fromAsync(events), /without a finish/)
+  assert.deepEqual(outcomes(), [['failed', 'internal', 10, 3]])
+})
+
+test('a failed start throws while there can still be a status, and is in the ledger', async () => {
+  const parts = partsFor([])
+  const tooLong = new ApiError({ code: 'context-exceeded', inputTokens: 9, windowTokens: 8 }, 'too long')
+  parts.catalog.find('clarke-1.0').engine.generate = () => ({
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(tooLong) }),
+  })
+  await assert.rejects(generate(parts, asked, never), /too long/)
+  assert.deepEqual(outcomes(), [['failed', 'context-exceeded', 0, 0]])
+})
+
+test('when the ledger cannot be written nothing ends well', async () => {
+  const parts = partsFor([words, end], () => Promise.reject(new Error('disk full')))
+  const events = await generate(parts, asked, never)
+  const types: string[] = []
+  await assert.rejects(
+    async () => {
+      for await (const event of events) types.push(event.type)
+    },
+    (error) => error instanceof ApiError && error.code === 'overloaded',
+  )
+  assert.ok(!types.includes('finish'))
+})
+
+test('the place a request holds is free again however it ended', async () => {
+  const parts = partsFor([words, end])
+  const first = await generate(parts, asked, never)
+  await assert.rejects(
+    generate(parts, asked, never),
+    (error) => error instanceof ApiError && error.code === 'rate-limited',
+  )
+  await first.return(undefined)
+  await Array.fromAsync(await generate(parts, { ...asked, requestId: 'req_2' }, never))
+  assert.equal(written.length, 2)
+})
+
+test('an unknown model and a feature the engine lacks are refused before anything is reserved', async () => {
+  const parts = partsFor([words, end])
+  const other = { ...asked, request: generationRequest({ model: 'gpt-4o' }) }
+  await assert.rejects(
+    generate(parts, other, never),
+    (error) => error instanceof ApiError && error.code === 'model-not-found',
+  )
+  const choices = { ...asked, request: generationRequest({ choiceCount: 2 }) }
+  await assert.rejects(
+    generate(parts, choices, never),
+    (error) => error instanceof ApiError && error.code === 'unsupported-feature',
+  )
+  assert.deepEqual(written, [])
+})

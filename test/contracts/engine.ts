@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { checkStream } from '../../src/core/check-stream.ts'
+import { collect, type Generation } from '../../src/core/collect.ts'
+import type { Engine } from '../../src/core/engine.ts'
+import { GenerationAborted, type EngineRequest } from '../../src/core/generation.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
+import { until } from '../harness/start-service.ts'
+
+const never = new AbortController().signal
+
+/** What every engine must keep, whatever generates inside it. */
+export function describeEngineContract(name: string, open: () => Promise<Engine>): void {
+  describe(`engine contract: ${name}`, () => {
+    let engine: Engine
+    before(async () => {
+      engine = await open()
+    })
+    after(() => engine.close())
+
+    const run = (changes: Partial<EngineRequest> = {}): Promise<Generation> =>
+      collect(checkStream(engine.generate(engineRequest(changes), never)))
+    const idle = () => until(() => engine.status().running === 0, 'The engine still generates.')
+
+    it('answers with a stream that keeps the grammar and counts every token', async () => {
+      const events = await Array.fromAsync(checkStream(engine.generate(engineRequest(), never)))
+      const delivered = events.reduce((sum, event) => sum + (event.type === 'delta' ? event.tokens : 0), 0)
+      const finish = events.at(-1)
+      assert.equal(finish?.type, 'finish')
+      assert.ok(finish.usage.output >= delivered && delivered > 0)
+      assert.equal(finish.reason.kind, 'end')
+    })
+
+    it('counts a prompt as its generation does', async () => {
+      const request = engineRequest()
+      const counted = await engine.countTokens(request, never)
+      const { usage } = await run()
+      assert.equal(usage.inputUncached + usage.inputCacheRead + usage.inputCacheWrite, counted)
+    })
+
+    it('gives the same answer for the same seed', async () => {
+      const [first, second] = [await run({ sampling: withSeed(7) }), await run({ sampling: withSeed(7) })]
+      assert.deepEqual(first.blocks, second.blocks)
+    })
+
+    it('puts thinking in a block of its own before the answer, and leaves it out when it is off', async () => {
+      const thinking = await run({ thinking: { kind: 'on', tokensMax: null } })
+      assert.deepEqual(
+        thinking.blocks.map(({ kind }) => kind),
+        ['thinking', 'text'],
+      )
+      assert.ok(thinking.usage.outputThinking > 0 && thinking.usage.outputThinking < thinking.usage.output)
+      assert.deepEqual(
+        (await run()).blocks.map(({ kind }) => kind),
+        ['text'],
+      )
+    })
+
+    it('stops at the token limit', async () => {
+      const { reason, usage } = await run({ outputTokensMax: 3 })
+      assert.equal(reason.kind, 'length')
+      assert.equal(usage.output, 3)
+    })
+
+    it('computes the prompt and generates nothing with a limit of zero', async () => {
+      const { blocks, reason, usage } = await run({ outputTokensMax: 0 })
+      assert.deepEqual([blocks, reason.kind, usage.output], [[], 'length', 0])
+      assert.ok(usage.inputUncached > 0)
+    })
+
+    it('ends before a stop sequence and names it', async () => {
+      const sampling = withSeed(11)
+      const whole = textOf(await run({ sampling }))
+      const sequence = whole.slice(Math.floor(whole.length / 2), Math.floor(whole.length / 2) + 3)
+      const stopped = await run({ sampling, stopSequences: ['\u0000never', sequence] })
+      assert.deepEqual(stopped.reason, { kind: 'stop-sequence', sequence })
+      assert.equal(textOf(stopped), whole.slice(0, whole.indexOf(sequence)))
+    })
+
+    it('throws the final counts after an abort and is idle again', async () => {
+      const controller = new AbortController()
+      let delivered = 0
+      await assert.rejects(
+        async () => {
+          for await (const event of engine.generate(engineRequest(), controller.signal)) {
+            if (event.type === 'delta') delivered += event.tokens
+            if (delivered > 0) controller.abort()
+          }
+        },
+        (error) => error instanceof GenerationAborted && error.usage.output >= delivered,
+      )
+      await idle()
+    })
+
+    it('refuses to begin when it is aborted already', async () => {
+      await assert.rejects(collect(engine.generate(engineRequest(), AbortSignal.abort())), GenerationAborted)
+    })
+
+    it('stops when its reader leaves', async () => {
+      for await (const event of engine.generate(engineRequest(), never)) if (event.type === 'delta') break
+      await idle()
+    })
+
+    it('keeps many answers apart', async () => {
+      const seeds = Array.from({ length: 12 }, (_, seed) => seed)
+      const alone: Generation[] = []
+      for (const seed of seeds) alone.push(await run({ messages: question(seed), sampling: withSeed(seed) }))
+      const together = await Promise.all(
+        seeds.map((seed) => run({ messages: question(seed), sampling: withSeed(seed) })),
+      )
+      assert.deepEqual(together.map(textOf), alone.map(textOf))
+    })
+  })
+}
+
+function question(number: number): EngineRequest['messages'] {
+  return [{ role: 'user', content: [{ kind: 'text', text: `What about number ${number}, which I like?` }] }]
+}
+
+function textOf({ blocks }: Generation): string {
+  return blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('')
+}
