@@ -67,11 +67,9 @@ function startOne(
 }
 
 /** The catalog's entries: each model with the engine that answers for it. */
-export function toCatalogEntries(config: Config, engines: readonly RunningEngine[]): Record<ModelId, CatalogEntry> {
-  const entries = modelIds.map((id) => {
+export function toCatalogEntries(config: Config, engines: readonly RunningEngine[]): CatalogEntry[] {
+  return modelIds.flatMap((id) => {
     const running = engines.find(({ models }) => models.includes(id))
-    if (running === undefined) throw new Error(`No engine answers for ${id}.`)
-    return [id, { model: describeServedModel(id, config.models[id]), engine: running.engine }] as const
+    return running === undefined ? [] : [{ model: describeServedModel(id, config.models[id]), engine: running.engine }]
   })
-  return Object.fromEntries(entries) as Record<ModelId, CatalogEntry>
 }

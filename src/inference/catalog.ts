@@ -1,18 +1,17 @@
 import type { Engine } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
-import { modelIds, type ModelId, type ServedModel } from '../core/model.ts'
+import type { ServedModel } from '../core/model.ts'
 
 export type CatalogEntry = { readonly model: ServedModel; readonly engine: Engine }
 
-/** The models on offer, each with the engine that answers for it. */
+/** The models on offer, the default one first, each with the engine that answers for it. */
 export interface Catalog {
   /** Throws `model-not-found` for any name that is not exactly one of the ids. */
   find(id: string): CatalogEntry
-  /** In the order they are listed, the default one first. */
   list(): readonly CatalogEntry[]
 }
 
-export function createCatalog(entries: Readonly<Record<ModelId, CatalogEntry>>): Catalog {
+export function createCatalog(entries: readonly CatalogEntry[]): Catalog {
   const describe = ({ model, engine }: CatalogEntry): CatalogEntry => {
     const { windowTokens } = engine.status()
     if (windowTokens === null || windowTokens >= model.windowTokens) return { model, engine }
@@ -21,15 +20,11 @@ export function createCatalog(entries: Readonly<Record<ModelId, CatalogEntry>>):
   }
   return {
     find(id) {
-      const known = modelIds.find((modelId) => modelId === id)
-      if (known === undefined) {
-        throw new ApiError(
-          { code: 'model-not-found', model: id, available: ['hal-1.0', 'clarke-1.0', 'tycho-1.0'] },
-          'The model does not exist.',
-        )
-      }
-      return describe(entries[known])
+      const entry = entries.find(({ model }) => model.id === id)
+      if (entry !== undefined) return describe(entry)
+      const available = entries.map(({ model }) => model.id)
+      throw new ApiError({ code: 'model-not-found', model: id, available }, 'The model does not exist.')
     },
-    list: () => modelIds.map((id) => describe(entries[id])),
+    list: () => entries.map(describe),
   }
 }

@@ -5,6 +5,7 @@ import { generationRequest } from '../../test/harness/requests.ts'
 import type { LedgerEntry } from '../billing/ledger.ts'
 import { ApiError } from '../core/error.ts'
 import { GenerationAborted, type GenerationEvent } from '../core/generation.ts'
+import { modelIds } from '../core/model.ts'
 import { FakeEngine, type FakeStep } from '../engines/fake/fake-engine.ts'
 import { createConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
 import { createCatalog } from './catalog.ts'
@@ -31,15 +32,7 @@ function partsFor(
 ): InferenceParts {
   const engine = new FakeEngine({ script: () => script })
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
-  const entryOf = <Id extends 'clarke-1.0' | 'hal-1.0' | 'tycho-1.0'>(id: Id) => ({
-    model: describeServedModel(id, settings),
-    engine,
-  })
-  const catalog = createCatalog({
-    'clarke-1.0': entryOf('clarke-1.0'),
-    'hal-1.0': entryOf('hal-1.0'),
-    'tycho-1.0': entryOf('tycho-1.0'),
-  })
+  const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine })))
   return { catalog, ledger: { append }, limiter: createConcurrencyLimiter(1), clock: createManualClock() }
 }
 

@@ -21,6 +21,8 @@ export type FakeStep =
 export type FakeEngineOptions = {
   /** The answer to a request; by default it is the last user text, word by word. */
   script?(request: EngineRequest): readonly FakeStep[]
+  /** How long a request waits for its slot, so to speak. */
+  startsAfterMs?(): number
   readonly features?: ReadonlySet<Feature>
   readonly windowTokens?: number
 }
@@ -38,6 +40,8 @@ export class FakeEngine implements Engine {
     const meter = createMeter()
     this.#running += 1
     try {
+      await waitOrAbort(this.#options.startsAfterMs?.() ?? 0, signal)
+      if (signal.aborted) throw new GenerationAborted(zeroUsage)
       yield { type: 'start', usage: meter.usage() }
       for (const step of (this.#options.script ?? echo)(request)) yield* perform(step, meter, signal)
     } finally {

@@ -38,6 +38,8 @@ export class Supervisor {
   #child: ChildProcess | null = null
   #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
   #crashTimes: number[] = []
+  /** False after weights could not be loaded: another try is made, but nobody need wait for it. */
+  #canLoad = true
   #cancelRestart = () => {}
 
   constructor(options: SupervisorOptions) {
@@ -99,9 +101,11 @@ export class Supervisor {
       this.kill()
     } else if (message.kind === 'ready') {
       if (this.#state !== 'stopped') this.#state = 'ready'
+      this.#canLoad = true
       this.#options.onReady(message)
     } else if (message.kind === 'load-failed') {
       this.#options.onOutput(message.message)
+      this.#canLoad = false
       this.kill()
     } else {
       this.#options.onMessage(message)
@@ -119,7 +123,7 @@ export class Supervisor {
     const now = clock.monotonicMs()
     this.#crashTimes = [...this.#crashTimes.filter((time) => now - time < 60_000), now]
     const crashes = this.#crashTimes.length
-    this.#state = crashes > crashesPerMinuteMax ? 'down' : 'loading'
+    this.#state = crashes > crashesPerMinuteMax || !this.#canLoad ? 'down' : 'loading'
     // The first crash is mended at once; a child that keeps crashing waits 1, 2, 4 … seconds.
     const pauseMs = crashes === 1 ? 0 : Math.min(restartPauseMsMax, 1_000 * 2 ** (crashes - 2))
     this.#cancelRestart = clock.after(pauseMs, () => this.#launch())

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { engineRequest } from '../../../../test/harness/requests.ts'
+import { checkStream } from '../../../core/check-stream.ts'
+import type { EngineRequest, FinishReason, GenerationEvent } from '../../../core/generation.ts'
+import { AnswerWriter } from './answer-writer.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+const endToken = 0
+
+/** Writes an answer whose tokens are the given bytes; a null is the end token. */
+async function write(
+  pieces: readonly (string | Uint8Array | null)[],
+  changes: Partial<EngineRequest> = {},
+  thinks = false,
+) {
+  const vocabulary = {
+    bytesOf: (token: number) => Buffer.from(pieces[token - 1] ?? ''),
+    endsGeneration: (token: number) => token === endToken,
+  } as unknown as Vocabulary
+  const events: GenerationEvent[] = []
+  const writer = new AnswerWriter({
+    request: engineRequest(changes),
+    prompt: { tokens: new Uint32Array(5), thinks, startsThinking: thinks },
+    tags: { open: '<think>', close: '</think>' },
+    vocabulary,
+    emit: (event) => events.push(event),
+  })
+  writer.start()
+  let reason: FinishReason | null = null
+  for (const [index, piece] of pieces.entries()) reason ??= writer.accept(piece === null ? endToken : index + 1)
+  writer.finish(reason ?? { kind: 'length' })
+  await Array.fromAsync(checkStream(ReadableStream.from(events)))
+  return events
+}
+
+const deltas = (events: readonly GenerationEvent[]) =>
+  events.flatMap((event) => (event.type === 'delta' ? [event.text] : []))
+const tokens = (events: readonly GenerationEvent[]) =>
+  events.flatMap((event) => (event.type === 'delta' ? [event.tokens] : []))
+
+test('a character that comes in pieces is shown when it is whole, with all its tokens', async () => {
+  const face = Buffer.from('😀')
+  const events = await write(['a', face.subarray(0, 1), face.subarray(1, 3), face.subarray(3), 'b', null])
+  assert.deepEqual(deltas(events), ['a', '😀', 'b'])
+  assert.deepEqual(tokens(events), [1, 3, 1])
+  assert.deepEqual(events.at(-1), {
+    type: 'finish',
+    reason: { kind: 'end' },
+    usage: { inputUncached: 5, inputCacheRead: 0, inputCacheWrite: 0, output: 6, outputThinking: 0 },
+  })
+})
+
+test('bytes that are no text become marks, a character cut off by the limit becomes nothing', async () => {
+  assert.deepEqual(deltas(await write([Uint8Array.of(0xff), 'a', Buffer.from('é').subarray(0, 1)])), ['\ufffd', 'a'])
+})
+
+test('no part of a stop sequence is shown, and the tokens it held back are counted', async () => {
+  const events = await write(['one ST', 'O', 'P two', null], { stopSequences: ['STOP'] })
+  assert.deepEqual(deltas(events), ['one '])
+  const finish = events.at(-1)
+  assert.ok(finish?.type === 'finish')
+  assert.deepEqual([finish.reason, finish.usage.output], [{ kind: 'stop-sequence', sequence: 'STOP' }, 3])
+})
+
+test('what looked like a stop sequence is shown at the end', async () => {
+  assert.deepEqual(deltas(await write(['one ST', null], { stopSequences: ['STOP'] })), ['one ', 'ST'])
+})
+
+test('stop sequences do not count in thinking; white space around it is not shown', async () => {
+  const events = await write(
+    ['\nI ST', 'OP.\n', '</thi', 'nk>', '\n\n', '  Yes ', 'STOP', null],
+    { stopSequences: ['STOP'] },
+    true,
+  )
+  assert.deepEqual(deltas(events), ['I ST', 'OP.', 'Yes '])
+  const finish = events.at(-1)
+  assert.ok(finish?.type === 'finish')
+  assert.deepEqual([finish.usage.outputThinking, finish.usage.output], [4, 7])
+})
+
+test('an answer of nothing has no block', async () => {
+  const events = await write([null])
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['start', 'finish'],
+  )
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { collect } from '../../src/core/collect.ts'
+import { ApiError } from '../../src/core/error.ts'
+import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { engineRequest } from '../harness/requests.ts'
+import { until } from '../harness/start-service.ts'
+
+const never = new AbortController().signal
+let engine: LlamaEngine
+
+before(() => {
+  engine = openEngine(fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url)))
+})
+after(() => engine.close())
+
+function openEngine(weightsPath: string): LlamaEngine {
+  return new LlamaEngine({
+    settings: { weightsPath, gpu: 'off', slots: 2, windowTokensMax: 32_768, threads: 1, batchTokens: 128 },
+    environment: { PATH: process.env['PATH'] ?? '' },
+    clock: systemClock,
+    onReady: () => {},
+    onExit: () => {},
+    onOutput: () => {},
+  })
+}
+
+/** Long enough in its prompt to be under way for seconds. */
+const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(20_000) }] }] })
+
+test('a killed child fails what it had begun, takes up again what it had not, and is restarted', async () => {
+  const attempts = Array.from({ length: 4 }, () => collect(engine.generate(slow, never)))
+  const settled = Promise.allSettled(attempts)
+  await until(() => engine.status().running === 2 && engine.status().waiting === 2, 'The requests are not under way.')
+  const pid = engine.pid
+  assert.ok(pid !== null)
+  process.kill(pid, 'SIGKILL')
+  const outcomes = await settled
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+  assert.equal(failures.length, 2)
+  assert.ok(failures.every((error) => error instanceof ApiError && error.code === 'engine-failed'))
+  assert.notEqual(engine.pid, pid)
+  const { reason } = await collect(engine.generate(engineRequest(), never))
+  assert.equal(reason.kind, 'end')
+})
+
+test('a prompt that does not fit is refused with the exact numbers', async () => {
+  const request = engineRequest({ windowTokensMax: 40 })
+  const count = await engine.countTokens(request, never)
+  const limit = (windowTokensMax: number) => collect(engine.generate({ ...request, windowTokensMax }, never))
+  await assert.rejects(limit(count), (error) => {
+    assert.ok(error instanceof ApiError)
+    assert.deepEqual(error.reason, { code: 'context-exceeded', inputTokens: count, windowTokens: count })
+    return true
+  })
+  const { reason, usage } = await limit(count + 2)
+  assert.deepEqual([reason.kind, usage.output], ['window', 2])
+})
+
+test('weights that cannot be loaded leave the engine down, and requests are told at once', async () => {
+  const broken = openEngine(fileURLToPath(import.meta.url))
+  const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
+  await assert.rejects(collect(broken.generate(engineRequest(), never)), isOverloaded)
+  assert.notEqual(broken.status().state, 'ready')
+  await broken.close()
+  assert.equal(broken.status().state, 'closed')
+})

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { createApiKey } from '../../src/accounts/api-keys.ts'
+import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
+import { createLedger } from '../../src/billing/ledger.ts'
+import { modelIds } from '../../src/core/model.ts'
+import { openSqlite, type Database } from '../../src/db/open-sqlite.ts'
+import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createRequestTracker } from '../../src/http/request-tracker.ts'
+import { createCatalog } from '../../src/inference/catalog.ts'
+import { describeServedModel } from '../../src/inference/served-models.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createConcurrencyLimiter } from '../../src/limits/concurrency-limiter.ts'
+import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
+import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
+
+export type FakeService = {
+  readonly app: FastifyInstance
+  readonly address: string
+  readonly key: string
+  readonly db: Database
+  readonly clock: ManualClock
+  close(): Promise<void>
+}
+
+/** The whole door over a scripted engine, a database in memory and a clock that a test moves. */
+export async function startFakeService(options: FakeEngineOptions): Promise<FakeService> {
+  const db = await openSqlite(':memory:')
+  const home = await ensureDefaultHome({ db, clock: systemClock })
+  const apiKeys = { db, clock: systemClock, hashSecret: new Uint8Array(32) }
+  const { key } = await createApiKey(apiKeys, { kind: 'operator' }, { name: 'test', ...home })
+  const engine = new FakeEngine(options)
+  const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
+  const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))
+  const clock = createManualClock()
+  const app = createApp({
+    inference: {
+      catalog: createCatalog(entries),
+      ledger: createLedger(db),
+      limiter: createConcurrencyLimiter(null),
+      clock,
+    },
+    apiKeys,
+    chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
+    messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
+    tracker: createRequestTracker(),
+    log: createLog('silent'),
+  })
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  const close = async () => {
+    await app.close()
+    await db.destroy()
+  }
+  return { app, address, key, db, clock, close }
+}
