@@ -2,6 +2,8 @@ import type { Effort, Thinking } from './generation.ts'
 
 /** The models on offer, the default one first. */
 export const modelIds = ['clarke-1.0', 'hal-1.0', 'tycho-1.0'] as const
+/** The same ids in the order people are told of them. */
+export const modelIdsByStrength: readonly ModelId[] = ['hal-1.0', 'clarke-1.0', 'tycho-1.0']
 export type ModelId = (typeof modelIds)[number]
 
 /** What a client may know of a model. The weights behind it have no field here, so their name cannot leak. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
-import type { ServedModel } from '../core/model.ts'
+import { modelIdsByStrength, type ServedModel } from '../core/model.ts'
 
 export type CatalogEntry = { readonly model: ServedModel; readonly engine: Engine }
 
@@ -22,8 +22,10 @@ export function createCatalog(entries: readonly CatalogEntry[]): Catalog {
     find(id) {
       const entry = entries.find(({ model }) => model.id === id)
       if (entry !== undefined) return describe(entry)
-      const available = entries.map(({ model }) => model.id)
-      throw new ApiError({ code: 'model-not-found', model: id, available }, 'The model does not exist.')
+      throw new ApiError(
+        { code: 'model-not-found', model: id, available: modelIdsByStrength },
+        'The model does not exist.',
+      )
     },
     list: () => entries.map(describe),
   }
