@@ -2,7 +2,7 @@ import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { ApiError } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
+import type { FromChild, LoadSettings, TaskId } from './ipc.ts'
 import { Supervisor, type ChildReady } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 
@@ -60,7 +60,7 @@ export class LlamaEngine implements Engine {
     // A request that the crashed child had not begun is as good as new and is tried once more;
     // one that is itself the cause can so end two children and no more.
     for (let attempt = 1; ; attempt++) {
-      const task = await this.#begin((id) => ({ kind: 'generate', id, request }), signal)
+      const task = await this.#begin('generate', request, signal)
       const end = yield* this.#follow(task, signal)
       if (end === 'finished') return
       if (task.hasStarted || attempt === 2) throw engineFailed()
@@ -68,7 +68,7 @@ export class LlamaEngine implements Engine {
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
-    const task = await this.#begin((id) => ({ kind: 'count', id, request }), signal)
+    const task = await this.#begin('count', request, signal)
     try {
       const news = await task.next()
       if (news.kind === 'counted') return news.tokens
@@ -98,12 +98,12 @@ export class LlamaEngine implements Engine {
     await this.#supervisor.stop()
   }
 
-  async #begin(makeMessage: (id: TaskId) => ToChild, signal: AbortSignal): Promise<Task> {
+  async #begin(kind: 'generate' | 'count', request: EngineRequest, signal: AbortSignal): Promise<Task> {
     await this.#untilReady(signal)
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
     const task = new Task(++this.#lastId)
     this.#tasks.set(task.id, task)
-    this.#supervisor.send(makeMessage(task.id))
+    this.#supervisor.sendText({ kind, id: task.id, request }, countCharacters(request))
     return task
   }
 
@@ -172,6 +172,12 @@ export class LlamaEngine implements Engine {
   #wakeWaiters(): void {
     for (const wake of this.#readyWaiters) wake()
   }
+}
+
+function countCharacters({ messages }: EngineRequest): number {
+  let characters = 0
+  for (const { content } of messages) for (const block of content) if ('text' in block) characters += block.text.length
+  return characters
 }
 
 function throwIfRefused(news: TaskNews, signal: AbortSignal): void {

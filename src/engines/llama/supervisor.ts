@@ -26,6 +26,8 @@ export type SupervisorOptions = {
 
 /** A child that does not answer for this long hangs. */
 const silenceMsMax = 10_000
+/** Making text into tokens keeps a child from answering; the slowest text measured took 0.44 µs a character. */
+const msPerCharacter = 0.001
 /** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
 const stepMsMax = 120_000
 const pingIntervalMs = 1_000
@@ -38,6 +40,8 @@ export class Supervisor {
   #child: ChildProcess | null = null
   #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
   #crashTimes: number[] = []
+  /** Until then the child may be silent, because of the text it was given. */
+  #patientUntilMs = 0
   /** False after weights could not be loaded: another try is made, but nobody need wait for it. */
   #canLoad = true
   #cancelRestart = () => {}
@@ -57,6 +61,13 @@ export class Supervisor {
 
   send(message: ToChild): void {
     if (this.#child?.connected === true) this.#child.send(message)
+  }
+
+  /** Sends a message whose text the child will be busy with for a while. */
+  sendText(message: ToChild, characters: number): void {
+    const from = Math.max(this.#patientUntilMs, this.#options.clock.monotonicMs())
+    this.#patientUntilMs = from + characters * msPerCharacter
+    this.send(message)
   }
 
   /** Ends the child at once; it is restarted like after any crash. */
@@ -81,7 +92,7 @@ export class Supervisor {
       env: { ...this.#options.environment },
     })
     this.#child = child
-    const stopWatching = watchForHang(child, this.#options.clock)
+    const stopWatching = watchForHang(child, this.#options.clock, () => this.#patientUntilMs)
     const onEnd = (reason: string) => {
       stopWatching()
       if (this.#child === child) this.#ended(reason)
@@ -131,7 +142,7 @@ export class Supervisor {
 }
 
 /** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
-function watchForHang(child: ChildProcess, clock: Clock): () => void {
+function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => number): () => void {
   let heardAtMs = clock.monotonicMs()
   let progressAtMs = heardAtMs
   let lastSteps = 0
@@ -144,7 +155,8 @@ function watchForHang(child: ChildProcess, clock: Clock): () => void {
   let cancel = () => {}
   const tick = () => {
     const now = clock.monotonicMs()
-    if (now - heardAtMs > silenceMsMax || now - progressAtMs > stepMsMax) child.kill('SIGKILL')
+    if (now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax || now - progressAtMs > stepMsMax)
+      child.kill('SIGKILL')
     else if (child.connected) child.send({ kind: 'ping' } satisfies ToChild)
     cancel = clock.after(pingIntervalMs, tick)
   }
