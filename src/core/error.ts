@@ -3,6 +3,9 @@ import type { Feature } from './feature.ts'
 /** Where in the request body a fault lies; each wire format writes it in its own notation. */
 export type ErrorPath = readonly (string | number)[]
 
+/** A key that is not valid, shown in part, and the header it came in. */
+export type RefusedKey = { readonly masked: string; readonly header: 'authorization' | 'x-api-key' }
+
 /** How a field is wrong, for the formats that tell these apart. */
 export type FieldFault = 'missing' | 'type' | 'value' | 'unsupported-field' | 'unsupported-value'
 
@@ -21,12 +24,12 @@ export type ApiErrorReason =
   | { readonly code: 'unsupported-feature'; readonly feature: Feature; readonly path: ErrorPath | null }
   | { readonly code: 'unsupported-encoding' }
   | { readonly code: 'context-exceeded'; readonly inputTokens: number; readonly windowTokens: number }
-  | { readonly code: 'unauthenticated'; readonly maskedKey: string | null }
+  | { readonly code: 'unauthenticated'; readonly key: RefusedKey | null }
   | { readonly code: 'permission-denied' }
   | { readonly code: 'model-not-found'; readonly model: string; readonly available: readonly string[] }
   | { readonly code: 'unsupported-endpoint' | 'unknown-url' }
   | { readonly code: 'method-not-allowed'; readonly allowed: readonly string[] }
-  | { readonly code: 'request-too-large'; readonly bytesMax: number }
+  | { readonly code: 'request-too-large'; readonly bytesMax: number; readonly isUnpacked: boolean }
   | { readonly code: 'request-timeout' }
   | { readonly code: 'rate-limited'; readonly retryAfterMs: number }
   | { readonly code: 'overloaded'; readonly retryAfterMs: number }

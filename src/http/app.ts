@@ -1,43 +1,29 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { ApiError } from '../core/error.ts'
-import { randomId } from '../lib/random-id.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
-import { answerMalformed } from './malformed.ts'
-import { authenticate } from './middleware/authenticate.ts'
 import { logAccess } from './middleware/access-log.ts'
+import { authenticate } from './middleware/authenticate.ts'
 import type { HttpParts } from './parts.ts'
+import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
 import { countTokensRoute } from './v1/count-tokens.ts'
 import { generationRoute } from './v1/generation-route.ts'
 import { listModelsRoute, retrieveModelRoute } from './v1/models.ts'
 import { refusePath } from './v1/unsupported.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type Handlers = Partial<Record<HTTPMethods, Handler>>
 
-/** The route table: every path with what it answers, and the steps that all of them share. */
+/** The door: every path with what it answers, and the steps that all of them share. */
 export function createApp(parts: HttpParts): FastifyInstance {
   const app = fastify({
-    logger: false,
-    genReqId: () => `req_${randomId()}`,
-    requestIdHeader: false,
-    exposeHeadRoutes: false,
+    ...serverOptions,
     frameworkErrors: (error, request, reply) => sendError(parts, request, reply, error),
-    clientErrorHandler: answerMalformed,
-    // A drained service answers its last requests itself, in the right format.
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    http: {
-      headersTimeout: 10_000,
-      // For receiving a request. Answers take as long as they take: nothing here limits them.
-      requestTimeout: 120_000,
-      connectionsCheckingInterval: 2_000,
-      keepAliveTimeout: 75_000,
-      maxHeaderSize: 16_384,
-    },
   })
-
+  refuseExpectations(app.server)
   app.addHook('onRequest', (request, reply, next) => {
     void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
+    requireHost(request.raw, reply.raw)
     // Whatever type a body claims to have, it is JSON or refused as not being JSON.
     delete request.raw.headers['content-type']
     logAccess(parts, request, reply)
@@ -47,46 +33,48 @@ export function createApp(parts: HttpParts): FastifyInstance {
   // Routes read the body themselves, after they have checked the key.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendError(parts, request, reply, error))
-  app.setNotFoundHandler((request) => refusePath(parts, request))
 
-  const route = (path: string, handlers: Partial<Record<HTTPMethods, Handler>>) => addRoute(app, parts, path, handlers)
-  route('/v1/chat/completions', { POST: generationRoute(parts, parts.chatCompletions) })
-  route('/v1/messages', { POST: generationRoute(parts, parts.messages) })
-  route('/v1/messages/count_tokens', { POST: countTokensRoute(parts) })
-  route('/v1/models', { GET: listModelsRoute(parts) })
-  route('/v1/models/:id', { GET: retrieveModelRoute(parts) as Handler })
-  route('/healthz', { GET: healthRoute })
-  route('/readyz', { GET: readinessRoute(parts) })
+  const routes = routeTable(parts)
+  for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
+  app.setNotFoundHandler((request) => {
+    const known = routes[pathOf(request)]
+    return known === undefined ? refusePath(parts, request) : refuseMethod(parts, request, known)
+  })
   // A client warms its connection up with this one; any answer will do.
   app.head('/api/hello', async (_request, reply) => reply.send())
   app.head('/', async (_request, reply) => reply.send())
   return app
 }
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Adds a path with its handlers; every other method is told which ones there are. */
-function addRoute(
-  app: FastifyInstance,
-  parts: HttpParts,
-  path: string,
-  handlers: Partial<Record<HTTPMethods, Handler>>,
-): void {
-  const allowed = Object.keys(handlers)
-  for (const method of methods) {
-    const handler = handlers[method]
-    app.route({
-      method,
-      url: path,
-      handler: handler ?? ((request) => refuseMethod(parts, request, allowed)),
-    })
+function routeTable(parts: HttpParts): Readonly<Record<string, Handlers>> {
+  return {
+    '/v1/chat/completions': { POST: generationRoute(parts, parts.chatCompletions) },
+    '/v1/messages': { POST: generationRoute(parts, parts.messages) },
+    '/v1/messages/count_tokens': { POST: countTokensRoute(parts) },
+    '/v1/models': { GET: listModelsRoute(parts) },
+    '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
+    '/healthz': { GET: healthRoute },
+    '/readyz': { GET: readinessRoute(parts) },
   }
 }
 
-async function refuseMethod(parts: HttpParts, request: FastifyRequest, allowed: readonly string[]): Promise<never> {
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Adds a path with its handlers; every other method is told which ones there are. */
+function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers: Handlers): void {
+  for (const method of methods) {
+    const handler = handlers[method] ?? ((request: FastifyRequest) => refuseMethod(parts, request, handlers))
+    app.route({ method, url: path, handler })
+  }
+}
+
+async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers: Handlers): Promise<never> {
   if (request.url.startsWith('/v1/')) await authenticate(parts.apiKeys, request.headers)
-  throw new ApiError(
-    { code: 'method-not-allowed', allowed },
-    `${request.method} is not possible here; use ${allowed.join(' or ')}.`,
-  )
+  const allowed = Object.keys(handlers)
+  const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
+  throw new ApiError({ code: 'method-not-allowed', allowed }, message)
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? ''
 }

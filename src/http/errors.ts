@@ -19,7 +19,8 @@ export function sendError(parts: HttpParts, request: FastifyRequest, reply: Fast
   if (error.cause !== undefined) parts.log.error({ request_id: request.id, error: error.cause }, error.message)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
   // The rest of a body that was not read must not be taken for the next request.
-  if (status === 408 || status === 413 || parts.tracker.isDraining()) void reply.header('connection', 'close')
+  if (status === 408 || parts.tracker.isDraining()) void reply.header('connection', 'close')
+  void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
   void reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
 }
 

@@ -115,6 +115,13 @@ test('the place a request holds is free again however it ended', async () => {
   assert.equal(written.length, 2)
 })
 
+test('the engine’s stream is closed also for a reader that stops at the finish', async () => {
+  const parts = partsFor([words, end])
+  const { engine } = parts.catalog.find('clarke-1.0')
+  await readUntil(await generate(parts, asked, never), 'finish')
+  assert.equal(engine.status().running, 0)
+})
+
 test('an unknown model and a feature the engine lacks are refused before anything is reserved', async () => {
   const parts = partsFor([words, end])
   const other = { ...asked, request: generationRequest({ model: 'gpt-4o' }) }

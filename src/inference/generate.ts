@@ -82,6 +82,8 @@ async function* metered(
       settle.count(value)
       if (value.type === 'finish') {
         isOver = true
+        // Nobody may read on after this, and a stream that is left half read never lets go of its place.
+        await source.return?.()
         await settle.close('finished', value.reason.kind)
       }
       yield value

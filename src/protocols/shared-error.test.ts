@@ -23,12 +23,12 @@ test('one body for the clients of both formats', () => {
 
 test('types are those that the messages clients know', () => {
   const cases: readonly (readonly [ApiErrorReason, number, string, string | null])[] = [
-    [{ code: 'unauthenticated', maskedKey: null }, 401, 'authentication_error', 'invalid_api_key'],
+    [{ code: 'unauthenticated', key: null }, 401, 'authentication_error', 'invalid_api_key'],
     [{ code: 'permission-denied' }, 403, 'permission_error', 'permission_denied'],
     [{ code: 'model-not-found', model: 'x', available: [] }, 404, 'not_found_error', 'model_not_found'],
     [{ code: 'method-not-allowed', allowed: ['GET'] }, 405, 'invalid_request_error', 'method_not_supported'],
     [{ code: 'request-timeout' }, 408, 'timeout_error', null],
-    [{ code: 'request-too-large', bytesMax: 1 }, 413, 'request_too_large', 'request_too_large'],
+    [{ code: 'request-too-large', bytesMax: 1, isUnpacked: false }, 413, 'request_too_large', 'request_too_large'],
     [{ code: 'rate-limited', retryAfterMs: 1 }, 429, 'rate_limit_error', 'rate_limit_exceeded'],
     [{ code: 'internal' }, 500, 'api_error', 'internal_error'],
     [{ code: 'overloaded', retryAfterMs: 1 }, 503, 'overloaded_error', 'server_is_overloaded'],

@@ -1,6 +1,7 @@
 import type { ApiError, ApiErrorCode } from '../core/error.ts'
 import type { RequestId } from '../core/ids.ts'
-import { describeError, errorHeaders } from './chat-completions/error.ts'
+import { describeError } from './chat-completions/error.ts'
+import { errorHeaders } from './error-headers.ts'
 import type { EncodedError } from './protocol.ts'
 
 /** Where the two formats name a kind of failure differently, the messages name: its clients read little else. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { findPrincipal, type ApiKeys } from '../../accounts/api-keys.ts'
 import { maskKey } from '../../accounts/key-format.ts'
-import { ApiError } from '../../core/error.ts'
+import { ApiError, type RefusedKey } from '../../core/error.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 
 /**
@@ -12,22 +12,28 @@ import type { ApiKeyPrincipal } from '../../core/principal.ts'
  */
 export async function authenticate(apiKeys: ApiKeys, headers: IncomingHttpHeaders): Promise<ApiKeyPrincipal> {
   const candidates = credentials(headers)
-  for (const key of candidates) {
+  for (const { key } of candidates) {
     const principal = await findPrincipal(apiKeys, key)
     if (principal !== null) return principal
   }
   const [first] = candidates
-  throw new ApiError(
-    { code: 'unauthenticated', maskedKey: first === undefined ? null : maskKey(first) },
-    first === undefined
-      ? 'Missing API key: send Authorization: Bearer <key> or x-api-key'
-      : 'The API key is not valid.',
-  )
+  const key = first === undefined ? null : { masked: maskKey(first.key), header: first.header }
+  const message =
+    key === null ? 'Missing API key: send Authorization: Bearer <key> or x-api-key' : 'The API key is not valid.'
+  throw new ApiError({ code: 'unauthenticated', key }, message)
 }
 
-function credentials(headers: IncomingHttpHeaders): string[] {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const apiKey = headers['x-api-key']
-  const found = [bearer, Array.isArray(apiKey) ? apiKey[0] : apiKey?.trim()]
-  return [...new Set(found.flatMap((key) => (key === undefined || key === '' ? [] : [key])))]
+type Credential = { readonly key: string; readonly header: RefusedKey['header'] }
+
+/** What clients send where a key is required and nobody has set one. */
+const placeholders: ReadonlySet<string> = new Set(['', 'dummy', 'none', 'empty'])
+
+function credentials(headers: IncomingHttpHeaders): Credential[] {
+  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+  const apiKey = headers['x-api-key'] ?? ''
+  const found: Credential[] = [
+    { key: bearer, header: 'authorization' },
+    { key: (typeof apiKey === 'string' ? apiKey : (apiKey[0] ?? '')).trim(), header: 'x-api-key' },
+  ]
+  return found.filter(({ key }) => !placeholders.has(key.toLowerCase()))
 }

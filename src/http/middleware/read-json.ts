@@ -17,7 +17,7 @@ const tokensMax = 200_000
 
 /** Reads and parses a request's body. The content type is not asked: what parses as JSON is taken as JSON. */
 export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
-  const bytes = await readBody(decoded(request), clock)
+  const bytes = await readBody(request, decoded(request), clock)
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.')
   const excess = scanJson(bytes, { depthMax, tokensMax })
   if (excess === 'depth') throw invalidJson(`The body is nested deeper than ${depthMax} levels.`)
@@ -31,7 +31,7 @@ export async function readJson(request: IncomingMessage, clock: Clock): Promise<
 
 function decoded(request: IncomingMessage): Readable {
   const length = Number(request.headers['content-length'] ?? 0)
-  if (length > bodyBytesMax) throw tooLarge()
+  if (length > bodyBytesMax) throw tooLarge(false)
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return request
   if (encoding !== 'gzip') {
@@ -46,14 +46,17 @@ function decoded(request: IncomingMessage): Readable {
   return request.pipe(gunzip)
 }
 
-function readBody(stream: Readable, clock: Clock): Promise<Buffer> {
+/** `request` is what the client sends, `stream` what it means once unpacked. */
+function readBody(request: IncomingMessage, stream: Readable, clock: Clock): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     const fail = (error: ApiError) => {
       cancelPause()
-      stream.pause()
+      // A client that is still sending hears the answer only if someone goes on listening.
+      request.unpipe()
       stream.removeAllListeners('data')
+      request.resume()
       reject(error)
     }
     const startPause = () => clock.after(pauseMsMax, () => fail(tooSlow()))
@@ -61,7 +64,7 @@ function readBody(stream: Readable, clock: Clock): Promise<Buffer> {
     stream.on('data', (chunk: Buffer) => {
       cancelPause()
       size += chunk.length
-      if (size > bodyBytesMax) return fail(tooLarge())
+      if (size > bodyBytesMax) return fail(tooLarge(stream !== request))
       chunks.push(chunk)
       cancelPause = startPause()
     })
@@ -78,11 +81,9 @@ function invalidJson(message: string): ApiError {
   return new ApiError({ code: 'invalid-request', path: null, fault: null, detail: 'invalid-json' }, message)
 }
 
-function tooLarge(): ApiError {
-  return new ApiError(
-    { code: 'request-too-large', bytesMax: bodyBytesMax },
-    `Request body too large (limit ${bodyBytesMax} bytes).`,
-  )
+function tooLarge(isUnpacked: boolean): ApiError {
+  const reason = { code: 'request-too-large', bytesMax: bodyBytesMax, isUnpacked } as const
+  return new ApiError(reason, `Request body too large (limit ${bodyBytesMax} bytes).`)
 }
 
 function tooSlow(): ApiError {

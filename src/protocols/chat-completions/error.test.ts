@@ -82,13 +82,13 @@ suite('errors', () => {
     const long = encode({ code: 'model-not-found', model: 'x'.repeat(100_000), available })
     assert.ok(long.message.length < 1000)
     assert.equal(
-      encode({ code: 'request-too-large', bytesMax: 33554432 }).message,
+      encode({ code: 'request-too-large', bytesMax: 33554432, isUnpacked: false }).message,
       'Request body too large (limit 33554432 bytes).',
     )
   })
 
   test('keys are never shown whole', () => {
-    const missing = encode({ code: 'unauthenticated', maskedKey: null })
+    const missing = encode({ code: 'unauthenticated', key: null })
     assert.deepEqual(missing, {
       status: 401,
       headers: { 'x-should-retry': 'false', 'www-authenticate': 'Bearer' },
@@ -98,10 +98,14 @@ suite('errors', () => {
       code: 'invalid_api_key',
     })
     assert.match(
-      String(encode({ code: 'unauthenticated', maskedKey: 'sk-ab***yz' }).message),
+      String(encode({ code: 'unauthenticated', key: { masked: 'sk-ab***yz', header: 'x-api-key' } }).message),
       /provided: sk-ab\*\*\*yz\./,
     )
-    assert.ok(!String(encode({ code: 'unauthenticated', maskedKey: 'sk-whole' }).message).includes('whole'))
+    assert.ok(
+      !String(encode({ code: 'unauthenticated', key: { masked: 'sk-whole', header: 'x-api-key' } }).message).includes(
+        'whole',
+      ),
+    )
   })
 
   test('features a model lacks are named by their field', () => {

@@ -6,10 +6,11 @@ import {
   type ApiErrorReason,
   type ErrorPath,
   type FieldFault,
+  type RefusedKey,
 } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { EncodedError, SseMessage } from '../protocol.ts'
-import { retryHeaders } from '../retry-headers.ts'
+import { errorHeaders } from '../error-headers.ts'
 
 type ErrorKind = { readonly status: number; readonly type: string; readonly code: string | null }
 
@@ -100,13 +101,6 @@ export function encodeStreamError(error: ApiError, requestId: RequestId): SseMes
   return { data: JSON.stringify({ error: { message, type, param, code: streamCode } }) }
 }
 
-export function errorHeaders(error: ApiError): Record<string, string> {
-  const headers = retryHeaders(error)
-  if (error.reason.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
-  if (error.reason.code === 'method-not-allowed') headers['allow'] = error.reason.allowed.join(', ')
-  return headers
-}
-
 export function describeError(error: ApiError, requestId: RequestId): ErrorDescription {
   const { reason } = error
   const { status, type, code } = kinds[reason.code]
@@ -142,7 +136,7 @@ function describeMessage({ reason, message }: ApiError, requestId: RequestId): s
     case 'context-exceeded':
       return wordContext(reason.inputTokens, reason.windowTokens)
     case 'unauthenticated':
-      return wordKey(reason.maskedKey)
+      return wordKey(reason.key)
     case 'model-not-found':
       return wordModel(reason.model, reason.available)
     case 'request-too-large':
@@ -164,9 +158,9 @@ function wordContext(inputTokens: number, windowTokens: number): string {
   )
 }
 
-function wordKey(maskedKey: string | null): string {
-  if (maskedKey === null) return 'Missing API key: send Authorization: Bearer <key> or x-api-key'
-  return `Incorrect API key provided: ${maskedKey.includes('*') ? maskedKey : '***'}.`
+function wordKey(key: RefusedKey | null): string {
+  if (key === null) return 'Missing API key: send Authorization: Bearer <key> or x-api-key'
+  return `Incorrect API key provided: ${key.masked.includes('*') ? key.masked : '***'}.`
 }
 
 function wordModel(model: string, available: readonly string[]): string {

@@ -20,14 +20,14 @@ const reasons: readonly (readonly [ApiErrorReason, number, string, string | unde
   [{ code: 'unsupported-feature', feature: 'tools', path: null }, 400, 'invalid_request_error', 'false'],
   [{ code: 'unsupported-encoding' }, 400, 'invalid_request_error', 'false'],
   [{ code: 'context-exceeded', inputTokens: 2, windowTokens: 1 }, 400, 'invalid_request_error', 'false'],
-  [{ code: 'unauthenticated', maskedKey: null }, 401, 'authentication_error', 'false'],
+  [{ code: 'unauthenticated', key: null }, 401, 'authentication_error', 'false'],
   [{ code: 'permission-denied' }, 403, 'permission_error', 'false'],
   [{ code: 'model-not-found', model: 'x', available: [] }, 404, 'not_found_error', 'false'],
   [{ code: 'unsupported-endpoint' }, 404, 'not_found_error', 'false'],
   [{ code: 'unknown-url' }, 404, 'not_found_error', 'false'],
   [{ code: 'method-not-allowed', allowed: ['POST'] }, 405, 'invalid_request_error', 'false'],
   [{ code: 'request-timeout' }, 408, 'timeout_error', undefined],
-  [{ code: 'request-too-large', bytesMax: 1 }, 413, 'request_too_large', 'false'],
+  [{ code: 'request-too-large', bytesMax: 1, isUnpacked: false }, 413, 'request_too_large', 'false'],
   [{ code: 'rate-limited', retryAfterMs: 1_000 }, 429, 'rate_limit_error', 'true'],
   [{ code: 'overloaded', retryAfterMs: 1_000 }, 529, 'overloaded_error', 'true'],
   [{ code: 'engine-failed' }, 500, 'api_error', undefined],
@@ -64,7 +64,10 @@ test('key phrases that agents match are exact', () => {
     encode({ code: 'unsupported-feature', feature: 'images', path }).error.message,
     'messages.2.content.1.image: Could not process image: this model accepts text only',
   )
-  equal(encode({ code: 'request-too-large', bytesMax: 33_554_432 }).error.message, 'Request exceeds the maximum size')
+  equal(
+    encode({ code: 'request-too-large', bytesMax: 33_554_432, isUnpacked: false }).error.message,
+    'Request exceeds the maximum size',
+  )
 })
 
 test('a feature the model lacks is refused by the field that asks for it', () => {
@@ -77,10 +80,13 @@ test('a feature the model lacks is refused by the field that asks for it', () =>
 })
 
 test('a 401 asks for a key and repeats none', () => {
-  const missing = encode({ code: 'unauthenticated', maskedKey: null }, 'sk-secret-key')
+  const missing = encode({ code: 'unauthenticated', key: null }, 'sk-secret-key')
   equal(missing.headers['www-authenticate'], 'Bearer')
   ok(missing.error.message.startsWith('Missing API key'))
-  const invalid = encode({ code: 'unauthenticated', maskedKey: 'sk-ab***yz' }, 'sk-secret-key')
+  const invalid = encode(
+    { code: 'unauthenticated', key: { masked: 'sk-ab***yz', header: 'x-api-key' } },
+    'sk-secret-key',
+  )
   equal(invalid.error.message, 'invalid x-api-key')
 })
 

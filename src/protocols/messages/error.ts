@@ -1,14 +1,14 @@
-import type { ApiError, ApiErrorReason, ErrorPath } from '../../core/error.ts'
+import type { ApiError, ApiErrorReason, ErrorPath, RefusedKey } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { EncodedError, Json, SseMessage } from '../protocol.ts'
-import { retryHeaders } from '../retry-headers.ts'
+import { errorHeaders } from '../error-headers.ts'
 import { toFrame } from './encode-stream.ts'
 import { shorten, wordFault } from './field-error.ts'
 
 export function encodeError(error: ApiError, requestId: RequestId): EncodedError {
   const { status } = kinds[error.code]
-  return { status, headers: encodeHeaders(error), body: { type: 'error', ...encodeFields(error, requestId) } }
+  return { status, headers: errorHeaders(error), body: { type: 'error', ...encodeFields(error, requestId) } }
 }
 
 export function encodeStreamError(error: ApiError, requestId: RequestId): SseMessage {
@@ -49,16 +49,12 @@ const kinds: Readonly<Record<ApiErrorReason['code'], Kind>> = {
   internal: failed,
 }
 
-function encodeHeaders(error: ApiError): Record<string, string> {
-  const headers = retryHeaders(error)
-  if (error.reason.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
-  if (error.reason.code === 'method-not-allowed') headers['allow'] = error.reason.allowed.join(', ')
-  return headers
-}
-
 /** Only codes that client libraries know: they choose the class of an error by them. */
 function encodeDetails(reason: ApiErrorReason): Json {
   if (reason.code === 'unsupported-encoding') return { error_code: 'request_body_encoding_unsupported' }
+  if (reason.code === 'request-too-large' && reason.isUnpacked) {
+    return { error_code: 'request_body_too_large_after_decoding' }
+  }
   if (reason.code !== 'invalid-request') return null
   if (reason.detail === 'thread-unsupported')
     return { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
@@ -75,9 +71,7 @@ function wordReason(reason: ApiErrorReason, message: string): string {
     case 'unsupported-feature':
       return wordFeature(reason.feature, reason.path)
     case 'unauthenticated':
-      return reason.maskedKey === null
-        ? 'Missing API key: send Authorization: Bearer <key> or x-api-key'
-        : 'invalid x-api-key'
+      return wordKey(reason.key)
     case 'request-too-large':
       return 'Request exceeds the maximum size'
     case 'method-not-allowed':
@@ -88,6 +82,11 @@ function wordReason(reason: ApiErrorReason, message: string): string {
     default:
       return message
   }
+}
+
+function wordKey(key: RefusedKey | null): string {
+  if (key === null) return 'Missing API key: send Authorization: Bearer <key> or x-api-key'
+  return key.header === 'x-api-key' ? 'invalid x-api-key' : 'Invalid bearer token'
 }
 
 function wordFeature(feature: Feature, path: ErrorPath | null): string {

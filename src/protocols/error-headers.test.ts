@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError, type ApiErrorReason } from '../core/error.ts'
-import { retryHeaders } from './retry-headers.ts'
+import { errorHeaders } from './error-headers.ts'
 
-const of = (reason: ApiErrorReason) => retryHeaders(new ApiError(reason, ''))
+const of = (reason: ApiErrorReason) => errorHeaders(new ApiError(reason, ''))
 
 test('waits are whole seconds from 1 to 60', () => {
   const cases: readonly (readonly [number, Record<string, string>])[] = [
@@ -24,7 +24,10 @@ test('waits are whole seconds from 1 to 60', () => {
 })
 
 test('what cannot pass is not tried again, what may is left to the client', () => {
-  assert.deepEqual(of({ code: 'unauthenticated', maskedKey: null }), { 'x-should-retry': 'false' })
+  assert.deepEqual(of({ code: 'unauthenticated', key: null }), {
+    'x-should-retry': 'false',
+    'www-authenticate': 'Bearer',
+  })
   assert.deepEqual(of({ code: 'unknown-url' }), { 'x-should-retry': 'false' })
   for (const code of ['internal', 'engine-failed', 'request-timeout'] as const) assert.deepEqual(of({ code }), {})
 })

@@ -3,13 +3,21 @@ import type { ApiError } from '../core/error.ts'
 /** Official clients obey no longer wait than this; beyond it they retry at once instead. */
 const waitSecondsMax = 60
 
+/** The headers of an error, the same in every format: what is wrong with the request line, and whether to try again. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  const headers = retryHeaders(error)
+  if (error.reason.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer'
+  if (error.reason.code === 'method-not-allowed') headers['allow'] = error.reason.allowed.join(', ')
+  return headers
+}
+
 /**
  * Tells clients whether to send the request again, and when.
  *
  * A failure that may pass without a known wait (a crash, a slow upload) is left
  * to the client's own habit, which is to retry.
  */
-export function retryHeaders(error: ApiError): Record<string, string> {
+function retryHeaders(error: ApiError): Record<string, string> {
   switch (error.reason.code) {
     case 'rate-limited':
     case 'overloaded':

@@ -1,0 +1,196 @@
+import { equal, match, ok } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createKey as createUnknownKey } from '../../src/accounts/key-format.ts'
+import { ask, bodyFor, formats, paths } from '../harness/ask.ts'
+import { checkError, type ErrorShape } from '../harness/check-error.ts'
+import { checkStream, openFormatStream } from '../harness/open-stream.ts'
+import { createKey, runCli } from '../harness/run-cli.ts'
+import { startService, type Service } from '../harness/start-service.ts'
+
+let service: Service
+
+before(async () => {
+  service = await startService()
+})
+after(async () => {
+  equal(await service.stop(), 0)
+})
+
+type Route = { readonly path: string; readonly shape: ErrorShape; readonly body?: Record<string, unknown> }
+
+const counting = { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hello' }] }
+const routes: readonly Route[] = [
+  { path: paths.chat, shape: 'chat', body: bodyFor('chat') },
+  { path: paths.messages, shape: 'messages', body: bodyFor('messages') },
+  { path: '/v1/messages/count_tokens', shape: 'messages', body: counting },
+  { path: '/v1/models', shape: 'shared' },
+  { path: '/v1/models/hal-1.0', shape: 'shared' },
+]
+
+/** Asks with exactly these headers, without the key that is otherwise sent. */
+function askWith(route: Route, headers: Record<string, string>) {
+  return ask(service, route.path, { headers, key: null, ...(route.body !== undefined && { body: route.body }) })
+}
+
+async function checkRefused(route: Route, headers: Record<string, string>, message?: RegExp): Promise<void> {
+  checkError(await askWith(route, headers), route.shape, {
+    status: 401,
+    type: route.shape === 'chat' ? 'invalid_request_error' : 'authentication_error',
+    code: 'invalid_api_key',
+    param: null,
+    ...(message !== undefined && { message }),
+  })
+}
+
+/** Of the right form, checksum and all, and nobody's. */
+const unknownKey = createUnknownKey()
+const hint = /Authorization: Bearer <key> or x-api-key/
+
+for (const route of routes) {
+  describe(route.path, () => {
+    const accepted = (key: string): Record<string, Record<string, string>> => ({
+      'a bearer token': { authorization: `Bearer ${key}` },
+      'a scheme in small letters': { authorization: `bearer ${key}` },
+      'a scheme in capitals, more spaces': { authorization: `BEARER   ${key}` },
+      'x-api-key': { 'x-api-key': key },
+      'both headers': { authorization: `Bearer ${key}`, 'x-api-key': key },
+      'a bearer token and a leftover key': { authorization: `Bearer ${key}`, 'x-api-key': 'sk-ant-leftover-000000' },
+      'a leftover token and x-api-key': { authorization: 'Bearer sk-ant-leftover-000000', 'x-api-key': key },
+      'an empty token and x-api-key': { authorization: 'Bearer ', 'x-api-key': key },
+      'another scheme and x-api-key': { authorization: 'Basic dXNlcjpwYXNz', 'x-api-key': key },
+      'the headers of an organization': {
+        authorization: `Bearer ${key}`,
+        'openai-organization': 'org-1',
+        'openai-project': 'p',
+      },
+      'any version': { 'x-api-key': key, 'anthropic-version': '2031-01-01', 'anthropic-beta': 'nothing-2026-01-01' },
+    })
+    for (const name of Object.keys(accepted(''))) {
+      test(`accepts ${name}`, async () => {
+        const answer = await askWith(route, accepted(service.key)[name] ?? {})
+        equal(answer.status, 200, answer.text)
+      })
+    }
+
+    const placeholders = ['dummy', 'none', 'EMPTY']
+    test('refuses no key with the way to send one', async () => {
+      await checkRefused(route, {}, hint)
+      await checkRefused(route, { authorization: 'Bearer ' }, hint)
+      await checkRefused(route, { 'x-api-key': '' }, hint)
+      await checkRefused(route, { authorization: 'Basic dXNlcjpwYXNz' }, hint)
+    })
+
+    for (const placeholder of placeholders) {
+      test(`refuses the placeholder ${placeholder} with the way to send a key`, async () => {
+        await checkRefused(route, { authorization: `Bearer ${placeholder}` }, hint)
+        await checkRefused(route, { 'x-api-key': placeholder }, hint)
+      })
+    }
+
+    test('refuses other spellings of a key', async () => {
+      const { key } = service
+      const middle = key.slice(7, -1)
+      const spellings = [
+        key.slice(0, -1),
+        `${key}0`,
+        key.toLowerCase(),
+        key.toUpperCase(),
+        `"${key}"`,
+        `${key},${key}`,
+        `sk-ody-${middle}_`,
+        `sk-ody_${key.slice(7)}`,
+        `%73${key.slice(1)}`,
+        unknownKey,
+        "' OR 1=1 --",
+      ]
+      for (const spelling of spellings) {
+        await checkRefused(route, { authorization: `Bearer ${spelling}` })
+        await checkRefused(route, { 'x-api-key': spelling })
+      }
+      await checkRefused(route, { authorization: key })
+      await checkRefused(route, { authorization: `Bearer${key}` })
+      await checkRefused(route, { authorization: `Token ${key}` })
+      await checkRefused(route, { 'api-key': key, 'x-goog-api-key': key, cookie: `key=${key}` })
+    })
+
+    test('refuses a key in the address', async () => {
+      const { key } = service
+      for (const name of ['key', 'api_key', 'api-key', 'access_token', 'x-api-key']) {
+        const path = `${route.path}?${name}=${key}`
+        await checkRefused({ ...route, path }, {})
+      }
+      ok(!service.output().stderr.includes(key))
+    })
+
+    test('never repeats a key that it refuses', async () => {
+      const secret = 'sk-proj-Abcdefghijklmnopqrstuvwxyz0123456789'
+      const sent: Record<string, string>[] = [{ authorization: `Bearer ${secret}` }, { 'x-api-key': secret }]
+      for (const headers of sent) {
+        const { text } = await askWith(route, headers)
+        for (let start = 0; start + 8 <= secret.length; start += 1)
+          ok(!text.includes(secret.slice(start, start + 8)), text)
+      }
+      ok(!service.output().stderr.includes(secret.slice(8, 20)))
+    })
+  })
+}
+
+test('a refused key is shown masked in the chat format', async () => {
+  const [chat] = routes
+  await checkRefused(
+    chat!,
+    { authorization: 'Bearer sk-proj-Abcdefghijklmnopqrstuvwxyz' },
+    /^Incorrect API key provided: sk-pr\*+xyz\./,
+  )
+  await checkRefused(chat!, { authorization: 'Bearer short-key' }, /^Incorrect API key provided: \*+\./)
+})
+
+test('the messages format names the header that was wrong', async () => {
+  const messages = routes[1]!
+  await checkRefused(messages, { 'x-api-key': unknownKey }, /^invalid x-api-key$/)
+  await checkRefused(messages, { authorization: `Bearer ${unknownKey}` }, /^Invalid bearer token$/)
+})
+
+describe('keys made while the service runs', () => {
+  test('work at once and end at once', async () => {
+    const { id, key } = await createKey(service, 'at once')
+    match(id, /^key_/)
+    match(key, /^sk-ody-[0-9A-Za-z]{38}$/)
+    for (const route of routes) equal((await askWith(route, { authorization: `Bearer ${key}` })).status, 200)
+    await runCli(service, 'keys', 'revoke', id)
+    for (const route of routes) {
+      await checkRefused(route, { authorization: `Bearer ${key}` })
+      await checkRefused(route, { 'x-api-key': key })
+    }
+    equal((await ask(service, '/v1/models')).status, 200)
+  })
+
+  test('are listed without what makes them work', async () => {
+    const { id, key } = await createKey(service, 'listed')
+    const listed = await runCli(service, 'keys', 'list', '--json')
+    ok(listed.includes(id))
+    ok(!listed.includes(key) && !listed.includes(key.slice(7, 30)))
+  })
+
+  test('do not cut a stream that runs when they are revoked', async () => {
+    for (const format of formats) {
+      const { id, key } = await createKey(service, `stream ${format}`)
+      const messages = [{ role: 'user', content: 'hello '.repeat(12_000) }]
+      const stream = await openFormatStream({ ...service, key }, format, bodyFor(format, { messages }))
+      ok(await stream.has(/"(role|message_start)"/))
+      await runCli(service, 'keys', 'revoke', id)
+      const { text, isWhole } = await stream.ended
+      equal(isWhole, true)
+      checkStream(format, text)
+    }
+  })
+})
+
+test('a revoked bearer token leaves the other header its chance', async () => {
+  const { id, key } = await createKey(service, 'revoked')
+  await runCli(service, 'keys', 'revoke', id)
+  for (const route of routes) {
+    equal((await askWith(route, { authorization: `Bearer ${key}`, 'x-api-key': service.key })).status, 200)
+    equal((await askWith(route, { authorization: `Bearer ${service.key}`, 'x-api-key': key })).status, 200)
+  }
+})
