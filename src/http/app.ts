@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { ApiError } from '../core/error.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
+import { AnsweringSockets, answerMalformed } from './malformed.ts'
 import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { HttpParts } from './parts.ts'
@@ -16,11 +17,14 @@ type Handlers = Partial<Record<HTTPMethods, Handler>>
 
 /** The door: every path with what it answers, and the steps that all of them share. */
 export function createApp(parts: HttpParts): FastifyInstance {
+  const answering = new AnsweringSockets()
   const app = fastify({
     ...serverOptions,
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, answering.has(socket)),
     frameworkErrors: (error, request, reply) => sendError(parts, request, reply, error),
   })
   refuseExpectations(app.server)
+  answering.watch(app.server)
   app.addHook('onRequest', (request, reply, next) => {
     void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
     requireHost(request.raw, reply.raw)

@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ApiError, invalidRequest } from '../core/error.ts'
 import { randomId } from '../lib/random-id.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
-import { answerMalformed } from './malformed.ts'
 
 /** How the server listens: time and size limits for what arrives, none for how long an answer takes. */
 export const serverOptions = {
@@ -12,7 +11,6 @@ export const serverOptions = {
   exposeHeadRoutes: false,
   // An id that is too long is an unknown model and no other path.
   routerOptions: { maxParamLength: 16_384 },
-  clientErrorHandler: answerMalformed,
   // A drained service answers its last requests itself, in the right format.
   return503OnClosing: false,
   forceCloseConnections: 'idle',

@@ -6,6 +6,7 @@ import { GenerationAborted, type GenerationEvent } from '../../core/generation.t
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { readJson } from '../middleware/read-json.ts'
@@ -47,7 +48,11 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   const { parts, protocol, decoded, reply, signal } = exchange
   const { clock } = parts.inference
   const starting = start(exchange)
-  await settledOrAfter(starting, () => clock, firstEventWaitMsMax)
+  try {
+    await settledOrAfter(starting, clock, firstEventWaitMsMax)
+  } catch (thrown) {
+    throw causeOfEnd(thrown, signal)
+  }
   reply.hijack()
   const writer = new SseWriter(withHeaders(reply), { clock, ping: protocol.ping })
   try {
@@ -86,14 +91,10 @@ function start({ parts, decoded, principal, request, signal }: Exchange): Promis
  * A failure within that time is thrown while the answer can still carry its
  * status; a later one is thrown where the stream awaits the start again.
  */
-async function settledOrAfter(
-  starting: Promise<unknown>,
-  getClock: () => HttpParts['inference']['clock'],
-  waitMs: number,
-): Promise<void> {
+async function settledOrAfter(starting: Promise<unknown>, clock: Clock, waitMs: number): Promise<void> {
   let cancel = () => {}
   const waited = new Promise<void>((resolve) => {
-    cancel = getClock().after(waitMs, resolve)
+    cancel = clock.after(waitMs, resolve)
   })
   try {
     await Promise.race([starting, waited])

@@ -2,85 +2,98 @@
 // the service but the messages of ipc.ts, and it ends when the service does.
 
 import { toApiError } from '../../../core/error.ts'
+import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
 import { compileChatTemplate } from '../../../prompts/chat-template.ts'
 import { probeTemplate } from '../../../prompts/probe-template.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { loadNative, type Native } from './native.ts'
-import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
+import { createPromptBuilder, type Prompt, type PromptBuilder } from './prompt-builder.ts'
 import { createTask, type TaskContext } from './task.ts'
 import { createVocabulary } from './vocabulary.ts'
 
+type Asked = { readonly id: TaskId; readonly request: EngineRequest }
 type Loaded = { readonly loop: DecodeLoop; readonly prompts: PromptBuilder; readonly context: TaskContext }
 
 /** For weights that bring no template of their own. */
 const plainTemplate =
   '{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}'
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', createReceiver())
-
 function send(message: FromChild): void {
   process.send?.(message)
 }
 
-function createReceiver() {
-  let loaded: Loaded | null = null
+class EngineChild {
+  #loaded: Loaded | null = null
+  /** Tasks whose prompt is being built. */
+  readonly #preparing = new Set<TaskId>()
 
-  async function load(settings: LoadSettings): Promise<void> {
+  receive(message: ToChild): void {
+    switch (message.kind) {
+      case 'load':
+        return void this.#load(message.settings)
+      case 'generate':
+        return void this.#prompt(message, (prompt, { loop, context }) => {
+          loop.submit(createTask(message.id, message.request, prompt, context))
+        })
+      case 'count':
+        return void this.#prompt(message, ({ tokens }) => {
+          send({ kind: 'counted', id: message.id, tokens: tokens.length })
+        })
+      case 'abort':
+        return this.#abort(message.id)
+      case 'taken':
+        return this.#loaded?.loop.taken(message.id, message.events)
+      case 'ping': {
+        const { steps, isBusy } = this.#loaded?.loop ?? { steps: 0, isBusy: false }
+        return send({ kind: 'pong', steps, isBusy })
+      }
+      default:
+        message satisfies never
+    }
+  }
+
+  async #load(settings: LoadSettings): Promise<void> {
     try {
       const native = await loadNative(settings)
-      loaded = prepare(native)
-      send({
-        kind: 'ready',
-        windowTokens: native.windowTokens,
-        slots: native.slots,
-        isPlaceholder: native.modelName === 'placeholder',
-      })
+      this.#loaded = prepare(native)
+      const { windowTokens, slots, modelName } = native
+      send({ kind: 'ready', windowTokens, slots, isPlaceholder: modelName === 'placeholder' })
     } catch (error) {
       send({ kind: 'load-failed', message: error instanceof Error ? error.message : String(error) })
       return
     }
-    loaded.loop.run().catch((error: unknown) => {
+    this.#loaded.loop.run().catch((error: unknown) => {
       console.error(error)
       process.exit(1)
     })
   }
 
-  function attempt(id: TaskId, work: (loaded: Loaded) => void): void {
+  /** Builds the prompt, which takes a while where it is long, and goes on with it unless the task was aborted meanwhile. */
+  async #prompt({ id, request }: Asked, use: (prompt: Prompt, loaded: Loaded) => void): Promise<void> {
+    this.#preparing.add(id)
     try {
-      if (loaded === null) throw new Error('Nothing is loaded yet.')
-      work(loaded)
+      if (this.#loaded === null) throw new Error('Nothing is loaded yet.')
+      const prompt = await this.#loaded.prompts.build(request)
+      if (this.#preparing.has(id)) use(prompt, this.#loaded)
     } catch (error) {
       const { reason, message, cause } = toApiError(error)
       if (reason.code === 'internal') console.error(cause)
       send({ kind: 'failed', id, reason, message })
+    } finally {
+      this.#preparing.delete(id)
     }
   }
 
-  return (message: ToChild): void => {
-    switch (message.kind) {
-      case 'load':
-        return void load(message.settings)
-      case 'generate':
-        return attempt(message.id, ({ loop, prompts, context }) => {
-          loop.submit(createTask(message.id, message.request, prompts.build(message.request), context))
-        })
-      case 'count':
-        return attempt(message.id, ({ prompts }) => {
-          send({ kind: 'counted', id: message.id, tokens: prompts.build(message.request).tokens.length })
-        })
-      case 'abort':
-        return loaded?.loop.abort(message.id)
-      case 'taken':
-        return loaded?.loop.taken(message.id, message.events)
-      case 'ping':
-        return send({ kind: 'pong', steps: loaded?.loop.steps ?? 0, isBusy: loaded?.loop.isBusy ?? false })
-      default:
-        message satisfies never
-    }
+  #abort(id: TaskId): void {
+    if (this.#preparing.delete(id)) send({ kind: 'aborted', id, usage: zeroUsage })
+    else this.#loaded?.loop.abort(id)
   }
 }
+
+const child = new EngineChild()
+process.on('disconnect', () => process.exit(0))
+process.on('message', (message: ToChild) => child.receive(message))
 
 function prepare(native: Native): Loaded {
   const bos = native.vocabulary.tokenBos()
@@ -91,11 +104,11 @@ function prepare(native: Native): Loaded {
   })
   const traits = probeTemplate(template)
   const tags = traits.thinkingTags
-  const vocabulary = createVocabulary(
-    native.vocabulary,
-    native.vocabularySize,
-    tags === null ? [] : [tags.open, tags.close],
-  )
+  const vocabulary = createVocabulary(native.vocabulary, {
+    size: native.vocabularySize,
+    visibleControlTexts: tags === null ? [] : [tags.open, tags.close],
+    templateSource: template.source,
+  })
   const loop = new DecodeLoop(native, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),

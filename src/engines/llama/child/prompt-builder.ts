@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../core/error.ts'
 import type { EngineRequest, Message } from '../../../core/generation.ts'
 import { TemplateRefusal, type ChatTemplate } from '../../../prompts/chat-template.ts'
-import { createControlTokens } from '../../../prompts/control-tokens.ts'
+import { createControlTokens, type PromptPiece } from '../../../prompts/control-tokens.ts'
 import type { TemplateTraits } from '../../../prompts/probe-template.ts'
 import { shapeMessages } from '../../../prompts/shape-messages.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -14,8 +15,12 @@ export type Prompt = {
 }
 
 export interface PromptBuilder {
-  /** Renders and tokenizes. What it returns is the prompt that is counted, billed and computed. */
-  build(request: EngineRequest): Prompt
+  /**
+   * Renders and tokenizes. What it returns is the prompt that is counted, billed and computed.
+   *
+   * A long text is tokenized in parts with pauses between them, so that running answers go on.
+   */
+  build(request: EngineRequest): Promise<Prompt>
 }
 
 export function createPromptBuilder(
@@ -23,36 +28,76 @@ export function createPromptBuilder(
   traits: TemplateTraits,
   vocabulary: Vocabulary,
 ): PromptBuilder {
-  const controlTokens = createControlTokens(vocabulary.controlTokens)
+  const controlTokens = createControlTokens(vocabulary.specialTokens)
 
-  function build(request: EngineRequest): Prompt {
+  async function build(request: EngineRequest): Promise<Prompt> {
     const { messages, prefill } = splitPrefill(request)
     const marker = controlTokens.chooseMarker(allTexts(request.messages))
-    const shaped = shapeMessages(messages, traits).map((message) => ({
-      ...message,
-      content: controlTokens.protect(message.content, marker),
-      ...(message.reasoning_content !== undefined && {
-        reasoning_content: controlTokens.protect(message.reasoning_content, marker),
-      }),
-    }))
+    const protect = (text: string) => controlTokens.protect(text, marker)
+    const shaped = shapeMessages(messages, traits).map((message) => protectMessage(message, protect))
     const thinks = traits.thinkingTags !== null && request.thinking.kind === 'on' && prefill === null
     const rendered = finishPrompt(renderOrRefuse(template, shaped, thinks), traits, thinks)
-    const text = rendered + controlTokens.protect(prefill ?? '', marker)
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    return { tokens: toTokens(text, marker), thinks, startsThinking: thinks && opens }
-  }
-
-  function toTokens(text: string, marker: string): Uint32Array {
-    const parts = controlTokens
-      .split(text, marker)
-      .map((piece) => (piece.kind === 'control' ? Uint32Array.of(piece.token) : vocabulary.tokenize(piece.text)))
-    const { bosToken } = vocabulary
-    if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken.token)
-      parts.unshift(Uint32Array.of(bosToken.token))
-    return concat(parts)
+    const tokens = await toTokens(controlTokens.split(rendered + protect(prefill ?? ''), marker), vocabulary)
+    return { tokens, thinks, startsThinking: thinks && opens }
   }
 
   return { build }
+}
+
+type TemplateMessages = Parameters<ChatTemplate['render']>[0]
+
+function protectMessage(
+  message: TemplateMessages[number],
+  protect: (text: string) => string,
+): TemplateMessages[number] {
+  const { content, reasoning_content: thinking } = message
+  return {
+    ...message,
+    content: protect(content),
+    ...(thinking !== undefined && { reasoning_content: protect(thinking) }),
+  }
+}
+
+/** Of the slowest text measured this takes 30 ms. */
+const partCharactersMax = 65_536
+
+async function toTokens(pieces: readonly PromptPiece[], vocabulary: Vocabulary): Promise<Uint32Array> {
+  const parts: Uint32Array[] = []
+  let sincePause = 0
+  for (const piece of pieces) {
+    if (piece.kind === 'special') {
+      parts.push(Uint32Array.of(piece.token))
+      continue
+    }
+    for (const text of vocabulary.cutsBetweenWords ? cutBetweenWords(piece.text) : [piece.text]) {
+      parts.push(vocabulary.tokenize(text))
+      sincePause += text.length
+      if (sincePause < partCharactersMax) continue
+      sincePause = 0
+      await setImmediate()
+    }
+  }
+  const { bosToken } = vocabulary
+  if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken.token) {
+    parts.unshift(Uint32Array.of(bosToken.token))
+  }
+  return concat(parts)
+}
+
+/** Cuts before a space between two letters; where there is none, the text stays whole. */
+function* cutBetweenWords(text: string): Generator<string> {
+  let start = 0
+  while (text.length - start > partCharactersMax) {
+    const border = /\p{L} \p{L}/gu
+    border.lastIndex = start + partCharactersMax
+    const match = border.exec(text)
+    if (match === null) break
+    const end = match.index + match[0].indexOf(' ')
+    yield text.slice(start, end)
+    start = end
+  }
+  yield text.slice(start)
 }
 
 /** A turn that is to be continued is not rendered as history: the template would close it. */
@@ -63,11 +108,7 @@ function splitPrefill(request: EngineRequest): { messages: readonly Message[]; p
   return { messages: request.messages.slice(0, -1), prefill: texts.join('\n') }
 }
 
-function renderOrRefuse(
-  template: ChatTemplate,
-  messages: Parameters<ChatTemplate['render']>[0],
-  thinks: boolean,
-): string {
+function renderOrRefuse(template: ChatTemplate, messages: TemplateMessages, thinks: boolean): string {
   try {
     return template.render(messages, { addGenerationPrompt: true, enableThinking: thinks })
   } catch (error) {

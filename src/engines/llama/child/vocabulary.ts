@@ -1,3 +1,4 @@
+import type { SpecialToken } from '../../../prompts/control-tokens.ts'
 import type { NativeVocabulary } from './native.ts'
 
 /** Bits of llama.cpp's token attributes. */
@@ -9,29 +10,39 @@ const bytePairVocabularyType = 2
 export interface Vocabulary {
   /** Tokens of plain text; control tokens written in it stay text. */
   tokenize(text: string): Uint32Array
+  /** Whether a long text may be tokenized in parts that are cut between words. */
+  readonly cutsBetweenWords: boolean
   /** The exact bytes a token stands for; control tokens stand for none. */
   bytesOf(token: number): Uint8Array
   endsGeneration(token: number): boolean
-  /** Text and id of every control token. */
-  readonly controlTokens: ReadonlyMap<string, number>
+  /** Control tokens, and those the model's makers have added as one word each. */
+  readonly specialTokens: readonly SpecialToken[]
   readonly bosToken: { readonly token: number; readonly text: string } | null
   readonly eosText: string
   readonly prependsBos: boolean
 }
 
-export function createVocabulary(
-  native: NativeVocabulary,
-  size: number,
-  visibleControlTexts: readonly string[],
-): Vocabulary {
-  const controlTokens = new Map<string, number>()
-  for (let token = 0; token < size; token++) {
-    if ((native.getTokenAttributes(token) & (attribute.control | attribute.unknown)) === 0) continue
-    controlTokens.set(native.getTokenString(token), token)
+export type VocabularyOptions = {
+  /** The number of tokens. */
+  readonly size: number
+  /** Control tokens that are shown nevertheless, since they are taken for markers in the text. */
+  readonly visibleControlTexts: readonly string[]
+  /** Tokens that occur in it have a meaning that a client's text must not take. */
+  readonly templateSource: string
+}
+
+export function createVocabulary(native: NativeVocabulary, options: VocabularyOptions): Vocabulary {
+  const specialTokens: SpecialToken[] = []
+  const hidden = new Set<number>()
+  for (let token = 0; token < options.size; token++) {
+    const attributes = native.getTokenAttributes(token)
+    const isControl = (attributes & (attribute.control | attribute.unknown)) !== 0
+    if (!isControl && (attributes & attribute.userDefined) === 0) continue
+    const text = native.getTokenString(token)
+    const isReserved = isControl || (text.trim() !== '' && options.templateSource.includes(text))
+    specialTokens.push({ text, token, isReserved })
+    if (isControl && !options.visibleControlTexts.includes(text)) hidden.add(token)
   }
-  const hidden = new Set(
-    [...controlTokens].filter(([text]) => !visibleControlTexts.includes(text)).map(([, token]) => token),
-  )
   const cache = new Map<number, Uint8Array>()
   const bos = native.tokenBos()
   const eos = native.tokenEos()
@@ -47,7 +58,9 @@ export function createVocabulary(
       return bytes
     },
     endsGeneration: (token) => native.isEogToken(token),
-    controlTokens,
+    specialTokens,
+    // A space belongs to the word behind it, and merges never reach from one word into the next.
+    cutsBetweenWords: native.getVocabularyType() === bytePairVocabularyType,
     bosToken: bos >= 0 ? { token: bos, text: native.getTokenString(bos) } : null,
     eosText: eos >= 0 ? native.getTokenString(eos) : '',
     prependsBos: native.shouldPrependBosToken(),

@@ -1,0 +1,97 @@
+// npm run campaign                                  the list
+// npm run campaign -- NAME [--seed N] [--count N]   one campaign against a real service
+//
+// A campaign is far longer than a test: it is run by hand, by night, and before a release.
+
+import { parseArgs } from 'node:util'
+import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runDisconnects } from '../test/campaigns/disconnects.ts'
+import { runKills } from '../test/campaigns/kills.ts'
+import { runLifecycle } from '../test/campaigns/lifecycle.ts'
+import { runMutations } from '../test/campaigns/mutations.ts'
+
+type Campaign = {
+  readonly about: string
+  /** What one unit of `--count` is, and how many a full run has. */
+  readonly unit: string
+  readonly count: number
+  run(options: CampaignOptions): Promise<CampaignResult>
+}
+
+const campaigns: Readonly<Record<string, Campaign>> = {
+  disconnects: {
+    about: 'clients leave at any moment; each admitted request has one row, and nothing runs on for nobody',
+    unit: 'clients',
+    count: 1_000,
+    run: runDisconnects,
+  },
+  kills: {
+    about: 'the engine child dies under load; every answer is whole or says that it broke off',
+    unit: 'rounds',
+    count: 50,
+    run: runKills,
+  },
+  mutations: {
+    about: 'requests damaged in every way; each is refused in the right form, and nothing ends or grows',
+    unit: 'requests',
+    count: 20_000,
+    run: runMutations,
+  },
+  lifecycle: {
+    about: 'the service is stopped and killed under load; nothing that was acknowledged is lost',
+    unit: 'rounds',
+    count: 20,
+    run: runLifecycle,
+  },
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string' }, count: { type: 'string' } },
+})
+const [name] = positionals
+const campaign = name !== undefined && Object.hasOwn(campaigns, name) ? campaigns[name] : undefined
+
+if (name === undefined) list()
+else if (campaign === undefined) {
+  console.error(`There is no campaign ${name}.`)
+  list()
+  process.exitCode = 1
+} else process.exitCode = await runCampaign(name, campaign)
+
+function list(): void {
+  console.log('Usage: npm run campaign -- NAME [--seed N] [--count N]\n')
+  for (const [known, { about, count, unit }] of Object.entries(campaigns)) {
+    console.log(`  ${known.padEnd(12)} ${about} (${count} ${unit})`)
+  }
+}
+
+async function runCampaign(known: string, { run, count: countDefault, unit }: Campaign): Promise<number> {
+  const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 2 ** 31)
+  const count = wholeNumber('count', values.count) ?? countDefault
+  console.log(`seed ${seed}`)
+  console.log(`again: npm run campaign -- ${known} --seed ${seed} --count ${count}\n`)
+  // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
+  process.setMaxListeners(0)
+  const startedMs = performance.now()
+  const { figures, failures, failureCount } = await run({ seed, count, log: (line) => console.log(`  ${line}`) })
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+  printTable({ [unit]: count, seconds, ...figures, failures: failureCount })
+  for (const failure of failures) console.log(`✖ ${failure}`)
+  if (failureCount > failures.length) console.log(`… and ${failureCount - failures.length} more`)
+  return failureCount === 0 ? 0 : 1
+}
+
+function wholeNumber(option: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (/^\d{1,10}$/.test(text)) return Number(text)
+  console.error(`--${option} takes a whole number, not ${text}.`)
+  process.exit(1)
+}
+
+function printTable(rows: Readonly<Record<string, string | number>>): void {
+  const width = Math.max(...Object.keys(rows).map((label) => label.length))
+  console.log()
+  for (const [label, value] of Object.entries(rows)) console.log(`  ${label.padEnd(width)}  ${value}`)
+  console.log()
+}

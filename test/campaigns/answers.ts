@@ -1,0 +1,78 @@
+import { equal, match, ok } from 'node:assert/strict'
+import { checkChatStream } from '../validators/chat-stream.ts'
+import { checkMessagesStream } from '../validators/messages-stream.ts'
+import type { Shape } from './error-bodies.ts'
+import type { RawResponse } from './response-reader.ts'
+import { readFrames } from './sse-frames.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Throws unless an answer with status 200 is a whole and right one for its path. */
+export function checkAnswer(response: RawResponse, path: string, shape: Shape): void {
+  equal(response.fault, null, response.fault ?? '')
+  ok(response.isComplete, 'the answer is whole')
+  match(response.headers.get('x-request-id') ?? '', /^req_[0-9A-Za-z]{20,}$/, 'an answer names its request')
+  if (isStream(response)) return checkStream(response.text, shape)
+  const body = JSON.parse(response.text) as Fields
+  if (path.startsWith('/v1/messages/count_tokens')) checkCount(body['input_tokens'])
+  else if (shape === 'chat') checkChatAnswer(body)
+  else if (shape === 'messages') checkMessagesAnswer(body)
+}
+
+export function isStream(response: RawResponse): boolean {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') === true
+}
+
+function checkStream(text: string, shape: Shape): void {
+  ok(text.endsWith('\n\n'), 'a stream ends with a whole frame')
+  const frames = readFrames(text)
+  if (shape === 'messages') checkMessagesStream(frames)
+  // Whether usage was asked for is not known of a mutated request, but the stream must be of one mind.
+  else checkChatStream(frames, { includeUsage: frames[0]?.data.includes('"usage":null') === true })
+}
+
+function checkChatAnswer(body: Fields): void {
+  requireKeys(body, ['id', 'object', 'created', 'model', 'choices', 'usage'])
+  equal(body['object'], 'chat.completion')
+  const [choice] = body['choices'] as readonly Fields[]
+  ok(choice !== undefined, 'there is a choice')
+  requireKeys(choice, ['index', 'message', 'finish_reason', 'logprobs'])
+  requireKeys(choice['message'] as Fields, ['role', 'content', 'refusal'])
+  ok(['stop', 'length'].includes(String(choice['finish_reason'])), 'the finish reason is known')
+  const usage = body['usage'] as Fields
+  const [prompt, completion] = [checkCount(usage['prompt_tokens']), checkCount(usage['completion_tokens'])]
+  equal(usage['total_tokens'], prompt + completion, 'the total is the sum')
+}
+
+function checkMessagesAnswer(body: Fields): void {
+  requireKeys(body, ['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'usage'])
+  equal(body['type'], 'message')
+  equal(body['role'], 'assistant')
+  ok(Array.isArray(body['content']), 'the content is a list of blocks')
+  equal(typeof body['stop_reason'], 'string', 'the stop reason is given')
+  const usage = body['usage'] as Fields
+  for (const key of ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']) {
+    checkCount(usage[key])
+  }
+}
+
+/** What an answer says it cost, in output tokens; null where it does not say. */
+export function outputTokensOf(response: RawResponse): number | null {
+  const numbers = [...response.text.matchAll(/"(?:completion_tokens|output_tokens)":(\d+)/g)]
+  const last = numbers.at(-1)?.[1]
+  return last === undefined ? null : Number(last)
+}
+
+export function inputTokensOf(response: RawResponse): number | null {
+  const number = /"(?:prompt_tokens|input_tokens)":(\d+)/.exec(response.text)?.[1]
+  return number === undefined ? null : Number(number)
+}
+
+function requireKeys(body: Fields, keys: readonly string[]): void {
+  for (const key of keys) ok(Object.hasOwn(body, key), `${key} is missing`)
+}
+
+function checkCount(value: unknown): number {
+  ok(typeof value === 'number' && Number.isInteger(value) && value >= 0, 'a count is a whole number')
+  return value
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CampaignOptions, CampaignResult } from './campaign.ts'
+import { runDisconnects } from './disconnects.ts'
+import { runKills } from './kills.ts'
+import { runLifecycle } from './lifecycle.ts'
+import { runMutations } from './mutations.ts'
+
+/** One seed for every run of the tests: what they find must not depend on the day. */
+const seed = 20_261
+
+// Each service that a campaign starts is ended by a listener of its own should the campaign end early.
+process.setMaxListeners(0)
+
+/** The short form of a campaign; scripts/campaign.ts runs the long one. */
+async function runShort(run: (options: CampaignOptions) => Promise<CampaignResult>, count: number): Promise<void> {
+  const { failures, failureCount } = await run({ seed, count, log: () => {} })
+  assert.equal(failureCount, 0, `seed ${seed}:\n${failures.join('\n')}`)
+}
+
+test('clients that leave get one row each and keep nothing running', () => runShort(runDisconnects, 120))
+test('an engine child that dies breaks answers off in order', () => runShort(runKills, 3))
+test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))
+test('a service that ends loses nothing that was acknowledged', () => runShort(runLifecycle, 3))
