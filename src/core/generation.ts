@@ -74,6 +74,8 @@ export type Tool = Cacheable & {
   readonly description: string
   readonly parameters: JsonSchema
   readonly isStrict: boolean
+  /** Where the request held its schema, for the error of one that cannot be kept. */
+  readonly schemaPath: ErrorPath
   /** A `text` tool takes one free string instead of an object. */
   readonly input: 'json' | 'text'
 }
@@ -96,7 +98,10 @@ export type ThinkingChoice =
 
 export type Thinking = { readonly kind: 'off' } | { readonly kind: 'on'; readonly tokensMax: number | null }
 
-export type OutputFormat = { readonly kind: 'text' } | { readonly kind: 'json'; readonly schema: JsonSchema | null }
+/** A null schema asks for any JSON object. */
+export type OutputFormat =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'json'; readonly schema: JsonSchema | null; readonly schemaPath: ErrorPath }
 
 /** Null leaves a setting to the model; a penalty of 0 (or 1 for repetition) is off. */
 export type Sampling = {

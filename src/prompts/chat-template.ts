@@ -1,13 +1,13 @@
 import { Template } from '@huggingface/jinja'
+import { rewriteListMethods } from './tool-format/rewrite-list-methods.ts'
+import type { TemplateToolMessage } from './tool-format/tool-format.ts'
 
 /** A message as chat templates expect it. */
-export type TemplateMessage = {
-  readonly role: 'system' | 'user' | 'assistant'
-  readonly content: string
-  readonly reasoning_content?: string
-}
+export type TemplateMessage = TemplateToolMessage
 
 export type TemplateOptions = {
+  /** Declarations in the form `{type: 'function', function: {…}}`; null where there are none. */
+  readonly tools: readonly unknown[] | null
   readonly addGenerationPrompt: boolean
   /** Null leaves the template's own default. */
   readonly enableThinking: boolean | null
@@ -29,12 +29,9 @@ export function compileChatTemplate(
   source: string,
   specialTokens: { readonly bosToken: string; readonly eosToken: string },
 ): ChatTemplate {
-  const template = new Template(source)
-  const render = (
-    messages: readonly TemplateMessage[],
-    { addGenerationPrompt, enableThinking }: TemplateOptions,
-    more: object,
-  ) => {
+  const template = new Template(rewriteListMethods(source))
+  const render = (messages: readonly TemplateMessage[], options: TemplateOptions, noTools: object) => {
+    const { tools, addGenerationPrompt, enableThinking } = options
     // Families name the switch differently; a template ignores the names it does not know.
     const thinking = enableThinking === null ? {} : { enable_thinking: enableThinking, thinking: enableThinking }
     return template.render({
@@ -43,11 +40,12 @@ export function compileChatTemplate(
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
       ...thinking,
-      ...more,
+      ...(tools === null ? noTools : { tools }),
     })
   }
   const noTools = howToSayNoTools((more) => {
-    render([{ role: 'user', content: 'probe' }], { addGenerationPrompt: true, enableThinking: null }, more)
+    const options = { tools: null, addGenerationPrompt: true, enableThinking: null }
+    render([{ role: 'user', content: 'probe' }], options, more)
   })
   return {
     source,

@@ -1,4 +1,5 @@
 import type { ChatTemplate, TemplateMessage } from './chat-template.ts'
+import { deriveThinking } from './tool-format/derive-thinking.ts'
 
 /** What a template can say, found out by rendering small conversations with it. */
 export type TemplateTraits = {
@@ -7,12 +8,13 @@ export type TemplateTraits = {
   readonly takesLateSystem: boolean
   /** The markers around thinking; null when the model does not think. */
   readonly thinkingTags: ThinkingTags | null
-  /** The template has a switch that turns thinking off. */
-  readonly hasThinkingSwitch: boolean
+  /** `never` is a model that thinks whatever it is told; `none` one whose template leaves it to the prompt's end. */
+  readonly thinkingSwitch: 'flag' | 'none' | 'never'
 }
 
 export type ThinkingTags = { readonly open: string; readonly close: string }
 
+/** For templates that show their tags in no render, because they leave thinking out of history. */
 const knownTags: readonly ThinkingTags[] = [
   { open: '<think>', close: '</think>' },
   { open: '[THINK]', close: '[/THINK]' },
@@ -24,29 +26,30 @@ export function probeTemplate(template: ChatTemplate): TemplateTraits {
   const user: TemplateMessage = { role: 'user', content: 'probe-user' }
   const assistant: TemplateMessage = { role: 'assistant', content: 'probe-assistant' }
   const system: TemplateMessage = { role: 'system', content: 'probe-system' }
+  const thinking = deriveThinking((messages, options) => template.render(messages, options))
   return {
     takesSystem: rendersInOrder(template, [system, user]),
     takesLateSystem: rendersInOrder(template, [user, assistant, system, { role: 'user', content: 'probe-second' }]),
-    thinkingTags: knownTags.find((tags) => template.source.includes(tags.close)) ?? null,
-    hasThinkingSwitch: tryRender(template, [user], true) !== tryRender(template, [user], false),
+    thinkingTags: thinking.tags ?? knownTags.find((tags) => template.source.includes(tags.close)) ?? null,
+    thinkingSwitch: thinking.switchedBy === 'effort' ? 'never' : thinking.switchedBy,
   }
 }
 
 /** Whether every message's text appears, in the order given: a template may drop or hoist what it does not expect. */
 function rendersInOrder(template: ChatTemplate, messages: readonly TemplateMessage[]): boolean {
-  const text = tryRender(template, messages, null)
+  const text = tryRender(template, messages)
   if (text === null) return false
   let position = 0
   for (const message of messages) {
-    position = text.indexOf(message.content, position)
+    position = text.indexOf(message.content ?? '', position)
     if (position === -1) return false
   }
   return true
 }
 
-function tryRender(template: ChatTemplate, messages: readonly TemplateMessage[], enableThinking: boolean | null) {
+function tryRender(template: ChatTemplate, messages: readonly TemplateMessage[]) {
   try {
-    return template.render(messages, { addGenerationPrompt: true, enableThinking })
+    return template.render(messages, { tools: null, addGenerationPrompt: true, enableThinking: null })
   } catch {
     return null
   }

@@ -14,7 +14,7 @@ const traits: TemplateTraits = {
   takesSystem: true,
   takesLateSystem: false,
   thinkingTags: null,
-  hasThinkingSwitch: false,
+  thinkingSwitch: 'none',
 }
 
 test('the leading system messages become one', () => {
@@ -72,7 +72,11 @@ describe(`templates of open models${templates.length === 0 ? ' (none at hand: sh
         eosToken: '</s>',
       })
       const shaped = shapeMessages(conversation, probeTemplate(template))
-      const rendered = template.render(shaped, { addGenerationPrompt: true, enableThinking: false })
+      const rendered = template.render(shaped, {
+        tools: null,
+        addGenerationPrompt: true,
+        enableThinking: false,
+      })
       // A template may have its own place for the system text; the turns must keep their order.
       assert.ok(rendered.includes('first-system'))
       let position = 0

@@ -1,6 +1,7 @@
-import type { Message } from '../core/generation.ts'
+import type { Message, Tool, ToolResultBlock } from '../core/generation.ts'
 import type { TemplateMessage } from './chat-template.ts'
 import type { TemplateTraits } from './probe-template.ts'
+import type { TemplateToolCall } from './tool-format/tool-format.ts'
 
 /**
  * Brings a conversation into the form a template accepts without losing any of its text.
@@ -8,30 +9,62 @@ import type { TemplateTraits } from './probe-template.ts'
  * The leading run of system messages becomes one. A later system message stays
  * in place where the template allows it and otherwise joins the next user turn,
  * marked as system text. Neighbours of one role are merged, since many templates
- * insist on alternating turns.
+ * insist on alternating turns. Results of calls become turns of their own.
  */
-export function shapeMessages(messages: readonly Message[], traits: TemplateTraits): TemplateMessage[] {
+export function shapeMessages(
+  messages: readonly Message[],
+  traits: TemplateTraits,
+  tools: readonly Tool[] = [],
+): TemplateMessage[] {
   const shaped: TemplateMessage[] = []
   for (const message of messages) {
     const isLeading = shaped.every(({ role }) => role === 'system')
-    append(shaped, toTemplateMessage(message, message.role === 'system' && (isLeading || traits.takesLateSystem)))
+    const keepsSystemRole = message.role === 'system' && (isLeading || traits.takesLateSystem)
+    for (const turn of toTurns(message, { keepsSystemRole, tools })) append(shaped, turn)
   }
   return traits.takesSystem ? shaped : withoutSystem(shaped)
 }
 
-function toTemplateMessage(message: Message, keepsSystemRole: boolean): TemplateMessage {
-  const text = joinText(message)
+type Circumstances = { readonly keepsSystemRole: boolean; readonly tools: readonly Tool[] }
+
+function toTurns(message: Message, { keepsSystemRole, tools }: Circumstances): TemplateMessage[] {
+  const content = joinText(message)
   switch (message.role) {
     case 'system':
-      return keepsSystemRole ? { role: 'system', content: text } : { role: 'user', content: markAsSystem(text) }
-    case 'user':
-      return { role: 'user', content: text }
-    case 'assistant': {
-      const thinking = message.content.filter((block) => block.kind === 'thinking').map((block) => block.text)
-      if (thinking.length === 0) return { role: 'assistant', content: text }
-      return { role: 'assistant', content: text, reasoning_content: thinking.join('\n') }
+      return [keepsSystemRole ? { role: 'system', content } : { role: 'user', content: markAsSystem(content) }]
+    case 'user': {
+      const results = message.content.flatMap((block) => (block.kind === 'tool-result' ? [toToolTurn(block)] : []))
+      return results.length > 0 && content === '' ? results : [...results, { role: 'user', content }]
     }
+    case 'assistant':
+      return [toAssistantTurn(message, content, tools)]
   }
+}
+
+function toAssistantTurn(
+  { content: blocks }: Extract<Message, { role: 'assistant' }>,
+  content: string,
+  tools: readonly Tool[],
+): TemplateMessage {
+  const thinking = blocks.flatMap((block) => (block.kind === 'thinking' ? [block.text] : []))
+  const calls = blocks.flatMap((block): TemplateToolCall[] => {
+    if (block.kind !== 'tool-call') return []
+    // A tool of free text is shown to the model as a function of one text.
+    const takesText = tools.some(({ name, input }) => name === block.name && input === 'text')
+    const text = takesText ? JSON.stringify({ input: block.arguments }) : block.arguments
+    return [{ id: block.id, type: 'function', function: { name: block.name, arguments: text } }]
+  })
+  return {
+    role: 'assistant',
+    content,
+    ...(thinking.length > 0 && { reasoning_content: thinking.join('\n') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+function toToolTurn({ toolCallId, isError, content }: ToolResultBlock): TemplateMessage {
+  const text = content.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n')
+  return { role: 'tool', tool_call_id: toolCallId, content: isError ? `Error: ${text}` : text }
 }
 
 function joinText(message: Message): string {
@@ -42,15 +75,17 @@ function joinText(message: Message): string {
 
 function append(shaped: TemplateMessage[], message: TemplateMessage): void {
   const last = shaped.at(-1)
-  if (last === undefined || last.role !== message.role) {
+  if (last === undefined || last.role !== message.role || message.role === 'tool') {
     shaped.push(message)
     return
   }
   const thinking = [last.reasoning_content, message.reasoning_content].filter((text) => text !== undefined)
+  const calls = [...(last.tool_calls ?? []), ...(message.tool_calls ?? [])]
   shaped[shaped.length - 1] = {
     role: last.role,
     content: [last.content, message.content].filter((text) => text !== '').join('\n\n'),
     ...(thinking.length > 0 && { reasoning_content: thinking.join('\n') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
   }
 }
 

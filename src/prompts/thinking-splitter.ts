@@ -54,6 +54,8 @@ export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: 
   return {
     feed,
     isThinking: () => state === 'thinking',
+    /** What comes is the answer. */
+    isAnswering: () => state === 'text',
     /** Forces the switch to the answer: the engine has closed the block itself. */
     close(): SplitText[] {
       const kind = state === 'thinking' ? 'thinking' : 'text'

@@ -18,11 +18,11 @@ before(async () => {
   native = await loadNative({ weightsPath, gpu: 'off', slots: 1, windowTokensMax: 1_024, threads: 1, batchTokens: 64 })
   vocabulary = createVocabulary(native.vocabulary, {
     size: native.vocabularySize,
-    visibleControlTexts: [],
+    markup: [],
     templateSource: native.chatTemplate ?? '',
   })
   const template = compileChatTemplate(native.chatTemplate ?? '', { bosToken: '', eosToken: vocabulary.eosText })
-  prompts = createPromptBuilder(template, probeTemplate(template), vocabulary)
+  prompts = createPromptBuilder({ template, traits: probeTemplate(template), toolFormat: null, vocabulary })
 })
 
 const bytes = (tokens: Iterable<number>) => Buffer.concat([...tokens].map((token) => vocabulary.bytesOf(token)))

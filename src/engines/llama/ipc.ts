@@ -14,7 +14,14 @@ export type ToChild =
   | { readonly kind: 'ping' }
 
 export type FromChild =
-  | { readonly kind: 'ready'; readonly windowTokens: number; readonly slots: number; readonly isPlaceholder: boolean }
+  | {
+      readonly kind: 'ready'
+      readonly windowTokens: number
+      readonly slots: number
+      /** The model's template can carry tool calls. */
+      readonly takesTools: boolean
+      readonly isPlaceholder: boolean
+    }
   | { readonly kind: 'load-failed'; readonly message: string }
   /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
   | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }

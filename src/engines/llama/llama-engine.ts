@@ -1,5 +1,6 @@
 import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { ApiError } from '../../core/error.ts'
+import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { FromChild, LoadSettings, TaskId } from './ipc.ts'
@@ -19,6 +20,9 @@ export type LlamaEngineOptions = {
 const readyWaitMsMax = 10_000
 /** A child that has not confirmed an abort by then no longer listens. */
 const abortWaitMsMax = 2_000
+
+/** What sampling and grammars give for any weights. */
+const always: readonly Feature[] = ['json-output', 'logprobs', 'logit-bias', 'output-min']
 
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
@@ -85,7 +89,7 @@ export class LlamaEngine implements Engine {
     return {
       state: this.#isClosed || state === 'stopped' ? 'closed' : state,
       windowTokens: this.#ready?.windowTokens ?? null,
-      features: new Set(),
+      features: new Set(this.#ready?.takesTools === false ? always : [...always, 'tools']),
       running,
       waiting: this.#tasks.size - running,
       slots: this.#ready?.slots ?? null,

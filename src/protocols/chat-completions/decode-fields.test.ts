@@ -175,16 +175,25 @@ suite('output format', () => {
   const cases: readonly (readonly [Fields, unknown])[] = [
     [{}, { kind: 'text' }],
     [{ response_format: { type: 'text' }, guided_json: schema }, { kind: 'text' }],
-    [{ response_format: { type: 'json_object' } }, { kind: 'json', schema: null }],
-    [{ response_format: { type: 'json_object', schema } }, { kind: 'json', schema }],
+    [
+      { response_format: { type: 'json_object' } },
+      { kind: 'json', schema: null, schemaPath: ['response_format', 'schema'] },
+    ],
+    [
+      { response_format: { type: 'json_object', schema } },
+      { kind: 'json', schema, schemaPath: ['response_format', 'schema'] },
+    ],
     [
       { response_format: { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } } },
-      { kind: 'json', schema },
+      { kind: 'json', schema, schemaPath: ['response_format', 'json_schema', 'schema'] },
     ],
-    [{ response_format: { type: 'json_schema', json_schema: { name: 'n' } } }, { kind: 'json', schema: null }],
-    [{ guided_json: schema }, { kind: 'json', schema }],
-    [{ guided_json: JSON.stringify(schema) }, { kind: 'json', schema }],
-    [{ json_schema: schema }, { kind: 'json', schema }],
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'n' } } },
+      { kind: 'json', schema: null, schemaPath: ['response_format', 'json_schema', 'schema'] },
+    ],
+    [{ guided_json: schema }, { kind: 'json', schema, schemaPath: ['guided_json'] }],
+    [{ guided_json: JSON.stringify(schema) }, { kind: 'json', schema, schemaPath: ['guided_json'] }],
+    [{ json_schema: schema }, { kind: 'json', schema, schemaPath: ['json_schema'] }],
   ]
   for (const [fields, expected] of cases) {
     test(JSON.stringify(fields), () => assert.deepEqual(decode(fields).output, expected))

@@ -1,11 +1,12 @@
+import type { ErrorPath } from '../../core/error.ts'
 import type { JsonSchema, OutputFormat } from '../../core/generation.ts'
 import { fieldError } from './error.ts'
 import type { ChatBody } from './schema.ts'
 
 export function decodeOutput(body: ChatBody): OutputFormat {
   if (body.response_format !== undefined) return decodeResponseFormat(body.response_format)
-  if (body.guided_json !== undefined) return { kind: 'json', schema: decodeGuidedJson(body.guided_json) }
-  if (body.json_schema !== undefined) return { kind: 'json', schema: body.json_schema }
+  if (body.guided_json !== undefined) return toJson(decodeGuidedJson(body.guided_json), ['guided_json'])
+  if (body.json_schema !== undefined) return toJson(body.json_schema, ['json_schema'])
   return { kind: 'text' }
 }
 
@@ -14,10 +15,10 @@ function decodeResponseFormat(format: NonNullable<ChatBody['response_format']>):
     case 'text':
       return { kind: 'text' }
     case 'json_object':
-      return { kind: 'json', schema: format.schema ?? null }
+      return toJson(format.schema ?? null, ['response_format', 'schema'])
     case 'json_schema':
       if (format.json_schema === undefined) throw fieldError(['response_format', 'json_schema'], 'missing', '')
-      return { kind: 'json', schema: format.json_schema.schema ?? null }
+      return toJson(format.json_schema.schema ?? null, ['response_format', 'json_schema', 'schema'])
     default:
       throw fieldError(
         ['response_format', 'type'],
@@ -25,6 +26,10 @@ function decodeResponseFormat(format: NonNullable<ChatBody['response_format']>):
         'expected "text", "json_object" or "json_schema"',
       )
   }
+}
+
+function toJson(schema: JsonSchema | null, schemaPath: ErrorPath): OutputFormat {
+  return { kind: 'json', schema, schemaPath }
 }
 
 function decodeGuidedJson(schema: string | JsonSchema): JsonSchema {

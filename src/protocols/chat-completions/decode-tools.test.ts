@@ -35,8 +35,22 @@ suite('tools', () => {
   test('functions and text tools', () => {
     const { tools } = decode({ tools: [f, g, c] })
     assert.deepEqual(tools.slice(0, 2), [
-      { name: 'f', description: '', parameters: { type: 'object', properties: {} }, isStrict: false, input: 'json' },
-      { name: 'mcp.g-1', description: 'D', parameters: { type: 'object' }, isStrict: true, input: 'json' },
+      {
+        name: 'f',
+        description: '',
+        parameters: { type: 'object', properties: {} },
+        isStrict: false,
+        schemaPath: ['tools', 0, 'function', 'parameters'],
+        input: 'json',
+      },
+      {
+        name: 'mcp.g-1',
+        description: 'D',
+        parameters: { type: 'object' },
+        isStrict: true,
+        schemaPath: ['tools', 1, 'function', 'parameters'],
+        input: 'json',
+      },
     ])
     assert.deepEqual(
       [tools[2]?.name, tools[2]?.input, Object.keys(tools[2]?.parameters['properties'] ?? {})],

@@ -41,7 +41,10 @@ function decodeLegacy(body: ChatBody, functions: readonly WireFunction[]): Decod
     throw fieldError(['tool_choice'], 'value', 'functions are chosen by function_call')
   }
   const tools = requireUniqueNames(
-    functions.map((definition, index) => ({ tool: toFunctionTool(definition), path: ['functions', index, 'name'] })),
+    functions.map((definition, index) => {
+      const path = ['functions', index]
+      return { tool: toFunctionTool(definition, path), path: [...path, 'name'] }
+    }),
   )
   return { tools, toolChoice: decodeFunctionCall(body.function_call, tools), isLegacy: tools.length > 0 }
 }
@@ -79,26 +82,34 @@ function decodeTool(tool: WireTool, path: ErrorPath): Tool | null {
   switch (tool.type) {
     case 'function':
       if (tool.function === undefined) throw fieldError([...path, 'function'], 'missing', '')
-      return toFunctionTool(tool.function)
+      return toFunctionTool(tool.function, [...path, 'function'])
     case 'custom': {
       if (tool.custom === undefined) throw fieldError([...path, 'custom'], 'missing', '')
       const { name, description, format } = tool.custom
       if (format?.type === 'grammar') {
         throw fieldError([...path, 'custom', 'format', 'type'], 'unsupported-value', 'expected "text"')
       }
-      return { name, description: description ?? '', parameters: textArguments, isStrict: false, input: 'text' }
+      return {
+        name,
+        description: description ?? '',
+        parameters: textArguments,
+        isStrict: false,
+        schemaPath: [...path, 'custom'],
+        input: 'text',
+      }
     }
     default:
       return null
   }
 }
 
-function toFunctionTool({ name, description, parameters, strict }: WireFunction): Tool {
+function toFunctionTool({ name, description, parameters, strict }: WireFunction, path: ErrorPath): Tool {
   return {
     name,
     description: description ?? '',
     parameters: parameters ?? noArguments,
     isStrict: strict ?? false,
+    schemaPath: [...path, 'parameters'],
     input: 'json',
   }
 }

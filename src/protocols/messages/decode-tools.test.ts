@@ -19,6 +19,7 @@ test('a tool keeps its schema as it was written', () => {
     description: 'Looks.',
     parameters: look.input_schema,
     isStrict: true,
+    schemaPath: ['tools', 0, 'custom', 'input_schema'],
     input: 'json',
     cacheBreakpoint: { lifetime: '5m' },
   })
@@ -69,13 +70,15 @@ test('tools the client runs are offered as functions', () => {
   deepEqual(editor?.parameters['required'], ['command', 'path'])
 })
 
+const namesOf = (tools: readonly object[]) => decode(tools).tools.map(({ name }) => name)
+
 test('a server tool is dropped while the client has a tool of its own', () => {
   for (const server of [
     search,
     { type: 'mcp_toolset', mcp_server_name: 'x' },
     { type: 'hologram_20270101', name: 'h' },
   ]) {
-    deepEqual(decode([server, look]).tools, decode([look]).tools)
+    deepEqual(namesOf([server, look]), ['look'])
   }
 })
 
@@ -91,8 +94,8 @@ test('a server tool alone is refused by its name', () => {
 
 test('a tool that searches for tools is dropped, with or without others', () => {
   const finder = { type: 'tool_search_tool_bm25_20251119', name: 'find' }
-  deepEqual(decode([finder, { ...look, defer_loading: true }]).tools, decode([look]).tools)
-  deepEqual(decode([finder]).tools, [])
+  deepEqual(namesOf([finder, { ...look, defer_loading: true }]), ['look'])
+  deepEqual(namesOf([finder]), [])
 })
 
 test('a tool of the client that cannot be served does not go missing', () => {

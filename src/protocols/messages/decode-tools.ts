@@ -34,6 +34,7 @@ function decodeTool(wire: WireTool, index: number): Tool | null {
       description,
       parameters,
       isStrict: false,
+      schemaPath: ['tools', index],
       input: 'json',
       ...decodeMark(wire.cache_control),
     }
@@ -66,7 +67,8 @@ function decodeCustomTool(wire: WireTool, index: number): Tool {
     )
   }
   const { description = '', strict: isStrict = false } = wire
-  return { name, description, parameters, isStrict, input: 'json', ...decodeMark(wire.cache_control) }
+  const schemaPath = [...path, 'custom', 'input_schema']
+  return { name, description, parameters, isStrict, schemaPath, input: 'json', ...decodeMark(wire.cache_control) }
 }
 
 function refuseServerTool(wire: readonly WireTool[]): void {

@@ -188,9 +188,17 @@ test('unknown values of known fields never fail in another way than by their pat
 test('structured output is read from either field and output_config wins', () => {
   const first = { type: 'json_schema', schema: { title: 'first' } }
   const second = { type: 'json_schema', schema: { title: 'second' } }
-  deepEqual(decode({ output_format: second }).request.output, { kind: 'json', schema: { title: 'second' } })
+  deepEqual(decode({ output_format: second }).request.output, {
+    kind: 'json',
+    schema: { title: 'second' },
+    schemaPath: ['output_format', 'schema'],
+  })
   const both = decode({ output_config: { format: first }, output_format: second })
-  deepEqual(both.request.output, { kind: 'json', schema: { title: 'first' } })
+  deepEqual(both.request.output, {
+    kind: 'json',
+    schema: { title: 'first' },
+    schemaPath: ['output_config', 'format', 'schema'],
+  })
   deepEqual(decode({ output_config: { format: null }, output_format: null }).request.output, { kind: 'text' })
 })
 

@@ -112,8 +112,11 @@ function decodeSampling(body: MessagesBody): Sampling {
 }
 
 function decodeOutput(body: CountBody): OutputFormat {
-  const format = body.output_config?.format ?? body.output_format
-  return format === undefined ? { kind: 'text' } : { kind: 'json', schema: format.schema }
+  const configured = body.output_config?.format
+  const format = configured ?? body.output_format
+  if (format === undefined) return { kind: 'text' }
+  const schemaPath = configured === undefined ? ['output_format', 'schema'] : ['output_config', 'format', 'schema']
+  return { kind: 'json', schema: format.schema, schemaPath }
 }
 
 /** Writes are counted without their lifetime, so they are told apart only where all marks agree; the shorter one costs less. */

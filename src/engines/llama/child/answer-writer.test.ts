@@ -23,12 +23,15 @@ async function write(
     request: engineRequest(changes),
     prompt: { tokens: new Uint32Array(5), thinks, startsThinking: thinks },
     tags: { open: '<think>', close: '</think>' },
+    toolCalls: null,
+    dropsRemainder: false,
     vocabulary,
     emit: (event) => events.push(event),
   })
   writer.start()
   let reason: FinishReason | null = null
-  for (const [index, piece] of pieces.entries()) reason ??= writer.accept(piece === null ? endToken : index + 1)
+  for (const [index, piece] of pieces.entries())
+    reason ??= writer.accept(piece === null ? endToken : index + 1, null, null)
   writer.finish(reason ?? { kind: 'length' })
   await Array.fromAsync(checkStream(ReadableStream.from(events)))
   return events

@@ -96,8 +96,8 @@ export class DecodeLoop {
       const task = this.#waiting.shift()
       if (task === undefined) return
       this.#slots[index] = task
-      task.sampler = this.#native.createSampler()
-      task.sampler.applyConfig(task.samplerConfig)
+      task.chooser = task.createChooser()
+      if (task.writer.isAnswering) task.steering.beginAnswer(task.chooser)
       task.writer.start()
     }
   }
@@ -129,16 +129,19 @@ export class DecodeLoop {
   }
 
   async #advance(task: Task, logit: LogitIndex): Promise<void> {
-    if (task.isAborted || task.sampler === null) return
+    if (task.isAborted || task.chooser === null) return
     if (task.outputTokensMax === 0) return this.#end(task, { kind: task.limitKind })
-    const token = await this.#native.context.sampleToken(logit, task.sampler)
-    const reason = task.writer.accept(token)
+    const { token, logprob } = await task.chooser.choose(logit)
+    const wasAnswering = task.writer.isAnswering
+    const steered = wasAnswering ? task.steering.take(token, task.chooser) : { text: null, tokens: [token] }
+    const reason = task.writer.accept(token, logprob, steered.text)
     if (reason !== null) return this.#end(task, reason)
     if (task.writer.usage().output >= task.outputTokensMax) return this.#end(task, { kind: task.limitKind })
-    if (task.mustCloseThinking()) {
-      task.writer.closeThinking()
-      task.pending = Uint32Array.of(token, ...task.closeThinkingTokens)
-    } else task.pending = Uint32Array.of(token)
+    const closing = task.mustCloseThinking() ? task.closeThinkingTokens : []
+    if (closing.length > 0) task.writer.closeThinking()
+    const gap = !wasAnswering && task.writer.isAnswering ? task.steering.beginAnswer(task.chooser) : []
+    // The engine's own closing ends with the gap already.
+    task.pending = Uint32Array.of(...steered.tokens, ...closing, ...(closing.length > 0 ? [] : gap))
   }
 
   #end(task: Task, reason: FinishReason): void {
@@ -150,7 +153,7 @@ export class DecodeLoop {
   #release(task: Task): void {
     const slot = this.#slots.indexOf(task)
     this.#native.context.disposeSequence(slot)
-    task.sampler?.dispose()
+    task.chooser?.dispose()
     this.#slots[slot] = null
   }
 

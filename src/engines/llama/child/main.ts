@@ -4,12 +4,15 @@
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
 import { compileChatTemplate } from '../../../prompts/chat-template.ts'
-import { probeTemplate } from '../../../prompts/probe-template.ts'
+import { probeTemplate, type ThinkingTags } from '../../../prompts/probe-template.ts'
+import { deriveToolFormat } from '../../../prompts/tool-format/derive-tool-format.ts'
+import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
+import { planAnswer } from './answer-plan.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { loadNative, type Native } from './native.ts'
-import { createPromptBuilder, type Prompt, type PromptBuilder } from './prompt-builder.ts'
-import { createTask, type TaskContext } from './task.ts'
+import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
+import { createTask, type PlannedRequest, type TaskContext } from './task.ts'
 import { createVocabulary } from './vocabulary.ts'
 
 type Asked = { readonly id: TaskId; readonly request: EngineRequest }
@@ -33,12 +36,12 @@ class EngineChild {
       case 'load':
         return void this.#load(message.settings)
       case 'generate':
-        return void this.#prompt(message, (prompt, { loop, context }) => {
-          loop.submit(createTask(message.id, message.request, prompt, context))
+        return void this.#plan(message, (planned, { loop, context }) => {
+          loop.submit(createTask(message.id, planned, context))
         })
       case 'count':
-        return void this.#prompt(message, ({ tokens }) => {
-          send({ kind: 'counted', id: message.id, tokens: tokens.length })
+        return void this.#plan(message, ({ prompt }) => {
+          send({ kind: 'counted', id: message.id, tokens: prompt.tokens.length })
         })
       case 'abort':
         return this.#abort(message.id)
@@ -58,7 +61,8 @@ class EngineChild {
       const native = await loadNative(settings)
       this.#loaded = prepare(native)
       const { windowTokens, slots, modelName } = native
-      send({ kind: 'ready', windowTokens, slots, isPlaceholder: modelName === 'placeholder' })
+      const takesTools = this.#loaded.context.toolFormat !== null
+      send({ kind: 'ready', windowTokens, slots, takesTools, isPlaceholder: modelName === 'placeholder' })
     } catch (error) {
       send({ kind: 'load-failed', message: error instanceof Error ? error.message : String(error) })
       return
@@ -70,12 +74,13 @@ class EngineChild {
   }
 
   /** Builds the prompt, which takes a while where it is long, and goes on with it unless the task was aborted meanwhile. */
-  async #prompt({ id, request }: Asked, use: (prompt: Prompt, loaded: Loaded) => void): Promise<void> {
+  async #plan({ id, request }: Asked, use: (planned: PlannedRequest, loaded: Loaded) => void): Promise<void> {
     this.#preparing.add(id)
     try {
       if (this.#loaded === null) throw new Error('Nothing is loaded yet.')
-      const prompt = await this.#loaded.prompts.build(request)
-      if (this.#preparing.has(id)) use(prompt, this.#loaded)
+      const plan = planAnswer(request, this.#loaded.context.toolFormat)
+      const prompt = await this.#loaded.prompts.build(request, { opensThinking: plan.forced !== null })
+      if (this.#preparing.has(id)) use({ request, prompt, plan }, this.#loaded)
     } catch (error) {
       const { reason, message, cause } = toApiError(error)
       if (reason.code === 'internal') console.error(cause)
@@ -103,16 +108,30 @@ function prepare(native: Native): Loaded {
     eosToken: eos >= 0 ? native.vocabulary.getTokenString(eos) : '',
   })
   const traits = probeTemplate(template)
-  const tags = traits.thinkingTags
+  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
   const vocabulary = createVocabulary(native.vocabulary, {
     size: native.vocabularySize,
-    visibleControlTexts: tags === null ? [] : [tags.open, tags.close],
+    markup: markupOf(traits.thinkingTags, toolFormat, template.source),
     templateSource: template.source,
   })
   const loop = new DecodeLoop(native, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
   })
-  const context = { vocabulary, tags, windowTokens: native.windowTokens }
-  return { loop, prompts: createPromptBuilder(template, traits, vocabulary), context }
+  const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
+  return { loop, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
+}
+
+/** Texts in which control tokens are markers that have to be read: those of thinking and of calls. */
+function markupOf(tags: ThinkingTags | null, format: ToolFormat | null, source: string): string[] {
+  const thinking = tags === null ? [] : [tags.open, tags.close]
+  if (format === null) return thinking
+  // Of the notations that were not derived, the template alone knows the markers.
+  const isDerived = ['envelope', 'marked', 'tagged'].includes(format.notation.kind)
+  return [...thinking, ...(isDerived ? stringsIn(format) : [source])]
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }

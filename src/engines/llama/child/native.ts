@@ -20,7 +20,13 @@ export type SamplerConfig = {
   readonly repeatPenaltyTokens?: Uint32Array
   readonly repeatPenaltyPresencePenalty?: number
   readonly repeatPenaltyFrequencyPenalty?: number
+  readonly tokenBiasKeys?: Uint32Array
+  readonly tokenBiasValues?: Float32Array
+  readonly grammarEvaluationState?: GrammarState
 }
+
+/** How far a text has come in a grammar; the sampler moves it on with each token it chooses. */
+export type GrammarState = { readonly brand: 'grammar-state' }
 
 export interface NativeSampler {
   applyConfig(config: SamplerConfig): void
@@ -32,6 +38,12 @@ export interface NativeContext {
   addToBatch(sequenceId: number, position: number, tokens: Uint32Array, logitAt: Uint32Array): ArrayLike<LogitIndex>
   decodeBatch(): Promise<void>
   sampleToken(index: LogitIndex, sampler: NativeSampler): Promise<number>
+  /** Logits of the tokens asked for and of the likeliest ones, best first, and the sum of e^(logit − highest) over all. */
+  measureToken(
+    index: LogitIndex,
+    sampler: NativeSampler,
+    wanted: { readonly tokens: readonly number[]; readonly top: number },
+  ): Promise<{ readonly logits: readonly (readonly [token: number, logit: number])[]; readonly weight: number }>
   /** Forgets everything the sequence holds. */
   disposeSequence(sequenceId: number): void
 }
@@ -59,12 +71,41 @@ export type Native = {
   readonly windowTokens: number
   readonly batchTokens: number
   createSampler(): NativeSampler
+  /** Throws for a text that is no grammar. The root rule is `root`. */
+  createGrammarState(grammar: string): GrammarState
+  /** Moves a state on by a token; false, and nothing moved, when the grammar does not allow it. */
+  acceptToken(state: GrammarState, token: number): boolean
+}
+
+/** The library's context; its `sampleToken` answers with a list where more than the token is asked for. */
+type LibraryContext = Omit<NativeContext, 'measureToken' | 'sampleToken'> & {
+  sampleToken(index: LogitIndex, sampler: NativeSampler): Promise<number>
+  sampleToken(
+    index: LogitIndex,
+    sampler: NativeSampler,
+    probabilities: false,
+    confidence: false,
+    logits: readonly [tokens: readonly number[], max: false, min: false, selected: false, top: number],
+    totalWeight: true,
+  ): Promise<
+    readonly [token: number, probabilities: undefined, confidence: undefined, logits: readonly number[], weight: number]
+  >
 }
 
 type Internals = {
   readonly model: { readonly _model: NativeVocabulary }
-  readonly context: { readonly _ctx: NativeContext }
-  readonly llama: { readonly _bindings: { readonly AddonSampler: new (model: unknown) => NativeSampler } }
+  readonly context: { readonly _ctx: LibraryContext }
+  readonly llama: { readonly _bindings: Bindings }
+}
+
+type Bindings = {
+  readonly AddonSampler: {
+    new (model: unknown): NativeSampler
+    canBeNextTokenForGrammarEvaluationState(state: GrammarState, token: number): boolean
+    acceptGrammarEvaluationStateToken(state: GrammarState, token: number): void
+  }
+  readonly AddonGrammar: new (text: string, options: { addonExports: Bindings; rootRuleName: string }) => object
+  readonly AddonGrammarEvaluationState: new (model: unknown, grammar: object) => GrammarState
 }
 
 /** Slots an operator's choice is missing for: enough for a team's agents, few enough for one machine's memory. */
@@ -83,8 +124,9 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
   const model = await llama.loadModel({ modelPath: settings.weightsPath })
   const context = await createContext(model, settings)
   const internals = { model, context, llama } as unknown as Internals
+  const { _bindings: bindings } = internals.llama
   return {
-    context: internals.context._ctx,
+    context: withMeasuring(internals.context._ctx),
     vocabulary: internals.model._model,
     vocabularySize: model.fileInfo.metadata.tokenizer?.ggml?.tokens?.length ?? countTokens(model),
     chatTemplate: model.fileInfo.metadata.tokenizer?.chat_template ?? null,
@@ -92,7 +134,33 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
-    createSampler: () => new internals.llama._bindings.AddonSampler(internals.model._model),
+    createSampler: () => new bindings.AddonSampler(internals.model._model),
+    createGrammarState(text) {
+      const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })
+      return new bindings.AddonGrammarEvaluationState(internals.model._model, grammar)
+    },
+    acceptToken(state, token) {
+      if (!bindings.AddonSampler.canBeNextTokenForGrammarEvaluationState(state, token)) return false
+      bindings.AddonSampler.acceptGrammarEvaluationStateToken(state, token)
+      return true
+    },
+  }
+}
+
+function withMeasuring(context: LibraryContext): NativeContext {
+  return {
+    initBatch: (size) => context.initBatch(size),
+    addToBatch: (...share) => context.addToBatch(...share),
+    decodeBatch: () => context.decodeBatch(),
+    sampleToken: (index, sampler) => context.sampleToken(index, sampler),
+    async measureToken(index, sampler, { tokens, top }) {
+      const wanted = [tokens, false, false, false, top] as const
+      const [, , , pairs = [], weight] = await context.sampleToken(index, sampler, false, false, wanted, true)
+      const logits: [number, number][] = []
+      for (let at = 0; at + 1 < pairs.length; at += 2) logits.push([pairs[at] ?? 0, pairs[at + 1] ?? 0])
+      return { logits, weight }
+    },
+    disposeSequence: (sequenceId) => context.disposeSequence(sequenceId),
   }
 }
 

@@ -1,18 +1,24 @@
-import { randomInt } from 'node:crypto'
 import { ApiError } from '../../../core/error.ts'
-import type { EngineRequest, GenerationEvent, Sampling } from '../../../core/generation.ts'
+import type { EngineRequest, GenerationEvent } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../prompts/probe-template.ts'
 import type { TaskId } from '../ipc.ts'
+import { createToolCallParser } from '../../../prompts/tool-format/parse-tool-calls.ts'
+import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
+import type { AnswerPlan } from './answer-plan.ts'
 import { AnswerWriter } from './answer-writer.ts'
-import type { NativeSampler, SamplerConfig } from './native.ts'
+import type { Native } from './native.ts'
 import type { Prompt } from './prompt-builder.ts'
+import { Steering } from './steering.ts'
+import { TokenChooser } from './token-chooser.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** One generation in the child, from its prompt to its last event. */
 export type Task = {
   readonly id: TaskId
   readonly writer: AnswerWriter
-  readonly samplerConfig: SamplerConfig
+  readonly steering: Steering
+  /** Made when a slot takes the task: it holds native memory. */
+  createChooser(): TokenChooser
   readonly outputTokensMax: number
   /** What it means when `outputTokensMax` is reached. */
   readonly limitKind: 'length' | 'window'
@@ -23,20 +29,25 @@ export type Task = {
   /** Tokens that the slot has yet to compute, and the position of the first of them. */
   pending: Uint32Array
   position: number
-  sampler: NativeSampler | null
+  chooser: TokenChooser | null
   isAborted: boolean
   eventsInFlight: number
 }
 
 export type TaskContext = {
+  readonly native: Native
   readonly vocabulary: Vocabulary
   readonly tags: ThinkingTags | null
-  readonly windowTokens: number
+  /** Null where the template cannot carry calls. */
+  readonly toolFormat: ToolFormat | null
 }
 
+/** A request with what was worked out for it. */
+export type PlannedRequest = { readonly request: EngineRequest; readonly prompt: Prompt; readonly plan: AnswerPlan }
+
 /** Checks that the prompt fits and sets the task up. Throws `context-exceeded` with the exact numbers. */
-export function createTask(id: TaskId, request: EngineRequest, prompt: Prompt, context: TaskContext): Task {
-  const windowTokens = Math.min(context.windowTokens, request.windowTokensMax)
+export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest, context: TaskContext): Task {
+  const windowTokens = Math.min(context.native.windowTokens, request.windowTokensMax)
   const inputTokens = prompt.tokens.length
   if (inputTokens >= windowTokens) {
     throw new ApiError(
@@ -48,13 +59,23 @@ export function createTask(id: TaskId, request: EngineRequest, prompt: Prompt, c
   const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : null
   const budgets = prompt.thinks && thinkingTokensMax !== null
   const room = windowTokens - inputTokens - (budgets ? closeThinkingTokens.length : 0)
-  const { vocabulary, tags } = context
+  const { native, vocabulary, tags, toolFormat } = context
+  const toolCalls = plan.readsCalls && toolFormat !== null ? createToolCallParser(toolFormat, request.tools) : null
   const events: GenerationEvent[] = []
-  const writer = new AnswerWriter({ request, prompt, tags, vocabulary, emit: (event) => events.push(event) })
+  const writer = new AnswerWriter({
+    request,
+    prompt,
+    tags,
+    toolCalls,
+    dropsRemainder: plan.forced !== null,
+    vocabulary,
+    emit: (event) => events.push(event),
+  })
   return {
     id,
     writer,
-    samplerConfig: toSamplerConfig(request.sampling, room),
+    steering: new Steering(native, vocabulary, plan),
+    createChooser: () => new TokenChooser(native, vocabulary, request, plan.banned),
     outputTokensMax: Math.max(0, Math.min(request.outputTokensMax, room)),
     limitKind: request.outputTokensMax <= room ? 'length' : 'window',
     closeThinkingTokens,
@@ -62,30 +83,8 @@ export function createTask(id: TaskId, request: EngineRequest, prompt: Prompt, c
     events,
     pending: prompt.tokens,
     position: 0,
-    sampler: null,
+    chooser: null,
     isAborted: false,
     eventsInFlight: 0,
-  }
-}
-
-/** Unset values switch a sampler off: the library's own defaults would cut the distribution. */
-function toSamplerConfig(sampling: Sampling, historyTokens: number): SamplerConfig {
-  const hasPenalty =
-    sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
-  return {
-    temperature: sampling.temperature ?? 1,
-    topP: sampling.topP ?? 1,
-    topK: Math.max(0, sampling.topK ?? 0),
-    minP: sampling.minP ?? 0,
-    // Without a seed of its own each request would share the clock's.
-    seed: sampling.seed ?? randomInt(0, 2 ** 32 - 1),
-    // The sampler notes the tokens it chose, so the history starts empty and is never sent again.
-    ...(hasPenalty && {
-      repeatPenalty: sampling.repetitionPenalty,
-      repeatPenaltyMaxTokens: historyTokens,
-      repeatPenaltyTokens: new Uint32Array(),
-      repeatPenaltyPresencePenalty: sampling.presencePenalty,
-      repeatPenaltyFrequencyPenalty: sampling.frequencyPenalty,
-    }),
   }
 }

@@ -10,11 +10,14 @@ const bytePairVocabularyType = 2
 export interface Vocabulary {
   /** Tokens of plain text; control tokens written in it stay text. */
   tokenize(text: string): Uint32Array
+  /** Tokens of markup, special ones included. */
+  tokenizeMarkup(text: string): Uint32Array
   /** Whether a long text may be tokenized in parts that are cut between words. */
   readonly cutsBetweenWords: boolean
   /** The exact bytes a token stands for; control tokens stand for none. */
   bytesOf(token: number): Uint8Array
   endsGeneration(token: number): boolean
+  readonly endTokens: readonly number[]
   /** Control tokens, and those the model's makers have added as one word each. */
   readonly specialTokens: readonly SpecialToken[]
   readonly bosToken: { readonly token: number; readonly text: string } | null
@@ -25,8 +28,8 @@ export interface Vocabulary {
 export type VocabularyOptions = {
   /** The number of tokens. */
   readonly size: number
-  /** Control tokens that are shown nevertheless, since they are taken for markers in the text. */
-  readonly visibleControlTexts: readonly string[]
+  /** A control token that occurs in one of these is a marker to be read, and is not left out of the text. */
+  readonly markup: readonly string[]
   /** Tokens that occur in it have a meaning that a client's text must not take. */
   readonly templateSource: string
 }
@@ -34,14 +37,16 @@ export type VocabularyOptions = {
 export function createVocabulary(native: NativeVocabulary, options: VocabularyOptions): Vocabulary {
   const specialTokens: SpecialToken[] = []
   const hidden = new Set<number>()
+  const endTokens: number[] = []
   for (let token = 0; token < options.size; token++) {
+    if (native.isEogToken(token)) endTokens.push(token)
     const attributes = native.getTokenAttributes(token)
     const isControl = (attributes & (attribute.control | attribute.unknown)) !== 0
     if (!isControl && (attributes & attribute.userDefined) === 0) continue
     const text = native.getTokenString(token)
     const isReserved = isControl || (text.trim() !== '' && options.templateSource.includes(text))
     specialTokens.push({ text, token, isReserved })
-    if (isControl && !options.visibleControlTexts.includes(text)) hidden.add(token)
+    if (isControl && !options.markup.some((marker) => marker.includes(text))) hidden.add(token)
   }
   const cache = new Map<number, Uint8Array>()
   const bos = native.tokenBos()
@@ -49,6 +54,7 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
 
   return {
     tokenize: (text) => (text === '' ? new Uint32Array() : native.tokenize(text, false)),
+    tokenizeMarkup: (text) => native.tokenize(text, true),
     bytesOf(token) {
       let bytes = cache.get(token)
       if (bytes === undefined) {
@@ -58,6 +64,7 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
       return bytes
     },
     endsGeneration: (token) => native.isEogToken(token),
+    endTokens,
     specialTokens,
     // A space belongs to the word behind it, and merges never reach from one word into the next.
     cutsBetweenWords: native.getVocabularyType() === bytePairVocabularyType,

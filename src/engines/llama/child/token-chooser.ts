@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto'
+import type { EngineRequest, TokenLogprob } from '../../../core/generation.ts'
+import type { GrammarState, LogitIndex, Native, NativeSampler, SamplerConfig } from './native.ts'
+import { createLogprobMeter, type LogprobMeter } from './token-logprobs.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+export type ChosenToken = { readonly token: number; readonly logprob: TokenLogprob | null }
+
+/** Chooses the tokens of one answer: sampling settings, biases, a minimum length, a grammar, log-probabilities. */
+export class TokenChooser {
+  readonly #native: Native
+  readonly #sampler: NativeSampler
+  readonly #meter: LogprobMeter | null
+  readonly #settings: SamplerConfig
+  readonly #biases: ReadonlyMap<number, number>
+  readonly #endTokens: readonly number[]
+  readonly #outputTokensMin: number
+  readonly #hasPenalty: boolean
+  #history: number[] = []
+  #chosen = 0
+  #grammar: GrammarState | null = null
+
+  /** A text is kept out of the answer where it is a token of its own; any other is only words. */
+  constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
+    const { sampling } = request
+    this.#native = native
+    this.#sampler = native.createSampler()
+    this.#meter = request.logprobsTop === null ? null : createLogprobMeter(native, vocabulary, request.logprobsTop)
+    this.#hasPenalty =
+      sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
+    this.#settings = toSettings(request)
+    const banned = bannedTexts.map((text) => [...vocabulary.tokenizeMarkup(text)]).filter(({ length }) => length === 1)
+    this.#biases = new Map([...sampling.logitBias, ...banned.flat().map((token) => [token, -Infinity] as const)])
+    this.#endTokens = vocabulary.endTokens
+    this.#outputTokensMin = request.outputTokensMin
+    this.#configure()
+  }
+
+  /** From the next token on, only what the grammar accepts is chosen; null lifts it. */
+  setGrammar(grammar: GrammarState | null): void {
+    this.#grammar = grammar
+    this.#configure()
+  }
+
+  async choose(index: LogitIndex): Promise<ChosenToken> {
+    const token = await this.#native.context.sampleToken(index, this.#sampler)
+    const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
+    this.#chosen += 1
+    if (this.#hasPenalty) this.#history.push(token)
+    if (this.#chosen === this.#outputTokensMin) this.#configure()
+    return { token, logprob }
+  }
+
+  dispose(): void {
+    this.#sampler.dispose()
+    this.#meter?.dispose()
+  }
+
+  /** The sampler keeps the tokens it chose; they are handed over again only when something else changes. */
+  #configure(): void {
+    const biases = new Map(this.#biases)
+    if (this.#chosen < this.#outputTokensMin) for (const token of this.#endTokens) biases.set(token, -Infinity)
+    this.#sampler.applyConfig({
+      ...this.#settings,
+      ...(this.#hasPenalty && { repeatPenaltyTokens: Uint32Array.from(this.#history) }),
+      ...(biases.size > 0 && {
+        tokenBiasKeys: Uint32Array.from(biases.keys()),
+        tokenBiasValues: Float32Array.from(biases.values()),
+      }),
+      ...(this.#grammar !== null && { grammarEvaluationState: this.#grammar }),
+    })
+  }
+}
+
+/** Unset values switch a sampler off: the library's own defaults would cut the distribution. */
+function toSettings({ sampling, windowTokensMax, outputTokensMax }: EngineRequest): SamplerConfig {
+  return {
+    temperature: sampling.temperature ?? 1,
+    topP: sampling.topP ?? 1,
+    topK: Math.max(0, sampling.topK ?? 0),
+    minP: sampling.minP ?? 0,
+    // Without a seed of its own each request would share the clock's.
+    seed: sampling.seed ?? randomInt(0, 2 ** 32 - 1),
+    repeatPenalty: sampling.repetitionPenalty,
+    repeatPenaltyMaxTokens: Math.min(windowTokensMax, outputTokensMax),
+    repeatPenaltyPresencePenalty: sampling.presencePenalty,
+    repeatPenaltyFrequencyPenalty: sampling.frequencyPenalty,
+  }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, it, test } from 'node:test'
+import type { Tool } from '../../src/core/generation.ts'
+import { deriveToolFormat } from '../../src/prompts/tool-format/derive-tool-format.ts'
+import { textThrough } from '../../src/prompts/tool-format/free-text-rule.ts'
+import { toTemplateCalls } from '../../src/prompts/tool-format/to-template-calls.ts'
+import { toolCallGrammar, triggers, type GrammarTool } from '../../src/prompts/tool-format/tool-grammar.ts'
+import type { RenderProbe } from '../../src/prompts/tool-format/tool-format.ts'
+import { declarations, writeTurn, type Call } from './conversations.ts'
+import { createRegexGrammar } from './regex-grammar.ts'
+import { renderWith } from './render.ts'
+
+const folders = ['../fixtures/templates', '../../../shared/templates']
+  .map((path) => join(import.meta.dirname, path))
+  .filter((folder) => existsSync(folder))
+const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+
+const parameters = {
+  type: 'object',
+  properties: { place: { type: 'string' }, count: { type: 'integer' }, unit: { type: 'string', enum: ['C', 'F'] } },
+  required: ['place'],
+}
+const tool: Tool = { name: 'get_weather', description: '', parameters, isStrict: false, schemaPath: [], input: 'json' }
+const grammarTool: GrammarTool = {
+  tool,
+  argumentsRule: String.raw`"\x7B" [^\x7B\x7D]* "\x7D"`,
+  compileSchema: (schema) => (schema['type'] === 'integer' ? '[0-9]+' : String.raw`"\x22" [^"]* "\x22"`),
+}
+
+/** Where an answer begins in a rendered conversation. */
+function plainStart(render: RenderProbe): number {
+  const messages = [
+    { role: 'user', content: 'q' },
+    { role: 'assistant', content: 'Xqwz' },
+  ] as const
+  return (
+    render(messages, { tools: declarations, addGenerationPrompt: false, enableThinking: null }).lastIndexOf('Xqwz') - 2
+  )
+}
+
+describe('a grammar accepts what the template writes, beginning with a trigger', () => {
+  for (const file of files) {
+    const render = renderWith(readFileSync(file, 'utf8'))
+    const format = deriveToolFormat(render)
+    if (format === null) continue
+    it(basename(file), (t) => {
+      const { builder, toRegex } = createRegexGrammar()
+      const regex = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: null }))
+      const single = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: 1 }))
+      const maybe = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 0, maxCalls: null }))
+      assert.ok(maybe.test(''))
+      // What a template writes for these two is not what the model itself writes, only what it is shown.
+      if (['channels'].includes(format.notation.kind)) return t.diagnostic('rendered in another order')
+      const one: Call = { name: 'get_weather', arguments: { place: 'Oslo <b> < </p', count: 3, unit: 'C' } }
+      const sets = format.callsMax === 1 ? [[one]] : [[one], [one, { name: 'get_weather', arguments: { place: 'x' } }]]
+      for (const calls of sets) {
+        const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
+        const turn = toTemplateCalls(format, [writeTurn({ text: '', calls }, null)])
+        const rendered = render([{ role: 'user', content: 'q' }, ...turn], options)
+        const trigger = triggers(format)[0]!
+        const first = rendered.indexOf(trigger, plainStart(render))
+        const ends = Array.from({ length: 40 }, (_, back) => rendered.slice(first, rendered.length - back))
+        assert.ok(
+          ends.some((output) => regex.test(output)),
+          `${rendered.slice(first)}\n${regex.source}`,
+        )
+        assert.equal(
+          ends.some((output) => single.test(output)),
+          calls.length === 1,
+        )
+      }
+    })
+  }
+})
+
+test('free text ends with its first marker', () => {
+  for (const marker of ['</p>', 'ab', 'x', '</a></b>', '<｜end｜>', '\n--']) {
+    const { toRegex } = createRegexGrammar()
+    const regex = toRegex(textThrough(marker))
+    const head = marker[0]!
+    for (const text of [
+      '',
+      'plain',
+      head,
+      head + head,
+      marker.slice(0, 2) === marker ? '' : marker.slice(0, 2),
+      `${head}q${head}`,
+    ]) {
+      if (`${text}${marker}`.indexOf(marker) !== text.length) continue
+      assert.ok(regex.test(text + marker), JSON.stringify(text + marker))
+      assert.ok(!regex.test(`${text}${marker}tail${marker}`), JSON.stringify(text))
+      assert.ok(!regex.test(text))
+    }
+  }
+})

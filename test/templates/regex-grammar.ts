@@ -1,0 +1,42 @@
+import type { GrammarBuilder } from '../../src/prompts/tool-format/tool-grammar.ts'
+
+/** A builder for tests: what it collects has no recursion, so it can be tried as a regular expression. */
+export function createRegexGrammar() {
+  const rules = new Map<string, string>()
+  const builder: GrammarBuilder = {
+    rule(hint, body) {
+      const name = `${hint}-${rules.size}x`
+      rules.set(name, body)
+      return name
+    },
+    literal: (text) => `"${[...text].map((character) => `\\x{${character.codePointAt(0)!.toString(16)}}`).join('')}"`,
+  }
+  const expand = (body: string): string =>
+    body
+      .split(/("[^"]*"|\[(?:[^\]\\]|\\.)*\])/u)
+      .map((part) => {
+        if (part.startsWith('"')) return part === '""' ? '' : `(?:${regexEscapes(part.slice(1, -1))})`
+        if (part.startsWith('[')) return regexEscapes(part)
+        return part.replace(/\s+/gu, '').replace(/\(/gu, '(?:')
+      })
+      .join('')
+  // Names are kept apart by white space, so they are put in place before it is dropped.
+  const resolve = (body: string): string =>
+    body
+      .split(/("[^"]*"|\[(?:[^\]\\]|\\.)*\])/u)
+      .map((part) =>
+        /^["[]/u.test(part)
+          ? part
+          : part.replace(/[a-z][a-z-]*-\d+x/gu, (name) => `(${resolve(rules.get(name) ?? '')})`),
+      )
+      .join('')
+  return { builder, toRegex: (root: string) => new RegExp(`^(?:${expand(resolve(root))})$`, 'u') }
+}
+
+function regexEscapes(text: string): string {
+  return text
+    .replace(/\\x\{([\da-f]+)\}/gu, '\\u{$1}')
+    .replace(/\\x([\dA-F]{2})/gu, '\\u{$1}')
+    .replace(/\\u([\dA-F]{4})/gu, '\\u{$1}')
+    .replace(/\\U([\dA-F]{8})/gu, '\\u{$1}')
+}
