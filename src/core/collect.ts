@@ -9,6 +9,15 @@ export type Generation = {
   readonly usage: Usage
 }
 
+/** Folds the streams of several answers to one request, each beginning with its `start`. */
+export async function collectAll(events: AsyncIterable<GenerationEvent>): Promise<Generation[]> {
+  const answers: Generation[] = []
+  const reader = events[Symbol.asyncIterator]()
+  const rest = { [Symbol.asyncIterator]: () => ({ next: () => reader.next() }) }
+  for (let next = await reader.next(); next.done !== true; next = await reader.next()) answers.push(await collect(rest))
+  return answers
+}
+
 /** Folds a stream into the whole answer. A stream that stops without `finish` is an error, never a short answer. */
 export async function collect(events: AsyncIterable<GenerationEvent>): Promise<Generation> {
   const blocks: GeneratedBlock[] = []

@@ -122,6 +122,9 @@ export type Sampling = {
  *
  *     stream = start (block-start delta* block-end)* finish
  *
+ * Where a request asks for several answers, a wire format is given as many such
+ * streams, one after the other.
+ *
  * One block is open at a time and blocks never interleave. A failed generation
  * throws an ApiError from the iterator, an aborted one a GenerationAborted;
  * there is no error event.
@@ -171,6 +174,11 @@ export const zeroUsage: Usage = {
   inputCacheWrite: 0,
   output: 0,
   outputThinking: 0,
+}
+
+/** The whole prompt, cached or not. */
+export function inputTokens({ inputUncached, inputCacheRead, inputCacheWrite }: Usage): number {
+  return inputUncached + inputCacheRead + inputCacheWrite
 }
 
 /** Thrown by an engine's stream after its signal fired; `usage` counts all the engine did until it stopped. */

@@ -129,10 +129,25 @@ test('an unknown model and a feature the engine lacks are refused before anythin
     generate(parts, other, never),
     (error) => error instanceof ApiError && error.code === 'model-not-found',
   )
-  const choices = { ...asked, request: generationRequest({ choiceCount: 2 }) }
+  const biased = generationRequest({ sampling: { ...asked.request.sampling, logitBias: [[1, 2]] } })
   await assert.rejects(
-    generate(parts, choices, never),
+    generate(parts, { ...asked, request: biased }, never),
     (error) => error instanceof ApiError && error.code === 'unsupported-feature',
   )
   assert.deepEqual(written, [])
+})
+
+test('several answers come one after the other and are one row, the prompt counted once', async () => {
+  const several = { ...asked, request: generationRequest({ choiceCount: 3 }) }
+  const events = await Array.fromAsync(await generate(partsFor([words, end]), several, never))
+  assert.equal(events.filter(({ type }) => type === 'start').length, 3)
+  assert.deepEqual(outcomes(), [['finished', 'end', 10, 9]])
+})
+
+test('a reader that leaves in the midst of several answers is charged for all that were begun', async () => {
+  const several = { ...asked, request: generationRequest({ choiceCount: 3 }) }
+  const parts = partsFor([words, { kind: 'wait', ms: 60_000 }, end])
+  await readUntil(await generate(parts, several, never), 'block-end')
+  // The others have only been asked for their first event.
+  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
 })

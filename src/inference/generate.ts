@@ -1,10 +1,9 @@
 import type { Ledger, LedgerEntry } from '../billing/ledger.ts'
-import type { Engine } from '../core/engine.ts'
 import { ApiError, toApiError } from '../core/error.ts'
 import {
   GenerationAborted,
+  inputTokens,
   zeroUsage,
-  type EngineRequest,
   type GenerationEvent,
   type GenerationRequest,
   type Usage,
@@ -15,6 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
 import type { Catalog } from './catalog.ts'
 import { resolveRequest } from './resolve-request.ts'
+import { generateSeveral } from './several-answers.ts'
 
 export type InferenceParts = {
   readonly catalog: Catalog
@@ -46,7 +46,9 @@ export async function generate(
   const request = resolveRequest(asked.request, entry)
   const reservation = parts.limiter.reserve(asked.principal)
   const settle = createSettlement(parts, asked, () => reservation.release())
-  const events = metered(entry.engine, request, settle, signal)
+  const { choiceCount } = asked.request
+  const begin = (stop: AbortSignal) => generateSeveral(entry.engine, request, choiceCount, stop)
+  const events = metered({ begin, choiceCount }, settle, signal)
   return replay(await events.next(), events)
 }
 
@@ -67,23 +69,24 @@ export async function countTokens(
  * the counts is waited for: tokens may have left it that nobody has read.
  */
 async function* metered(
-  engine: Engine,
-  request: EngineRequest,
+  { begin, choiceCount }: { begin(signal: AbortSignal): AsyncGenerator<GenerationEvent>; readonly choiceCount: number },
   settle: Settlement,
   signal: AbortSignal,
 ): AsyncGenerator<GenerationEvent> {
   const abandoned = new AbortController()
-  const source = engine.generate(request, AbortSignal.any([signal, abandoned.signal]))[Symbol.asyncIterator]()
+  const source = begin(AbortSignal.any([signal, abandoned.signal]))
+  let finished = 0
   let isOver = false
   try {
     for (;;) {
       const { done, value } = await source.next()
       if (done === true) throw new Error('The engine ended its stream without a finish event.')
       settle.count(value)
-      if (value.type === 'finish') {
+      if (value.type === 'finish') finished += 1
+      if (value.type === 'finish' && finished === choiceCount) {
         isOver = true
         // Nobody may read on after this, and a stream that is left half read never lets go of its place.
-        await source.return?.()
+        await source.return(undefined)
         await settle.close('finished', value.reason.kind)
       }
       yield value
@@ -127,17 +130,22 @@ type Settlement = {
 
 function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, release: () => void): Settlement {
   const startedMs = clock.monotonicMs()
-  let usage: Usage = zeroUsage
+  /** Of the answers that have finished, and of the one under way. */
+  let finished: Usage = zeroUsage
+  let current: Usage = zeroUsage
   let firstEventMs: number | null = null
   let isClosed = false
   return {
     count(event) {
       firstEventMs ??= clock.monotonicMs() - startedMs
-      if (event.type === 'start' || event.type === 'finish') usage = event.usage
-      if (event.type === 'delta') usage = { ...usage, output: usage.output + event.tokens }
+      if (event.type === 'start') current = event.usage
+      if (event.type === 'delta') current = { ...current, output: current.output + event.tokens }
+      if (event.type !== 'finish') return
+      finished = addAnswer(finished, event.usage)
+      current = zeroUsage
     },
     correct(final) {
-      if (final.output >= usage.output && final.inputUncached > 0) usage = final
+      if (final.output >= current.output && inputTokens(final) > 0) current = final
     },
     async close(outcome, reason) {
       if (isClosed) return
@@ -152,7 +160,7 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
         model: request.model,
         outcome,
         reason,
-        usage,
+        usage: addAnswer(finished, current),
         firstEventMs,
         durationMs,
       }
@@ -168,6 +176,12 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
       }
     },
   }
+}
+
+/** Several answers to one request share its prompt, which counts once. */
+function addAnswer(sum: Usage, answer: Usage): Usage {
+  if (inputTokens(sum) === 0) return answer
+  return { ...sum, output: sum.output + answer.output, outputThinking: sum.outputThinking + answer.outputThinking }
 }
 
 /**

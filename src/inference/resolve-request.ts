@@ -58,7 +58,6 @@ const wording: Readonly<Record<Feature, string>> = {
   tools: 'tools',
   'json-output': 'structured output',
   logprobs: 'log-probabilities',
-  choices: 'more than one choice',
   'logit-bias': 'token biases',
   images: 'images',
   'output-min': 'a minimum number of tokens',
@@ -73,7 +72,6 @@ function* neededFeatures(request: GenerationRequest): Generator<{ feature: Featu
     yield { feature: 'tools', path: ['messages'] }
   if (request.output.kind === 'json') yield { feature: 'json-output', path: null }
   if (request.logprobsTop !== null) yield { feature: 'logprobs', path: null }
-  if (request.choiceCount !== 1) yield { feature: 'choices', path: null }
   if (request.sampling.logitBias.length > 0) yield { feature: 'logit-bias', path: null }
   if (request.outputTokensMin > 0) yield { feature: 'output-min', path: null }
 }

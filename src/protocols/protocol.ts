@@ -19,7 +19,8 @@ export interface AnswerEncoder {
    * connection, so a broken stream never looks complete.
    */
   encodeStream(events: AsyncIterable<GenerationEvent>, meta: AnswerMeta): AsyncGenerator<SseMessage>
-  encodeAnswer(answer: Generation, meta: AnswerMeta): Json
+  /** `answers` holds one, or as many as the request asked for. */
+  encodeAnswer(answers: readonly Generation[], meta: AnswerMeta): Json
 }
 
 export type DecodedRequest = {

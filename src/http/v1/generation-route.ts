@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { collect } from '../../core/collect.ts'
+import { collectAll } from '../../core/collect.ts'
 import { ApiError, toApiError } from '../../core/error.ts'
 import { GenerationAborted, type GenerationEvent } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
@@ -71,8 +71,8 @@ async function answerWhole(exchange: Exchange): Promise<void> {
   const { parts, decoded, reply, signal } = exchange
   const writer = new WholeAnswerWriter(reply, parts.inference.clock)
   try {
-    const answer = await collect(await start(exchange))
-    await writer.send(JSON.stringify(decoded.encoder.encodeAnswer(answer, metaOf(exchange))))
+    const answers = await collectAll(await start(exchange))
+    await writer.send(JSON.stringify(decoded.encoder.encodeAnswer(answers, metaOf(exchange))))
   } catch (thrown) {
     const error = causeOfEnd(thrown, signal)
     if (!writer.giveUp()) throw error

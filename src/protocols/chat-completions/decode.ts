@@ -56,6 +56,6 @@ function decode(wireBody: unknown, systemFingerprint: string): DecodedRequest {
 function createEncoder(shape: AnswerShape): AnswerEncoder {
   return {
     encodeStream: (events, meta) => encodeStream(events, meta, shape),
-    encodeAnswer: (answer, meta) => encodeAnswer(answer, meta, shape),
+    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
   }
 }

@@ -26,7 +26,7 @@ const call = (name: string, value: string): GeneratedBlock => ({
 })
 
 function choiceOf(blocks: readonly GeneratedBlock[], reason: FinishReason, changes: Partial<AnswerShape> = {}) {
-  const answer = encodeAnswer({ blocks, reason, usage: zeroUsage }, meta, { ...shape, ...changes })
+  const answer = encodeAnswer([{ blocks, reason, usage: zeroUsage }], meta, { ...shape, ...changes })
   return (
     answer as unknown as { choices: { message: Record<string, unknown>; finish_reason: string; logprobs: unknown }[] }
   ).choices[0]
@@ -34,7 +34,7 @@ function choiceOf(blocks: readonly GeneratedBlock[], reason: FinishReason, chang
 
 suite('answer', () => {
   test('a plain answer, every key in place', () => {
-    const answer = encodeAnswer({ blocks: [thinking, text], reason: { kind: 'end' }, usage: zeroUsage }, meta, shape)
+    const answer = encodeAnswer([{ blocks: [thinking, text], reason: { kind: 'end' }, usage: zeroUsage }], meta, shape)
     assert.deepEqual(answer, {
       id: 'chatcmpl-abc',
       object: 'chat.completion',

@@ -3,26 +3,29 @@ import type { AnswerMeta, Json } from '../protocol.ts'
 import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
 import { encodeFinishReason, isCut } from './finish-reason.ts'
 import { encodeLogprobs } from './logprobs.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeUsage, sumUsage } from './usage.ts'
 
 type CallBlock = Extract<GeneratedBlock, { kind: 'tool-call' }>
 
-export function encodeAnswer(answer: Generation, meta: AnswerMeta, shape: AnswerShape): Json {
+export function encodeAnswer(answers: readonly Generation[], meta: AnswerMeta, shape: AnswerShape): Json {
+  return {
+    ...answerHead(meta, 'chat.completion'),
+    choices: answers.map((answer, index) => encodeChoice(answer, index, shape)),
+    usage: encodeUsage(sumUsage(answers.map(({ usage }) => usage))),
+    service_tier: 'default',
+    system_fingerprint: shape.systemFingerprint,
+  }
+}
+
+function encodeChoice(answer: Generation, index: number, shape: AnswerShape): Json {
   const passes = createBlockGate(shape)
   const blocks = answer.blocks.filter(({ kind }) => passes(kind))
   const hasCalls = blocks.some(({ kind }) => kind === 'tool-call')
-  const choice = {
-    index: 0,
+  return {
+    index,
     message: encodeMessage(blocks, isCut(answer.reason) ? answer.blocks.at(-1) : undefined, shape),
     logprobs: collectLogprobs(blocks),
     finish_reason: encodeFinishReason(answer.reason, hasCalls, shape.isLegacy),
-  }
-  return {
-    ...answerHead(meta, 'chat.completion'),
-    choices: [choice],
-    usage: encodeUsage(answer.usage),
-    service_tier: 'default',
-    system_fingerprint: shape.systemFingerprint,
   }
 }
 

@@ -285,7 +285,7 @@ test('a stream and a whole answer say the same', async () => {
         const decoded = decode({ ...fields, stream_options: { include_usage: true } })
         const chunks = await record(decoded, play(played, reason, withLogprobs), true)
         const answer = decoded.encoder.encodeAnswer(
-          await collect(play(played, reason, withLogprobs)),
+          [await collect(play(played, reason, withLogprobs))],
           meta,
         ) as unknown as {
           id: string

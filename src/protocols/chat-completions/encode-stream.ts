@@ -3,7 +3,7 @@ import type { AnswerMeta, Json, SseMessage } from '../protocol.ts'
 import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
 import { encodeFinishReason, isCut } from './finish-reason.ts'
 import { encodeLogprobs } from './logprobs.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeUsage, sumUsage } from './usage.ts'
 
 type Delta = { readonly [key: string]: Json }
 
@@ -18,16 +18,17 @@ export async function* encodeStream(
   shape: AnswerShape,
 ): AsyncGenerator<SseMessage> {
   const head = { ...answerHead(meta, 'chat.completion.chunk'), system_fingerprint: shape.systemFingerprint }
-  const encoder = new ChoiceEncoder(shape)
-  let usage: Usage | null = null
+  let encoder = new ChoiceEncoder(shape, 0)
+  const usages: Usage[] = []
   for await (const event of events) {
-    if (event.type === 'finish') usage = event.usage
+    if (event.type === 'start') encoder = new ChoiceEncoder(shape, usages.length)
+    if (event.type === 'finish') usages.push(event.usage)
     for (const choice of encoder.encode(event)) {
       yield frame({ ...head, choices: [choice], ...(shape.includesUsage && { usage: null }) })
     }
   }
-  if (usage === null) throw new Error('The stream ended without a finish event.')
-  if (shape.includesUsage) yield frame({ ...head, choices: [], usage: encodeUsage(usage) })
+  if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
+  if (shape.includesUsage) yield frame({ ...head, choices: [], usage: encodeUsage(sumUsage(usages)) })
   yield { data: '[DONE]' }
 }
 
@@ -36,6 +37,7 @@ function frame(chunk: Json): SseMessage {
 }
 
 class ChoiceEncoder {
+  readonly #index: number
   readonly #shape: AnswerShape
   readonly #passes: (kind: BlockStart['kind']) => boolean
   /** The block that deltas belong to; null also while a block is not sent. */
@@ -43,16 +45,22 @@ class ChoiceEncoder {
   #callCount = 0
   /** Whether the latest call still has no arguments: `{}` is sent once it is known to be complete. */
   #lacksArguments = false
+  #hasFinished = false
 
-  constructor(shape: AnswerShape) {
+  constructor(shape: AnswerShape, index: number) {
+    this.#index = index
     this.#shape = shape
     this.#passes = createBlockGate(shape)
+  }
+
+  get hasFinished(): boolean {
+    return this.#hasFinished
   }
 
   encode(event: GenerationEvent): Json[] {
     switch (event.type) {
       case 'start':
-        return [choice({ role: 'assistant', content: '', refusal: null })]
+        return [this.#choice({ role: 'assistant', content: '', refusal: null })]
       case 'block-start':
         return this.#openBlock(event.block)
       case 'delta':
@@ -71,13 +79,13 @@ class ChoiceEncoder {
     if (this.#open?.kind !== 'tool-call') return completed
     this.#callCount += 1
     this.#lacksArguments = !this.#shape.textTools.has(this.#open.name)
-    return [...completed, choice(this.#startCall(this.#open))]
+    return [...completed, this.#choice(this.#startCall(this.#open))]
   }
 
   #completeCall(): Json[] {
     if (!this.#lacksArguments) return []
     this.#lacksArguments = false
-    return [choice(this.#continueCall('{}', false))]
+    return [this.#choice(this.#continueCall('{}', false))]
   }
 
   #encodeDelta(text: string, logprobs: readonly TokenLogprob[] | undefined): Json[] {
@@ -85,12 +93,12 @@ class ChoiceEncoder {
     if (block === null || (text === '' && (block.kind !== 'text' || logprobs === undefined))) return []
     switch (block.kind) {
       case 'thinking':
-        return [choice({ reasoning_content: text, reasoning: text })]
+        return [this.#choice({ reasoning_content: text, reasoning: text })]
       case 'text':
-        return [choice({ content: text }, logprobs)]
+        return [this.#choice({ content: text }, logprobs)]
       case 'tool-call':
         this.#lacksArguments = false
-        return [choice(this.#continueCall(text, this.#shape.textTools.has(block.name)))]
+        return [this.#choice(this.#continueCall(text, this.#shape.textTools.has(block.name)))]
     }
   }
 
@@ -112,12 +120,14 @@ class ChoiceEncoder {
   }
 
   #finish(reason: FinishReason): Json[] {
+    this.#hasFinished = true
     const completed = isCut(reason) ? [] : this.#completeCall()
     const finishReason = encodeFinishReason(reason, this.#callCount > 0, this.#shape.isLegacy)
-    return [...completed, { index: 0, delta: {}, logprobs: null, finish_reason: finishReason }]
+    return [...completed, { index: this.#index, delta: {}, logprobs: null, finish_reason: finishReason }]
   }
-}
 
-function choice(delta: Delta, logprobs?: readonly TokenLogprob[]): Json {
-  return { index: 0, delta, logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs), finish_reason: null }
+  #choice(delta: Delta, logprobs?: readonly TokenLogprob[]): Json {
+    const encoded = logprobs === undefined ? null : encodeLogprobs(logprobs)
+    return { index: this.#index, delta, logprobs: encoded, finish_reason: null }
+  }
 }

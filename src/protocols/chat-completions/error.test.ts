@@ -113,7 +113,7 @@ suite('errors', () => {
       tools: 'tools',
       'json-output': 'response_format',
       logprobs: 'logprobs',
-      choices: 'n',
+
       'logit-bias': 'logit_bias',
       'output-min': 'min_tokens',
     } as const

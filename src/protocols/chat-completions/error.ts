@@ -51,7 +51,6 @@ const featureFields: Readonly<Record<Feature, string>> = {
   tools: 'tools',
   'json-output': 'response_format',
   logprobs: 'logprobs',
-  choices: 'n',
   'logit-bias': 'logit_bias',
   images: 'messages',
   'output-min': 'min_tokens',

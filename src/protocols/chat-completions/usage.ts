@@ -1,7 +1,13 @@
-import type { Usage } from '../../core/generation.ts'
+import { inputTokens, zeroUsage, type Usage } from '../../core/generation.ts'
+
+/** Several answers to one request share its prompt, which counts once. */
+export function sumUsage([first = zeroUsage, ...others]: readonly Usage[]): Usage {
+  const sum = (key: 'output' | 'outputThinking') => others.reduce((total, usage) => total + usage[key], first[key])
+  return { ...first, output: sum('output'), outputThinking: sum('outputThinking') }
+}
 
 export function encodeUsage(usage: Usage) {
-  const promptTokens = usage.inputUncached + usage.inputCacheRead + usage.inputCacheWrite
+  const promptTokens = inputTokens(usage)
   return {
     prompt_tokens: promptTokens,
     completion_tokens: usage.output,

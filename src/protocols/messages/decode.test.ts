@@ -335,6 +335,16 @@ test('keys that name the prototype are inert', () => {
   equal(({} as { polluted?: unknown }).polluted, undefined)
 })
 
+test('an object that cannot be made a string is refused like any other', () => {
+  const odd = { toString: [], valueOf: 1 }
+  for (const fields of [{ thinking: { type: odd } }, { tool_choice: { type: odd } }, { model: odd }]) {
+    throws(
+      () => protocol.decode({ ...full, ...fields }),
+      (error) => error instanceof ApiError && error.reason.code === 'invalid-request',
+    )
+  }
+})
+
 test('any value in any place is accepted or refused by a path that leads there', () => {
   const count = places(full).length
   fc.assert(

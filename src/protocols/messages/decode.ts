@@ -40,7 +40,7 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): D
     isStream,
     encoder: {
       encodeStream: (events, meta) => encodeStream(events, meta, shape),
-      encodeAnswer: (answer, meta) => encodeAnswer(answer, meta, shape),
+      encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
     },
   }
 }

@@ -12,7 +12,7 @@ const usage = { inputUncached: 172, inputCacheRead: 640, inputCacheWrite: 0, out
 function encode(blocks: readonly GeneratedBlock[], kind: 'end' | 'tool-calls' | 'length' = 'end') {
   const body = { model: 'hal-1.0', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
   const answer: Generation = { blocks, reason: { kind }, usage }
-  return protocol.decode(body).encoder.encodeAnswer(answer, meta) as Record<string, unknown> & {
+  return protocol.decode(body).encoder.encodeAnswer([answer], meta) as Record<string, unknown> & {
     content: Record<string, unknown>[]
   }
 }

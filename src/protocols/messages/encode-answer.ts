@@ -11,7 +11,9 @@ import {
 import { encodeStop } from './stop-reason.ts'
 import { encodeUsage } from './usage.ts'
 
-export function encodeAnswer(answer: Generation, meta: AnswerMeta, shape: AnswerShape): Json {
+/** The format knows one answer to a request. */
+export function encodeAnswer([answer]: readonly Generation[], meta: AnswerMeta, shape: AnswerShape): Json {
+  if (answer === undefined) throw new Error('There is no answer to encode.')
   const content: Json[] = []
   for (const block of answer.blocks) {
     const encoded = encodeBlock(block, content.length, meta, shape)

@@ -297,7 +297,7 @@ test('a stream adds up to the whole answer, and every stream is valid', async ()
       const events = script(blocks, { kind: hasCall ? 'tool-calls' : 'end' })
       const frames = await stream(events, fields)
       checkMessagesStream(frames)
-      const answer = encoderFor(fields).encodeAnswer(await collect(play(events)), meta)
+      const answer = encoderFor(fields).encodeAnswer([await collect(play(events))], meta)
       deepEqual(fold(frames), JSON.parse(JSON.stringify(answer)))
     }),
   )

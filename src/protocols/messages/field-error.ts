@@ -13,7 +13,8 @@ export function fieldError(path: ErrorPath, fault: FieldFault, text: string): Ap
 
 /** The words for a tagged object whose `type` is none of those known; `wordFault` then names the object. */
 export function wordUnknownTag(tag: unknown, expected: readonly string[]): string {
-  const found = shorten(String(tag))
+  // Not by its own conversion to a string: a client's object may bring a `toString` that is none.
+  const found = shorten(typeof tag === 'string' ? tag : (JSON.stringify(tag) ?? 'nothing'))
   return `${unknownTagStart}'${found}' found using 'type' does not match any of the expected tags: ${listTags(expected)}`
 }
 

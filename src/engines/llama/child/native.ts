@@ -155,7 +155,7 @@ function withMeasuring(context: LibraryContext): NativeContext {
     sampleToken: (index, sampler) => context.sampleToken(index, sampler),
     async measureToken(index, sampler, { tokens, top }) {
       const wanted = [tokens, false, false, false, top] as const
-      const [, , , pairs = [], weight] = await context.sampleToken(index, sampler, false, false, wanted, true)
+      const [, , , pairs, weight] = await context.sampleToken(index, sampler, false, false, wanted, true)
       const logits: [number, number][] = []
       for (let at = 0; at + 1 < pairs.length; at += 2) logits.push([pairs[at] ?? 0, pairs[at + 1] ?? 0])
       return { logits, weight }
