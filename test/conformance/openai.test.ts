@@ -244,9 +244,9 @@ for (const [name, Client] of Object.entries(clients)) {
         { fields: { temperature: 3 }, param: 'temperature', code: 'invalid_value' },
         { fields: { max_tokens: 'many' as unknown as number }, param: 'max_tokens', code: 'invalid_type' },
         { fields: { messages: [] }, param: 'messages', code: 'invalid_value' },
-        { fields: { n: 2 }, param: 'n', code: 'unsupported_parameter' },
-        { fields: { logprobs: true }, param: 'logprobs', code: 'unsupported_parameter' },
-        { fields: { logit_bias: { '1': 5 } }, param: 'logit_bias', code: 'unsupported_parameter' },
+        { fields: { n: 9 }, param: 'n', code: 'invalid_value' },
+        { fields: { top_logprobs: 3 }, param: 'top_logprobs', code: 'invalid_value' },
+        { fields: { logit_bias: { '1': 500 } }, param: 'logit_bias.1', code: 'invalid_value' },
       ]
       for (const { fields, param, code } of cases) {
         const error = await failure(createWith(fields))
@@ -257,8 +257,26 @@ for (const [name, Client] of Object.entries(clients)) {
     })
 
     test('a stream that is refused is refused before it begins', async () => {
-      const asking = connect().chat.completions.create({ model: 'clarke-1.0', messages: hello, n: 2, stream: true })
+      const asking = connect().chat.completions.create({ model: 'clarke-1.0', messages: hello, n: 9, stream: true })
       equal((await failure(asking)).status, 400)
+    })
+
+    test('several choices are answered apart, streamed and not, the prompt counted once', async () => {
+      const settings = { model: 'clarke-1.0', messages: hello, n: 3, seed: 5, temperature: 1 } as const
+      const one = await connect().chat.completions.create({ ...settings, n: 1 })
+      const whole = await connect().chat.completions.create(settings)
+      deepEqual(
+        whole.choices.map(({ index }) => index),
+        [0, 1, 2],
+      )
+      equal(whole.usage?.prompt_tokens, one.usage?.prompt_tokens)
+      equal(new Set(whole.choices.map(({ message }) => message.content)).size, 3)
+      const streamed = await connect()
+        .chat.completions.stream({ ...settings, stream_options: { include_usage: true } })
+        .finalChatCompletion()
+      equal(streamed.choices.length, 3)
+      ok(streamed.choices.every((choice) => choice.finish_reason === 'stop' && choice.message.content))
+      ok((streamed.usage?.completion_tokens ?? 0) > 3)
     })
 
     test('what is not offered is asked for once', async () => {
