@@ -5,7 +5,7 @@ import { ConfigError } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { Engine } from '../core/engine.ts'
 import { modelIds, type ModelId } from '../core/model.ts'
-import { LlamaEngine } from '../engines/llama/llama-engine.ts'
+import { LlamaEngine, type LlamaEngineOptions } from '../engines/llama/llama-engine.ts'
 import type { CatalogEntry } from '../inference/catalog.ts'
 import { describeServedModel } from '../inference/served-models.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -48,7 +48,7 @@ function startOne(
   const loaded = Promise.withResolvers<void>()
   const childLog = log.child({ models })
   const llama = new LlamaEngine({
-    settings: { weightsPath, ...config.engine },
+    settings: toLoadSettings(config, weightsPath),
     environment: config.childEnvironment,
     clock: systemClock,
     onReady({ windowTokens, slots }) {
@@ -64,6 +64,11 @@ function startOne(
   })
   const engine = withAdmission(llama, { waitingMax: config.server.waitingRequestsMax })
   return { llama, engine, weightsPath, isPlaceholder: weightsPath === placeholderPath, models, loaded: loaded.promise }
+}
+
+function toLoadSettings({ engine }: Config, weightsPath: string): LlamaEngineOptions['settings'] {
+  const { reproducible: isReproducible, ...settings } = engine
+  return { ...settings, weightsPath, isReproducible }
 }
 
 /** The catalog's entries: each model with the engine that answers for it. */

@@ -19,6 +19,8 @@ const engine = z.strictObject({
   windowTokensMax: z.int().min(512).max(1_000_000).default(1_000_000),
   /** Prompt tokens computed in one step; running answers wait for one step at most. */
   batchTokens: z.int().min(32).max(8_192).default(512),
+  /** The same request with the same seed gives the same bytes also under load, at the price of decoding answers one by one. */
+  reproducible: z.boolean().default(false),
 })
 
 const server = z.strictObject({

@@ -1,13 +1,20 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { collect } from '../../src/core/collect.ts'
 import { FakeEngine } from '../../src/engines/fake/fake-engine.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
 import { describeEngineContract } from './engine.ts'
 
 describeEngineContract('fake', () => Promise.resolve(new FakeEngine()))
 
-describeEngineContract('llama', () =>
-  Promise.resolve(
+describeEngineContract('llama', () => openLlama(false))
+describeEngineContract('llama, reproducible', () => openLlama(true))
+
+function openLlama(isReproducible: boolean): Promise<LlamaEngine> {
+  return Promise.resolve(
     new LlamaEngine({
       settings: {
         weightsPath: fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url)),
@@ -16,6 +23,7 @@ describeEngineContract('llama', () =>
         windowTokensMax: 8_192,
         threads: 1,
         batchTokens: 256,
+        isReproducible,
       },
       environment: { PATH: process.env['PATH'] ?? '' },
       clock: systemClock,
@@ -23,5 +31,26 @@ describeEngineContract('llama', () =>
       onExit: () => {},
       onOutput: () => {},
     }),
-  ),
-)
+  )
+}
+
+describe('the reproducible lane', () => {
+  let engine: LlamaEngine
+  before(async () => {
+    engine = await openLlama(true)
+  })
+  after(() => engine.close())
+
+  it('gives the same bytes alone and among others, long prompts and chance included', async () => {
+    const ask = async (seed: number) => {
+      const text = `Question ${seed}. ${'Some more words to read. '.repeat(seed * 40)}`
+      const messages = [{ role: 'user', content: [{ kind: 'text', text }] }] as const
+      const request = engineRequest({ messages, sampling: withSeed(seed), thinking: { kind: 'on', tokensMax: null } })
+      return (await collect(engine.generate(request, new AbortController().signal))).blocks
+    }
+    const seeds = Array.from({ length: 16 }, (_, seed) => seed)
+    const alone: unknown[] = []
+    for (const seed of seeds) alone.push(await ask(seed))
+    assert.deepEqual(await Promise.all(seeds.map(ask)), alone)
+  })
+})

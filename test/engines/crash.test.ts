@@ -18,7 +18,15 @@ after(() => engine.close())
 
 function openEngine(weightsPath: string): LlamaEngine {
   return new LlamaEngine({
-    settings: { weightsPath, gpu: 'off', slots: 2, windowTokensMax: 32_768, threads: 1, batchTokens: 128 },
+    settings: {
+      weightsPath,
+      gpu: 'off',
+      slots: 2,
+      windowTokensMax: 32_768,
+      threads: 1,
+      batchTokens: 128,
+      isReproducible: false,
+    },
     environment: { PATH: process.env['PATH'] ?? '' },
     clock: systemClock,
     onReady: () => {},

@@ -15,7 +15,15 @@ let vocabulary: Vocabulary
 let prompts: PromptBuilder
 
 before(async () => {
-  native = await loadNative({ weightsPath, gpu: 'off', slots: 1, windowTokensMax: 1_024, threads: 1, batchTokens: 64 })
+  native = await loadNative({
+    weightsPath,
+    gpu: 'off',
+    slots: 1,
+    windowTokensMax: 1_024,
+    threads: 1,
+    batchTokens: 64,
+    isReproducible: false,
+  })
   vocabulary = createVocabulary(native.vocabulary, {
     size: native.vocabularySize,
     markup: [],

@@ -33,7 +33,15 @@ const tool: Tool = {
 
 before(async () => {
   engine = new LlamaEngine({
-    settings: { weightsPath, gpu: 'off', slots: 2, windowTokensMax: 8_192, threads: 1, batchTokens: 128 },
+    settings: {
+      weightsPath,
+      gpu: 'off',
+      slots: 2,
+      windowTokensMax: 8_192,
+      threads: 1,
+      batchTokens: 128,
+      isReproducible: false,
+    },
     environment: { PATH: process.env['PATH'] ?? '' },
     clock: systemClock,
     onReady: () => {},
@@ -47,6 +55,7 @@ before(async () => {
     windowTokensMax: 512,
     threads: 1,
     batchTokens: 32,
+    isReproducible: false,
   })
   callToken = native.vocabulary.tokenize('<tool_call>', true)[0] ?? -1
 })
@@ -140,6 +149,7 @@ test('a bias and a minimum length have their effect', async () => {
     windowTokensMax: 512,
     threads: 1,
     batchTokens: 32,
+    isReproducible: false,
   })
   const banned = [...native.vocabulary.tokenize(first, false)][0] ?? 0
   const biased = await run({ sampling: { ...withSeed(9, 0), logitBias: [[banned, -100]] } })

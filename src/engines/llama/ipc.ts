@@ -39,6 +39,8 @@ export type LoadSettings = {
   readonly windowTokensMax: number
   readonly threads: number | null
   readonly batchTokens: number
+  /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
+  readonly isReproducible: boolean
 }
 
 /** Events a task may have on their way before its slot waits for the consumer. */

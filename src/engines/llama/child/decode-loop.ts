@@ -113,7 +113,7 @@ export class DecodeLoop {
   /** Running answers get their token first; prompts share the rest of the batch evenly. */
   #assemble(): Chunk[] {
     const { context, batchTokens } = this.#native
-    const tasks = this.#slots.flatMap((task, slot) => (task !== null && isRunnable(task) ? [{ task, slot }] : []))
+    const tasks = this.#tasksOfStep()
     const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
     const share = prompts === 0 ? 1 : Math.max(1, Math.floor((batchTokens - (tasks.length - prompts)) / prompts))
     const chunks = tasks.map(({ task, slot }) => ({ task, slot, tokens: task.pending.subarray(0, share) }))
@@ -126,6 +126,18 @@ export class DecodeLoop {
       task.pending = task.pending.subarray(tokens.length)
       return { task, logit: logits[0] ?? null }
     })
+  }
+
+  /**
+   * All that can go on; where answers must be reproducible one at a time, in turn.
+   *
+   * Sums come out a little different in batches of different sizes, and now and
+   * then that tips a choice.
+   */
+  #tasksOfStep(): { readonly task: Task; readonly slot: number }[] {
+    const tasks = this.#slots.flatMap((task, slot) => (task !== null && isRunnable(task) ? [{ task, slot }] : []))
+    if (!this.#native.isReproducible) return tasks
+    return tasks.slice(this.#steps % tasks.length).slice(0, 1)
   }
 
   async #advance(task: Task, logit: LogitIndex): Promise<void> {

@@ -70,6 +70,7 @@ export type Native = {
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
   readonly batchTokens: number
+  readonly isReproducible: boolean
   createSampler(): NativeSampler
   /** Throws for a text that is no grammar. The root rule is `root`. */
   createGrammarState(grammar: string): GrammarState
@@ -134,6 +135,7 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
+    isReproducible: settings.isReproducible,
     createSampler: () => new bindings.AddonSampler(internals.model._model),
     createGrammarState(text) {
       const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })

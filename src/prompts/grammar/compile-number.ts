@@ -1,0 +1,105 @@
+import type { Context } from './context.ts'
+import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax } from './decimal-range.ts'
+import { naturalRange } from './integer-range.ts'
+import { anyInteger, anyNumber, fractionDigitsMax, integerDigitsMax } from './json-rules.ts'
+import { type Bound, type Bounds, multipleExponent, numberBounds } from './number-bounds.ts'
+import type { SchemaFault } from './schema-fault.ts'
+import { eachKeyword, faultAt, impossible, type Part } from './schema/schema-part.ts'
+
+export function compileInteger(context: Context, parts: readonly Part[], hint: string): string {
+  const bounds = numberBounds(parts)
+  const exponent = Math.max(0, multipleExponent(context, parts) ?? 0)
+  if (bounds.low === null && bounds.high === null && exponent === 0) return anyInteger(context.builder)
+  return integersWithin(context, parts, { bounds, exponent, hint })
+}
+
+type NumberChoice = { readonly bounds: Bounds; readonly exponent: number; readonly hint: string }
+
+function integersWithin({ builder }: Context, parts: readonly Part[], choice: NumberChoice): string {
+  const { exponent, hint } = choice
+  const { from, to } = scaledBounds(choice)
+  if (from > to) throw impossible(parts)
+  const zeros = exponent === 0 ? '' : ` "${'0'.repeat(exponent)}"`
+  const alternatives: string[] = []
+  if (from <= 0n && to >= 0n) alternatives.push('"0"')
+  if (to >= 1n) alternatives.push(naturalRange(builder, from < 1n ? 1n : from, to) + zeros)
+  if (from < 0n) alternatives.push(`"-" ${naturalRange(builder, to < -1n ? -to : 1n, -from)}${zeros}`)
+  return builder.rule(hint, alternatives.join(' | '))
+}
+
+/** The bounds in units of the power of ten, whose zeros are put behind the digits again. */
+function scaledBounds({ bounds, exponent }: NumberChoice): { from: bigint; to: bigint } {
+  const limit = 10n ** BigInt(integerDigitsMax) - 1n
+  const low = bounds.low === null ? -limit : lowest(bounds.low)
+  const high = bounds.high === null ? limit : highest(bounds.high)
+  const scale = 10n ** BigInt(exponent)
+  return { from: divideUp(low < -limit ? -limit : low, scale), to: -divideUp(-(high > limit ? limit : high), scale) }
+}
+
+function lowest({ value, isExclusive }: Bound): bigint {
+  const whole = Math.ceil(value)
+  return BigInt(whole) + (isExclusive && whole === value ? 1n : 0n)
+}
+
+function highest({ value, isExclusive }: Bound): bigint {
+  const whole = Math.floor(value)
+  return BigInt(whole) - (isExclusive && whole === value ? 1n : 0n)
+}
+
+/** The quotient, rounded towards positive infinity; the divisor is positive. */
+function divideUp(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor
+  return value > 0n && value % divisor !== 0n ? quotient + 1n : quotient
+}
+
+export function compileNumber(context: Context, parts: readonly Part[], hint: string): string {
+  const bounds = numberBounds(parts)
+  const exponent = multipleExponent(context, parts)
+  if (bounds.low === null && bounds.high === null && exponent === null) return anyNumber(context.builder)
+  if (exponent !== null && exponent >= 0) return integersWithin(context, parts, { bounds, exponent, hint })
+  return decimalsWithin(context, parts, { bounds, exponent: exponent ?? -fractionDigitsMax, hint })
+}
+
+/** Numbers in plain notation, which is the one whose digits can be compared with a bound's. */
+function decimalsWithin({ builder }: Context, parts: readonly Part[], choice: NumberChoice): string {
+  const low = toLimit(parts, choice.bounds.low, lowNames)
+  const high = toLimit(parts, choice.bounds.high, highNames)
+  const fractionMax = -choice.exponent
+  if ([low, high].some((bound) => bound !== null && bound.fraction.length > fractionMax)) {
+    throw boundFault(parts, [...lowNames, ...highNames], 'more decimal places than a value may have')
+  }
+  const alternatives: string[] = []
+  if (high === null || !isBelowZero(high)) {
+    const from = low === null || low.isNegative ? null : low
+    alternatives.push(...magnitudeRange(builder, { low: from, high, fractionMax }))
+  }
+  if (low === null || low.isNegative) {
+    const from = high !== null && isBelowZero(high) ? high : null
+    const magnitudes = magnitudeRange(builder, { low: from, high: low, fractionMax })
+    if (magnitudes.length > 0) alternatives.push(`"-" ${builder.rule('magnitude', magnitudes.join(' | '))}`)
+  }
+  if (alternatives.length === 0) throw impossible(parts)
+  return builder.rule(choice.hint, alternatives.join(' | '))
+}
+
+const lowNames = ['minimum', 'exclusiveMinimum'] as const
+const highNames = ['maximum', 'exclusiveMaximum'] as const
+
+/** A bound in digits; null where it lies beyond all the numbers that are generated. */
+function toLimit(parts: readonly Part[], bound: Bound | null, names: readonly string[]): Decimal | null {
+  if (bound === null) return null
+  const decimal = toDecimal(bound)
+  if (decimal.whole.toString().length <= wholeDigitsMax) return decimal
+  if (decimal.isNegative === (names === lowNames)) return null
+  throw boundFault(parts, names, `more than ${wholeDigitsMax} digits are not supported`)
+}
+
+function boundFault(parts: readonly Part[], names: readonly string[], message: string): SchemaFault {
+  const [found] = names.flatMap((name) => eachKeyword(parts, name).map(({ part }) => ({ part, name })))
+  return found === undefined ? impossible(parts) : faultAt(found.part, found.name, message)
+}
+
+/** Whether a bound from above leaves negative numbers only. */
+function isBelowZero({ isNegative, isExclusive, whole, fraction }: Decimal): boolean {
+  return isNegative || (isExclusive && whole === 0n && fraction === '')
+}

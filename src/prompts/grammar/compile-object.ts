@@ -1,0 +1,60 @@
+// An object is written as a chain with a link for each property, in the order of
+// the schema:
+//
+//     link(i, n) = property(i) link(i + 1, n + 1) | link(i + 1, n)
+//     link(last + 1, n) = extra properties "}"
+//
+// `n` counts the properties so far, as far as it matters: whether a comma is due,
+// and for `minProperties` and `maxProperties`. The size is the product of the two
+// and not, as with a list of combinations, a power of the number of properties.
+
+import type { Context } from './context.ts'
+import { extraRule, isUnrestricted } from './extra-properties.ts'
+import { anyJsonObject } from './json-rules.ts'
+import { linkProperties } from './link-properties.ts'
+import { knownNames, knownProperties, type Property, readNames, readObjectParts } from './object-properties.ts'
+import { repetitionMax, repetitionProductMax } from './schema/schema-limits.ts'
+import { eachKeyword, faultOf, impossible, type Part, sizeMax, sizeMin } from './schema/schema-part.ts'
+
+export function compileObject(context: Context, parts: readonly Part[], hint: string): string {
+  const { builder } = context
+  const names = readNames(context, parts)
+  const objects = readObjectParts(context, parts)
+  const known = knownNames(objects, names)
+  const extras = { objects, names, known, hint }
+  const isAnySize = ['minProperties', 'maxProperties'].every((name) => eachKeyword(parts, name).length === 0)
+  if (isAnySize && isUnrestricted(context, extras)) return anyJsonObject(builder)
+  const properties = knownProperties(context, { objects, names, known })
+  const extra = extraRule(context, extras)
+  const size = propertyCount(context, parts, { properties, hasExtra: extra !== null })
+  const members = properties.map(({ name, parts: value, isRequired }) => {
+    const key = builder.literal(`${JSON.stringify(name)}:`)
+    return { rule: builder.rule(name, `${key} " "? ${context.value(value, name)}`), isRequired }
+  })
+  const body = linkProperties(builder, { members, extra, ...size })
+  if (body !== null) return builder.rule(hint, `"{" ${body}`)
+  throw eachKeyword(parts, 'minProperties').length > 0
+    ? faultOf(parts, 'minProperties', 'so many properties cannot be generated')
+    : impossible(parts)
+}
+
+/** The bounds on the number of properties, left out where they hold by themselves. */
+function propertyCount(
+  { relax }: Context,
+  parts: readonly Part[],
+  { properties, hasExtra }: { properties: readonly Property[]; hasExtra: boolean },
+): { min: number; max: number } {
+  const required = properties.filter(({ isRequired }) => isRequired).length
+  const min = sizeMin(parts, 'minProperties')
+  const max = sizeMax(parts, 'maxProperties')
+  const needed = min <= required ? 0 : min
+  if (!hasExtra && max >= properties.length) return { min: needed, max: Infinity }
+  const isTooMany = max !== Infinity && (max > repetitionMax || max * properties.length > repetitionProductMax)
+  if (isTooMany) {
+    for (const { part } of eachKeyword(parts, 'maxProperties')) relax(part, 'maxProperties', 'too much to count')
+  }
+  if (needed * properties.length > repetitionProductMax || needed > repetitionMax) {
+    throw faultOf(parts, 'minProperties', 'too much to count')
+  }
+  return { min: needed, max: isTooMany ? Infinity : max }
+}

@@ -1,0 +1,144 @@
+import { type Automaton, determinize, isMatch, type Lengths } from './patterns/automaton.ts'
+import { acceptedLengths } from './patterns/automaton-lengths.ts'
+import { automatonRule } from './patterns/automaton-rule.ts'
+import type { Context } from './context.ts'
+import { formatPattern } from './patterns/formats.ts'
+import { anyString, stringCharacter } from './json-rules.ts'
+import { excludingNfa, type Nfa, patternNfas } from './patterns/nfa.ts'
+import { parsePattern } from './patterns/pattern.ts'
+import { PatternError } from './patterns/pattern-reader.ts'
+import { boundedRepetitionMax, repeat } from './repetition.ts'
+import { repetitionMax } from './schema/schema-limits.ts'
+import {
+  eachKeyword,
+  faultAt,
+  faultOf,
+  impossible,
+  keyword,
+  type Part,
+  sizeMax,
+  sizeMin,
+} from './schema/schema-part.ts'
+
+/** The machines and lengths that the keywords of a string come to. */
+export type StringConstraint = { readonly nfas: readonly Nfa[]; readonly lengths: Lengths }
+
+export function compileString(context: Context, parts: readonly Part[], hint: string): string {
+  const { builder } = context
+  if (isPatterned(parts)) return builder.shared(patternKey(parts), () => patternRule(context, parts))
+  const { min, max } = stringConstraint(context, parts).lengths
+  if (min === 0 && max === Infinity) return anyString(builder)
+  const isTooLong = max !== Infinity && max > boundedRepetitionMax
+  if (isTooLong) relaxMaxLength(context, parts)
+  const bounds = { min, max: isTooLong ? Infinity : max }
+  return builder.rule(hint, String.raw`"\"" ${repeat(builder, stringCharacter(builder), bounds)} "\""`)
+}
+
+/** Reads what parts say about a string, as a value or as a property's name. */
+export function stringConstraint(context: Context, parts: readonly Part[]): StringConstraint {
+  const nfas = [
+    ...eachKeyword(parts, 'pattern').flatMap(({ part, value }) =>
+      readPattern(context, { part, name: 'pattern' }, value),
+    ),
+    ...eachKeyword(parts, 'format').flatMap(({ value }) => readFormat(context, value)),
+  ]
+  const lengths = { min: sizeMin(parts, 'minLength'), max: sizeMax(parts, 'maxLength') }
+  if (lengths.min > lengths.max) throw impossible(parts)
+  if (lengths.min > repetitionMax) throw faultOf(parts, 'minLength', `more than ${repetitionMax} is not supported`)
+  return { nfas, lengths }
+}
+
+/** Where a pattern stands. */
+type Place = { readonly part: Part; readonly name: string }
+
+export function readPattern({ spend }: Context, place: Place, value: unknown): Nfa[] {
+  if (typeof value !== 'string') throw faultAt(place.part, place.name, 'expected a string')
+  return asFault(place, () => patternNfas(parsePattern(value), spend))
+}
+
+function readFormat({ spend }: Context, value: unknown): Nfa[] {
+  const pattern = typeof value === 'string' ? formatPattern(value) : null
+  return pattern === null ? [] : patternNfas(parsePattern(pattern), spend)
+}
+
+/** Turns a fault found in a pattern into one of the schema that has it. */
+function asFault<T>({ part, name }: Place, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof PatternError) throw faultAt(part, name, error.message)
+    throw error
+  }
+}
+
+function isPatterned(parts: readonly Part[]): boolean {
+  const formats = eachKeyword(parts, 'format').filter(({ value }) => typeof value === 'string' && formatPattern(value))
+  return formats.length > 0 || eachKeyword(parts, 'pattern').length > 0
+}
+
+function patternRule(context: Context, parts: readonly Part[]): string {
+  const { builder, relax, spend } = context
+  const { nfas, lengths } = stringConstraint(context, parts)
+  const free = asFault(ownerOf(parts, ['pattern', 'format']), () => determinize(nfas, { min: 0, max: Infinity }, spend))
+  const accepted = acceptedLengths(free)
+  const isImplied = accepted.min >= lengths.min && accepted.max <= lengths.max
+  if (isImplied) return automatonRule(builder, 'text', free)
+  const bounded = determinizeWithin(() => determinize(nfas, lengths, spend))
+  if (bounded !== null) return automatonRule(builder, 'text', bounded)
+  const length = ownerOf(parts, ['maxLength', 'minLength'])
+  relax(length.part, length.name, 'this length cannot be enforced together with the pattern or format')
+  return automatonRule(builder, 'text', free)
+}
+
+/** Null where the automaton would be too large, or accept nothing. */
+function determinizeWithin(make: () => Automaton): Automaton | null {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof PatternError) return null
+    throw error
+  }
+}
+
+function relaxMaxLength({ relax }: Context, parts: readonly Part[]): void {
+  const { part, name } = ownerOf(parts, ['maxLength'])
+  relax(part, name, `more than ${boundedRepetitionMax} is not supported`)
+}
+
+function ownerOf(parts: readonly Part[], names: readonly string[]): Place {
+  for (const name of names) {
+    const part = parts.find((candidate) => keyword(candidate.schema, name) !== undefined)
+    if (part !== undefined) return { part, name }
+  }
+  throw impossible(parts)
+}
+
+/** Whether a text satisfies a constraint, its length counted in characters as JSON Schema does. */
+export function satisfies({ spend }: Context, text: string, { nfas, lengths }: StringConstraint): boolean {
+  const length = Array.from(text).length
+  return length >= lengths.min && length <= lengths.max && nfas.every((nfa) => isMatch(nfa, text, spend))
+}
+
+/** The rule of a property's name that is none of `excluded`; null where there is no such name, or too much to exclude. */
+export function nameRule(
+  context: Context,
+  { nfas, lengths }: StringConstraint,
+  excluded: readonly string[],
+): string | null {
+  const { builder, spend } = context
+  const isFree = nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity
+  if (isFree && excluded.length === 0) return anyString(builder)
+  const automaton = determinizeWithin(() => {
+    const all = excluded.length === 0 ? nfas : [...nfas, excludingNfa(excluded, spend)]
+    return determinize(all, lengths, spend)
+  })
+  return automaton === null ? null : automatonRule(builder, 'key', automaton)
+}
+
+/** One rule serves every string with the same keywords. */
+function patternKey(parts: readonly Part[]): string {
+  const keywords = ['pattern', 'format', 'minLength', 'maxLength'].map((name) =>
+    eachKeyword(parts, name).map(({ value }) => value),
+  )
+  return `text ${JSON.stringify(keywords)}`
+}

@@ -1,0 +1,107 @@
+import type { Context } from './context.ts'
+import { numberBounds } from './number-bounds.ts'
+import { eachKeyword, faultAt, faultOf, impossible, keyword, type Part } from './schema/schema-part.ts'
+import { type JsonType, typesOf } from './schema/schema-types.ts'
+import { satisfies, stringConstraint } from './compile-string.ts'
+
+/** Keywords that a listed value is not checked against; the two together are refused. */
+const uncheckedBeside = [
+  'properties',
+  'required',
+  'additionalProperties',
+  'patternProperties',
+  'propertyNames',
+  'minProperties',
+  'maxProperties',
+  'items',
+  'prefixItems',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'multipleOf',
+] as const
+
+/** Whether parts list the values they allow. */
+export function hasListedValues(parts: readonly Part[]): boolean {
+  return parts.some(({ schema }) => keyword(schema, 'enum') !== undefined || hasConstant(schema))
+}
+
+/** A constant may be null, which for other keywords means absent. */
+function hasConstant(schema: Part['schema']): boolean {
+  return typeof schema !== 'boolean' && Object.hasOwn(schema, 'const')
+}
+
+/** The JSON texts of the values that satisfy every part, in the order first listed, each once. */
+export function listedValues(context: Context, parts: readonly Part[]): string[] {
+  const [first, ...others] = parts.flatMap((part) => listsOf(part))
+  if (first === undefined) return []
+  const known = others.map((list) => new Set(list.map((value) => JSON.stringify(ordered(value)))))
+  const chosen = new Map<string, string>()
+  for (const value of first) {
+    const identity = JSON.stringify(ordered(value))
+    if (known.every((list) => list.has(identity)) && fits(context, parts, value))
+      chosen.set(identity, JSON.stringify(value))
+  }
+  return [...chosen.values()]
+}
+
+export function compileValues(context: Context, parts: readonly Part[], hint: string): string {
+  refuseUnchecked(parts)
+  const { builder } = context
+  const texts = listedValues(context, parts)
+  if (texts.length === 0) throw impossible(parts)
+  for (const text of texts) {
+    if (/\\ud[89a-f]/.test(text)) throw faultOf(parts, 'enum', 'a value is not well-formed Unicode')
+  }
+  return builder.rule(hint, texts.map(builder.literal).join(' | '))
+}
+
+function listsOf(part: Part): unknown[][] {
+  const lists: unknown[][] = []
+  const values = keyword(part.schema, 'enum')
+  if (values !== undefined) {
+    if (!Array.isArray(values) || values.length === 0) throw faultAt(part, 'enum', 'expected at least one value')
+    lists.push(values)
+  }
+  if (typeof part.schema !== 'boolean' && hasConstant(part.schema)) lists.push([part.schema['const']])
+  return lists
+}
+
+/** A copy with every object's keys in one order, so that equal values have equal texts. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, ordered(inner)]))
+}
+
+function fits(context: Context, parts: readonly Part[], value: unknown): boolean {
+  const types = typesOf(parts.filter((part) => keyword(part.schema, 'type') !== undefined))
+  if (types !== null && !typesOfValue(value).some((type) => types.has(type))) return false
+  if (typeof value === 'string') return satisfies(context, value, stringConstraint(context, parts))
+  if (typeof value === 'number') return isWithin(parts, value)
+  return true
+}
+
+export function typesOfValue(value: unknown): JsonType[] {
+  if (value === null) return ['null']
+  if (Array.isArray(value)) return ['array']
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'number'] : ['number']
+  if (typeof value === 'string') return ['string']
+  return [typeof value === 'boolean' ? 'boolean' : 'object']
+}
+
+function isWithin(parts: readonly Part[], value: number): boolean {
+  const { low, high } = numberBounds(parts)
+  const isAbove = low === null || value > low.value || (value === low.value && !low.isExclusive)
+  const isBelow = high === null || value < high.value || (value === high.value && !high.isExclusive)
+  return isAbove && isBelow
+}
+
+/** Refuses keywords beside listed values that would have to be checked for each. */
+function refuseUnchecked(parts: readonly Part[]): void {
+  for (const name of uncheckedBeside) {
+    const [found] = eachKeyword(parts, name)
+    if (found !== undefined) throw faultAt(found.part, name, `"${name}" beside "enum" or "const" is not supported`)
+  }
+}

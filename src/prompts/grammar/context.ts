@@ -1,0 +1,19 @@
+import type { GrammarBuilder } from './grammar-builder.ts'
+import type { SchemaPath } from './schema-fault.ts'
+import type { Part } from './schema/schema-part.ts'
+
+/** Something a schema says that the grammar does not enforce. */
+export type Relaxation = { readonly path: SchemaPath; readonly keyword: string }
+
+/** What the compilation of one schema shares. */
+export type Context = {
+  readonly builder: GrammarBuilder
+  /** The name of the rule for a value that satisfies every part; its body may come later. */
+  readonly value: (parts: readonly Part[], hint: string) => string
+  /** `$ref` and `allOf` followed. */
+  readonly flatten: (parts: readonly Part[]) => Part[]
+  /** Counts work that a small schema can ask for much of, and throws when it is too much. */
+  readonly spend: (amount: number) => void
+  /** Leaves a keyword unenforced where the caller allows it, and throws where not. */
+  readonly relax: (part: Part, keyword: string, message: string) => void
+}

@@ -1,0 +1,124 @@
+import type { GrammarBuilder } from './grammar-builder.ts'
+import { anyDigits, commonLength, digitAt, naturalRange, withDigit } from './integer-range.ts'
+import type { Bound } from './number-bounds.ts'
+
+/** A double has no more digits before its point; a bound beyond them bounds nothing. */
+export const wholeDigitsMax = 16
+
+/** A bound in decimal digits. The fraction has no zeros at its end. */
+export type Decimal = {
+  readonly isNegative: boolean
+  readonly whole: bigint
+  readonly fraction: string
+  readonly isExclusive: boolean
+}
+
+export function toDecimal({ value, isExclusive }: Bound): Decimal {
+  const [mantissa = '0', exponent = '0'] = Math.abs(value).toExponential().split('e')
+  const digits = mantissa.replace('.', '')
+  const point = Number(exponent) + 1
+  const padded = point > 0 ? digits.padEnd(point, '0') : '0'.repeat(1 - point) + digits
+  const place = Math.max(1, point)
+  const fraction = withoutZeros(padded.slice(place))
+  return { isNegative: value < 0, whole: BigInt(padded.slice(0, place)), fraction, isExclusive }
+}
+
+export type Magnitudes = {
+  /** Null for zero itself; its sign does not count. */
+  readonly low: Decimal | null
+  readonly high: Decimal | null
+  readonly fractionMax: number
+}
+
+/** The alternatives for the numbers without a sign between two bounds. */
+export function magnitudeRange(builder: GrammarBuilder, { low, high, fractionMax }: Magnitudes): string[] {
+  const from = low ?? { isNegative: false, whole: 0n, fraction: '', isExclusive: false }
+  const isFromFree = from.fraction === '' && !from.isExclusive
+  const fraction = { builder, fractionMax }
+  if (high !== null && high.whole === from.whole) {
+    const edges = fractionsBetween(fraction, from, high)
+    return withWhole(builder, from.whole, edges)
+  }
+  const alternatives: string[] = []
+  if (!isFromFree) {
+    const edges = digitsAtLeast(fraction, '', from).map(afterPoint)
+    alternatives.push(...withWhole(builder, from.whole, edges))
+  }
+  const first = isFromFree ? from.whole : from.whole + 1n
+  const last = high === null ? 10n ** BigInt(wholeDigitsMax) - 1n : high.whole - 1n
+  const free = fractionMax === 0 ? '' : ` ("." ${anyDigits(1, fractionMax)})?`
+  if (first <= last) alternatives.push(naturalRange(builder, first, last) + free)
+  if (high !== null) alternatives.push(...withWhole(builder, high.whole, fractionsUpTo(fraction, high)))
+  return alternatives
+}
+
+type Fractions = { readonly builder: GrammarBuilder; readonly fractionMax: number }
+/** Digits after a point, with whether the number they end may be reached. */
+type Edge = Pick<Decimal, 'fraction' | 'isExclusive'>
+
+function withWhole(builder: GrammarBuilder, whole: bigint, fractions: readonly string[]): string[] {
+  return fractions.map((fraction) => `${builder.literal(whole.toString())} ${fraction}`.trimEnd())
+}
+
+function afterPoint(digits: string): string {
+  return `"." ${digits}`
+}
+
+/** From no fraction at all up to a bound's. */
+function fractionsUpTo(fractions: Fractions, high: Edge): string[] {
+  if (high.fraction === '') return high.isExclusive ? [] : ['', '".0"']
+  return ['', ...digitsAtMost(fractions, '', high).map(afterPoint)]
+}
+
+function fractionsBetween(fractions: Fractions, low: Edge, high: Edge): string[] {
+  if (low.fraction === high.fraction) return [low.fraction === '' ? '' : `".${low.fraction}"`]
+  if (low.fraction === '' && !low.isExclusive) return fractionsUpTo(fractions, high)
+  const length = Math.max(low.fraction.length, high.fraction.length)
+  const lowDigits = low.fraction.padEnd(length, '0')
+  const highDigits = high.fraction.padEnd(length, '0')
+  const common = commonLength(lowDigits, highDigits)
+  const prefix = lowDigits.slice(0, common)
+  const between: [number, number] = [digitAt(lowDigits, common) + 1, digitAt(highDigits, common) - 1]
+  const rest = anyDigits(0, fractions.fractionMax - common - 1)
+  const lowTail = { fraction: withoutZeros(lowDigits.slice(common + 1)), isExclusive: low.isExclusive }
+  const highTail = { fraction: withoutZeros(highDigits.slice(common + 1)), isExclusive: high.isExclusive }
+  return [
+    ...digitsAtLeast(fractions, lowDigits.slice(0, common + 1), lowTail),
+    ...withDigit(fractions.builder, prefix, between, rest),
+    ...digitsAtMost(fractions, highDigits.slice(0, common + 1), highTail),
+  ].map(afterPoint)
+}
+
+/** Digits after `prefix` that are at least a bound's: along it, then greater, then free. */
+function digitsAtLeast({ builder, fractionMax }: Fractions, prefix: string, bound: Edge): string[] {
+  const full = prefix + bound.fraction
+  const alternatives: string[] = []
+  for (let length = prefix.length; length < full.length; length++) {
+    const digits: [number, number] = [digitAt(full, length) + 1, 9]
+    alternatives.push(...withDigit(builder, full.slice(0, length), digits, anyDigits(0, fractionMax - length - 1)))
+  }
+  const start = full === '' ? [] : [builder.literal(full)]
+  if (!bound.isExclusive) alternatives.push([...start, anyDigits(0, fractionMax - full.length)].join(' ').trimEnd())
+  else if (fractionMax > full.length) {
+    const between = anyDigits(0, fractionMax - full.length - 1)
+    alternatives.push([...start, between, '[1-9]'].filter((piece) => piece !== '').join(' '))
+  }
+  return alternatives
+}
+
+/** Digits after `prefix` that are at most a bound's. Fewer digits than the bound has are always less. */
+function digitsAtMost({ builder, fractionMax }: Fractions, prefix: string, bound: Edge): string[] {
+  const full = prefix + bound.fraction
+  const alternatives: string[] = []
+  for (let length = prefix.length; length < full.length; length++) {
+    const digits: [number, number] = [0, digitAt(full, length) - 1]
+    alternatives.push(...withDigit(builder, full.slice(0, length), digits, anyDigits(0, fractionMax - length - 1)))
+    if (length > 0) alternatives.push(builder.literal(full.slice(0, length)))
+  }
+  if (!bound.isExclusive && full !== '') alternatives.push(builder.literal(full))
+  return alternatives
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/0+$/, '')
+}

@@ -1,0 +1,101 @@
+import { SchemaFault } from './schema-fault.ts'
+
+/** 512 KiB, which the native parser reads in milliseconds: enough for four thousand optional properties. */
+const grammarCharactersMax = 512 * 1024
+
+/** Long enough to recognise a property in a grammar, short enough not to count in its size. */
+const hintCharactersMax = 24
+
+/**
+ * Collects the rules of one grammar in llama.cpp's GBNF notation.
+ *
+ * Several schemas may share a builder, and then share their common rules. A
+ * builder that has thrown a `SchemaFault` holds unfinished rules: drop it.
+ */
+export type GrammarBuilder = {
+  /** Adds a rule, named after the hint, and returns its name; a body that is there already is not added again. */
+  rule(hint: string, body: string): string
+  /** A name to refer to before its rule is known; `define` must follow. */
+  declare(hint: string): string
+  define(name: string, body: string): void
+  /** The rule kept under `key`; the first caller's `body` makes it and is given its name, so it may recurse. */
+  shared(key: string, body: (name: string) => string): string
+  /** The text as a quoted GBNF literal. */
+  literal(text: string): string
+  /** The whole grammar; `root` names the rule that an answer as a whole must match. */
+  toGrammar(root: string): string
+}
+
+export function createGrammarBuilder(): GrammarBuilder {
+  const bodies = new Map<string, string>()
+  const namesByBody = new Map<string, string>()
+  const namesByKey = new Map<string, string>()
+  const hintUses = new Map<string, number>()
+  const taken = new Set(['root'])
+  const undefinedNames = new Set<string>()
+  let characters = 0
+
+  function declare(hint: string): string {
+    const wanted = toRuleName(hint)
+    let name = wanted
+    for (let uses = hintUses.get(wanted) ?? 1; taken.has(name); uses++) {
+      name = `${wanted}-${uses + 1}`
+      hintUses.set(wanted, uses + 1)
+    }
+    taken.add(name)
+    undefinedNames.add(name)
+    return name
+  }
+
+  function define(name: string, body: string): void {
+    if (!undefinedNames.delete(name)) throw new Error(`Rule ${name} was not declared, or is defined already.`)
+    bodies.set(name, body)
+    characters += name.length + body.length + ' ::= \n'.length
+    if (characters > grammarCharactersMax) {
+      throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
+    }
+  }
+
+  function rule(hint: string, body: string): string {
+    const known = namesByBody.get(body)
+    if (known !== undefined) return known
+    const name = declare(hint)
+    define(name, body)
+    namesByBody.set(body, name)
+    return name
+  }
+
+  function shared(key: string, body: (name: string) => string): string {
+    const known = namesByKey.get(key)
+    if (known !== undefined) return known
+    const name = declare(key)
+    namesByKey.set(key, name)
+    define(name, body(name))
+    return name
+  }
+
+  function toGrammar(root: string): string {
+    const [missing] = undefinedNames
+    if (missing !== undefined) throw new Error(`Rule ${missing} was declared and never defined.`)
+    const lines = [`root ::= ${root}`]
+    for (const [name, body] of bodies) lines.push(`${name} ::= ${body}`)
+    return `${lines.join('\n')}\n`
+  }
+
+  return { rule, declare, define, shared, literal, toGrammar }
+}
+
+/** Letters, digits and hyphens are what GBNF allows in a name. */
+function toRuleName(hint: string): string {
+  const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
+  return words.join('-')
+}
+
+function literal(text: string): string {
+  return `"${text.replaceAll(/["\\]|\p{Cc}/gu, escapeCharacter)}"`
+}
+
+function escapeCharacter(character: string): string {
+  if (character === '"' || character === '\\') return `\\${character}`
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`
+}

@@ -1,0 +1,87 @@
+// The rules of JSON itself. White space is at most one space after a colon or a
+// comma: models are at home in both `{"a": 1}` and `{"a":1}`, and free white
+// space lets a model that has lost its way produce blanks without end.
+
+import type { GrammarBuilder } from './grammar-builder.ts'
+
+/** Stands after every colon and comma. */
+const optionalSpace = '" "?'
+export const comma = `"," ${optionalSpace}`
+export const colon = `":" ${optionalSpace}`
+
+/** As many digits as a signed 64-bit number has; more are noise, or a model that cannot stop. */
+export const integerDigitsMax = 19
+/** What a double can tell apart. */
+export const fractionDigitsMax = 16
+/** Bounds an exponent at 99, so that no number leaves the range of a double. */
+const exponentDigitsMax = 2
+
+const rawCharacters = String.raw`[^"\\\x00-\x1F\uD800-\uDFFF]`
+const escapes = String.raw`"\\" ["\\/bfnrt]`
+
+/**
+ * One character of a string, raw or escaped.
+ *
+ * Surrogates are left out in both forms: half a pair is no text.
+ */
+export function stringCharacter(builder: GrammarBuilder): string {
+  const hex = builder.rule('hex', '[0-9a-fA-F]')
+  const unicode = builder.rule('unicode', `[0-9a-cA-CeEfF] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex}`)
+  return builder.rule('char', `${rawCharacters} | ${escapes} | "\\\\u" ${unicode}`)
+}
+
+export function anyString(builder: GrammarBuilder): string {
+  return builder.rule('string', `"\\"" ${stringCharacter(builder)}* "\\""`)
+}
+
+export function anyNumber(builder: GrammarBuilder): string {
+  const whole = `"-"? ("0" | [1-9] [0-9]{0,${integerDigitsMax - 1}})`
+  const fraction = `("." [0-9]{1,${fractionDigitsMax}})?`
+  return builder.rule('number', `${whole} ${fraction} ([eE] [-+]? [0-9]{1,${exponentDigitsMax}})?`)
+}
+
+export function anyInteger(builder: GrammarBuilder): string {
+  return builder.rule('integer', `"0" | "-"? [1-9] [0-9]{0,${integerDigitsMax - 1}}`)
+}
+
+export function anyBoolean(builder: GrammarBuilder): string {
+  return builder.rule('boolean', '"true" | "false"')
+}
+
+export function nullValue(builder: GrammarBuilder): string {
+  return builder.rule('null', '"null"')
+}
+
+/** Any JSON value at all. */
+export function anyJsonValue(builder: GrammarBuilder): string {
+  return builder.shared('json-value', (value) =>
+    [
+      builder.shared('json-object', () => objectBody(builder, value)),
+      builder.shared('json-array', () => arrayBody(value)),
+      anyString(builder),
+      anyNumber(builder),
+      anyBoolean(builder),
+      nullValue(builder),
+    ].join(' | '),
+  )
+}
+
+/** Any JSON object. */
+export function anyJsonObject(builder: GrammarBuilder): string {
+  anyJsonValue(builder)
+  return builder.shared('json-object', () => objectBody(builder, anyJsonValue(builder)))
+}
+
+export function anyJsonArray(builder: GrammarBuilder): string {
+  anyJsonValue(builder)
+  return builder.shared('json-array', () => arrayBody(anyJsonValue(builder)))
+}
+
+function objectBody(builder: GrammarBuilder, value: string): string {
+  const member = builder.rule('json-member', `${anyString(builder)} ${colon} ${value}`)
+  return `"{" (${member} (${comma} ${member})*)? "}"`
+}
+
+function arrayBody(value: string): string {
+  return `"[" (${value} (${comma} ${value})*)? "]"`
+}

@@ -1,0 +1,53 @@
+import { eachKeyword, faultAt, impossible, keyword, numbers, type Part } from './schema/schema-part.ts'
+import type { Context } from './context.ts'
+
+export type Bound = { readonly value: number; readonly isExclusive: boolean }
+export type Bounds = { readonly low: Bound | null; readonly high: Bound | null }
+
+export function numberBounds(parts: readonly Part[]): Bounds {
+  const low = strictest(limits(parts, 'minimum', 'exclusiveMinimum'), (left, right) => left > right)
+  const high = strictest(limits(parts, 'maximum', 'exclusiveMaximum'), (left, right) => left < right)
+  if (low !== null && high !== null) {
+    const isPoint = low.value === high.value && !low.isExclusive && !high.isExclusive
+    if (low.value >= high.value && !isPoint) throw impossible(parts)
+  }
+  return { low, high }
+}
+
+function limits(parts: readonly Part[], inclusive: string, exclusive: string): Bound[] {
+  return parts.flatMap((part) => {
+    const flag = keyword(part.schema, exclusive)
+    // Draft 4 wrote `exclusiveMinimum: true` beside the bound.
+    const bounds = numbers([part], inclusive).map((value) => ({ value, isExclusive: flag === true }))
+    if (typeof flag === 'boolean') return bounds
+    return [...bounds, ...numbers([part], exclusive).map((value) => ({ value, isExclusive: true }))]
+  })
+}
+
+function strictest(bounds: readonly Bound[], isStricter: (left: number, right: number) => boolean): Bound | null {
+  let best: Bound | null = null
+  for (const bound of bounds) {
+    const isSame = best !== null && bound.value === best.value
+    if (best === null || isStricter(bound.value, best.value) || (isSame && bound.isExclusive)) best = bound
+  }
+  return best
+}
+
+/**
+ * The largest power of ten that values must be multiples of, as its exponent; null where there is none.
+ *
+ * Other factors cannot be read off the digits.
+ */
+export function multipleExponent({ relax }: Pick<Context, 'relax'>, parts: readonly Part[]): number | null {
+  const exponents = eachKeyword(parts, 'multipleOf').flatMap(({ part, value }) => {
+    if (typeof value !== 'number' || value <= 0) throw faultAt(part, 'multipleOf', 'expected a number above 0')
+    const [, exponent] = /^1e([+-][0-9]+)$/.exec(value.toExponential()) ?? []
+    if (exponent !== undefined && Math.abs(Number(exponent)) <= exponentMax) return [Number(exponent)]
+    relax(part, 'multipleOf', 'only 1 and other powers of ten are supported')
+    return []
+  })
+  return exponents.length === 0 ? null : Math.max(...exponents)
+}
+
+/** The digits a generated number may have on either side of its point stop well before. */
+const exponentMax = 15

@@ -1,0 +1,119 @@
+import type { Automaton, AutomatonState } from './automaton.ts'
+import { type CodePointRange, type CodePointSet, everything, includes } from './code-points.ts'
+import type { GrammarBuilder } from '../grammar-builder.ts'
+import { stringCharacter } from '../json-rules.ts'
+
+const closingQuote = String.raw`"\""`
+const shortEscapes: readonly (readonly [string, number])[] = [
+  ['b', 0x08],
+  ['f', 0x0c],
+  ['n', 0x0a],
+  ['r', 0x0d],
+  ['t', 0x09],
+  ['"', 0x22],
+  ['\\', 0x5c],
+]
+/** Code points that stand in a JSON string as they are, in order. */
+const rawRanges: CodePointSet = [
+  [0x20, 0x21],
+  [0x23, 0x5b],
+  [0x5d, 0xd7ff],
+  [0xe000, 0x10ffff],
+]
+const controlsCount = 0x20
+
+/** Adds the rules of the JSON strings whose text an automaton accepts, one for a state. */
+export function automatonRule(builder: GrammarBuilder, hint: string, automaton: Automaton): string {
+  const uses = automaton.map(() => 0)
+  for (const { edges } of automaton) for (const { target } of edges) uses[target] = (uses[target] ?? 0) + 1
+  const isInline = automaton.map((state, index) => index > 0 && uses[index] === 1 && branches(state) === 1)
+  const names = new Map<number, string>()
+  for (const index of automaton.keys()) if (isInline[index] !== true) names.set(index, builder.declare(hint))
+
+  /** What leads from a state by its only branch, and on through the states that are part of this rule. */
+  function follow(first: number): string {
+    const texts: string[] = []
+    let index = first
+    while (isInline[index] === true) {
+      const [edge] = automaton[index]?.edges ?? []
+      if (edge === undefined) return [...texts, closingQuote].join(' ')
+      texts.push(characterOf(builder, edge.set))
+      index = edge.target
+    }
+    return [...texts, names.get(index) ?? ''].join(' ')
+  }
+
+  for (const [index, name] of names) {
+    const { isAccepting = false, edges = [] } = automaton[index] ?? {}
+    const alternatives = edges.map(({ set, target }) => `${characterOf(builder, set)} ${follow(target)}`)
+    builder.define(name, [...alternatives, ...(isAccepting ? [closingQuote] : [])].join(' | '))
+  }
+  return builder.rule(hint, String.raw`"\"" ${names.get(0) ?? ''}`)
+}
+
+function branches(state: AutomatonState): number {
+  return state.edges.length + (state.isAccepting ? 1 : 0)
+}
+
+/** One character of a set as it stands in a JSON string, raw or with the escape it needs. */
+function characterOf(builder: GrammarBuilder, set: CodePointSet): string {
+  if (isEverything(set)) return stringCharacter(builder)
+  const forms = [rawForm(builder, set), shortForm(builder, set), ...controlForms(set)].filter((form) => form !== null)
+  const [only] = forms
+  return forms.length === 1 && only !== undefined ? only : builder.rule('set', forms.join(' | '))
+}
+
+function isEverything(set: CodePointSet): boolean {
+  return (
+    set.length === everything.length &&
+    set.every(([first, last], index) => first === everything[index]?.[0] && last === everything[index]?.[1])
+  )
+}
+
+function rawForm(builder: GrammarBuilder, set: CodePointSet): string | null {
+  const ranges = set.flatMap(([first, last]) =>
+    rawRanges.flatMap(([rawFirst, rawLast]): CodePointRange[] => {
+      const from = Math.max(first, rawFirst)
+      const to = Math.min(last, rawLast)
+      return from <= to ? [[from, to]] : []
+    }),
+  )
+  const [range] = ranges
+  if (range === undefined) return null
+  if (ranges.length === 1 && range[0] === range[1]) return builder.literal(String.fromCodePoint(range[0]))
+  return `[${ranges.map(rangeText).join('')}]`
+}
+
+function rangeText([first, last]: CodePointRange): string {
+  return first === last ? pointText(first) : `${pointText(first)}-${pointText(last)}`
+}
+
+/** A code point inside a GBNF class: everything but letters and digits by number. */
+function pointText(point: number): string {
+  const character = String.fromCodePoint(point)
+  if (/^[a-zA-Z0-9]$/.test(character)) return character
+  if (point <= 0xff) return `\\x${hex(point, 2)}`
+  return point <= 0xffff ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
+}
+
+function shortForm(builder: GrammarBuilder, set: CodePointSet): string | null {
+  const letters = shortEscapes.filter(([, point]) => includes(set, point)).map(([letter]) => letter)
+  const [only] = letters
+  if (only === undefined) return null
+  if (letters.length === 1) return builder.literal(`\\${only}`)
+  return `${builder.literal('\\')} (${letters.map((letter) => builder.literal(letter)).join(' | ')})`
+}
+
+/** Control characters by their number, which is the only form that some of them have. */
+function controlForms(set: CodePointSet): string[] {
+  const controls = Array.from({ length: controlsCount }, (_, point) => point).filter((point) => includes(set, point))
+  if (controls.length === controlsCount) return [String.raw`"\\u00" [01] [0-9a-fA-F]`]
+  const named = new Set(shortEscapes.map(([, point]) => point))
+  return controls
+    .filter((point) => !named.has(point))
+    .map((point) => `"\\\\u00${point >> 4}" [${hex(point & 15, 1)}${hex(point & 15, 1).toLowerCase()}]`)
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0')
+}

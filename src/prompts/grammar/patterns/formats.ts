@@ -1,0 +1,54 @@
+// The formats that constrain a string, each written as a pattern. Some take less
+// than their standard allows; what they take is valid by it.
+
+const day = '(?:0[1-9]|[12][0-9]|3[01])'
+const leapYear = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)'
+const monthDay = [
+  `(?:0[13578]|1[02])-${day}`,
+  '(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)',
+  '02-(?:0[1-9]|1[0-9]|2[0-8])',
+].join('|')
+const date = `(?:[0-9]{4}-(?:${monthDay})|${leapYear}-02-29)`
+
+const clock = '(?:[01][0-9]|2[0-3]):[0-5][0-9]'
+const time = `${clock}:[0-5][0-9](?:[.][0-9]{1,9})?(?:Z|[+-]${clock})`
+
+const count = '[0-9]{1,9}'
+const calendarPart = `(?:${count}Y(?:${count}M(?:${count}D)?)?|${count}M(?:${count}D)?|${count}D)`
+const clockPart = `T(?:${count}H(?:${count}M(?:${count}S)?)?|${count}M(?:${count}S)?|${count}S)`
+
+// Eight labels of thirty characters stay within the 253 of a name; a label may have 63.
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,28}[a-zA-Z0-9])?'
+// Three atoms of twenty characters stay within the 64 of a local part.
+const atom = '[a-zA-Z0-9_+-]{1,20}'
+
+const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])'
+const hex = '[0-9a-fA-F]'
+const group = `${hex}{1,4}`
+
+const formats: Readonly<Record<string, string>> = {
+  date,
+  time,
+  'date-time': `${date}T${time}`,
+  duration: `P(?:${calendarPart}(?:${clockPart})?|${clockPart}|${count}W)`,
+  email: `${atom}(?:[.]${atom}){0,2}@(?:${label}[.]){1,4}[a-zA-Z]{2,20}`,
+  hostname: `(?:${label}[.]){0,7}${label}`,
+  ipv4: `(?:${octet}[.]){3}${octet}`,
+  ipv6: ipv6(),
+  uuid: `${hex}{8}-${hex}{4}-${hex}{4}-${hex}{4}-${hex}{12}`,
+}
+
+/** The pattern of a format, anchored at both ends; null for one that is only a remark. */
+export function formatPattern(name: string): string | null {
+  return Object.hasOwn(formats, name) ? `^(?:${formats[name]})$` : null
+}
+
+/** Eight groups, or up to seven of them around a `::` that stands for the rest. */
+function ipv6(): string {
+  const shortened = Array.from({ length: 8 }, (_, before) => {
+    const after = 7 - before
+    const left = before === 0 ? ':' : `(?:${group}:){1,${before}}`
+    return after === 0 ? `${left}:` : `${left}(?::${group}){1,${after}}`
+  })
+  return [`(?:${group}:){7}${group}`, ...shortened, '::'].join('|')
+}

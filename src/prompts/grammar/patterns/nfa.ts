@@ -1,0 +1,147 @@
+import { type CodePointSet, everything } from './code-points.ts'
+import type { Pattern, PatternNode } from './pattern.ts'
+import { PatternError } from './pattern-reader.ts'
+import { repetitionProductMax } from '../schema/schema-limits.ts'
+
+type State = {
+  /** Where a character of the set leads; null at the end of the pattern and in states that only lead on. */
+  readonly set: CodePointSet | null
+  readonly next: number
+  /** States reached without a character. */
+  readonly free: number[]
+  /** Where alone the free steps may be taken. */
+  readonly place: 'start' | 'end' | null
+}
+
+/** Counts work; throws when a compilation has done too much. */
+export type Spend = (amount: number) => void
+
+/** A repeated character, in a group or with a neighbour, takes a few. */
+const stepsMax = 4 * repetitionProductMax
+
+/** A pattern as a machine: a text matches when reading it whole can end in `final`. */
+export type Nfa = {
+  readonly states: readonly State[]
+  readonly final: number
+  /** A state that, once reached, takes whatever follows; the others then no longer matter. */
+  readonly absorbing: number | null
+  /** The text must not match. */
+  readonly isNegated: boolean
+}
+
+/** The machines that a text must satisfy together to match a pattern. */
+export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] {
+  const anything: PatternNode = { kind: 'repeat', item: { kind: 'set', set: everything }, min: 0, max: Infinity }
+  const start: PatternNode = { kind: 'start' }
+  return [
+    // A pattern may match anywhere in the text unless its anchors say otherwise.
+    absorbAtEnd(buildNfa({ kind: 'sequence', items: [anything, node, anything] }, spend)),
+    ...conditions.map((one) => ({
+      ...absorbAtEnd(buildNfa({ kind: 'sequence', items: [start, one.node, anything] }, spend)),
+      isNegated: one.isNegated,
+    })),
+  ]
+}
+
+/** For a machine that ends in a repetition of everything, which the last state with a set belongs to. */
+function absorbAtEnd(nfa: Nfa): Nfa {
+  return { ...nfa, absorbing: nfa.states.findLastIndex((state) => state.set !== null) }
+}
+
+/** A machine for every text but the given ones. */
+export function excludingNfa(texts: readonly string[], spend: Spend): Nfa {
+  const items = texts.map((text): PatternNode => ({
+    kind: 'sequence',
+    items: Array.from(text, (character) => {
+      const point = character.codePointAt(0) ?? 0
+      return { kind: 'set', set: [[point, point]] }
+    }),
+  }))
+  return { ...buildNfa({ kind: 'choice', items }, spend), isNegated: true }
+}
+
+/**
+ * Counted repetitions are written out: a pattern has at most as many states as
+ * a product of repetitions may come to, a few for each.
+ */
+function buildNfa(pattern: PatternNode, spend: Spend): Nfa {
+  const states: State[] = [emptyState()]
+  const final = build({ states, count: createCount(spend) }, pattern, 0)
+  return { states, final, absorbing: null, isNegated: false }
+}
+
+/** Counts every node that is built, also those of repeated groups that are empty and add no state. */
+function createCount(spend: Spend): () => void {
+  let steps = 0
+  return () => {
+    steps += 1
+    spend(1)
+    if (steps <= stepsMax) return
+    throw new PatternError(`unsupported pattern: its repetitions come to more than ${repetitionProductMax}`)
+  }
+}
+
+type Draft = { readonly states: State[]; readonly count: () => void }
+
+/** Adds what leads from a state through a node, and answers with the state in which it ends. */
+function build(draft: Draft, node: PatternNode, from: number): number {
+  draft.count()
+  switch (node.kind) {
+    case 'set': {
+      const end = add(draft)
+      link(draft, from, add(draft, { set: node.set, next: end }))
+      return end
+    }
+    case 'start':
+    case 'end': {
+      const end = add(draft)
+      link(draft, from, add(draft, { place: node.kind, free: [end] }))
+      return end
+    }
+    case 'sequence':
+      return node.items.reduce((at, item) => build(draft, item, at), from)
+    case 'choice': {
+      const end = add(draft)
+      for (const item of node.items) {
+        const first = add(draft)
+        link(draft, from, first)
+        link(draft, build(draft, item, first), end)
+      }
+      return end
+    }
+    case 'repeat':
+      return buildRepeat(draft, node, from)
+  }
+}
+
+function buildRepeat(draft: Draft, { item, min, max }: PatternNode & { kind: 'repeat' }, from: number): number {
+  let at = from
+  for (let done = 0; done < min; done++) at = build(draft, item, at)
+  const end = add(draft)
+  link(draft, at, end)
+  if (max === Infinity) {
+    const again = add(draft)
+    link(draft, at, again)
+    const last = build(draft, item, again)
+    link(draft, last, again)
+    link(draft, last, end)
+    return end
+  }
+  for (let done = min; done < max; done++) {
+    at = build(draft, item, at)
+    link(draft, at, end)
+  }
+  return end
+}
+
+function emptyState(): State {
+  return { set: null, next: -1, free: [], place: null }
+}
+
+function add({ states }: Draft, state: Partial<State> = {}): number {
+  return states.push({ ...emptyState(), ...state }) - 1
+}
+
+function link({ states }: Draft, from: number, to: number): void {
+  states[from]?.free.push(to)
+}

@@ -1,0 +1,22 @@
+// What a schema may cost. The first four are the limits of the vendor's strict
+// mode or above them; the others keep the compiler within 50 ms of CPU and its
+// grammars within what the native parser reads (it fails at 2,000 repetitions).
+
+/** Subschemas inside one another, as written; a `$ref` begins again. The vendor allows 10. */
+export const depthMax = 32
+/** The vendor's limit. */
+export const propertiesMax = 5_000
+/** The vendor's limit, over all enums of a schema. */
+export const enumValuesMax = 1_000
+/** The vendor's limit on all names, enum values and constants together. */
+export const textCharactersMax = 120_000
+/** Subschemas with every `$ref` written out; a recursion counts once. */
+export const expandedNodesMax = 20_000
+/** Half of what the native parser refuses. */
+export const repetitionMax = 1_000
+/** Bounded repetitions inside one another, multiplied. */
+export const repetitionProductMax = 10_000
+/** Schemas that one value must satisfy at once, by `allOf` and `$ref`; a merge of ten is already unusual. */
+export const partsMax = 200
+/** Steps in patterns and comparisons, about 30 ms of them. */
+export const workMax = 1_000_000
