@@ -1,5 +1,5 @@
 import { isImpossible } from './schema/schema-types.ts'
-import type { Context } from './context.ts'
+import type { Body, Context } from './context.ts'
 import { anyJsonArray, comma } from './json-rules.ts'
 import { times } from './repetition.ts'
 import { repetitionMax } from './schema/schema-limits.ts'
@@ -18,7 +18,7 @@ import {
 /** What an array consists of: the first items each by their own parts, the others all by the same. */
 type ItemParts = { readonly first: readonly (readonly Part[])[]; readonly others: readonly Part[] | null }
 
-export function compileArray(context: Context, parts: readonly Part[], hint: string): string {
+export function compileArray(context: Context, parts: readonly Part[], hint: string): Body {
   const { builder } = context
   const min = sizeMin(parts, 'minItems')
   const max = itemsMax(context, parts)
@@ -27,18 +27,23 @@ export function compileArray(context: Context, parts: readonly Part[], hint: str
   const items = itemParts(context, parts, { min, max })
   if (min > max || (items.others === null && min > items.first.length)) throw impossible(parts)
   if (items.others?.length === 0 && items.first.length === 0 && min === 0 && max === Infinity) {
-    return anyJsonArray(builder)
+    return { text: anyJsonArray(builder), needs: [] }
   }
   const first = items.first.map((item) => context.value(item, hint))
   const leading = first.join(` ${comma} `)
   const left = { min: Math.max(0, min - first.length), max: max - first.length }
-  if (items.others === null || left.max <= 0) return builder.rule(hint, `"[" ${leading} "]"`.replace('  ', ' '))
+  if (items.others === null || left.max <= 0) {
+    return { text: builder.rule(hint, ['"["', leading, '"]"'].join(' ')), needs: first }
+  }
   const other = context.value(items.others, `${hint}-item`)
   // A rule, because the native parser limits how much a repeated group may contain.
   const next = builder.rule('next', `${comma} ${other}`)
-  if (first.length > 0) return builder.rule(hint, `"[" ${leading} ${next}${times(left.min, left.max)} "]"`)
+  const needs = left.min > 0 ? [...first, other] : first
+  if (first.length > 0) {
+    return { text: builder.rule(hint, `"[" ${leading} ${next}${times(left.min, left.max)} "]"`), needs }
+  }
   const some = `${other} ${next}${times(Math.max(0, left.min - 1), left.max - 1)}`
-  return builder.rule(hint, `"[" ${left.min > 0 ? some : `(${some})?`} "]"`)
+  return { text: builder.rule(hint, `"[" ${left.min > 0 ? some : `(${some})?`} "]"`), needs }
 }
 
 function itemParts(context: Context, parts: readonly Part[], size: { min: number; max: number }): ItemParts {

@@ -8,7 +8,7 @@
 // and for `minProperties` and `maxProperties`. The size is the product of the two
 // and not, as with a list of combinations, a power of the number of properties.
 
-import type { Context } from './context.ts'
+import type { Body, Context } from './context.ts'
 import { extraRule, isUnrestricted } from './extra-properties.ts'
 import { anyJsonObject } from './json-rules.ts'
 import { linkProperties } from './link-properties.ts'
@@ -16,23 +16,25 @@ import { knownNames, knownProperties, type Property, readNames, readObjectParts 
 import { repetitionMax, repetitionProductMax } from './schema/schema-limits.ts'
 import { eachKeyword, faultOf, impossible, type Part, sizeMax, sizeMin } from './schema/schema-part.ts'
 
-export function compileObject(context: Context, parts: readonly Part[], hint: string): string {
+export function compileObject(context: Context, parts: readonly Part[], hint: string): Body {
   const { builder } = context
   const names = readNames(context, parts)
   const objects = readObjectParts(context, parts)
   const known = knownNames(objects, names)
   const extras = { objects, names, known, hint }
   const isAnySize = ['minProperties', 'maxProperties'].every((name) => eachKeyword(parts, name).length === 0)
-  if (isAnySize && isUnrestricted(context, extras)) return anyJsonObject(builder)
+  if (isAnySize && isUnrestricted(context, extras)) return { text: anyJsonObject(builder), needs: [] }
   const properties = knownProperties(context, { objects, names, known })
   const extra = extraRule(context, extras)
   const size = propertyCount(context, parts, { properties, hasExtra: extra !== null })
-  const members = properties.map(({ name, parts: value, isRequired }) => {
+  const members = properties.map(({ name, parts: inner, isRequired }) => {
     const key = builder.literal(`${JSON.stringify(name)}:`)
-    return { rule: builder.rule(name, `${key} " "? ${context.value(value, name)}`), isRequired }
+    const value = context.value(inner, name)
+    return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value }
   })
-  const body = linkProperties(builder, { members, extra, ...size })
-  if (body !== null) return builder.rule(hint, `"{" ${body}`)
+  const text = linkProperties(builder, { members, extra, ...size })
+  const needs = members.filter(({ isRequired }) => isRequired).map(({ value }) => value)
+  if (text !== null) return { text: builder.rule(hint, `"{" ${text}`), needs }
   throw eachKeyword(parts, 'minProperties').length > 0
     ? faultOf(parts, 'minProperties', 'so many properties cannot be generated')
     : impossible(parts)

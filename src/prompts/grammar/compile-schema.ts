@@ -4,19 +4,18 @@ import { compileInteger, compileNumber } from './compile-number.ts'
 import { compileObject } from './compile-object.ts'
 import { compileString } from './compile-string.ts'
 import { compileValues, hasListedValues } from './compile-values.ts'
-import type { Context, Relaxation } from './context.ts'
+import type { Body, Context, Relaxation } from './context.ts'
 import { flattenParts } from './schema/flatten-parts.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
+import { createEndings, type NamedParts } from './endings.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
 import { exclusiveBranches } from './one-of.ts'
 import { SchemaFault } from './schema-fault.ts'
-import { expandedNodesMax, partsMax, workMax } from './schema/schema-limits.ts'
+import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
 import { type Choice, faultAt, impossible, listed, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
 import { type JsonType, jsonTypes, typesOf, isImpossible } from './schema/schema-types.ts'
 
 export { anyJsonObject, anyJsonValue } from './json-rules.ts'
-
-type Job = { readonly parts: readonly Part[]; readonly name: string; readonly hint: string }
 
 /**
  * Adds the rules of a schema and returns the name of the one that its values match.
@@ -36,23 +35,30 @@ export function compileSchema(
     onRelaxed({ path: [...part.path, keyword], keyword })
   }
   for (const part of checkSchema(schema)) relax(part, 'maxItems', 'too much in the bounds around it')
+  const spend = createSpend()
   const rules = createRuleTable(builder)
   const context: Context = {
     builder,
     relax,
-    spend: createSpend(),
+    spend,
     flatten: (parts) => flatten(schema, parts),
     value: (parts, hint) => {
       const flat = flatten(schema, parts)
+      if (flat.length > 1) spend(mergeWork * flat.length)
       if (needsOwnRule(flat)) return rules.nameOf(flat, hint)
-      const body = compileParts(context, flat, hint)
-      return body.includes(' ') ? builder.rule(hint, body) : body
+      const bodies = compileParts(context, flat, hint).map(({ text }) => text)
+      const [only] = bodies
+      return bodies.length === 1 && only !== undefined ? only : builder.rule(hint, bodies.join(' | '))
     },
   }
+  const endings = createEndings()
   const root = context.value([toPart(schema, [])], 'value')
   for (let job = rules.next(); job !== undefined; job = rules.next()) {
-    builder.define(job.name, compileParts(context, job.parts, job.hint))
+    const bodies = compileParts(context, job.parts, job.hint)
+    builder.define(job.name, bodies.map(({ text }) => text).join(' | '))
+    endings.add(job, bodies)
   }
+  endings.check()
   return root
 }
 
@@ -88,7 +94,7 @@ function needsOwnRule(parts: readonly Part[]): boolean {
 function createRuleTable(builder: GrammarBuilder) {
   const ids = new Map<unknown, number>()
   const names = new Map<string, string>()
-  const jobs: Job[] = []
+  const jobs: (NamedParts & { readonly hint: string })[] = []
 
   function nameOf(parts: readonly Part[], hint: string): string {
     const key = parts.map((part) => `${idOf(part.schema)}${part.pending.join()}`).join(' ')
@@ -110,28 +116,34 @@ function createRuleTable(builder: GrammarBuilder) {
   return { nameOf, next: () => jobs.pop() }
 }
 
-function compileParts(context: Context, parts: readonly Part[], hint: string): string {
+/** The alternatives for a value. */
+function compileParts(context: Context, parts: readonly Part[], hint: string): Body[] {
   if (isImpossible(parts)) throw impossible(parts)
   const chooser = parts.find(({ pending }) => pending.length > 0)
   if (chooser !== undefined) return compileChoice(context, { parts, chooser }, hint)
-  if (hasListedValues(parts)) return compileValues(context, parts, hint)
+  if (hasListedValues(parts)) return [ending(compileValues(context, parts, hint))]
   const types = typesOf(parts)
-  if (types === null) return anyJsonValue(context.builder)
-  const named = jsonTypes.filter((type) => types.has(type))
-  return named.map((type) => compileType(context, parts, { type, hint })).join(' | ')
+  if (types === null) return [ending(anyJsonValue(context.builder))]
+  return jsonTypes.filter((type) => types.has(type)).map((type) => compileType(context, parts, { type, hint }))
+}
+
+/** The body of a rule that is sure to end. */
+function ending(text: string): Body {
+  return { text, needs: [] }
 }
 
 type Choosing = { readonly parts: readonly Part[]; readonly chooser: Part }
 
 /** The alternatives of an `anyOf` or `oneOf`, each joined with what stands beside it. */
-function compileChoice(context: Context, { parts, chooser }: Choosing, hint: string): string {
+function compileChoice(context: Context, { parts, chooser }: Choosing, hint: string): Body[] {
   const [choice = 'anyOf', ...pending] = chooser.pending
   const beside = parts.map((part) => (part === chooser ? { ...part, pending } : part))
   const branches = listed(chooser, choice).map((branch) => context.flatten([...beside, branch]))
   const possible = branches.filter((branch) => !isImpossible(branch))
   if (possible.length === 0) throw impossible([chooser])
   const alternatives = choice === 'oneOf' ? exclusive(context, chooser, possible) : possible
-  return [...new Set(alternatives.map((branch) => context.value(branch, hint)))].join(' | ')
+  const names = new Set(alternatives.map((branch) => context.value(branch, hint)))
+  return [...names].map((name) => ({ text: name, needs: [name] }))
 }
 
 function exclusive(context: Context, chooser: Part, branches: readonly Part[][]): readonly Part[][] {
@@ -146,25 +158,21 @@ function exclusive(context: Context, chooser: Part, branches: readonly Part[][])
   return branches
 }
 
-function compileType(
-  context: Context,
-  parts: readonly Part[],
-  { type, hint }: { type: JsonType; hint: string },
-): string {
+function compileType(context: Context, parts: readonly Part[], { type, hint }: { type: JsonType; hint: string }): Body {
   switch (type) {
     case 'object':
       return compileObject(context, parts, hint)
     case 'array':
       return compileArray(context, parts, hint)
     case 'string':
-      return compileString(context, parts, hint)
+      return ending(compileString(context, parts, hint))
     case 'number':
-      return compileNumber(context, parts, hint)
+      return ending(compileNumber(context, parts, hint))
     case 'integer':
-      return compileInteger(context, parts, hint)
+      return ending(compileInteger(context, parts, hint))
     case 'boolean':
-      return anyBoolean(context.builder)
+      return ending(anyBoolean(context.builder))
     case 'null':
-      return nullValue(context.builder)
+      return ending(nullValue(context.builder))
   }
 }

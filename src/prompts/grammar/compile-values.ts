@@ -1,6 +1,15 @@
 import type { Context } from './context.ts'
 import { numberBounds } from './number-bounds.ts'
-import { eachKeyword, faultAt, faultOf, impossible, keyword, type Part } from './schema/schema-part.ts'
+import {
+  eachKeyword,
+  faultAt,
+  faultOf,
+  impossible,
+  isSchemaObject,
+  keyword,
+  type Part,
+  type SchemaObject,
+} from './schema/schema-part.ts'
 import { type JsonType, typesOf } from './schema/schema-types.ts'
 import { satisfies, stringConstraint } from './compile-string.ts'
 
@@ -43,6 +52,24 @@ export function listedValues(context: Context, parts: readonly Part[]): string[]
       chosen.set(identity, JSON.stringify(value))
   }
   return [...chosen.values()]
+}
+
+/**
+ * Whether a value may satisfy parts; true where it is not looked into.
+ *
+ * A `format` does not count: to many validators it is a remark.
+ */
+export function mayBe(context: Context, parts: readonly Part[], value: unknown): boolean {
+  const strict = parts.map((part) =>
+    isSchemaObject(part.schema) ? { ...part, schema: withoutFormat(part.schema) } : part,
+  )
+  if (!fits(context, strict, value)) return false
+  const identity = JSON.stringify(ordered(value))
+  return parts.flatMap(listsOf).every((list) => list.some((one) => JSON.stringify(ordered(one)) === identity))
+}
+
+function withoutFormat({ format: _, ...schema }: SchemaObject): SchemaObject {
+  return schema
 }
 
 export function compileValues(context: Context, parts: readonly Part[], hint: string): string {

@@ -5,6 +5,9 @@ import type { Part } from './schema/schema-part.ts'
 /** Something a schema says that the grammar does not enforce. */
 export type Relaxation = { readonly path: SchemaPath; readonly keyword: string }
 
+/** The text of a rule, and the rules that every text it matches has a part of: it ends only if they do. */
+export type Body = { readonly text: string; readonly needs: readonly string[] }
+
 /** What the compilation of one schema shares. */
 export type Context = {
   readonly builder: GrammarBuilder

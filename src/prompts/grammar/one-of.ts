@@ -4,7 +4,7 @@
 // values of properties; what cannot be shown is not taken on trust.
 
 import type { Context } from './context.ts'
-import { hasListedValues, listedValues, typesOfValue } from './compile-values.ts'
+import { hasListedValues, listedValues, mayBe, typesOfValue } from './compile-values.ts'
 import { partsOf, readObjectParts, requiredNames } from './object-properties.ts'
 import { type Part, toPart } from './schema/schema-part.ts'
 import { type JsonType, namedTypes, typesOf } from './schema/schema-types.ts'
@@ -48,9 +48,11 @@ function excludes(context: Context, pair: Pair, depth: number): boolean {
   const types = generatedTypes(context, generated)
   const accepted = acceptedTypes(valid)
   if (types !== null && accepted !== null && ![...types].some((type) => overlaps(type, accepted))) return true
-  if (hasListedValues(valid) && hasListedValues(generated)) {
-    const values = new Set(listedValues(context, valid))
-    return !listedValues(context, generated).some((text) => values.has(text))
+  const listing = [valid, generated].find(hasListedValues)
+  if (listing !== undefined) {
+    const other = listing === valid ? generated : valid
+    const values = listedValues(context, listing).map((text): unknown => JSON.parse(text))
+    return !values.some((value) => mayBe(context, other, value))
   }
   const isObject = types !== null && types.size === 1 && types.has('object')
   return isObject && depth < lookDepthMax && excludesObjects(context, pair, depth)

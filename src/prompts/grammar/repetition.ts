@@ -1,8 +1,12 @@
 import type { GrammarBuilder } from './grammar-builder.ts'
-import { repetitionMax, repetitionProductMax } from './schema/schema-limits.ts'
+import { repetitionMax } from './schema/schema-limits.ts'
 
-/** The longest repetition with an upper bound that `repeat` can write. */
-export const boundedRepetitionMax = repetitionProductMax
+/**
+ * The longest repetition with an upper bound that `repeat` can write.
+ *
+ * The blocks it uses are rules, so their counts add up in the native parser and do not multiply.
+ */
+export const boundedRepetitionMax = repetitionMax * repetitionMax
 
 /**
  * A rule or class, repeated from `min` to `max` times; `max` may be infinite, `min` is at most `repetitionMax`.

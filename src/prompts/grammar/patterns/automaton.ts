@@ -11,8 +11,10 @@ export type Lengths = { readonly min: number; readonly max: number }
 
 /** A state becomes about 60 characters of grammar. */
 const statesMax = 4_000
-/** About 15 ms; patterns written by hand take less than a hundredth of it. */
-const workMax = 500_000
+/** About 15 ms; patterns written by hand take less than a tenth of it. */
+const workMax = 150_000
+/** What a state counts as in the work of a compilation, for the rule it becomes. */
+const stateWork = 20
 
 /** Where the machines are after some text. In `counted` the length matters up to a bound. */
 type Situation = { readonly places: readonly (readonly number[])[]; readonly counted: number }
@@ -79,6 +81,7 @@ export function determinize(nfas: readonly Nfa[], lengths: Lengths, spend: Spend
   for (let index = 0; index < situations.length; index++) {
     const situation = situations[index]
     if (situation === undefined) break
+    spend(stateWork)
     const isSatisfied = nfas.every((nfa, at) => isAtEnd(nfa, situation.places[at] ?? []) !== nfa.isNegated)
     states.push({ isAccepting: isSatisfied && situation.counted >= lengths.min, edges: edgesOf(situation) })
   }

@@ -117,9 +117,9 @@ function readBounds(reader: PatternReader): { min: number; max: number } | null 
   if (reader.take('*')) return { min: 0, max: Infinity }
   if (reader.take('+')) return { min: 1, max: Infinity }
   if (reader.take('?')) return { min: 0, max: 1 }
-  const match = reader.takeMatch(/\{([0-9]{1,9})(,?)([0-9]{0,9})\}/y)
+  const match = reader.takeMatch(/\{([0-9]+)(?:(,)([0-9]*))?\}/y)
   if (match === null) return null
   const [, min = '', separator = '', max = ''] = match
-  if (separator === '') return { min: Number(min + max), max: Number(min + max) }
+  if (separator === '') return { min: Number(min), max: Number(min) }
   return { min: Number(min), max: max === '' ? Infinity : Number(max) }
 }

@@ -18,5 +18,7 @@ export const repetitionMax = 1_000
 export const repetitionProductMax = 10_000
 /** Schemas that one value must satisfy at once, by `allOf` and `$ref`; a merge of ten is already unusual. */
 export const partsMax = 200
-/** Steps in patterns and comparisons, about 30 ms of them. */
-export const workMax = 1_000_000
+/** Steps in patterns, comparisons and merges, about 30 ms of them; what clients send takes a tenth. */
+export const workMax = 250_000
+/** What each of several schemas for one value counts as in that. Values of one schema are as many as were written. */
+export const mergeWork = 30

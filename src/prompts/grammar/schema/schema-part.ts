@@ -1,4 +1,5 @@
 import { SchemaFault, type SchemaPath } from '../schema-fault.ts'
+import { expandedNodesMax } from './schema-limits.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
 export type Choice = 'anyOf' | 'oneOf'
@@ -103,5 +104,6 @@ export function subschemas(part: Part, name: string): [string, Part][] {
 export function listed(part: Part, name: string): Part[] {
   const value = keyword(part.schema, name)
   if (!Array.isArray(value)) throw faultAt(part, name, 'expected a list of schemas')
+  if (value.length > expandedNodesMax) throw faultAt(part, name, `more than ${expandedNodesMax} schemas`)
   return value.map((item, index) => toPart(item, [...part.path, name, index]))
 }

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toGrammar } from './compile.ts'
+import { createDeriver, createRandom, type Random } from './derive.ts'
+import { createNativeParser } from './native-grammar.ts'
+import { parseGbnf } from './parse-gbnf.ts'
+
+const parseNative = await createNativeParser()
+const alphabet = ['a', 'b', 'c', '-', '.', '1', '"', '\\', ' ', '\n', '\t', '\u0001', 'é', '😀', '\u2028', '_']
+
+const written = [
+  '',
+  '^$',
+  '^a|b$',
+  '^(?:^a|b$)',
+  'a^b|c',
+  '^(a|b)*c$',
+  '^[^a-c]$',
+  '^[-a.]+$',
+  '^[\\w-]+$',
+  '^[\\]\\\\\\-]$',
+  '^.$',
+  '^[\\s\\S]{2}$',
+  '^\\D\\W\\S$',
+  '^\\x61\\u0062\\u{1F600}$',
+  '^(?<name>a)(?:b)?$',
+  '^a*?b+?c??$',
+  '^a{2}b{1,}c{0,2}$',
+  '^(a?b?){3}$',
+  '^((a*)*)*$',
+  '^(|a)+$',
+  '(a|ab)(c|bcd)',
+  '^(?=.*1)(?!.*b)[a-c1]+$',
+  '^\\n|\\t\\u0001$',
+  '^\\.\\*\\/\\"$'.replace('\\"', '"'),
+  '[]',
+  '^[^]$',
+  'a$b',
+]
+
+test('a pattern matches the texts that it matches as an ECMAScript expression', () => {
+  const random = createRandom(3)
+  const made = Array.from({ length: 120 }, () => randomPattern(random, 2))
+  for (const pattern of [...written, ...made]) checkPattern(pattern, random)
+})
+
+function checkPattern(pattern: string, random: Random): void {
+  const expression = new RegExp(pattern, 'u')
+  let text: string
+  try {
+    text = toGrammar({ type: 'string', pattern })
+  } catch (error) {
+    if (String(error).includes('too complex')) return
+    const texts = Array.from({ length: 200 }, () => randomText(random))
+    assert.match(String(error), /no text can satisfy/, pattern)
+    assert.ok(!texts.some((one) => expression.test(one)), pattern)
+    return
+  }
+  const derive = createDeriver(parseGbnf(text), random)
+  for (let round = 0; round < 15; round++) {
+    const answer = derive()
+    // The platform's expressions may take exponential time for a long text.
+    if (answer.length > 14) continue
+    assert.ok(expression.test(String(JSON.parse(answer))), `${pattern} derives ${answer}`)
+  }
+  const grammar = parseNative(text)
+  for (let round = 0; round < 40; round++) {
+    const candidate = randomText(random)
+    assert.equal(
+      grammar.accepts(JSON.stringify(candidate)),
+      expression.test(candidate),
+      `${pattern} on ${JSON.stringify(candidate)}`,
+    )
+  }
+}
+
+function randomText(random: Random): string {
+  return Array.from({ length: random(6) }, () => alphabet[random(random(2) === 0 ? 3 : alphabet.length)]).join('')
+}
+
+function randomPattern(random: Random, depth: number): string {
+  const body = Array.from({ length: 1 + random(3) }, () => randomTerm(random, depth)).join('')
+  return `${random(2) === 0 ? '^' : ''}${body}${random(2) === 0 ? '$' : ''}`
+}
+
+function randomTerm(random: Random, depth: number): string {
+  const quantifier = ['', '', '', '*', '+', '?', '{2}', '{0,2}', '{1,}'][random(9)]!
+  const atom = ['a', 'b', '.', '[ab]', '[^b]', '\\w', '\\s', '"', '\\\\', 'é'][random(10)]!
+  if (depth === 0 || random(3) > 0) return atom + quantifier
+  const choices = Array.from(
+    { length: 1 + random(3) },
+    () => randomTerm(random, depth - 1) + randomTerm(random, depth - 1),
+  )
+  return `(?:${choices.join('|')})${quantifier}`
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonSchema } from '../../src/core/generation.ts'
+import { faultFrom, toGrammar } from './compile.ts'
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
+
+function nested(levels: number, wrap: (inner: unknown) => JsonSchema): JsonSchema {
+  let schema: JsonSchema = { type: 'string' }
+  for (let level = 0; level < levels; level++) schema = wrap(schema)
+  return schema
+}
+
+function chain(length: number, link: (next: JsonSchema) => JsonSchema): JsonSchema {
+  const $defs = Object.fromEntries(range(length).map((index) => [`d${index}`, link({ $ref: `#/$defs/d${index + 1}` })]))
+  return { $ref: '#/$defs/d0', $defs: { ...$defs, [`d${length}`]: { type: 'string' } } }
+}
+
+const properties = (count: number, make: (index: number) => unknown): JsonSchema =>
+  Object.fromEntries(range(count).map((index) => [`p${index}`, make(index)]))
+
+const bombs: Readonly<Record<string, () => JsonSchema>> = {
+  'objects 10,000 levels deep': () => nested(10_000, (inner) => ({ type: 'object', properties: { a: inner } })),
+  'arrays 10,000 levels deep': () => nested(10_000, (inner) => ({ items: inner })),
+  'allOf 10,000 levels deep': () => nested(10_000, (inner) => ({ allOf: [inner] })),
+  'anyOf 10,000 levels deep': () => nested(10_000, (inner) => ({ anyOf: [inner, inner] })),
+  'propertyNames 10,000 levels deep': () => nested(10_000, (inner) => ({ propertyNames: inner })),
+  'a constant 10,000 levels deep': () => ({ const: range(10_000).reduce<unknown>((inner) => [inner], 1) }),
+  'a constant of 100,000 objects': () => ({ const: range(100_000).map((index) => ({ [`k${index}`]: index })) }),
+  '50,000 enum values': () => ({ enum: range(50_000).map((index) => `value ${index}`) }),
+  '1,001 enum values in many enums': () => ({ properties: properties(1001, (index) => ({ enum: [index] })) }),
+  '200,000 characters in an enum': () => ({ enum: ['x'.repeat(200_000)] }),
+  '5,001 properties': () => ({ properties: properties(5001, () => ({})) }),
+  '200,000 properties': () => ({ properties: properties(200_000, () => true) }),
+  '100,000 required names': () => ({ type: 'object', required: range(100_000).map(String) }),
+  '10^9 items': () => ({ type: 'array', items: {}, maxItems: 1e9 }),
+  '10^9 items at least': () => ({ type: 'array', items: {}, minItems: 1e9 }),
+  '10^9 properties': () => ({ type: 'object', maxProperties: 1e9, additionalProperties: { type: 'string' } }),
+  '10^9 properties at least': () => ({ type: 'object', minProperties: 1e9 }),
+  '10^9 characters': () => ({ type: 'string', maxLength: 1e9 }),
+  '10^9 characters at least': () => ({ type: 'string', minLength: 1e9 }),
+  'nested bounds': () => nested(10, (inner) => ({ type: 'array', items: inner, maxItems: 1000 })),
+  'exponential references in properties': () =>
+    chain(40, (next) => ({ type: 'object', properties: { a: next, b: next } })),
+  'exponential references in anyOf': () =>
+    chain(40, (next) => ({ anyOf: [next, { type: 'object', properties: { a: next } }, next] })),
+  'exponential references in allOf': () => chain(40, (next) => ({ allOf: [next, next] })),
+  'alternatives multiplied': () => ({
+    allOf: range(20).map((index) => ({
+      anyOf: [
+        { properties: { [`a${index}`]: { type: 'string' } } },
+        { properties: { [`b${index}`]: { type: 'string' } } },
+      ],
+    })),
+  }),
+  'a recursion over growing sets': () => {
+    const names = range(16)
+    const $defs = Object.fromEntries(
+      names.map((index) => [
+        `d${index}`,
+        {
+          type: 'object',
+          properties: {
+            a: { $ref: `#/$defs/d${(index + 1) % 16}` },
+            b:
+              index === 3
+                ? { allOf: [{ $ref: '#/$defs/d4' }, { $ref: '#/$defs/d0' }] }
+                : { $ref: `#/$defs/d${(index * 7 + 3) % 16}` },
+            c: { allOf: [{ $ref: `#/$defs/d${(index * 5) % 16}` }, { $ref: `#/$defs/d${(index * 3 + 1) % 16}` }] },
+            [`n${index}`]: { minLength: index },
+          },
+        },
+      ]),
+    )
+    return { $ref: '#/$defs/d0', $defs }
+  },
+  'allOf of 10,000': () => ({
+    allOf: range(10_000).map((index) => ({ properties: { [`p${index % 4000}`]: { minLength: index } } })),
+  }),
+  'allOf of 100,000': () => ({ allOf: range(100_000).map(() => ({ type: 'string' })) }),
+  'oneOf of 10,000': () => ({ oneOf: range(10_000).map((index) => ({ type: 'object', required: [`r${index}`] })) }),
+  'a reference to itself': () => ({ $ref: '#' }),
+  'references in a circle': () => ({
+    $ref: '#/$defs/a',
+    $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } },
+  }),
+  'a circle through alternatives': () => ({ anyOf: [{ type: 'string' }, { allOf: [{ oneOf: [{ $ref: '#' }] }] }] }),
+  'a circle inside a property': () => ({ properties: { a: { $ref: '#/properties/a' } } }),
+  'a circle of 5,000': () => {
+    const $defs = Object.fromEntries(
+      range(5_000).map((index) => [`d${index}`, { $ref: `#/$defs/d${(index + 1) % 5_000}` }]),
+    )
+    return { $ref: '#/$defs/d0', $defs }
+  },
+  'a recursion that never ends': () => ({ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }),
+  '4,000 hard patterns': () => ({
+    properties: properties(4000, (index) => ({ type: 'string', pattern: `^(a|b)*a(a|b){${index % 9}}c${index}$` })),
+  }),
+  '5,000 names against a pattern': () => ({
+    type: 'object',
+    properties: properties(5000, () => ({})),
+    propertyNames: { pattern: '(p|p)*(.*)*(.?){500}$' },
+  }),
+  'many names to exclude': () => ({
+    type: 'object',
+    properties: Object.fromEntries(range(4000).map((index) => [`${index}`.padStart(24, 'x'), {}])),
+    patternProperties: Object.fromEntries(range(200).map((index) => [`(a|b)*a(a|b){9}${index}`, {}])),
+  }),
+}
+
+for (const [name, make] of Object.entries(bombs)) {
+  test(`${name}: refused at once`, () => {
+    const schema = make()
+    const before = process.cpuUsage()
+    const fault = faultFrom(schema)
+    const busyMs = process.cpuUsage(before).user / 1000
+    assert.ok(busyMs < 2_000, `${busyMs} ms of CPU`)
+    assert.ok(fault.message.length < 300)
+    if (process.env['GRAMMAR_TIMES'] !== undefined && busyMs > 20) console.log(busyMs.toFixed(1), name, fault.message)
+  })
+}
+
+/** Each of these once made some matcher or parser hang or fall over. */
+const evilPatterns = [
+  '('.repeat(30_000),
+  '('.repeat(60_000) + ')'.repeat(60_000),
+  '['.repeat(10_000),
+  '(a{1000}){1000}',
+  '((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9}',
+  '(((((){1000}){1000}){1000}){1000}){1000}',
+  'a{1001}',
+  'a{999999999}',
+  'a{99999999999999999999}',
+  '^(a|b)*a(a|b){30}$',
+  '(.*a){20}b',
+  '^(a{0,100}){0,100}$',
+  '(a?){500}(b?){500}(c?){500}x{200}',
+  '(?:a|b|ab){999}',
+  '\\1',
+  '(a)\\k<a>',
+  '(?=a)b',
+  '(?<=a)b',
+  'a(?!b)',
+  '\\p{L}',
+  '(?i)a',
+  '(?>a)',
+  'a++',
+  '(?',
+  '\\',
+  '[a',
+  'a{2,1}',
+  '\\c',
+  '\\u{FFFFFFF}',
+  '|'.repeat(100_000),
+]
+
+test('hostile patterns: refused at once', () => {
+  const compiled: string[] = []
+  for (const pattern of evilPatterns) {
+    const startedMs = performance.now()
+    const name = pattern.slice(0, 60)
+    if (isRefused({ type: 'string', pattern }))
+      assert.equal(faultFrom({ type: 'string', pattern }).keyword, 'pattern', name)
+    else compiled.push(pattern)
+    assert.ok(performance.now() - startedMs < 2_000, name)
+  }
+  // These look hostile and come to a small automaton.
+  assert.deepEqual(compiled, ['(.*a){20}b'])
+})
+
+function isRefused(schema: JsonSchema): boolean {
+  try {
+    toGrammar(schema)
+    return false
+  } catch {
+    return true
+  }
+}
+
+test('what looks large and is not', () => {
+  const alternatives = range(900).map((index) => ({ const: `value ${index}`, title: 'One' }))
+  const references = range(300).map((index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }])
+  for (const schema of [
+    { oneOf: alternatives },
+    { $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(references), d300: { type: 'string' } } },
+    {
+      type: 'object',
+      properties: properties(3_000, () => ({ type: 'string' })),
+      additionalProperties: { type: 'string' },
+    },
+    { type: 'string', pattern: '^(a+)+$' },
+    { type: 'string', pattern: '^(a|a)*$' },
+    { $defs: { unused: { not: {}, items: nested(10_000, (inner) => ({ items: inner })) } }, type: 'string' },
+    { type: 'string', default: nested(5_000, (inner) => ({ inner })) },
+  ]) {
+    assert.ok(toGrammar(schema).length < 512 * 1024)
+  }
+})
