@@ -34,7 +34,7 @@ export async function* generateSeveral(
       .map((stream, index) => usageOfAborted(stream, firsts[position + 1 + index]))
     throw new GenerationAborted((await Promise.all(others)).reduce(addOutput, error.usage))
   } finally {
-    await Promise.all(streams.map((stream) => stream.return?.()))
+    await Promise.all(streams.flatMap((stream) => stream.return?.() ?? []))
   }
 }
 

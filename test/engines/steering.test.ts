@@ -122,7 +122,7 @@ test('a call cut off by the limit says so', async () => {
 })
 
 test('a strict schema that no grammar can keep is refused with its place, a lenient one is held to JSON', async () => {
-  const parameters = { type: 'object', properties: { a: { if: true, then: false } } }
+  const parameters = { type: 'object', properties: { a: { if: true, else: false } } }
   const toolChoice = { kind: 'required', parallel: false, allowed: null } as const
   await assert.rejects(run({ tools: [{ ...tool, parameters }], toolChoice }), (error) => {
     assert.ok(error instanceof ApiError && error.reason.code === 'invalid-request')

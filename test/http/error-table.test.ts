@@ -40,7 +40,7 @@ after(async () => {
 })
 
 /** No grammar can say what a condition does. */
-const unkeepable = { type: 'object', properties: { a: { if: { const: 1 }, then: { const: 2 } } } }
+const unkeepable = { type: 'object', properties: { a: { if: { const: 1 }, else: { const: 2 } } } }
 
 /** Both formats' expectations of one fault; what is said of neither holds for both. */
 type Row = {
