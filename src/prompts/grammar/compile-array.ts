@@ -1,4 +1,3 @@
-import { isImpossible } from './schema/schema-types.ts'
 import type { Body, Context } from './context.ts'
 import { anyJsonArray, comma } from './json-rules.ts'
 import { times } from './repetition.ts'
@@ -14,6 +13,7 @@ import {
   sizeMin,
   toPart,
 } from './schema/schema-part.ts'
+import { isImpossible } from './schema/schema-types.ts'
 
 /** What an array consists of: the first items each by their own parts, the others all by the same. */
 type ItemParts = { readonly first: readonly (readonly Part[])[]; readonly others: readonly Part[] | null }

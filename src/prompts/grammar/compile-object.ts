@@ -53,10 +53,11 @@ function propertyCount(
   if (!hasExtra && max >= properties.length) return { min: needed, max: Infinity }
   const isTooMany = max !== Infinity && (max > repetitionMax || max * properties.length > repetitionProductMax)
   if (isTooMany) {
-    for (const { part } of eachKeyword(parts, 'maxProperties')) relax(part, 'maxProperties', 'too much to count')
+    for (const { part } of eachKeyword(parts, 'maxProperties'))
+      relax(part, 'maxProperties', 'so many properties cannot be counted')
   }
   if (needed * properties.length > repetitionProductMax || needed > repetitionMax) {
-    throw faultOf(parts, 'minProperties', 'too much to count')
+    throw faultOf(parts, 'minProperties', 'so many properties cannot be counted')
   }
   return { min: needed, max: isTooMany ? Infinity : max }
 }

@@ -13,7 +13,7 @@ import { exclusiveBranches } from './one-of.ts'
 import { SchemaFault } from './schema-fault.ts'
 import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
 import { type Choice, faultAt, impossible, listed, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
-import { type JsonType, jsonTypes, typesOf, isImpossible } from './schema/schema-types.ts'
+import { isImpossible, type JsonType, jsonTypes, typesOf } from './schema/schema-types.ts'
 
 export { anyJsonObject, anyJsonValue } from './json-rules.ts'
 
@@ -34,7 +34,7 @@ export function compileSchema(
     if (onRelaxed === undefined) throw faultAt(part, keyword, message)
     onRelaxed({ path: [...part.path, keyword], keyword })
   }
-  for (const part of checkSchema(schema)) relax(part, 'maxItems', 'too much in the bounds around it')
+  for (const part of checkSchema(schema)) relax(part, 'maxItems', 'the repetitions inside one another come to too many')
   const spend = createSpend()
   const rules = createRuleTable(builder)
   const context: Context = {

@@ -48,11 +48,15 @@ export function stringConstraint(context: Context, parts: readonly Part[]): Stri
   return { nfas, lengths }
 }
 
+/** What reading a pattern counts as in the work of a compilation. */
+const patternWork = 100
+
 /** Where a pattern stands. */
 type Place = { readonly part: Part; readonly name: string }
 
 export function readPattern({ spend }: Context, place: Place, value: unknown): Nfa[] {
   if (typeof value !== 'string') throw faultAt(place.part, place.name, 'expected a string')
+  spend(patternWork + value.length)
   return asFault(place, () => patternNfas(parsePattern(value), spend))
 }
 

@@ -1,10 +1,10 @@
-import { isImpossible } from './schema/schema-types.ts'
 import { nameRule } from './compile-string.ts'
 import type { Context } from './context.ts'
 import { colon } from './json-rules.ts'
 import type { Nfa } from './patterns/nfa.ts'
 import type { Names, ObjectPart } from './object-properties.ts'
 import type { Part } from './schema/schema-part.ts'
+import { isImpossible } from './schema/schema-types.ts'
 
 export type Extras = {
   readonly objects: readonly ObjectPart[]

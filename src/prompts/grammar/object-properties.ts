@@ -1,10 +1,10 @@
-import { isImpossible } from './schema/schema-types.ts'
 import { readPattern, satisfies, stringConstraint, type StringConstraint } from './compile-string.ts'
 import { listedValues, hasListedValues } from './compile-values.ts'
 import type { Context } from './context.ts'
 import { isMatch } from './patterns/automaton.ts'
 import type { Nfa } from './patterns/nfa.ts'
 import { faultAt, impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
+import { isImpossible } from './schema/schema-types.ts'
 
 export type Property = { readonly name: string; readonly parts: readonly Part[]; readonly isRequired: boolean }
 
