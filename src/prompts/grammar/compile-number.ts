@@ -60,11 +60,18 @@ export function compileNumber(context: Context, parts: readonly Part[], hint: st
   return decimalsWithin(context, parts, { bounds, exponent: exponent ?? -fractionDigitsMax, hint })
 }
 
+/** Any decimal with this many digits is told apart by a double. */
+const doubleDigits = 15
+
 /** Numbers in plain notation, which is the one whose digits can be compared with a bound's. */
 function decimalsWithin({ builder }: Context, parts: readonly Part[], choice: NumberChoice): string {
   const low = toLimit(parts, choice.bounds.low, lowNames)
   const high = toLimit(parts, choice.bounds.high, highNames)
-  const fractionMax = -choice.exponent
+  // Beside a bound that is left out, a number with more digits than a double tells apart would round to it.
+  const exact = [low, high].flatMap((bound) =>
+    bound?.isExclusive === true ? [Math.max(bound.fraction.length, doubleDigits - bound.whole.toString().length)] : [],
+  )
+  const fractionMax = Math.min(-choice.exponent, ...exact)
   if ([low, high].some((bound) => bound !== null && bound.fraction.length > fractionMax)) {
     throw boundFault(parts, [...lowNames, ...highNames], 'more decimal places than a value may have')
   }

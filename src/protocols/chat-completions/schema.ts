@@ -11,6 +11,9 @@ const string = optional(z.string())
 /** Requests for more answers than this would hold too many slots at once. */
 const choicesMax = 8
 
+/** Each bias is looked up for every token that is chosen. */
+const biasesMax = 1_024
+
 const responseFormat = z.looseObject({
   type: z.string(),
   json_schema: optional(
@@ -39,7 +42,11 @@ const samplingFields = {
   stop: optional(z.union([z.string(), z.array(z.string())])),
   seed: optional(integer()),
   n: optional(integer(1, choicesMax)),
-  logit_bias: optional(z.record(z.string(), z.number().min(-100).max(100))),
+  logit_bias: optional(
+    z
+      .record(z.string(), z.number().min(-100).max(100))
+      .refine((biases) => Object.keys(biases).length <= biasesMax, `expected at most ${biasesMax} tokens`),
+  ),
   logprobs: boolean,
   top_logprobs: optional(integer(0, 20)),
 }

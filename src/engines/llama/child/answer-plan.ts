@@ -14,11 +14,13 @@ export type AnswerPlan = {
   readonly lazy: { readonly triggers: readonly string[]; readonly grammar: string } | null
   /** Markup of calls is read as calls. */
   readonly readsCalls: boolean
+  /** The answer is calls and nothing else. */
+  readonly isCallsOnly: boolean
   /** Texts the answer must not contain: with these the model would begin a call that nobody wants. */
   readonly banned: readonly string[]
 }
 
-const free: AnswerPlan = { forced: null, lazy: null, readsCalls: false, banned: [] }
+const free: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
 
 /**
  * Plans the answer to a request. Throws `invalid-request` for a schema that cannot be kept.
@@ -27,6 +29,15 @@ const free: AnswerPlan = { forced: null, lazy: null, readsCalls: false, banned: 
  * grammar starts with the marker of a call at the latest.
  */
 export function planAnswer(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
+  try {
+    return plan(request, format)
+  } catch (error) {
+    // Each schema alone may be small enough, and all of them together too large.
+    throw error instanceof SchemaFault ? refusal(['tools'], error) : error
+  }
+}
+
+function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
   const { output, toolChoice } = request
   const tools = callableTools(request)
   if (format === null || tools.length === 0) {
@@ -36,7 +47,7 @@ export function planAnswer(request: EngineRequest, format: ToolFormat | null): A
   const builder = createGrammarBuilder()
   const section = toolSection(builder, format, { tools, parallel: toolChoice.parallel })
   if (toolChoice.kind === 'required' || toolChoice.kind === 'named') {
-    return { ...free, forced: builder.toGrammar(section), readsCalls: true }
+    return { ...free, forced: builder.toGrammar(section), readsCalls: true, isCallsOnly: true }
   }
   if (output.kind === 'json') {
     const forced = builder.toGrammar(`${section} | ${jsonRule(builder, output)}`)
@@ -78,6 +89,8 @@ function toolSection(
  */
 function compileToolSchema(builder: GrammarBuilder, tool: Tool, schema: Tool['parameters']): string {
   try {
+    // A builder is of no use after a fault, so the schema is tried on one of its own.
+    compileSchema(createGrammarBuilder(), schema)
     return compileSchema(builder, schema)
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error

@@ -25,6 +25,7 @@ async function write(
     tags: { open: '<think>', close: '</think>' },
     toolCalls: null,
     dropsRemainder: false,
+    isCallsOnly: false,
     vocabulary,
     emit: (event) => events.push(event),
   })

@@ -18,6 +18,8 @@ export type AnswerWriterOptions = {
   readonly toolCalls: ToolCallParser | null
   /** What stands behind the end of thinking in the same token is left out: a grammar begins after it. */
   readonly dropsRemainder: boolean
+  /** The answer is calls and nothing else: markup that was cut off is no text. */
+  readonly isCallsOnly: boolean
   readonly vocabulary: Vocabulary
   emit(event: GenerationEvent): unknown
 }
@@ -88,6 +90,7 @@ export class AnswerWriter {
 
   /** The engine closed the thinking block itself; what follows is the answer. */
   closeThinking(): void {
+    this.#decoder.reset()
     this.#showAll(this.#splitter.close())
     this.#blocks.close()
   }
@@ -96,7 +99,9 @@ export class AnswerWriter {
   finish(reason: FinishReason): void {
     if (reason.kind !== 'stop-sequence') {
       this.#showAll(this.#splitter.close())
-      for (const part of this.#options.toolCalls?.end() ?? []) this.#showPart(part)
+      for (const part of this.#options.toolCalls?.end() ?? []) {
+        if (part.kind !== 'text' || !this.#options.isCallsOnly) this.#showPart(part)
+      }
       this.#blocks.writeText(this.#stops.flush())
     }
     this.#blocks.close()

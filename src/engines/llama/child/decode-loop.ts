@@ -98,6 +98,7 @@ export class DecodeLoop {
       this.#slots[index] = task
       task.chooser = task.createChooser()
       if (task.writer.isAnswering) task.steering.beginAnswer(task.chooser)
+      else task.steering.beginThinking(task.chooser)
       task.writer.start()
     }
   }

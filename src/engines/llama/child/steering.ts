@@ -27,6 +27,11 @@ export class Steering {
     this.#isDone = plan.forced === null && plan.lazy === null
   }
 
+  /** A model that ended in its thoughts would leave out the answer that was asked for. */
+  beginThinking(chooser: TokenChooser): void {
+    if (this.#plan.forced !== null) chooser.forbidEnd(true)
+  }
+
   /**
    * Called when the answer proper begins: at once, or when thinking is over.
    *
@@ -35,6 +40,7 @@ export class Steering {
    */
   beginAnswer(chooser: TokenChooser): Uint32Array {
     if (this.#isDone || this.#plan.forced === null) return new Uint32Array()
+    chooser.forbidEnd(false)
     chooser.setGrammar(this.#native.createGrammarState(this.#plan.forced))
     this.#isDone = true
     return this.#vocabulary.tokenize('\n\n')

@@ -68,6 +68,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     tags,
     toolCalls,
     dropsRemainder: plan.forced !== null,
+    isCallsOnly: plan.isCallsOnly,
     vocabulary,
     emit: (event) => events.push(event),
   })

@@ -19,6 +19,7 @@ export class TokenChooser {
   #history: number[] = []
   #chosen = 0
   #grammar: GrammarState | null = null
+  #isEndForbidden = false
 
   /** A text is kept out of the answer where it is a token of its own; any other is only words. */
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
@@ -42,6 +43,12 @@ export class TokenChooser {
     this.#configure()
   }
 
+  /** While this holds, the answer goes on. */
+  forbidEnd(isForbidden: boolean): void {
+    this.#isEndForbidden = isForbidden
+    this.#configure()
+  }
+
   async choose(index: LogitIndex): Promise<ChosenToken> {
     const token = await this.#native.context.sampleToken(index, this.#sampler)
     const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
@@ -59,7 +66,9 @@ export class TokenChooser {
   /** The sampler keeps the tokens it chose; they are handed over again only when something else changes. */
   #configure(): void {
     const biases = new Map(this.#biases)
-    if (this.#chosen < this.#outputTokensMin) for (const token of this.#endTokens) biases.set(token, -Infinity)
+    const mustGoOn = this.#isEndForbidden || this.#chosen < this.#outputTokensMin
+    // A grammar says itself where the end may be: where it must be, nothing else could be chosen.
+    if (mustGoOn && this.#grammar === null) for (const token of this.#endTokens) biases.set(token, -Infinity)
     this.#sampler.applyConfig({
       ...this.#settings,
       ...(this.#hasPenalty && { repeatPenaltyTokens: Uint32Array.from(this.#history) }),

@@ -14,6 +14,13 @@ export class TokenTextDecoder {
   #tokens: TokenLogprob[] = []
   #text = ''
 
+  /** Forgets half a character: what follows does not go on with it. */
+  reset(): void {
+    this.#decoder.decode()
+    this.#tokens = []
+    this.#text = ''
+  }
+
   decode(bytes: Uint8Array, logprob: TokenLogprob | null): DecodedText {
     const text = this.#decoder.decode(bytes, { stream: true })
     if (logprob === null) return { text, tokens: [] }
