@@ -9,6 +9,7 @@ import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/mutations.ts'
+import { runStructured } from '../test/campaigns/structured.ts'
 
 type Campaign = {
   readonly about: string
@@ -42,6 +43,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'rounds',
     count: 20,
     run: runLifecycle,
+  },
+  structured: {
+    about: 'schemas and tools that nobody wrote; an answer that ends is valid, and one that is cut says so',
+    unit: 'requests',
+    count: 3_000,
+    run: runStructured,
   },
 }
 

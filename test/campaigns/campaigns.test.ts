@@ -5,6 +5,7 @@ import { runDisconnects } from './disconnects.ts'
 import { runKills } from './kills.ts'
 import { runLifecycle } from './lifecycle.ts'
 import { runMutations } from './mutations.ts'
+import { runStructured } from './structured.ts'
 
 /** One seed for every run of the tests: what they find must not depend on the day. */
 const seed = 20_261
@@ -22,3 +23,4 @@ test('clients that leave get one row each and keep nothing running', () => runSh
 test('an engine child that dies breaks answers off in order', () => runShort(runKills, 3))
 test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))
 test('a service that ends loses nothing that was acknowledged', () => runShort(runLifecycle, 3))
+test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))

@@ -1,0 +1,138 @@
+// Schemas and tools that nobody wrote, asked of weights that babble: that an answer has its
+// form is then the grammar's doing alone. An answer that ends is valid; one that is cut says so.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { checkStream } from '../harness/open-stream.ts'
+import { startService, type Service } from '../harness/start-service.ts'
+import {
+  describeCounts,
+  Failures,
+  increment,
+  quantile,
+  runCases,
+  type CampaignOptions,
+  type CampaignResult,
+} from './campaign.ts'
+import { createRandom } from './random.ts'
+import { authorize, exchange } from './raw-http.ts'
+import { errorLines } from './service-log.ts'
+import { readStructured, type StructuredAnswer } from './structured-answers.ts'
+import { checkPromises } from './structured-promises.ts'
+import { structuredRequest, type Promised, type StructuredRequest } from './structured-requests.ts'
+
+/** As many as there are slots. */
+const atOnce = 8
+
+type Course = {
+  readonly service: Service
+  readonly failures: Failures
+  readonly reasons: Map<string, number>
+  readonly choices: Map<string, number>
+  readonly latencies: number[]
+  readonly seen: { calls: number; outputs: number; unforced: number; compared: number }
+}
+
+export async function runStructured({ seed, count, log }: CampaignOptions): Promise<CampaignResult> {
+  const service = await startService()
+  const enginePid = await service.enginePid()
+  const failures = new Failures()
+  const seen = { calls: 0, outputs: 0, unforced: 0, compared: 0 }
+  const course: Course = { service, failures, reasons: new Map(), choices: new Map(), latencies: [], seen }
+  await runCases(count, atOnce, async (caseNumber) => {
+    const random = createRandom(seed, caseNumber)
+    random.next()
+    const request = structuredRequest(random, caseNumber % 3 === 2 ? 'output' : 'tools')
+    await runCase(course, caseNumber, request, random.chance(0.5))
+    if ((caseNumber + 1) % 500 === 0) log(`${caseNumber + 1} of ${count}`)
+  })
+  if ((await service.enginePid()) !== enginePid) failures.add('The engine child is another one.')
+  const exitCode = await service.stop()
+  for (const line of errorLines(service)) failures.add(`The service logged: ${line}`)
+  if (exitCode !== 0) failures.add(`The service ended with ${exitCode}.`)
+  return failures.toResult({
+    endings: describeCounts(course.reasons),
+    'choices of tools': describeCounts(course.choices),
+    'valid calls': seen.calls,
+    'calls that nothing forced': seen.unforced,
+    'valid outputs': seen.outputs,
+    'compared with their stream': seen.compared,
+    'p50, p99, longest (ms)': [0.5, 0.99, 1].map((q) => Math.round(quantile(course.latencies, q))).join(', '),
+    'exit code': String(exitCode),
+  })
+}
+
+/** Asks once, or twice where both forms of the answer must say the same. */
+async function runCase(
+  course: Course,
+  caseNumber: number,
+  request: StructuredRequest,
+  streams: boolean,
+): Promise<void> {
+  const { failures, seen } = course
+  const forms = request.promised.isRepeatable ? [false, true] : [streams]
+  const answers: StructuredAnswer[] = []
+  for (const isStream of forms) {
+    const label = `case ${caseNumber} ${request.shape}${isStream ? ' streamed' : ''} ${summaryOf(request)}`
+    const answer = await askOnce(course, request, { isStream, label })
+    if (answer !== null) answers.push(answer)
+  }
+  const [whole, streamed] = answers
+  if (whole === undefined || streamed === undefined) return
+  seen.compared += 1
+  failures.check(`case ${caseNumber} ${request.shape} ${summaryOf(request)}`, () => compare(whole, streamed, request))
+}
+
+type Asking = { readonly isStream: boolean; readonly label: string }
+
+async function askOnce(
+  course: Course,
+  request: StructuredRequest,
+  { isStream, label }: Asking,
+): Promise<StructuredAnswer | null> {
+  const { service, failures } = course
+  const { shape, path, promised } = request
+  const usage = shape === 'chat' ? { stream_options: { include_usage: true } } : {}
+  const body = JSON.stringify({ ...request.body, ...(isStream && { stream: true, ...usage }) })
+  const startedMs = performance.now()
+  const response = await exchange(service.address, { path, headers: authorize(service.key), body })
+  course.latencies.push(performance.now() - startedMs)
+  let answer: StructuredAnswer | null = null
+  failures.check(label, () => {
+    equal(response.status, 200, `${response.status} ${response.text.slice(0, 300)} for ${body.slice(0, 900)}`)
+    equal(response.fault, null, response.fault ?? '')
+    ok(response.isComplete, 'the answer is whole')
+    if (isStream) checkStream(shape, response.text, { includeUsage: true })
+    answer = readStructured(response, shape)
+    checkPromises(answer, promised, { showsPartialCall: shape === 'chat' || isStream })
+  })
+  if (answer !== null) tally(course, answer, promised)
+  return answer
+}
+
+function tally({ reasons, choices, seen }: Course, answer: StructuredAnswer, promised: Promised): void {
+  const { reason, calls } = answer
+  increment(reasons, reason)
+  if (promised.tools.length > 0) increment(choices, `${promised.choice}${promised.isParallel ? '' : ', single'}`)
+  if (promised.choice === 'auto') seen.unforced += calls.length
+  if (reason === 'tool_calls' || reason === 'tool_use') seen.calls += calls.length
+  if (promised.output !== null && (reason === 'stop' || reason === 'end_turn')) seen.outputs += 1
+}
+
+/** Without a stream the messages format shows of a call that was cut only what is an object. */
+function compare(whole: StructuredAnswer, streamed: StructuredAnswer, { shape }: StructuredRequest): void {
+  const isCut = whole.reason === 'length' || whole.reason === 'max_tokens'
+  const normalize = ({ calls, ...answer }: StructuredAnswer) => ({
+    ...answer,
+    calls: calls.map(({ name, text }, index) => {
+      if (shape === 'chat') return { name, text }
+      return { name, text: isCut && index === calls.length - 1 ? null : JSON.stringify(JSON.parse(text || '{}')) }
+    }),
+  })
+  deepEqual(normalize(streamed), normalize(whole), 'the stream is another answer')
+}
+
+function summaryOf({ body, promised: { choice, isParallel, output } }: StructuredRequest): string {
+  const { tools: _, messages: __, response_format: ___, output_config: ____, ...rest } = body
+  const form = `${choice}${isParallel ? '' : ', single'}${output === null ? '' : ', output'}`
+  return `(${form}) ${JSON.stringify(rest).slice(0, 400)}`
+}
