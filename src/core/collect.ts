@@ -31,7 +31,7 @@ export async function collect(events: AsyncIterable<GenerationEvent>): Promise<G
         break
       case 'delta':
         open?.texts.push(event.text)
-        if (open !== null && event.logprobs !== undefined) open.logprobs = [...(open.logprobs ?? []), ...event.logprobs]
+        if (open !== null && event.logprobs !== undefined) (open.logprobs ??= []).push(...event.logprobs)
         break
       case 'block-end':
         if (open !== null) blocks.push({ ...open.block, text: open.texts.join(''), logprobs: open.logprobs })

@@ -29,6 +29,8 @@ export type StructuredRequest = {
   readonly promised: Promised
 }
 
+/** The token of the placeholder weights that opens a call: left alone they never choose it. */
+const callToken = '825'
 const toolNames = ['get_weather', 'Write', 'mcp__files__read', 'a', 'constructor', 'x'.repeat(64), 'get_weather_2', '-']
 
 /** Two of three requests are about tools, the others about the answer's own form. */
@@ -68,7 +70,7 @@ function randomToolSchema(random: Random, shape: 'chat' | 'messages'): Schema | 
 type Choosing = { readonly named: string; readonly isRestricted: boolean }
 
 function chatFields(random: Random, promised: Promised, choosing: Choosing) {
-  const { tools, output, outputTokensMax, isParallel, isRepeatable } = promised
+  const { tools, choice, output, outputTokensMax, isParallel, isRepeatable } = promised
   const format =
     output === true
       ? { type: 'json_object' }
@@ -84,7 +86,11 @@ function chatFields(random: Random, promised: Promised, choosing: Choosing) {
     ...(random.chance(0.5) && { reasoning_effort: random.pick(['none', 'low', 'medium', 'high']) }),
     ...(random.chance(0.15) && { logprobs: true, top_logprobs: random.integer(0, 5) }),
     ...(random.chance(0.1) && { min_tokens: random.integer(1, Math.min(80, outputTokensMax)) }),
-    ...(random.chance(0.1) && { logit_bias: { [String(random.integer(0, 500))]: random.pick([-100, 5, 100]) } }),
+    ...(choice === 'auto' &&
+      tools.length > 0 &&
+      random.chance(0.5) && { logit_bias: { [callToken]: random.pick([8, 12]) } }),
+    ...(choice !== 'auto' &&
+      random.chance(0.1) && { logit_bias: { [String(random.integer(0, 500))]: random.pick([-100, 5, 100]) } }),
     ...(random.chance(0.1) && { frequency_penalty: 1.5, repetition_penalty: 1.2 }),
     ...(!isRepeatable && random.chance(0.3) && { temperature: 1.8 }),
     ...(hasNoText(promised) && random.chance(0.3) && { stop: ['{', '"', ' '] }),

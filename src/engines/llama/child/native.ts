@@ -12,7 +12,8 @@ export type LogitIndex = number & { readonly brand: 'logit-index' }
 export type SamplerConfig = {
   readonly temperature: number
   readonly topP: number
-  readonly topK: number
+  /** Left out it does not limit; zero would sort the whole vocabulary for nothing. */
+  readonly topK?: number
   readonly minP: number
   readonly seed: number
   readonly repeatPenalty?: number
@@ -76,6 +77,7 @@ export type Native = {
   createGrammarState(grammar: string): GrammarState
   /** Moves a state on by a token; false, and nothing moved, when the grammar does not allow it. */
   acceptToken(state: GrammarState, token: number): boolean
+  allowsToken(state: GrammarState, token: number): boolean
 }
 
 /** The library's context; its `sampleToken` answers with a list where more than the token is asked for. */
@@ -141,6 +143,7 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
       const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })
       return new bindings.AddonGrammarEvaluationState(internals.model._model, grammar)
     },
+    allowsToken: (state, token) => bindings.AddonSampler.canBeNextTokenForGrammarEvaluationState(state, token),
     acceptToken(state, token) {
       if (!bindings.AddonSampler.canBeNextTokenForGrammarEvaluationState(state, token)) return false
       bindings.AddonSampler.acceptGrammarEvaluationStateToken(state, token)

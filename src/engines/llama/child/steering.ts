@@ -1,5 +1,5 @@
 import type { AnswerPlan } from './answer-plan.ts'
-import type { GrammarState, Native } from './native.ts'
+import type { Native } from './native.ts'
 import type { TokenChooser } from './token-chooser.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -41,7 +41,7 @@ export class Steering {
   beginAnswer(chooser: TokenChooser): Uint32Array {
     if (this.#isDone || this.#plan.forced === null) return new Uint32Array()
     chooser.forbidEnd(false)
-    chooser.setGrammar(this.#native.createGrammarState(this.#plan.forced))
+    chooser.setGrammar(this.#plan.forced)
     this.#isDone = true
     return this.#vocabulary.tokenize('\n\n')
   }
@@ -66,22 +66,20 @@ export class Steering {
     }
     this.#isDone = true
     const marker = whole.slice(trigger.start, trigger.end)
-    const state = this.#native.createGrammarState(lazy.grammar)
-    if (!this.#accept(state, marker)) return unchanged
+    if (!this.#reads(lazy.grammar, marker)) return unchanged
     const rest = whole.slice(trigger.end)
-    const kept = this.#native.createGrammarState(lazy.grammar)
-    if (this.#accept(kept, marker + rest)) {
-      chooser.setGrammar(kept)
+    if (this.#reads(lazy.grammar, marker + rest)) {
+      chooser.setGrammar(lazy.grammar, [...this.#vocabulary.tokenize(marker + rest)])
       return unchanged
     }
-    chooser.setGrammar(state)
+    chooser.setGrammar(lazy.grammar, [...this.#vocabulary.tokenize(marker)])
     const shown = whole.slice(before.length, trigger.end)
     return { text: shown, tokens: [...this.#vocabulary.tokenizeMarkup(shown)] }
   }
 
-  #accept(state: GrammarState, text: string): boolean {
-    for (const token of this.#vocabulary.tokenize(text)) if (!this.#native.acceptToken(state, token)) return false
-    return true
+  #reads(grammar: string, text: string): boolean {
+    const state = this.#native.createGrammarState(grammar)
+    return this.#vocabulary.tokenize(text).every((token) => this.#native.acceptToken(state, token))
   }
 }
 

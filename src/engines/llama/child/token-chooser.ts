@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { EngineRequest, TokenLogprob } from '../../../core/generation.ts'
-import type { GrammarState, LogitIndex, Native, NativeSampler, SamplerConfig } from './native.ts'
+import { GrammarRun } from './grammar-run.ts'
+import type { LogitIndex, Native, NativeSampler, SamplerConfig } from './native.ts'
 import { createLogprobMeter, type LogprobMeter } from './token-logprobs.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -9,6 +10,7 @@ export type ChosenToken = { readonly token: number; readonly logprob: TokenLogpr
 /** Chooses the tokens of one answer: sampling settings, biases, a minimum length, a grammar, log-probabilities. */
 export class TokenChooser {
   readonly #native: Native
+  readonly #vocabulary: Vocabulary
   readonly #sampler: NativeSampler
   readonly #meter: LogprobMeter | null
   readonly #settings: SamplerConfig
@@ -18,13 +20,16 @@ export class TokenChooser {
   readonly #hasPenalty: boolean
   #history: number[] = []
   #chosen = 0
-  #grammar: GrammarState | null = null
+  #grammar: GrammarRun | null = null
+  /** Tokens that were tried in this place and are no text there. */
+  readonly #rejected = new Set<number>()
   #isEndForbidden = false
 
   /** A text is kept out of the answer where it is a token of its own; any other is only words. */
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
     const { sampling } = request
     this.#native = native
+    this.#vocabulary = vocabulary
     this.#sampler = native.createSampler()
     this.#meter = request.logprobsTop === null ? null : createLogprobMeter(native, vocabulary, request.logprobsTop)
     this.#hasPenalty =
@@ -37,9 +42,9 @@ export class TokenChooser {
     this.#configure()
   }
 
-  /** From the next token on, only what the grammar accepts is chosen; null lifts it. */
-  setGrammar(grammar: GrammarState | null): void {
-    this.#grammar = grammar
+  /** From the next token on, only what the grammar accepts is chosen. `begun` are tokens it has read already. */
+  setGrammar(grammar: string, begun: readonly number[] = []): void {
+    this.#grammar = new GrammarRun(this.#native, this.#vocabulary, grammar, begun)
     this.#configure()
   }
 
@@ -50,12 +55,31 @@ export class TokenChooser {
   }
 
   async choose(index: LogitIndex): Promise<ChosenToken> {
-    const token = await this.#native.context.sampleToken(index, this.#sampler)
+    const token = await this.#sample(index)
     const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
     this.#chosen += 1
     if (this.#hasPenalty) this.#history.push(token)
     if (this.#chosen === this.#outputTokensMin) this.#configure()
     return { token, logprob }
+  }
+
+  /**
+   * The native grammar takes some bytes for characters that are none. A token
+   * that leads there is taken back and another one chosen.
+   */
+  async #sample(index: LogitIndex): Promise<number> {
+    for (;;) {
+      const token = await this.#native.context.sampleToken(index, this.#sampler)
+      if (this.#grammar === null || this.#grammar.take(token)) {
+        if (this.#rejected.size > 0) {
+          this.#rejected.clear()
+          this.#configure()
+        }
+        return token
+      }
+      this.#rejected.add(token)
+      this.#configure()
+    }
   }
 
   dispose(): void {
@@ -69,6 +93,7 @@ export class TokenChooser {
     const mustGoOn = this.#isEndForbidden || this.#chosen < this.#outputTokensMin
     // A grammar says itself where the end may be: where it must be, nothing else could be chosen.
     if (mustGoOn && this.#grammar === null) for (const token of this.#endTokens) biases.set(token, -Infinity)
+    for (const token of this.#rejected) biases.set(token, -Infinity)
     this.#sampler.applyConfig({
       ...this.#settings,
       ...(this.#hasPenalty && { repeatPenaltyTokens: Uint32Array.from(this.#history) }),
@@ -76,7 +101,7 @@ export class TokenChooser {
         tokenBiasKeys: Uint32Array.from(biases.keys()),
         tokenBiasValues: Float32Array.from(biases.values()),
       }),
-      ...(this.#grammar !== null && { grammarEvaluationState: this.#grammar }),
+      ...(this.#grammar !== null && { grammarEvaluationState: this.#grammar.state }),
     })
   }
 }
@@ -86,7 +111,7 @@ function toSettings({ sampling, windowTokensMax, outputTokensMax }: EngineReques
   return {
     temperature: sampling.temperature ?? 1,
     topP: sampling.topP ?? 1,
-    topK: Math.max(0, sampling.topK ?? 0),
+    ...(sampling.topK !== null && sampling.topK > 0 && { topK: sampling.topK }),
     minP: sampling.minP ?? 0,
     // Without a seed of its own each request would share the clock's.
     seed: sampling.seed ?? randomInt(0, 2 ** 32 - 1),

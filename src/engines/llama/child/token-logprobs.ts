@@ -18,7 +18,7 @@ const untouched = { topP: 1, minP: 0, seed: 0 }
  */
 export function createLogprobMeter(native: Native, vocabulary: Vocabulary, top: number): LogprobMeter {
   const likeliest = createSampler(native, { ...untouched, temperature: 1, topK: Math.max(1, top) })
-  const sum = createSampler(native, { ...untouched, temperature: 0, topK: 0 })
+  const sum = createSampler(native, { ...untouched, temperature: 0 })
   return {
     async measure(index, token) {
       const [best, total] = await Promise.all([

@@ -16,6 +16,8 @@ export interface Vocabulary {
   readonly cutsBetweenWords: boolean
   /** The exact bytes a token stands for; control tokens stand for none. */
   bytesOf(token: number): Uint8Array
+  /** The token that stands for one byte alone, where there is one. */
+  tokenOfByte(byte: number): number | undefined
   endsGeneration(token: number): boolean
   readonly endTokens: readonly number[]
   /** Control tokens, and those the model's makers have added as one word each. */
@@ -38,9 +40,12 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
   const specialTokens: SpecialToken[] = []
   const hidden = new Set<number>()
   const endTokens: number[] = []
+  const byteTokens = new Map<number, number>()
   for (let token = 0; token < options.size; token++) {
     if (native.isEogToken(token)) endTokens.push(token)
     const attributes = native.getTokenAttributes(token)
+    const byte = singleByte(native, token, attributes)
+    if (byte !== null) byteTokens.set(byte, token)
     const isControl = (attributes & (attribute.control | attribute.unknown)) !== 0
     if (!isControl && (attributes & attribute.userDefined) === 0) continue
     const text = native.getTokenString(token)
@@ -63,6 +68,7 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
       }
       return bytes
     },
+    tokenOfByte: (byte) => byteTokens.get(byte),
     endsGeneration: (token) => native.isEogToken(token),
     endTokens,
     specialTokens,
@@ -72,6 +78,15 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
     eosText: eos >= 0 ? native.getTokenString(eos) : '',
     prependsBos: native.shouldPrependBosToken(),
   }
+}
+
+/** Control tokens and added words stand for themselves and for no byte. */
+function singleByte(native: NativeVocabulary, token: number, attributes: number): number | null {
+  if ((attributes & (attribute.control | attribute.unknown | attribute.userDefined)) !== 0) return null
+  const text = native.getTokenString(token)
+  if ((attributes & attribute.byte) === 0 && [...text].length !== 1) return null
+  const bytes = tokenBytes(native, token)
+  return bytes.length === 1 ? (bytes[0] ?? null) : null
 }
 
 /**
