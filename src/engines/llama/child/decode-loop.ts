@@ -14,6 +14,8 @@ import type { Task } from './task.ts'
 export type DecodeLoopOutput = {
   events(batch: readonly (readonly [TaskId, GenerationEvent])[]): void
   aborted(id: TaskId, usage: Usage): void
+  /** One answer cannot go on; the others do. */
+  failed(id: TaskId, error: unknown): void
 }
 
 /** A task's share of a batch; `logit` is where it is sampled, null while its prompt goes on. */
@@ -107,7 +109,7 @@ export class DecodeLoop {
     const chunks = this.#assemble()
     await this.#native.context.decodeBatch()
     this.#steps += 1
-    await Promise.all(chunks.flatMap(({ task, logit }) => (logit === null ? [] : [this.#advance(task, logit)])))
+    await Promise.all(chunks.flatMap(({ task, logit }) => (logit === null ? [] : [this.#advanceOrFail(task, logit)])))
     this.#flush()
   }
 
@@ -139,6 +141,16 @@ export class DecodeLoop {
     const tasks = this.#slots.flatMap((task, slot) => (task !== null && isRunnable(task) ? [{ task, slot }] : []))
     if (!this.#native.isReproducible) return tasks
     return tasks.slice(this.#steps % tasks.length).slice(0, 1)
+  }
+
+  /** What goes wrong with the sampling of one answer is that answer's alone. */
+  async #advanceOrFail(task: Task, logit: LogitIndex): Promise<void> {
+    try {
+      await this.#advance(task, logit)
+    } catch (error) {
+      this.#release(task)
+      this.#output.failed(task.id, error)
+    }
   }
 
   async #advance(task: Task, logit: LogitIndex): Promise<void> {

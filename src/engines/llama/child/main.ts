@@ -117,6 +117,10 @@ function prepare(native: Native): Loaded {
   const loop = new DecodeLoop(native, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
+    failed(id, error) {
+      console.error(error)
+      send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
+    },
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
   return { loop, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
