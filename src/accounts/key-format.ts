@@ -1,11 +1,10 @@
 import { crc32 } from 'node:zlib'
-import { randomId } from '../lib/random-id.ts'
+import { alphabet, randomId } from '../lib/random-id.ts'
 
 const prefix = 'sk-ody-'
 const secretLength = 32
 const checksumLength = 6
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A new key: `sk-ody-`, 32 random characters (190 bits) and a checksum of those in 6 characters. */
 export function createKey(): string {

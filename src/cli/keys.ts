@@ -1,14 +1,15 @@
-import { parseArgs } from 'node:util'
 import { createApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
 import { loadConfig } from '../config/load.ts'
 import { openAccounts, type Accounts } from './open-accounts.ts'
+import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
 
+const options = { name: { type: 'string' }, json: { type: 'boolean', default: false } } as const
 const operator = { kind: 'operator' } as const
 
 /** `odyssey keys`: works on the data folder directly, so it needs no running service and may run beside one. */
 export async function keysCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parse(args)
+  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action, id] = positionals
   const accounts = await openAccounts(loadConfig())
   try {
@@ -18,15 +19,6 @@ export async function keysCommand(args: string[]): Promise<void> {
     else throw new UsageError('keys takes create, list or revoke ID.')
   } finally {
     await accounts.db.destroy()
-  }
-}
-
-function parse(args: string[]) {
-  try {
-    const options = { name: { type: 'string' }, json: { type: 'boolean', default: false } } as const
-    return parseArgs({ args, options, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -1,13 +1,12 @@
-import { parseArgs } from 'node:util'
 import { loadConfig } from '../config/load.ts'
 import { modelIds } from '../core/model.ts'
+import { parseArguments } from './parse-arguments.ts'
 import { resolveWeights } from './start-engines.ts'
 import { readStatus } from './status-file.ts'
-import { UsageError } from './usage-error.ts'
 
 /** `odyssey models`: which weights answer for each model, and what the running service has loaded. */
 export async function modelsCommand(args: string[]): Promise<void> {
-  const { json } = parse(args)
+  const { json } = parseArguments({ args, options: { json: { type: 'boolean', default: false } } }).values
   const config = loadConfig()
   const status = readStatus(config.home)
   const rows =
@@ -34,13 +33,5 @@ export async function modelsCommand(args: string[]): Promise<void> {
   for (const { id, weights, isPlaceholder, state, windowTokens, slots } of rows) {
     const size = windowTokens === null ? '' : `, window ${windowTokens} tokens, ${slots ?? '?'} slots`
     console.log(`${id.padEnd(11)} ${state}${size}: ${weights}${isPlaceholder ? ' (placeholder)' : ''}`)
-  }
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options: { json: { type: 'boolean', default: false } } }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }

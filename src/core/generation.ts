@@ -117,6 +117,19 @@ export type Sampling = {
   readonly logitBias: readonly (readonly [token: number, bias: number])[]
 }
 
+/** Leaves every setting to the model. */
+export const modelSampling: Sampling = {
+  temperature: null,
+  topP: null,
+  topK: null,
+  minP: null,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  repetitionPenalty: 1,
+  seed: null,
+  logitBias: [],
+}
+
 /**
  * The one stream every engine produces and every wire format encodes.
  *
@@ -179,6 +192,12 @@ export const zeroUsage: Usage = {
 /** The whole prompt, cached or not. */
 export function inputTokens({ inputUncached, inputCacheRead, inputCacheWrite }: Usage): number {
   return inputUncached + inputCacheRead + inputCacheWrite
+}
+
+/** Adds a further answer to the same request: they share its prompt, which counts once. */
+export function addAnswer(sum: Usage, answer: Usage): Usage {
+  if (inputTokens(sum) === 0) return answer
+  return { ...sum, output: sum.output + answer.output, outputThinking: sum.outputThinking + answer.outputThinking }
 }
 
 /** Thrown by an engine's stream after its signal fired; `usage` counts all the engine did until it stopped. */

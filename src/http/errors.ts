@@ -3,6 +3,7 @@ import { ApiError, toApiError } from '../core/error.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { EncodedError } from '../protocols/protocol.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { HttpParts } from './parts.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that both formats' clients read. */
@@ -16,12 +17,17 @@ export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, r
 /** Answers with an error. What is not meant for the caller goes to the log under the same request id. */
 export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
   const error = fromFramework(thrown) ?? toApiError(thrown)
-  if (error.cause !== undefined) parts.log.error({ request_id: request.id, error: error.cause }, error.message)
+  logCause(parts.log, request.id, error)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
   // The rest of a body that was not read must not be taken for the next request.
   if (status === 408 || parts.tracker.isDraining()) void reply.header('connection', 'close')
   void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
   void reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
+}
+
+/** Writes down what the caller of a failed request is not told. */
+export function logCause(log: Log, requestId: string, error: ApiError): void {
+  if (error.cause !== undefined) log.error({ request_id: requestId, error: error.cause }, error.message)
 }
 
 /** The framework's own refusals, all of them faults of the request, carry their status in `statusCode`. */

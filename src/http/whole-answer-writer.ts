@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
+import { takeOver } from './raw-response.ts'
 
 /** Well within the 60 s after which common proxies, and the 300 s after which clients, give up on a silent server. */
 const firstSpaceMs = 30_000
@@ -41,9 +42,7 @@ export class WholeAnswerWriter {
     const { raw } = this.#reply
     if (!this.#isCommitted) {
       this.#isCommitted = true
-      this.#reply.hijack()
-      for (const [name, value] of Object.entries(this.#reply.getHeaders()))
-        if (value !== undefined) raw.setHeader(name, value)
+      takeOver(this.#reply)
       raw.on('error', () => {})
       raw.writeHead(200, { 'content-type': 'application/json' })
     }

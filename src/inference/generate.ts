@@ -1,6 +1,7 @@
 import type { Ledger, LedgerEntry } from '../billing/ledger.ts'
 import { ApiError, toApiError } from '../core/error.ts'
 import {
+  addAnswer,
   GenerationAborted,
   inputTokens,
   zeroUsage,
@@ -176,12 +177,6 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
       }
     },
   }
-}
-
-/** Several answers to one request share its prompt, which counts once. */
-function addAnswer(sum: Usage, answer: Usage): Usage {
-  if (inputTokens(sum) === 0) return answer
-  return { ...sum, output: sum.output + answer.output, outputThinking: sum.outputThinking + answer.outputThinking }
 }
 
 /**

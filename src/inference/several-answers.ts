@@ -1,5 +1,6 @@
 import type { Engine } from '../core/engine.ts'
 import {
+  addAnswer,
   GenerationAborted,
   zeroUsage,
   type EngineRequest,
@@ -32,7 +33,7 @@ export async function* generateSeveral(
     const others = streams
       .slice(position + 1)
       .map((stream, index) => usageOfAborted(stream, firsts[position + 1 + index]))
-    throw new GenerationAborted((await Promise.all(others)).reduce(addOutput, error.usage))
+    throw new GenerationAborted((await Promise.all(others)).reduce(addAnswer, error.usage))
   } finally {
     await Promise.all(streams.flatMap((stream) => stream.return?.() ?? []))
   }
@@ -70,11 +71,6 @@ async function usageOfAborted(stream: AsyncIterator<GenerationEvent>, first: Fir
   } catch (error) {
     return error instanceof GenerationAborted ? error.usage : zeroUsage
   }
-}
-
-/** The prompt is the same for all and counts once. */
-function addOutput(sum: Usage, { output, outputThinking }: Usage): Usage {
-  return { ...sum, output: sum.output + output, outputThinking: sum.outputThinking + outputThinking }
 }
 
 /** With one seed for all, all answers would be one. */

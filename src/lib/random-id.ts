@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** Digits and letters, in the order of their codes. */
+export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Random letters and digits; 24 of them carry 142 bits. */
 export function randomId(length = 24): string {

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
 import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt-builder.ts'
-import { createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
+import { boundaryTexts, createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
 import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
 import { probeTemplate } from '../../src/prompts/probe-template.ts'
 import { engineRequest } from '../harness/requests.ts'
@@ -29,7 +29,7 @@ before(async () => {
     markup: [],
     templateSource: native.chatTemplate ?? '',
   })
-  const template = compileChatTemplate(native.chatTemplate ?? '', { bosToken: '', eosToken: vocabulary.eosText })
+  const template = compileChatTemplate(native.chatTemplate ?? '', boundaryTexts(native.vocabulary))
   prompts = createPromptBuilder({ template, traits: probeTemplate(template), toolFormat: null, vocabulary })
 })
 

@@ -1,4 +1,4 @@
-import type { EngineRequest, GenerationRequest } from '../../src/core/generation.ts'
+import { modelSampling, type EngineRequest, type GenerationRequest } from '../../src/core/generation.ts'
 
 /** A plain question, with whatever a test wants different. */
 export function generationRequest(changes: Partial<GenerationRequest> = {}): GenerationRequest {
@@ -10,17 +10,7 @@ export function generationRequest(changes: Partial<GenerationRequest> = {}): Gen
     toolChoice: { kind: 'auto', parallel: true, allowed: null },
     thinking: { kind: 'default' },
     output: { kind: 'text' },
-    sampling: {
-      temperature: null,
-      topP: null,
-      topK: null,
-      minP: null,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      repetitionPenalty: 1,
-      seed: null,
-      logitBias: [],
-    },
+    sampling: modelSampling,
     outputTokensMax: null,
     outputTokensMin: 0,
     stopSequences: [],
@@ -37,5 +27,5 @@ export function engineRequest(changes: Partial<EngineRequest> = {}): EngineReque
 }
 
 export function withSeed(seed: number, temperature = 1): EngineRequest['sampling'] {
-  return { ...generationRequest().sampling, seed, temperature }
+  return { ...modelSampling, seed, temperature }
 }

@@ -8,9 +8,11 @@ import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
+import { logCause } from '../errors.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { readJson } from '../middleware/read-json.ts'
 import type { HttpParts } from '../parts.ts'
+import { takeOver } from '../raw-response.ts'
 import { ClientGone, SseWriter } from '../sse.ts'
 import { WholeAnswerWriter } from '../whole-answer-writer.ts'
 
@@ -53,8 +55,7 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   } catch (thrown) {
     throw causeOfEnd(thrown, signal)
   }
-  reply.hijack()
-  const writer = new SseWriter(withHeaders(reply), { clock, ping: protocol.ping })
+  const writer = new SseWriter(takeOver(reply), { clock, ping: protocol.ping })
   try {
     const events = await starting
     for await (const message of decoded.encoder.encodeStream(events, metaOf(exchange))) await writer.write(message)
@@ -62,7 +63,7 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   } catch (thrown) {
     if (thrown instanceof ClientGone) return
     const error = causeOfEnd(thrown, signal)
-    logCause(exchange, error)
+    logCause(parts.log, exchange.request.id, error)
     writer.fail(protocol.encodeStreamError(error, exchange.request.id as RequestId))
   }
 }
@@ -76,7 +77,7 @@ async function answerWhole(exchange: Exchange): Promise<void> {
   } catch (thrown) {
     const error = causeOfEnd(thrown, signal)
     if (!writer.giveUp()) throw error
-    logCause(exchange, error)
+    logCause(parts.log, exchange.request.id, error)
   }
 }
 
@@ -118,21 +119,10 @@ function whenClientLeaves(response: ServerResponse): AbortSignal {
   return controller.signal
 }
 
-/** A raw response knows nothing of the headers set on the framework's reply. */
-function withHeaders(reply: FastifyReply): ServerResponse {
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) reply.raw.setHeader(name, value)
-  return reply.raw
-}
-
 function metaOf({ request, decoded, parts }: Exchange): AnswerMeta {
   return {
     requestId: request.id as RequestId,
     model: decoded.request.model,
     createdAtMs: parts.inference.clock.nowMs(),
   }
-}
-
-function logCause({ parts, request }: Exchange, error: ApiError): void {
-  if (error.cause !== undefined) parts.log.error({ request_id: request.id, error: error.cause }, error.message)
 }

@@ -1,9 +1,10 @@
 import type { GeneratedBlock, Generation } from '../../core/collect.ts'
+import { addAnswer, zeroUsage } from '../../core/generation.ts'
 import type { AnswerMeta, Json } from '../protocol.ts'
 import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
 import { encodeFinishReason, isCut } from './finish-reason.ts'
 import { encodeLogprobs } from './logprobs.ts'
-import { encodeUsage, sumUsage } from './usage.ts'
+import { encodeUsage } from './usage.ts'
 
 type CallBlock = Extract<GeneratedBlock, { kind: 'tool-call' }>
 
@@ -11,7 +12,7 @@ export function encodeAnswer(answers: readonly Generation[], meta: AnswerMeta, s
   return {
     ...answerHead(meta, 'chat.completion'),
     choices: answers.map((answer, index) => encodeChoice(answer, index, shape)),
-    usage: encodeUsage(sumUsage(answers.map(({ usage }) => usage))),
+    usage: encodeUsage(answers.map(({ usage }) => usage).reduce(addAnswer, zeroUsage)),
     service_tier: 'default',
     system_fingerprint: shape.systemFingerprint,
   }

@@ -1,9 +1,17 @@
-import type { BlockStart, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../core/generation.ts'
+import {
+  addAnswer,
+  zeroUsage,
+  type BlockStart,
+  type FinishReason,
+  type GenerationEvent,
+  type TokenLogprob,
+  type Usage,
+} from '../../core/generation.ts'
 import type { AnswerMeta, Json, SseMessage } from '../protocol.ts'
 import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
 import { encodeFinishReason, isCut } from './finish-reason.ts'
 import { encodeLogprobs } from './logprobs.ts'
-import { encodeUsage, sumUsage } from './usage.ts'
+import { encodeUsage } from './usage.ts'
 
 type Delta = { readonly [key: string]: Json }
 
@@ -28,7 +36,8 @@ export async function* encodeStream(
     }
   }
   if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
-  if (shape.includesUsage) yield frame({ ...head, choices: [], usage: encodeUsage(sumUsage(usages)) })
+  if (shape.includesUsage)
+    yield frame({ ...head, choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) })
   yield { data: '[DONE]' }
 }
 

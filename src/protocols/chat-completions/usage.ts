@@ -1,10 +1,4 @@
-import { inputTokens, zeroUsage, type Usage } from '../../core/generation.ts'
-
-/** Several answers to one request share its prompt, which counts once. */
-export function sumUsage([first = zeroUsage, ...others]: readonly Usage[]): Usage {
-  const sum = (key: 'output' | 'outputThinking') => others.reduce((total, usage) => total + usage[key], first[key])
-  return { ...first, output: sum('output'), outputThinking: sum('outputThinking') }
-}
+import { inputTokens, type Usage } from '../../core/generation.ts'
 
 export function encodeUsage(usage: Usage) {
   const promptTokens = inputTokens(usage)

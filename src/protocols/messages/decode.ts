@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/error.ts'
-import type { GenerationRequest, OutputFormat, Sampling } from '../../core/generation.ts'
+import { modelSampling, type GenerationRequest, type OutputFormat, type Sampling } from '../../core/generation.ts'
 import { parseBody } from '../parse-body.ts'
 import type { DecodedRequest, Json } from '../protocol.ts'
 import type { AnswerShape } from './answer-shape.ts'
@@ -93,18 +93,6 @@ function decodePrompt(body: CountBody, outputTokensMax: number | null, signature
     choiceCount: 1,
   }
   return { request, thinking }
-}
-
-const modelSampling: Sampling = {
-  temperature: null,
-  topP: null,
-  topK: null,
-  minP: null,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  repetitionPenalty: 1,
-  seed: null,
-  logitBias: [],
 }
 
 function decodeSampling(body: MessagesBody): Sampling {

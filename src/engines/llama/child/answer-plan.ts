@@ -89,8 +89,8 @@ function toolSection(
  */
 function compileToolSchema(builder: GrammarBuilder, tool: Tool, schema: Tool['parameters']): string {
   try {
-    // A builder is of no use after a fault, so the schema is tried on one of its own.
-    compileSchema(createGrammarBuilder(), schema)
+    // A builder is of no use after a fault. Where one is to be got over, the schema is tried on a builder of its own.
+    if (!tool.isStrict) compileSchema(createGrammarBuilder(), schema)
     return compileSchema(builder, schema)
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error

@@ -41,7 +41,7 @@ export class BlockWriter {
     if (!this.#trimsStart || this.#hasBegun) return text
     const trimmed = text.trimStart()
     this.#hasBegun = trimmed !== ''
-    if (kind === 'text') this.#aligner?.skip(Buffer.byteLength(text) - Buffer.byteLength(trimmed))
+    if (kind === 'text') this.#aligner?.discard(Buffer.byteLength(text) - Buffer.byteLength(trimmed))
     return trimmed
   }
 
@@ -60,7 +60,7 @@ export class BlockWriter {
   openCall(id: string, name: string): void {
     this.close()
     // What is left are the tokens of the markup that announces the call.
-    this.#aligner?.skip(Infinity)
+    this.#aligner?.discard(Infinity)
     this.#openBlock({ kind: 'tool-call', id, name })
   }
 

@@ -58,7 +58,7 @@ test('a token of which a part was shown is cut to that part', () => {
 test('skipped bytes belong to no token', () => {
   const aligner = new LogprobAligner()
   for (const text of ['\n\n', ' Yes', '!']) aligner.push(token(Buffer.from(text)))
-  aligner.skip(3)
+  aligner.discard(3)
   const piece = aligner.show('Yes!')
   assert.deepEqual(
     piece?.logprobs.map(({ bytes }) => Buffer.from(bytes).toString()),

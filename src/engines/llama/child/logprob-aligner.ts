@@ -21,7 +21,7 @@ export class LogprobAligner {
   }
 
   /** Forgets bytes at the front that are not part of the answer. */
-  skip(byteCount: number): void {
+  discard(byteCount: number): void {
     let left = byteCount
     for (let first = this.#tokens[0]; left > 0 && first !== undefined; first = this.#tokens[0]) {
       const dropped = Math.min(left, first.bytes.length)

@@ -13,7 +13,7 @@ import { DecodeLoop } from './decode-loop.ts'
 import { loadNative, type Native } from './native.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
 import { createTask, type PlannedRequest, type TaskContext } from './task.ts'
-import { createVocabulary } from './vocabulary.ts'
+import { boundaryTexts, createVocabulary } from './vocabulary.ts'
 
 type Asked = { readonly id: TaskId; readonly request: EngineRequest }
 type Loaded = { readonly loop: DecodeLoop; readonly prompts: PromptBuilder; readonly context: TaskContext }
@@ -101,12 +101,7 @@ process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToChild) => child.receive(message))
 
 function prepare(native: Native): Loaded {
-  const bos = native.vocabulary.tokenBos()
-  const eos = native.vocabulary.tokenEos()
-  const template = compileChatTemplate(native.chatTemplate ?? plainTemplate, {
-    bosToken: bos >= 0 ? native.vocabulary.getTokenString(bos) : '',
-    eosToken: eos >= 0 ? native.vocabulary.getTokenString(eos) : '',
-  })
+  const template = compileChatTemplate(native.chatTemplate ?? plainTemplate, boundaryTexts(native.vocabulary))
   const traits = probeTemplate(template)
   const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
   const vocabulary = createVocabulary(native.vocabulary, {

@@ -113,8 +113,8 @@ async function toTokens(pieces: readonly PromptPiece[], vocabulary: Vocabulary):
     }
   }
   const { bosToken } = vocabulary
-  if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken.token) {
-    parts.unshift(Uint32Array.of(bosToken.token))
+  if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken) {
+    parts.unshift(Uint32Array.of(bosToken))
   }
   return concat(parts)
 }

@@ -22,8 +22,7 @@ export interface Vocabulary {
   readonly endTokens: readonly number[]
   /** Control tokens, and those the model's makers have added as one word each. */
   readonly specialTokens: readonly SpecialToken[]
-  readonly bosToken: { readonly token: number; readonly text: string } | null
-  readonly eosText: string
+  readonly bosToken: number | null
   readonly prependsBos: boolean
 }
 
@@ -55,7 +54,6 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
   }
   const cache = new Map<number, Uint8Array>()
   const bos = native.tokenBos()
-  const eos = native.tokenEos()
 
   return {
     tokenize: (text) => (text === '' ? new Uint32Array() : native.tokenize(text, false)),
@@ -74,10 +72,15 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
     specialTokens,
     // A space belongs to the word behind it, and merges never reach from one word into the next.
     cutsBetweenWords: native.getVocabularyType() === bytePairVocabularyType,
-    bosToken: bos >= 0 ? { token: bos, text: native.getTokenString(bos) } : null,
-    eosText: eos >= 0 ? native.getTokenString(eos) : '',
+    bosToken: bos >= 0 ? bos : null,
     prependsBos: native.shouldPrependBosToken(),
   }
+}
+
+/** The texts that a template may ask for by name; a vocabulary may lack either token. */
+export function boundaryTexts(native: NativeVocabulary): { readonly bosToken: string; readonly eosToken: string } {
+  const textOf = (token: number) => (token >= 0 ? native.getTokenString(token) : '')
+  return { bosToken: textOf(native.tokenBos()), eosToken: textOf(native.tokenEos()) }
 }
 
 /** Control tokens and added words stand for themselves and for no byte. */

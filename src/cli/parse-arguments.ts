@@ -1,0 +1,11 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from './usage-error.ts'
+
+/** As `parseArgs`, but a fault is a `UsageError`. */
+export const parseArguments: typeof parseArgs = (config) => {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
