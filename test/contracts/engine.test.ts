@@ -1,43 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { collect } from '../../src/core/collect.ts'
 import { FakeEngine } from '../../src/engines/fake/fake-engine.ts'
-import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { openLlama } from '../harness/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { describeEngineContract } from './engine.ts'
 
 describeEngineContract('fake', () => Promise.resolve(new FakeEngine()))
 
-describeEngineContract('llama', () => openLlama(false))
-describeEngineContract('llama, reproducible', () => openLlama(true))
-
-function openLlama(isReproducible: boolean): Promise<LlamaEngine> {
-  return Promise.resolve(
-    new LlamaEngine({
-      settings: {
-        weightsPath: fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url)),
-        gpu: 'off',
-        slots: 4,
-        windowTokensMax: 8_192,
-        threads: 1,
-        batchTokens: 256,
-        isReproducible,
-      },
-      environment: { PATH: process.env['PATH'] ?? '' },
-      clock: systemClock,
-      onReady: () => {},
-      onExit: () => {},
-      onOutput: () => {},
-    }),
-  )
-}
+const open = (isReproducible: boolean) => openLlama({ slots: 4, batchTokens: 256, isReproducible })
+describeEngineContract('llama', () => Promise.resolve(open(false)))
+describeEngineContract('llama, reproducible', () => Promise.resolve(open(true)))
 
 describe('the reproducible lane', () => {
   let engine: LlamaEngine
-  before(async () => {
-    engine = await openLlama(true)
+  before(() => {
+    engine = open(true)
   })
   after(() => engine.close())
 

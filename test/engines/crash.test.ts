@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { collect } from '../../src/core/collect.ts'
 import { ApiError } from '../../src/core/error.ts'
-import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { openLlama } from '../harness/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -12,28 +11,9 @@ const never = new AbortController().signal
 let engine: LlamaEngine
 
 before(() => {
-  engine = openEngine(fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url)))
+  engine = openLlama({ windowTokensMax: 32_768 })
 })
 after(() => engine.close())
-
-function openEngine(weightsPath: string): LlamaEngine {
-  return new LlamaEngine({
-    settings: {
-      weightsPath,
-      gpu: 'off',
-      slots: 2,
-      windowTokensMax: 32_768,
-      threads: 1,
-      batchTokens: 128,
-      isReproducible: false,
-    },
-    environment: { PATH: process.env['PATH'] ?? '' },
-    clock: systemClock,
-    onReady: () => {},
-    onExit: () => {},
-    onOutput: () => {},
-  })
-}
 
 /** Long enough in its prompt to be under way for seconds. */
 const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(20_000) }] }] })
@@ -68,7 +48,7 @@ test('a prompt that does not fit is refused with the exact numbers', async () =>
 })
 
 test('weights that cannot be loaded leave the engine down, and requests are told at once', async () => {
-  const broken = openEngine(fileURLToPath(import.meta.url))
+  const broken = openLlama({ weightsPath: import.meta.filename })
   const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
   await assert.rejects(collect(broken.generate(engineRequest(), never)), isOverloaded)
   assert.notEqual(broken.status().state, 'ready')

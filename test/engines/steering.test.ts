@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { checkStream } from '../../src/core/check-stream.ts'
 import { collect, type Generation } from '../../src/core/collect.ts'
 import { ApiError } from '../../src/core/error.ts'
 import type { EngineRequest, Tool } from '../../src/core/generation.ts'
 import { loadNative } from '../../src/engines/llama/child/native.ts'
-import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { openLlama, placeholderPath } from '../harness/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 // The placeholder weights never call a tool of their own accord. A bias on the token
 // that announces a call makes them begin one; the grammar has to do the rest.
 
-const weightsPath = fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url))
 const never = new AbortController().signal
 let engine: LlamaEngine
 let callToken = -1
@@ -32,24 +30,18 @@ const tool: Tool = {
 }
 
 before(async () => {
-  engine = new LlamaEngine({
-    settings: {
-      weightsPath,
-      gpu: 'off',
-      slots: 2,
-      windowTokensMax: 8_192,
-      threads: 1,
-      batchTokens: 128,
-      isReproducible: false,
-    },
-    environment: { PATH: process.env['PATH'] ?? '' },
-    clock: systemClock,
-    onReady: () => {},
-    onExit: () => {},
-    onOutput: () => {},
-  })
-  const native = await loadNative({
-    weightsPath,
+  engine = openLlama()
+  const native = await loadVocabulary()
+  callToken = native.vocabulary.tokenize('<tool_call>', true)[0] ?? -1
+})
+after(() => engine.close())
+
+const run = (changes: Partial<EngineRequest>): Promise<Generation> =>
+  collect(checkStream(engine.generate(engineRequest(changes), never)))
+
+function loadVocabulary() {
+  return loadNative({
+    weightsPath: placeholderPath,
     gpu: 'off',
     slots: 1,
     windowTokensMax: 512,
@@ -57,12 +49,7 @@ before(async () => {
     batchTokens: 32,
     isReproducible: false,
   })
-  callToken = native.vocabulary.tokenize('<tool_call>', true)[0] ?? -1
-})
-after(() => engine.close())
-
-const run = (changes: Partial<EngineRequest>): Promise<Generation> =>
-  collect(checkStream(engine.generate(engineRequest(changes), never)))
+}
 
 function requireCall({ blocks, reason }: Generation): void {
   const call = blocks.at(-1)
@@ -142,15 +129,7 @@ test('a bias and a minimum length have their effect', async () => {
   assert.ok(long.usage.output >= 120)
   const plain = await run({ sampling: withSeed(9, 0) })
   const first = plain.blocks[0]?.text.split(' ')[0] ?? ''
-  const native = await loadNative({
-    weightsPath,
-    gpu: 'off',
-    slots: 1,
-    windowTokensMax: 512,
-    threads: 1,
-    batchTokens: 32,
-    isReproducible: false,
-  })
+  const native = await loadVocabulary()
   const banned = [...native.vocabulary.tokenize(first, false)][0] ?? 0
   const biased = await run({ sampling: { ...withSeed(9, 0), logitBias: [[banned, -100]] } })
   assert.notEqual(biased.blocks[0]?.text.split(' ')[0], first)

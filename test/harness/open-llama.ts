@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url'
+import { LlamaEngine, type LlamaEngineOptions } from '../../src/engines/llama/llama-engine.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+export const placeholderPath = fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url))
+
+type Settings = LlamaEngineOptions['settings']
+
+/** The real engine on the placeholder weights, with whatever a test wants different. */
+export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
+  return new LlamaEngine({
+    settings: {
+      weightsPath: placeholderPath,
+      gpu: 'off',
+      slots: 2,
+      windowTokensMax: 8_192,
+      threads: 1,
+      batchTokens: 128,
+      isReproducible: false,
+      ...changes,
+    },
+    environment: { PATH: process.env['PATH'] ?? '' },
+    clock: systemClock,
+    onReady: () => {},
+    onExit: () => {},
+    onOutput: () => {},
+  })
+}
