@@ -11,6 +11,8 @@ export type TemplateOptions = {
   readonly addGenerationPrompt: boolean
   /** Null leaves the template's own default. */
   readonly enableThinking: boolean | null
+  /** The id that the client asked for; weights that serve under several names can then say who they are. */
+  readonly servedModelName?: string
 }
 
 export interface ChatTemplate {
@@ -31,7 +33,7 @@ export function compileChatTemplate(
 ): ChatTemplate {
   const template = new Template(rewriteListMethods(source))
   const render = (messages: readonly TemplateMessage[], options: TemplateOptions, noTools: object) => {
-    const { tools, addGenerationPrompt, enableThinking } = options
+    const { tools, addGenerationPrompt, enableThinking, servedModelName } = options
     // Families name the switch differently; a template ignores the names it does not know.
     const thinking = enableThinking === null ? {} : { enable_thinking: enableThinking, thinking: enableThinking }
     return template.render({
@@ -40,6 +42,7 @@ export function compileChatTemplate(
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
       ...thinking,
+      ...(servedModelName !== undefined && { served_model_name: servedModelName }),
       ...(tools === null ? noTools : { tools }),
     })
   }

@@ -40,6 +40,36 @@ const bombs: Readonly<Record<string, () => JsonSchema>> = {
   '10^9 characters': () => ({ type: 'string', maxLength: 1e9 }),
   '10^9 characters at least': () => ({ type: 'string', minLength: 1e9 }),
   'nested bounds': () => nested(10, (inner) => ({ type: 'array', items: inner, maxItems: 1000 })),
+  'a million items at least': () => nested(2, (inner) => ({ type: 'array', items: inner, minItems: 1000 })),
+  'a million items at least, through references': () => ({
+    type: 'array',
+    minItems: 1000,
+    items: { $ref: '#/$defs/row' },
+    $defs: { row: { type: 'array', minItems: 1000, items: { $ref: '#/$defs/cell' } }, cell: { type: 'boolean' } },
+  }),
+  'a million characters in items': () => ({
+    type: 'array',
+    minItems: 1000,
+    items: { type: 'string', minLength: 1000 },
+  }),
+  'a million characters by a pattern': () => ({
+    type: 'array',
+    minItems: 1000,
+    items: { type: 'string', pattern: '^[a-z]{1000}$' },
+  }),
+  'a million characters of a constant': () => ({
+    type: 'array',
+    minItems: 1000,
+    items: { const: 'x'.repeat(1000) },
+  }),
+  'a million items in all properties together': () => {
+    const names = range(1000).map((index) => `p${index}`)
+    const lists = { type: 'array', items: { type: 'null' }, minItems: 1000 }
+    return { type: 'object', properties: properties(1000, () => lists), required: names }
+  },
+  'a million items where any are begun': () => ({
+    anyOf: [{ type: 'null' }, nested(2, (inner) => ({ type: 'array', items: inner, minItems: 1000 }))],
+  }),
   'exponential references in properties': () =>
     chain(40, (next) => ({ type: 'object', properties: { a: next, b: next } })),
   'exponential references in anyOf': () =>
@@ -175,6 +205,24 @@ function isRefused(schema: JsonSchema): boolean {
     return true
   }
 }
+
+test('the least that an answer must have is bounded, and the place named', () => {
+  const list = (items: unknown, minItems: number): JsonSchema => ({ type: 'array', items, minItems })
+  const rows = { type: 'object', properties: { rows: list(list({ type: 'string' }, 1000), 1000) } }
+  const { path, message } = faultFrom(rows)
+  assert.deepEqual(path, ['properties', 'rows', 'minItems'])
+  assert.match(message, /200000 characters/)
+  for (const schema of [
+    list({ type: 'string', minLength: 100 }, 1000),
+    list(list({ type: 'integer' }, 250), 250),
+    // The shorter of two alternatives is what must be there at least.
+    list({ anyOf: [{ type: 'null' }, list({ type: 'string' }, 1000)] }, 1000),
+    list({ type: ['string', 'null'], minLength: 1000 }, 1000),
+    { $ref: '#/$defs/tree', $defs: { tree: list({ anyOf: [{ type: 'null' }, { $ref: '#/$defs/tree' }] }, 1000) } },
+  ]) {
+    assert.ok(toGrammar(schema).length > 0)
+  }
+})
 
 test('what looks large and is not', () => {
   const alternatives = range(900).map((index) => ({ const: `value ${index}`, title: 'One' }))

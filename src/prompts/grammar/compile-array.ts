@@ -27,24 +27,28 @@ export function compileArray(context: Context, parts: readonly Part[], hint: str
   const items = itemParts(context, parts, { min, max })
   if (min > max || (items.others === null && min > items.first.length)) throw impossible(parts)
   if (items.others?.length === 0 && items.first.length === 0 && min === 0 && max === Infinity) {
-    return { text: anyJsonArray(builder), needs: [] }
+    return { text: anyJsonArray(builder), own: brackets, needs: [] }
   }
   const first = items.first.map((item) => context.value(item, hint))
   const leading = first.join(` ${comma} `)
   const left = { min: Math.max(0, min - first.length), max: max - first.length }
+  const own = brackets + Math.max(0, first.length + left.min - 1)
+  const needs = first.map((value) => ({ value, times: 1 }))
   if (items.others === null || left.max <= 0) {
-    return { text: builder.rule(hint, ['"["', leading, '"]"'].join(' ')), needs: first }
+    return { text: builder.rule(hint, ['"["', leading, '"]"'].join(' ')), own, needs }
   }
   const other = context.value(items.others, `${hint}-item`)
   // A rule, because the native parser limits how much a repeated group may contain.
   const next = builder.rule('next', `${comma} ${other}`)
-  const needs = left.min > 0 ? [...first, other] : first
+  if (left.min > 0) needs.push({ value: other, times: left.min })
   if (first.length > 0) {
-    return { text: builder.rule(hint, `"[" ${leading} ${next}${times(left.min, left.max)} "]"`), needs }
+    return { text: builder.rule(hint, `"[" ${leading} ${next}${times(left.min, left.max)} "]"`), own, needs }
   }
   const some = `${other} ${next}${times(Math.max(0, left.min - 1), left.max - 1)}`
-  return { text: builder.rule(hint, `"[" ${left.min > 0 ? some : `(${some})?`} "]"`), needs }
+  return { text: builder.rule(hint, `"[" ${left.min > 0 ? some : `(${some})?`} "]"`), own, needs }
 }
+
+const brackets = 2
 
 function itemParts(context: Context, parts: readonly Part[], size: { min: number; max: number }): ItemParts {
   const tuples = parts.map((part) => ({ part, items: tupleOf(part) }))

@@ -3,8 +3,7 @@ import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax } from './decim
 import { naturalRange } from './integer-range.ts'
 import { anyInteger, anyNumber, fractionDigitsMax, integerDigitsMax } from './json-rules.ts'
 import { type Bound, type Bounds, multipleExponent, numberBounds } from './number-bounds.ts'
-import type { SchemaFault } from './schema-fault.ts'
-import { eachKeyword, faultAt, impossible, type Part } from './schema/schema-part.ts'
+import { eachKeyword, impossible, type Part } from './schema/schema-part.ts'
 
 export function compileInteger(context: Context, parts: readonly Part[], hint: string): string {
   const bounds = numberBounds(parts)
@@ -64,17 +63,9 @@ export function compileNumber(context: Context, parts: readonly Part[], hint: st
 const doubleDigits = 15
 
 /** Numbers in plain notation, which is the one whose digits can be compared with a bound's. */
-function decimalsWithin({ builder }: Context, parts: readonly Part[], choice: NumberChoice): string {
-  const low = toLimit(parts, choice.bounds.low, lowNames)
-  const high = toLimit(parts, choice.bounds.high, highNames)
-  // Beside a bound that is left out, a number with more digits than a double tells apart would round to it.
-  const exact = [low, high].flatMap((bound) =>
-    bound?.isExclusive === true ? [Math.max(bound.fraction.length, doubleDigits - bound.whole.toString().length)] : [],
-  )
-  const fractionMax = Math.min(-choice.exponent, ...exact)
-  if ([low, high].some((bound) => bound !== null && bound.fraction.length > fractionMax)) {
-    throw boundFault(parts, [...lowNames, ...highNames], 'more decimal places than a value may have')
-  }
+function decimalsWithin(context: Context, parts: readonly Part[], choice: NumberChoice): string {
+  const { builder } = context
+  const { low, high, fractionMax } = decimalLimits(context, parts, choice)
   const alternatives: string[] = []
   if (high === null || !isBelowZero(high)) {
     const from = low === null || low.isNegative ? null : low
@@ -89,21 +80,48 @@ function decimalsWithin({ builder }: Context, parts: readonly Part[], choice: Nu
   return builder.rule(choice.hint, alternatives.join(' | '))
 }
 
+type DecimalLimits = { readonly low: Decimal | null; readonly high: Decimal | null; readonly fractionMax: number }
+
+function decimalLimits(context: Context, parts: readonly Part[], { bounds, exponent }: NumberChoice): DecimalLimits {
+  const low = toLimit(context, parts, { bound: bounds.low, names: lowNames })
+  const high = toLimit(context, parts, { bound: bounds.high, names: highNames })
+  // Beside a bound that is left out, a number with more digits than a double tells apart would round to it.
+  const exact = [low, high].flatMap((bound) =>
+    bound?.isExclusive === true ? [Math.max(bound.fraction.length, doubleDigits - bound.whole.toString().length)] : [],
+  )
+  const fractionMax = Math.min(-exponent, ...exact)
+  const isTooFine = (bound: Decimal | null) => bound !== null && bound.fraction.length > fractionMax
+  const tooFine = 'more decimal places than a value may have'
+  if (isTooFine(low)) relaxBound(context, parts, { names: lowNames, message: tooFine })
+  if (isTooFine(high)) relaxBound(context, parts, { names: highNames, message: tooFine })
+  return { low: isTooFine(low) ? null : low, high: isTooFine(high) ? null : high, fractionMax }
+}
+
 const lowNames = ['minimum', 'exclusiveMinimum'] as const
 const highNames = ['maximum', 'exclusiveMaximum'] as const
+type Names = typeof lowNames | typeof highNames
 
-/** A bound in digits; null where it lies beyond all the numbers that are generated. */
-function toLimit(parts: readonly Part[], bound: Bound | null, names: readonly string[]): Decimal | null {
+/** A bound in digits; null where it lies beyond all the numbers that are generated, or is left out. */
+function toLimit(
+  context: Context,
+  parts: readonly Part[],
+  { bound, names }: { readonly bound: Bound | null; readonly names: Names },
+): Decimal | null {
   if (bound === null) return null
   const decimal = toDecimal(bound)
   if (decimal.whole.toString().length <= wholeDigitsMax) return decimal
-  if (decimal.isNegative === (names === lowNames)) return null
-  throw boundFault(parts, names, `more than ${wholeDigitsMax} digits are not supported`)
+  if (decimal.isNegative !== (names === lowNames)) {
+    relaxBound(context, parts, { names, message: `more than ${wholeDigitsMax} digits are not supported` })
+  }
+  return null
 }
 
-function boundFault(parts: readonly Part[], names: readonly string[], message: string): SchemaFault {
-  const [found] = names.flatMap((name) => eachKeyword(parts, name).map(({ part }) => ({ part, name })))
-  return found === undefined ? impossible(parts) : faultAt(found.part, found.name, message)
+function relaxBound(
+  { relax }: Context,
+  parts: readonly Part[],
+  { names, message }: { readonly names: Names; readonly message: string },
+): void {
+  for (const name of names) for (const { part } of eachKeyword(parts, name)) relax(part, name, message)
 }
 
 /** Whether a bound from above leaves negative numbers only. */

@@ -11,7 +11,7 @@
 import type { Body, Context } from './context.ts'
 import { extraRule, isUnrestricted } from './extra-properties.ts'
 import { anyJsonObject } from './json-rules.ts'
-import { linkProperties } from './link-properties.ts'
+import { type Chain, linkProperties } from './link-properties.ts'
 import { knownNames, knownProperties, type Property, readNames, readObjectParts } from './object-properties.ts'
 import { repetitionMax, repetitionProductMax } from './schema/schema-limits.ts'
 import { eachKeyword, faultOf, impossible, type Part, sizeMax, sizeMin } from './schema/schema-part.ts'
@@ -23,21 +23,33 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
   const known = knownNames(objects, names)
   const extras = { objects, names, known, hint }
   const isAnySize = ['minProperties', 'maxProperties'].every((name) => eachKeyword(parts, name).length === 0)
-  if (isAnySize && isUnrestricted(context, extras)) return { text: anyJsonObject(builder), needs: [] }
+  if (isAnySize && isUnrestricted(context, extras)) return { text: anyJsonObject(builder), own: braces, needs: [] }
   const properties = knownProperties(context, { objects, names, known })
   const extra = extraRule(context, extras)
   const size = propertyCount(context, parts, { properties, hasExtra: extra !== null })
   const members = properties.map(({ name, parts: inner, isRequired }) => {
     const key = builder.literal(`${JSON.stringify(name)}:`)
     const value = context.value(inner, name)
-    return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value }
+    return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value, length: name.length }
   })
-  const text = linkProperties(builder, { members, extra, ...size })
-  const needs = members.filter(({ isRequired }) => isRequired).map(({ value }) => value)
-  if (text !== null) return { text: builder.rule(hint, `"{" ${text}`), needs }
-  throw eachKeyword(parts, 'minProperties').length > 0
-    ? faultOf(parts, 'minProperties', 'so many properties cannot be generated')
-    : impossible(parts)
+  const text =
+    linkProperties(builder, { members, extra, ...size }) ?? linkFewer(context, parts, { members, extra, ...size })
+  const required = members.filter(({ isRequired }) => isRequired)
+  // Quotes, a colon and mostly a comma stand around a name.
+  const own = required.reduce((sum, { length }) => sum + length + 4, braces)
+  const needs = required.map(({ value }) => ({ value, times: 1 }))
+  return { text: builder.rule(hint, `"{" ${text}`), own, needs }
+}
+
+const braces = 2
+
+/** Where more properties are wanted than can be told apart, as many as there are. */
+function linkFewer({ builder, relax }: Context, parts: readonly Part[], chain: Chain): string {
+  const text = linkProperties(builder, { ...chain, min: 0 })
+  const [found] = eachKeyword(parts, 'minProperties')
+  if (found === undefined || text === null) throw impossible(parts)
+  relax(found.part, 'minProperties', 'so many properties cannot be generated')
+  return text
 }
 
 /** The bounds on the number of properties, left out where they hold by themselves. */

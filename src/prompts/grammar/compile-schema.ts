@@ -4,62 +4,75 @@ import { compileInteger, compileNumber } from './compile-number.ts'
 import { compileObject } from './compile-object.ts'
 import { compileString } from './compile-string.ts'
 import { compileValues, hasListedValues } from './compile-values.ts'
-import type { Body, Context, Relaxation } from './context.ts'
+import type { Body, Context, Relaxation, Relax } from './context.ts'
 import { flattenParts } from './schema/flatten-parts.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
-import { createEndings, type NamedParts } from './endings.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
+import { createLeastLengths, type NamedParts } from './least-lengths.ts'
 import { exclusiveBranches } from './one-of.ts'
-import { SchemaFault } from './schema-fault.ts'
+import { SchemaFault, type SchemaPath } from './schema-fault.ts'
 import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
 import { type Choice, faultAt, impossible, listed, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
 import { isImpossible, type JsonType, jsonTypes, typesOf } from './schema/schema-types.ts'
 
 export { anyJsonObject, anyJsonValue } from './json-rules.ts'
 
+/** Where a schema stands: its references begin at the root. */
+export type SchemaPlace = { readonly root: SchemaObject; readonly path: SchemaPath }
+
 /**
  * Adds the rules of a schema and returns the name of the one that its values match.
  *
  * Every text that matches is JSON without white space around it and valid for
  * the schema; not every valid text matches. Throws a `SchemaFault` for a schema
- * with something the grammar cannot ensure, unless `onRelaxed` is given: then a
- * keyword that can be checked on the finished value is left out and reported.
+ * with something the grammar cannot ensure, unless `onRelaxed` is given: then
+ * that keyword is left out and reported, maybe several times. What is malformed,
+ * too large or impossible to satisfy is a fault always.
  */
 export function compileSchema(
   builder: GrammarBuilder,
   schema: SchemaObject,
   onRelaxed?: (relaxation: Relaxation) => void,
+  { root, path }: SchemaPlace = { root: schema, path: [] },
 ): string {
-  const relax: Context['relax'] = (part, keyword, message) => {
+  const relax: Relax = (part, keyword, message) => {
     if (onRelaxed === undefined) throw faultAt(part, keyword, message)
     onRelaxed({ path: [...part.path, keyword], keyword })
   }
-  for (const part of checkSchema(schema)) relax(part, 'maxItems', 'the repetitions inside one another come to too many')
-  const spend = createSpend()
+  const first = toPart(schema, path)
+  checkSchema(root, first, relax)
+  const spend = createSpend(builder)
   const rules = createRuleTable(builder)
   const context: Context = {
     builder,
+    isLenient: onRelaxed !== undefined,
     relax,
     spend,
-    flatten: (parts) => flatten(schema, parts),
+    flatten: (parts) => flatten(root, parts),
     value: (parts, hint) => {
-      const flat = flatten(schema, parts)
+      const flat = flatten(root, parts)
       if (flat.length > 1) spend(mergeWork * flat.length)
       if (needsOwnRule(flat)) return rules.nameOf(flat, hint)
-      const bodies = compileParts(context, flat, hint).map(({ text }) => text)
+      const bodies = compileParts(context, flat, hint)
       const [only] = bodies
-      return bodies.length === 1 && only !== undefined ? only : builder.rule(hint, bodies.join(' | '))
+      const text = bodies.length === 1 && only !== undefined ? only.text : builder.rule(hint, alternatives(bodies))
+      leastLengths.addInline(text, bodies)
+      return text
     },
   }
-  const endings = createEndings()
-  const root = context.value([toPart(schema, [])], 'value')
+  const leastLengths = createLeastLengths()
+  const value = context.value([first], 'value')
   for (let job = rules.next(); job !== undefined; job = rules.next()) {
     const bodies = compileParts(context, job.parts, job.hint)
-    builder.define(job.name, bodies.map(({ text }) => text).join(' | '))
-    endings.add(job, bodies)
+    builder.define(job.name, alternatives(bodies))
+    leastLengths.add(job, bodies)
   }
-  endings.check()
-  return root
+  leastLengths.check()
+  return value
+}
+
+function alternatives(bodies: readonly Body[]): string {
+  return bodies.map(({ text }) => text).join(' | ')
 }
 
 function flatten(root: SchemaObject, parts: readonly Part[]): Part[] {
@@ -69,10 +82,11 @@ function flatten(root: SchemaObject, parts: readonly Part[]): Part[] {
 }
 
 /** Bounds what a compilation may do, so that it takes milliseconds whatever the schema. */
-function createSpend(): (amount: number) => void {
+function createSpend(builder: GrammarBuilder): (amount: number) => void {
   let work = 0
   return (amount) => {
     work += amount
+    builder.spend(amount)
     if (work > workMax) throw new SchemaFault([], null, 'the schema is too complex')
   }
 }
@@ -121,7 +135,7 @@ function compileParts(context: Context, parts: readonly Part[], hint: string): B
   if (isImpossible(parts)) throw impossible(parts)
   const chooser = parts.find(({ pending }) => pending.length > 0)
   if (chooser !== undefined) return compileChoice(context, { parts, chooser }, hint)
-  if (hasListedValues(parts)) return [ending(compileValues(context, parts, hint))]
+  if (hasListedValues(parts)) return [compileValues(context, parts, hint)]
   const types = typesOf(parts)
   if (types === null) return [ending(anyJsonValue(context.builder))]
   return jsonTypes.filter((type) => types.has(type)).map((type) => compileType(context, parts, { type, hint }))
@@ -129,7 +143,7 @@ function compileParts(context: Context, parts: readonly Part[], hint: string): B
 
 /** The body of a rule that is sure to end. */
 function ending(text: string): Body {
-  return { text, needs: [] }
+  return { text, own: 1, needs: [] }
 }
 
 type Choosing = { readonly parts: readonly Part[]; readonly chooser: Part }
@@ -141,14 +155,14 @@ function compileChoice(context: Context, { parts, chooser }: Choosing, hint: str
   const branches = listed(chooser, choice).map((branch) => context.flatten([...beside, branch]))
   const possible = branches.filter((branch) => !isImpossible(branch))
   if (possible.length === 0) throw impossible([chooser])
-  const alternatives = choice === 'oneOf' ? exclusive(context, chooser, possible) : possible
-  const names = new Set(alternatives.map((branch) => context.value(branch, hint)))
-  return [...names].map((name) => ({ text: name, needs: [name] }))
+  const chosen = choice === 'oneOf' ? exclusive(context, chooser, possible) : possible
+  const names = new Set(chosen.map((branch) => context.value(branch, hint)))
+  return [...names].map((name) => ({ text: name, own: 0, needs: [{ value: name, times: 1 }] }))
 }
 
 function exclusive(context: Context, chooser: Part, branches: readonly Part[][]): readonly Part[][] {
-  const alternatives = exclusiveBranches(context, branches)
-  if (alternatives !== null) return alternatives
+  const told = exclusiveBranches(context, branches)
+  if (told !== null) return told
   const choice: Choice = 'oneOf'
   context.relax(
     chooser,
@@ -165,7 +179,7 @@ function compileType(context: Context, parts: readonly Part[], { type, hint }: {
     case 'array':
       return compileArray(context, parts, hint)
     case 'string':
-      return ending(compileString(context, parts, hint))
+      return compileString(context, parts, hint)
     case 'number':
       return ending(compileNumber(context, parts, hint))
     case 'integer':

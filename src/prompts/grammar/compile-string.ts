@@ -1,12 +1,12 @@
 import { type Automaton, determinize, isMatch, type Lengths } from './patterns/automaton.ts'
 import { acceptedLengths } from './patterns/automaton-lengths.ts'
 import { automatonRule } from './patterns/automaton-rule.ts'
-import type { Context } from './context.ts'
+import type { Body, Context } from './context.ts'
 import { formatPattern } from './patterns/formats.ts'
 import { anyString, stringCharacter } from './json-rules.ts'
 import { excludingNfa, type Nfa, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
-import { PatternError } from './patterns/pattern-reader.ts'
+import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
 import { boundedRepetitionMax, repeat } from './repetition.ts'
 import { repetitionMax } from './schema/schema-limits.ts'
 import {
@@ -23,10 +23,21 @@ import {
 /** The machines and lengths that the keywords of a string come to. */
 export type StringConstraint = { readonly nfas: readonly Nfa[]; readonly lengths: Lengths }
 
-export function compileString(context: Context, parts: readonly Part[], hint: string): string {
+export function compileString(context: Context, parts: readonly Part[], hint: string): Body {
   const { builder } = context
-  if (isPatterned(parts)) return builder.shared(patternKey(parts), () => patternRule(context, parts))
-  const { min, max } = stringConstraint(context, parts).lengths
+  if (isPatterned(parts)) {
+    const text = builder.shared(patternKey(context, parts), (name) => patternRule(context, parts, name))
+    return { text, own: quotes + (builder.leastLengths.get(text) ?? 0), needs: [] }
+  }
+  const { lengths } = stringConstraint(context, parts)
+  return { text: plainRule(context, parts, { lengths, hint }), own: quotes + lengths.min, needs: [] }
+}
+
+const quotes = 2
+
+function plainRule(context: Context, parts: readonly Part[], { lengths, hint }: PlainString): string {
+  const { builder } = context
+  const { min, max } = lengths
   if (min === 0 && max === Infinity) return anyString(builder)
   const isTooLong = max !== Infinity && max > boundedRepetitionMax
   if (isTooLong) relaxMaxLength(context, parts)
@@ -34,11 +45,13 @@ export function compileString(context: Context, parts: readonly Part[], hint: st
   return builder.rule(hint, String.raw`"\"" ${repeat(builder, stringCharacter(builder), bounds)} "\""`)
 }
 
+type PlainString = { readonly lengths: Lengths; readonly hint: string }
+
 /** Reads what parts say about a string, as a value or as a property's name. */
 export function stringConstraint(context: Context, parts: readonly Part[]): StringConstraint {
   const nfas = [
-    ...eachKeyword(parts, 'pattern').flatMap(({ part, value }) =>
-      readPattern(context, { part, name: 'pattern' }, value),
+    ...eachKeyword(parts, 'pattern').flatMap(
+      ({ part, value }) => readPattern(context, { part, name: 'pattern' }, value) ?? [],
     ),
     ...eachKeyword(parts, 'format').flatMap(({ value }) => readFormat(context, value)),
   ]
@@ -54,10 +67,17 @@ const patternWork = 100
 /** Where a pattern stands. */
 type Place = { readonly part: Part; readonly name: string }
 
-export function readPattern({ spend }: Context, place: Place, value: unknown): Nfa[] {
+/** The machines of a pattern; null where it is left out. */
+export function readPattern({ relax, spend }: Context, place: Place, value: unknown): Nfa[] | null {
   if (typeof value !== 'string') throw faultAt(place.part, place.name, 'expected a string')
   spend(patternWork + value.length)
-  return asFault(place, () => patternNfas(parsePattern(value), spend))
+  try {
+    return asFault(place, () => patternNfas(parsePattern(value), spend))
+  } catch (error) {
+    if (!(error instanceof UnreadablePattern)) throw error
+    relax(place.part, place.name, error.message)
+    return null
+  }
 }
 
 function readFormat({ spend }: Context, value: unknown): Nfa[] {
@@ -65,13 +85,13 @@ function readFormat({ spend }: Context, value: unknown): Nfa[] {
   return pattern === null ? [] : patternNfas(parsePattern(pattern), spend)
 }
 
-/** Turns a fault found in a pattern into one of the schema that has it. */
+/** Turns a pattern's size into a fault of the schema that has it. */
 function asFault<T>({ part, name }: Place, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof PatternError) throw faultAt(part, name, error.message)
-    throw error
+    if (!(error instanceof PatternError) || error instanceof UnreadablePattern) throw error
+    throw faultAt(part, name, error.message)
   }
 }
 
@@ -80,11 +100,16 @@ function isPatterned(parts: readonly Part[]): boolean {
   return formats.length > 0 || eachKeyword(parts, 'pattern').length > 0
 }
 
-function patternRule(context: Context, parts: readonly Part[]): string {
+function patternRule(context: Context, parts: readonly Part[], name: string): string {
   const { builder, relax, spend } = context
   const { nfas, lengths } = stringConstraint(context, parts)
+  if (nfas.length === 0) {
+    builder.leastLengths.set(name, lengths.min)
+    return plainRule(context, parts, { lengths, hint: 'text' })
+  }
   const free = asFault(ownerOf(parts, ['pattern', 'format']), () => determinize(nfas, { min: 0, max: Infinity }, spend))
   const accepted = acceptedLengths(free)
+  builder.leastLengths.set(name, Math.max(accepted.min, lengths.min))
   const isImplied = accepted.min >= lengths.min && accepted.max <= lengths.max
   if (isImplied) return automatonRule(builder, 'text', free)
   const bounded = determinizeWithin(() => determinize(nfas, lengths, spend))
@@ -140,9 +165,9 @@ export function nameRule(
 }
 
 /** One rule serves every string with the same keywords. */
-function patternKey(parts: readonly Part[]): string {
+function patternKey({ isLenient }: Context, parts: readonly Part[]): string {
   const keywords = ['pattern', 'format', 'minLength', 'maxLength'].map((name) =>
     eachKeyword(parts, name).map(({ value }) => value),
   )
-  return `text ${JSON.stringify(keywords)}`
+  return `${isLenient ? 'lenient ' : ''}text ${JSON.stringify(keywords)}`
 }

@@ -1,4 +1,4 @@
-import type { Context } from './context.ts'
+import type { Body, Context } from './context.ts'
 import { numberBounds } from './number-bounds.ts'
 import {
   eachKeyword,
@@ -13,7 +13,7 @@ import {
 import { type JsonType, typesOf } from './schema/schema-types.ts'
 import { satisfies, stringConstraint } from './compile-string.ts'
 
-/** Keywords that a listed value is not checked against; the two together are refused. */
+/** Keywords that a listed value is not checked against. */
 const uncheckedBeside = [
   'properties',
   'required',
@@ -72,15 +72,16 @@ function withoutFormat({ format: _, ...schema }: SchemaObject): SchemaObject {
   return schema
 }
 
-export function compileValues(context: Context, parts: readonly Part[], hint: string): string {
-  refuseUnchecked(parts)
+export function compileValues(context: Context, parts: readonly Part[], hint: string): Body {
+  relaxUnchecked(context, parts)
   const { builder } = context
   const texts = listedValues(context, parts)
   if (texts.length === 0) throw impossible(parts)
   for (const text of texts) {
     if (/\\ud[89a-f]/.test(text)) throw faultOf(parts, 'enum', 'a value is not well-formed Unicode')
   }
-  return builder.rule(hint, texts.map(builder.literal).join(' | '))
+  const text = builder.rule(hint, texts.map(builder.literal).join(' | '))
+  return { text, own: Math.min(...texts.map(({ length }) => length)), needs: [] }
 }
 
 function listsOf(part: Part): unknown[][] {
@@ -125,10 +126,11 @@ function isWithin(parts: readonly Part[], value: number): boolean {
   return isAbove && isBelow
 }
 
-/** Refuses keywords beside listed values that would have to be checked for each. */
-function refuseUnchecked(parts: readonly Part[]): void {
+/** Keywords beside listed values that would have to be checked for each. */
+function relaxUnchecked({ relax }: Context, parts: readonly Part[]): void {
   for (const name of uncheckedBeside) {
-    const [found] = eachKeyword(parts, name)
-    if (found !== undefined) throw faultAt(found.part, name, `"${name}" beside "enum" or "const" is not supported`)
+    for (const { part } of eachKeyword(parts, name)) {
+      relax(part, name, `"${name}" beside "enum" or "const" is not supported`)
+    }
   }
 }

@@ -5,8 +5,18 @@ import type { Part } from './schema/schema-part.ts'
 /** Something a schema says that the grammar does not enforce. */
 export type Relaxation = { readonly path: SchemaPath; readonly keyword: string }
 
-/** The text of a rule, and the rules that every text it matches has a part of: it ends only if they do. */
-export type Body = { readonly text: string; readonly needs: readonly string[] }
+/** The text of a rule, and what every text it matches consists of at least. */
+export type Body = {
+  readonly text: string
+  /** The fewest characters it adds of its own. */
+  readonly own: number
+  /** Values that are a part of it, and how many times at least: it ends only if they do. */
+  readonly needs: readonly Need[]
+}
+
+export type Need = { readonly value: string; readonly times: number }
+
+export type Relax = (part: Part, keyword: string, message: string) => void
 
 /** What the compilation of one schema shares. */
 export type Context = {
@@ -17,6 +27,8 @@ export type Context = {
   readonly flatten: (parts: readonly Part[]) => Part[]
   /** Counts work that a small schema can ask for much of, and throws when it is too much. */
   readonly spend: (amount: number) => void
+  /** Rules that something was left out of must not be shared with a schema that is kept in full. */
+  readonly isLenient: boolean
   /** Leaves a keyword unenforced where the caller allows it, and throws where not. */
-  readonly relax: (part: Part, keyword: string, message: string) => void
+  readonly relax: Relax
 }

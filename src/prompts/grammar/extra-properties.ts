@@ -57,7 +57,8 @@ function patternedExtras(context: Context, objects: readonly ObjectPart[]): Extr
 function otherExtras(context: Context, { objects, known }: Extras): Extra[] {
   const patterns = objects.flatMap((object) => object.patterns)
   const value = context.flatten(othersOf(objects))
-  const isDescribed = value.length > 0 || (known.size === 0 && patterns.length === 0)
+  const isFree = (known.size === 0 && patterns.length === 0) || objects.some(({ hidesMore }) => hidesMore)
+  const isDescribed = value.length > 0 || isFree
   const excluded = patterns.map(({ nfas }) => negated(nfas))
   if (!isDescribed || isImpossible(value) || excluded.includes(null)) return []
   return [{ nfas: excluded.filter((nfa) => nfa !== null), value }]

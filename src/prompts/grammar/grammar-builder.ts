@@ -1,4 +1,5 @@
 import { SchemaFault } from './schema-fault.ts'
+import { workOfAllMax } from './schema/schema-limits.ts'
 
 /** 512 KiB, which the native parser reads in milliseconds: enough for four thousand optional properties. */
 const grammarCharactersMax = 512 * 1024
@@ -10,7 +11,8 @@ const hintCharactersMax = 24
  * Collects the rules of one grammar in llama.cpp's GBNF notation.
  *
  * Several schemas may share a builder, and then share their common rules. A
- * builder that has thrown a `SchemaFault` holds unfinished rules: drop it.
+ * builder that has thrown a `SchemaFault` holds unfinished rules: drop it,
+ * unless that was inside an `attempt`.
  */
 export type GrammarBuilder = {
   /** Adds a rule, named after the hint, and returns its name; a body that is there already is not added again. */
@@ -20,6 +22,12 @@ export type GrammarBuilder = {
   define(name: string, body: string): void
   /** The rule kept under `key`; the first caller's `body` makes it and is given its name, so it may recurse. */
   shared(key: string, body: (name: string) => string): string
+  /** The fewest characters of shared rules whose text alone does not tell. */
+  readonly leastLengths: Map<string, number>
+  /** Counts work for all schemas of the grammar; throws when it is too much. */
+  spend(amount: number): void
+  /** Takes back the rules that were added when it throws. What they cost counts all the same. */
+  attempt<Result>(make: () => Result): Result
   /** The text as a quoted GBNF literal. */
   literal(text: string): string
   /** The whole grammar; `root` names the rule that an answer as a whole must match. */
@@ -30,26 +38,22 @@ export function createGrammarBuilder(): GrammarBuilder {
   const bodies = new Map<string, string>()
   const namesByBody = new Map<string, string>()
   const namesByKey = new Map<string, string>()
-  const hintUses = new Map<string, number>()
-  const taken = new Set(['root'])
+  const takeName = createNames()
   const undefinedNames = new Set<string>()
+  const leastLengths = new Map<string, number>()
   let characters = 0
+  let work = 0
+  const { keep, orTakeBack } = createJournal()
 
   function declare(hint: string): string {
-    const wanted = toRuleName(hint)
-    let name = wanted
-    for (let uses = hintUses.get(wanted) ?? 1; taken.has(name); uses++) {
-      name = `${wanted}-${uses + 1}`
-      hintUses.set(wanted, uses + 1)
-    }
-    taken.add(name)
+    const name = takeName(hint)
     undefinedNames.add(name)
     return name
   }
 
   function define(name: string, body: string): void {
     if (!undefinedNames.delete(name)) throw new Error(`Rule ${name} was not declared, or is defined already.`)
-    bodies.set(name, body)
+    keep(bodies, name, body)
     characters += name.length + body.length + ' ::= \n'.length
     if (characters > grammarCharactersMax) {
       throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
@@ -61,7 +65,7 @@ export function createGrammarBuilder(): GrammarBuilder {
     if (known !== undefined) return known
     const name = declare(hint)
     define(name, body)
-    namesByBody.set(body, name)
+    keep(namesByBody, body, name)
     return name
   }
 
@@ -69,26 +73,82 @@ export function createGrammarBuilder(): GrammarBuilder {
     const known = namesByKey.get(key)
     if (known !== undefined) return known
     const name = declare(key)
-    namesByKey.set(key, name)
+    keep(namesByKey, key, name)
     define(name, body(name))
     return name
+  }
+
+  function spend(amount: number): void {
+    work += amount
+    if (work > workOfAllMax) throw new SchemaFault([], null, 'the schemas are too complex together')
+  }
+
+  function attempt<Result>(make: () => Result): Result {
+    const unfinished = [...undefinedNames]
+    return orTakeBack(make, () => {
+      undefinedNames.clear()
+      for (const name of unfinished) undefinedNames.add(name)
+    })
   }
 
   function toGrammar(root: string): string {
     const [missing] = undefinedNames
     if (missing !== undefined) throw new Error(`Rule ${missing} was declared and never defined.`)
-    const lines = [`root ::= ${root}`]
-    for (const [name, body] of bodies) lines.push(`${name} ::= ${body}`)
-    return `${lines.join('\n')}\n`
+    return writeGrammar(root, bodies)
   }
 
-  return { rule, declare, define, shared, literal, toGrammar }
+  return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
+}
+
+/** Remembers what is put into maps since the last attempt began. */
+function createJournal() {
+  let entries: { readonly map: Map<string, string>; readonly key: string }[] = []
+
+  function keep(map: Map<string, string>, key: string, value: string): void {
+    map.set(key, value)
+    entries.push({ map, key })
+  }
+
+  function orTakeBack<Result>(make: () => Result, onFailure: () => void): Result {
+    entries = []
+    try {
+      return make()
+    } catch (error) {
+      for (const { map, key } of entries) map.delete(key)
+      onFailure()
+      throw error
+    }
+  }
+
+  return { keep, orTakeBack }
+}
+
+/** Gives every rule a name of its own that resembles its hint. */
+function createNames(): (hint: string) => string {
+  const hintUses = new Map<string, number>()
+  const taken = new Set(['root'])
+  return (hint) => {
+    const wanted = toRuleName(hint)
+    let name = wanted
+    for (let uses = hintUses.get(wanted) ?? 1; taken.has(name); uses++) {
+      name = `${wanted}-${uses + 1}`
+      hintUses.set(wanted, uses + 1)
+    }
+    taken.add(name)
+    return name
+  }
 }
 
 /** Letters, digits and hyphens are what GBNF allows in a name. */
 function toRuleName(hint: string): string {
   const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
   return words.join('-')
+}
+
+function writeGrammar(root: string, bodies: ReadonlyMap<string, string>): string {
+  const lines = [`root ::= ${root}`]
+  for (const [name, body] of bodies) lines.push(`${name} ::= ${body}`)
+  return `${lines.join('\n')}\n`
 }
 
 function literal(text: string): string {

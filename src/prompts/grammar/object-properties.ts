@@ -3,7 +3,8 @@ import { listedValues, hasListedValues } from './compile-values.ts'
 import type { Context } from './context.ts'
 import { isMatch } from './patterns/automaton.ts'
 import type { Nfa } from './patterns/nfa.ts'
-import { faultAt, impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
+import { hidesProperties } from './schema/hidden-properties.ts'
+import { impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
 import { isImpossible } from './schema/schema-types.ts'
 
 export type Property = { readonly name: string; readonly parts: readonly Part[]; readonly isRequired: boolean }
@@ -15,6 +16,8 @@ export type ObjectPart = {
   readonly patterns: readonly { readonly nfas: readonly Nfa[]; readonly part: Part }[]
   /** For every property that neither of these describes; null where any goes. */
   readonly others: Part | null
+  /** Something that was left out may describe more properties. */
+  readonly hidesMore: boolean
 }
 
 /** The names a property may have: listed ones, or those within a constraint. */
@@ -22,17 +25,32 @@ export type Names = { readonly listed: readonly string[] | null; readonly constr
 
 export function readObjectParts(context: Context, parts: readonly Part[]): ObjectPart[] {
   return parts.map((part) => {
-    const others = keyword(part.schema, 'additionalProperties')
-    return {
-      part,
-      declared: new Map(subschemas(part, 'properties')),
-      patterns: subschemas(part, 'patternProperties').map(([pattern, value]) => ({
-        nfas: readPattern(context, { part, name: 'patternProperties' }, pattern),
-        part: value,
-      })),
-      others: others === undefined ? null : toPart(others, [...part.path, 'additionalProperties']),
-    }
+    const { patterns, unread } = readPatterns(context, part)
+    const others = readOthers(part, unread)
+    const declared = new Map(subschemas(part, 'properties'))
+    return { part, declared, patterns, others, hidesMore: unread.length > 0 || hidesProperties(part) }
   })
+}
+
+/** The patterns of names, and the schemas whose pattern was left out. */
+function readPatterns(context: Context, part: Part): Pick<ObjectPart, 'patterns'> & { readonly unread: Part[] } {
+  const patterns: ObjectPart['patterns'][number][] = []
+  const unread: Part[] = []
+  for (const [pattern, value] of subschemas(part, 'patternProperties')) {
+    const nfas = readPattern(context, { part, name: 'patternProperties' }, pattern)
+    if (nfas === null) unread.push(value)
+    else patterns.push({ nfas, part: value })
+  }
+  return { patterns, unread }
+}
+
+/** Where only names of a pattern are allowed and the pattern was left out, its schema holds for any name. */
+function readOthers(part: Part, unread: readonly Part[]): Part | null {
+  const others = keyword(part.schema, 'additionalProperties')
+  if (others === undefined) return null
+  const path = [...part.path, 'additionalProperties']
+  if (others !== false || unread.length === 0) return toPart(others, path)
+  return toPart({ anyOf: unread.map(({ schema }) => schema) }, path)
 }
 
 /** Everything that is said about the property of one name. */
@@ -52,8 +70,11 @@ export function readNames(context: Context, parts: readonly Part[]): Names {
       return value === undefined ? [] : [toPart(value, [...part.path, 'propertyNames'])]
     }),
   )
-  const [chosen] = names.filter(({ pending }) => pending.length > 0)
-  if (chosen !== undefined) throw faultAt(chosen, 'anyOf', 'alternatives for names of properties are not supported')
+  for (const part of names) {
+    for (const choice of part.pending) {
+      context.relax(part, choice, 'alternatives for names of properties are not supported')
+    }
+  }
   const constraint = stringConstraint(context, names)
   if (isImpossible(names)) return { listed: [], constraint }
   if (!hasListedValues(names)) return { listed: null, constraint }

@@ -83,7 +83,7 @@ function canHave(context: Context, parts: readonly Part[], name: string): boolea
   const own = context.flatten(partsOf(context, objects, name))
   if (own.some(({ schema }) => schema === false)) return false
   const isDeclared = objects.some(({ declared }) => declared.has(name)) || requiredNames(parts).has(name)
-  const isOpen = objects.some(({ patterns, others }) => patterns.length > 0 || others !== null)
+  const isOpen = objects.some(({ patterns, others, hidesMore }) => patterns.length > 0 || others !== null || hidesMore)
   const declaresNone = objects.every(({ declared }) => declared.size === 0) && requiredNames(parts).size === 0
   return isDeclared || isOpen || declaresNone
 }

@@ -3,8 +3,10 @@ import { readBareKeys } from './exceptions/bare-keys.ts'
 import { readChannels } from './exceptions/channels.ts'
 import { readPythonic } from './exceptions/pythonic.ts'
 import { readMarkedAnswer } from './parsing/read-answer.ts'
+import { createStrayFilter } from './parsing/stray-closings.ts'
 import type { OutputSource, Reading, ToolCallPart } from './parsing/tool-call-part.ts'
 import type { ToolFormat } from './tool-format.ts'
+import { triggers } from './tool-grammar.ts'
 
 export interface ToolCallParser {
   feed(text: string): ToolCallPart[]
@@ -16,17 +18,19 @@ export interface ToolCallParser {
  * Reads a model's answer as it arrives, without its thinking.
  *
  * Text that could still become a marker is held back, and so is white space
- * before it. A marker that no call follows is text after all.
+ * before it. A marker without a call is text after all, except a closing one
+ * that stands by itself before the text or behind it.
  */
 export function createToolCallParser(format: ToolFormat, tools: readonly Tool[] | null): ToolCallParser {
   let parts: ToolCallPart[] = []
   const source: OutputSource = { text: '', hasEnded: false, push: (part) => parts.push(part) }
   const reading = readAnswer(source, format, tools)
+  const strays = createStrayFilter(format, triggers(format))
   const advance = () => {
     reading.next()
     const found = parts
     parts = []
-    return found
+    return found.flatMap((part) => strays.feed(part))
   }
   return {
     feed(text) {
@@ -35,7 +39,7 @@ export function createToolCallParser(format: ToolFormat, tools: readonly Tool[] 
     },
     end() {
       source.hasEnded = true
-      return advance()
+      return [...advance(), ...strays.end()]
     },
   }
 }

@@ -12,10 +12,10 @@ export interface GrammarBuilder {
 
 export type GrammarTool = {
   readonly tool: Tool
-  /** The rule for the arguments as one JSON object. */
+  /** The rule for the arguments as one JSON object; read only where a notation writes them so. */
   readonly argumentsRule: string
-  /** Compiles the schema of a single argument; used where arguments are written one by one. */
-  compileSchema(schema: JsonSchema): string
+  /** Compiles the schema of the argument of this name; used where arguments are written one by one. */
+  compileSchema(schema: JsonSchema, name: string): string
 }
 
 export type CallCount = { readonly minCalls: 0 | 1; readonly maxCalls: 1 | null }
@@ -71,7 +71,7 @@ function callRule(builder: GrammarBuilder, format: ToolFormat, grammarTool: Gram
 }
 
 function callBody(builder: GrammarBuilder, notation: CallNotation, given: GrammarTool, format: ToolFormat): string {
-  const { tool, argumentsRule } = given
+  const { tool } = given
   switch (notation.kind) {
     case 'envelope':
     case 'marked': {
@@ -86,7 +86,9 @@ function callBody(builder: GrammarBuilder, notation: CallNotation, given: Gramma
       return join(head, list(builder, members, parameter.separator), lit(builder, close))
     }
     case 'pythonic': {
-      const members = memberList(given, (name, schema) => join(lit(builder, `${name}=`), given.compileSchema(schema)))
+      const members = memberList(given, (name, schema) =>
+        join(lit(builder, `${name}=`), given.compileSchema(schema, name)),
+      )
       return join(lit(builder, `${tool.name}(`), list(builder, members, ', '), lit(builder, ')'))
     }
     case 'bare-keys': {
@@ -97,7 +99,7 @@ function callBody(builder: GrammarBuilder, notation: CallNotation, given: Gramma
         if (text !== undefined) return join(lit(builder, `${name}:`), `(${text})`)
         const value = isStringOnly(schema)
           ? join(lit(builder, '<|"|>'), textThrough('<|"|>'))
-          : given.compileSchema(schema)
+          : given.compileSchema(schema, name)
         return join(lit(builder, `${name}:`), value)
       })
       const head = lit(builder, `${format.section.open}${tool.name}{`)
@@ -106,7 +108,7 @@ function callBody(builder: GrammarBuilder, notation: CallNotation, given: Gramma
     case 'channels':
       return join(
         lit(builder, `${format.section.open}${tool.name} <|constrain|>json<|message|>`),
-        argumentsRule,
+        given.argumentsRule,
         lit(builder, format.section.close),
       )
   }
@@ -117,19 +119,14 @@ function openOf(open: string, { section }: ToolFormat): string {
   return section.open === '' ? open.trimStart() : open
 }
 
-function pieceBody(
-  builder: GrammarBuilder,
-  piece: CallPiece,
-  { tool, argumentsRule }: GrammarTool,
-  ids: IdShape,
-): string {
+function pieceBody(builder: GrammarBuilder, piece: CallPiece, given: GrammarTool, ids: IdShape): string {
   switch (piece.kind) {
     case 'literal':
       return lit(builder, piece.text)
     case 'name':
-      return lit(builder, tool.name)
+      return lit(builder, given.tool.name)
     case 'arguments':
-      return argumentsRule
+      return given.argumentsRule
     case 'index':
       return '[0-9]+'
     case 'id':
@@ -174,7 +171,7 @@ function taggedMember(
   { name, schema, given }: { readonly name: string; readonly schema: JsonSchema; readonly given: GrammarTool },
 ): string {
   const open = lit(builder, parameter.open + name + parameter.middle)
-  if (!isStringOnly(schema)) return join(open, given.compileSchema(schema), lit(builder, parameter.close))
+  if (!isStringOnly(schema)) return join(open, given.compileSchema(schema, name), lit(builder, parameter.close))
   const choices = choicesOf(schema)?.map((choice) => lit(builder, choice) || '""')
   if (choices !== undefined) return join(open, `(${choices.join(' | ')})`, lit(builder, parameter.close))
   const text = builder.rule('free-text', textThrough(parameter.close.trim()))

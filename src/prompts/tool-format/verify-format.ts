@@ -55,7 +55,7 @@ function readCalls(format: ToolFormat, output: string): ReadCall[] | null {
   const parser = createToolCallParser(format, tools)
   const calls: (ReadCall & { text: string })[] = []
   for (const part of [...parser.feed(output), ...parser.end()]) {
-    if (part.kind === 'text' || part.kind === 'thinking') return null
+    if (part.kind === 'text' || part.kind === 'stray' || part.kind === 'thinking') return null
     const call = calls.at(-1)
     if (part.kind === 'call-start') calls.push({ name: part.name, arguments: null, isClosed: false, text: '' })
     else if (call !== undefined && part.kind === 'arguments') call.text += part.text

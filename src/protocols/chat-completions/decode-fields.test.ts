@@ -172,28 +172,29 @@ suite('thinking', () => {
 
 suite('output format', () => {
   const schema = { type: 'object', properties: {} }
+  const jsonSchema = (fields: Fields): Fields => ({
+    response_format: { type: 'json_schema', json_schema: { name: 'n', ...fields } },
+  })
+  const asked = { kind: 'json', schema, schemaPath: ['response_format', 'json_schema', 'schema'] }
   const cases: readonly (readonly [Fields, unknown])[] = [
     [{}, { kind: 'text' }],
     [{ response_format: { type: 'text' }, guided_json: schema }, { kind: 'text' }],
     [
       { response_format: { type: 'json_object' } },
-      { kind: 'json', schema: null, schemaPath: ['response_format', 'schema'] },
+      { kind: 'json', schema: null, schemaPath: ['response_format', 'schema'], isStrict: true },
     ],
     [
       { response_format: { type: 'json_object', schema } },
-      { kind: 'json', schema, schemaPath: ['response_format', 'schema'] },
+      { kind: 'json', schema, schemaPath: ['response_format', 'schema'], isStrict: true },
     ],
-    [
-      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } } },
-      { kind: 'json', schema, schemaPath: ['response_format', 'json_schema', 'schema'] },
-    ],
-    [
-      { response_format: { type: 'json_schema', json_schema: { name: 'n' } } },
-      { kind: 'json', schema: null, schemaPath: ['response_format', 'json_schema', 'schema'] },
-    ],
-    [{ guided_json: schema }, { kind: 'json', schema, schemaPath: ['guided_json'] }],
-    [{ guided_json: JSON.stringify(schema) }, { kind: 'json', schema, schemaPath: ['guided_json'] }],
-    [{ json_schema: schema }, { kind: 'json', schema, schemaPath: ['json_schema'] }],
+    [jsonSchema({ schema, strict: true }), { ...asked, isStrict: true }],
+    [jsonSchema({ schema, strict: false }), { ...asked, isStrict: false }],
+    [jsonSchema({ schema, strict: null }), { ...asked, isStrict: false }],
+    [jsonSchema({ schema }), { ...asked, isStrict: false }],
+    [jsonSchema({}), { ...asked, schema: null, isStrict: false }],
+    [{ guided_json: schema }, { kind: 'json', schema, schemaPath: ['guided_json'], isStrict: true }],
+    [{ guided_json: JSON.stringify(schema) }, { kind: 'json', schema, schemaPath: ['guided_json'], isStrict: true }],
+    [{ json_schema: schema }, { kind: 'json', schema, schemaPath: ['json_schema'], isStrict: true }],
   ]
   for (const [fields, expected] of cases) {
     test(JSON.stringify(fields), () => assert.deepEqual(decode(fields).output, expected))

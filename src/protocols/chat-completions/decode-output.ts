@@ -18,7 +18,12 @@ function decodeResponseFormat(format: NonNullable<ChatBody['response_format']>):
       return toJson(format.schema ?? null, ['response_format', 'schema'])
     case 'json_schema':
       if (format.json_schema === undefined) throw fieldError(['response_format', 'json_schema'], 'missing', '')
-      return toJson(format.json_schema.schema ?? null, ['response_format', 'json_schema', 'schema'])
+      return {
+        kind: 'json',
+        schema: format.json_schema.schema ?? null,
+        schemaPath: ['response_format', 'json_schema', 'schema'],
+        isStrict: format.json_schema.strict ?? false,
+      }
     default:
       throw fieldError(
         ['response_format', 'type'],
@@ -28,8 +33,9 @@ function decodeResponseFormat(format: NonNullable<ChatBody['response_format']>):
   }
 }
 
+/** The forms without a word on strictness come from servers that keep a schema or refuse it. */
 function toJson(schema: JsonSchema | null, schemaPath: ErrorPath): OutputFormat {
-  return { kind: 'json', schema, schemaPath }
+  return { kind: 'json', schema, schemaPath, isStrict: true }
 }
 
 function decodeGuidedJson(schema: string | JsonSchema): JsonSchema {

@@ -192,12 +192,14 @@ test('structured output is read from either field and output_config wins', () =>
     kind: 'json',
     schema: { title: 'second' },
     schemaPath: ['output_format', 'schema'],
+    isStrict: true,
   })
   const both = decode({ output_config: { format: first }, output_format: second })
   deepEqual(both.request.output, {
     kind: 'json',
     schema: { title: 'first' },
     schemaPath: ['output_config', 'format', 'schema'],
+    isStrict: true,
   })
   deepEqual(decode({ output_config: { format: null }, output_format: null }).request.output, { kind: 'text' })
 })

@@ -104,7 +104,7 @@ function decodeOutput(body: CountBody): OutputFormat {
   const format = configured ?? body.output_format
   if (format === undefined) return { kind: 'text' }
   const schemaPath = configured === undefined ? ['output_format', 'schema'] : ['output_config', 'format', 'schema']
-  return { kind: 'json', schema: format.schema, schemaPath }
+  return { kind: 'json', schema: format.schema, schemaPath, isStrict: true }
 }
 
 /** Writes are counted without their lifetime, so they are told apart only where all marks agree; the shorter one costs less. */

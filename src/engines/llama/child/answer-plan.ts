@@ -1,10 +1,11 @@
-import { ApiError, type ErrorPath } from '../../../core/error.ts'
 import type { EngineRequest, OutputFormat, Tool } from '../../../core/generation.ts'
-import { anyJsonObject, anyJsonValue, compileSchema } from '../../../prompts/grammar/compile-schema.ts'
+import { anyJsonObject, compileSchema } from '../../../prompts/grammar/compile-schema.ts'
 import { createGrammarBuilder, type GrammarBuilder } from '../../../prompts/grammar/grammar-builder.ts'
 import { SchemaFault } from '../../../prompts/grammar/schema-fault.ts'
-import { toolCallGrammar, triggers, type GrammarTool } from '../../../prompts/tool-format/tool-grammar.ts'
+import { toolCallGrammar, triggers } from '../../../prompts/tool-format/tool-grammar.ts'
 import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
+import { refuseSchema } from './refuse-schema.ts'
+import { toolRules } from './tool-rules.ts'
 
 /** What the answer must look like once thinking is over. */
 export type AnswerPlan = {
@@ -33,8 +34,14 @@ export function planAnswer(request: EngineRequest, format: ToolFormat | null): A
     return plan(request, format)
   } catch (error) {
     // Each schema alone may be small enough, and all of them together too large.
-    throw error instanceof SchemaFault ? refusal(['tools'], error) : error
+    throw error instanceof SchemaFault ? refuseSchema(['tools'], error) : error
   }
+}
+
+/** Whether the plan will have a grammar for the whole answer. */
+export function forcesAnswer(request: EngineRequest, format: ToolFormat | null): boolean {
+  if (request.output.kind === 'json') return true
+  return format !== null && callableTools(request).length > 0 && requiresCall(request)
 }
 
 function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
@@ -46,7 +53,7 @@ function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
   }
   const builder = createGrammarBuilder()
   const section = toolSection(builder, format, { tools, parallel: toolChoice.parallel })
-  if (toolChoice.kind === 'required' || toolChoice.kind === 'named') {
+  if (requiresCall(request)) {
     return { ...free, forced: builder.toGrammar(section), readsCalls: true, isCallsOnly: true }
   }
   if (output.kind === 'json') {
@@ -55,6 +62,10 @@ function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
   }
   const lazy = { triggers: triggers(format), grammar: builder.toGrammar(section) }
   return { ...free, lazy, readsCalls: true }
+}
+
+function requiresCall({ toolChoice }: EngineRequest): boolean {
+  return toolChoice.kind === 'required' || toolChoice.kind === 'named'
 }
 
 function callableTools({ tools, toolChoice }: EngineRequest): readonly Tool[] {
@@ -76,33 +87,8 @@ function toolSection(
   format: ToolFormat,
   { tools, parallel }: { readonly tools: readonly Tool[]; readonly parallel: boolean },
 ): string {
-  const grammarTools = tools.map((tool): GrammarTool => {
-    const compile = (schema: Tool['parameters']) => compileToolSchema(builder, tool, schema)
-    return { tool, argumentsRule: compile(modelSchema(tool)), compileSchema: compile }
-  })
-  return toolCallGrammar(builder, format, grammarTools, { minCalls: 1, maxCalls: parallel ? null : 1 })
-}
-
-/**
- * A tool that is not strict and says what no grammar can is held to any JSON;
- * its other limits are the client's to check. What is too large is refused always.
- */
-function compileToolSchema(builder: GrammarBuilder, tool: Tool, schema: Tool['parameters']): string {
-  try {
-    // A builder is of no use after a fault. Where one is to be got over, the schema is tried on a builder of its own.
-    if (!tool.isStrict) compileSchema(createGrammarBuilder(), schema)
-    return compileSchema(builder, schema)
-  } catch (error) {
-    if (!(error instanceof SchemaFault)) throw error
-    if (tool.isStrict || error.keyword === null) throw refusal(tool.schemaPath, error)
-    return schema === tool.parameters ? anyJsonObject(builder) : anyJsonValue(builder)
-  }
-}
-
-/** The model sees a tool of free text as a function of one text. */
-export function modelSchema({ input, parameters }: Tool): Tool['parameters'] {
-  if (input === 'json') return parameters
-  return { type: 'object', properties: { input: { type: 'string' } }, required: ['input'], additionalProperties: false }
+  const rules = tools.map((tool) => toolRules(builder, tool))
+  return toolCallGrammar(builder, format, rules, { minCalls: 1, maxCalls: parallel ? null : 1 })
 }
 
 type JsonOutput = Extract<OutputFormat, { kind: 'json' }>
@@ -112,17 +98,12 @@ function jsonGrammar(output: JsonOutput): string {
   return builder.toGrammar(jsonRule(builder, output))
 }
 
-function jsonRule(builder: GrammarBuilder, { schema, schemaPath }: JsonOutput): string {
+/** A schema that is not strict is kept as far as a grammar can keep it; the client checks the rest. */
+function jsonRule(builder: GrammarBuilder, { schema, schemaPath, isStrict }: JsonOutput): string {
   if (schema === null) return anyJsonObject(builder)
   try {
-    return compileSchema(builder, schema)
+    return compileSchema(builder, schema, isStrict ? undefined : () => {})
   } catch (error) {
-    throw error instanceof SchemaFault ? refusal(schemaPath, error) : error
+    throw error instanceof SchemaFault ? refuseSchema(schemaPath, error) : error
   }
-}
-
-function refusal(schemaPath: ErrorPath, fault: SchemaFault): ApiError {
-  const path = [...schemaPath, ...fault.path]
-  const reason = { code: 'invalid-request', path, fault: 'unsupported-value' } as const
-  return new ApiError(reason, `${path.join('.')}: ${fault.message}`)
 }

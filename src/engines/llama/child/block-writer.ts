@@ -45,6 +45,11 @@ export class BlockWriter {
     return trimmed
   }
 
+  /** Passes over text at the front that is not part of the answer. */
+  skip(text: string): void {
+    this.#aligner?.discard(Buffer.byteLength(text))
+  }
+
   writeThinking(text: string): void {
     if (text === '') return
     this.#openBlock({ kind: 'thinking' })

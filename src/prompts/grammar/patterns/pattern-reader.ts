@@ -1,5 +1,10 @@
 export class PatternError extends Error {
-  override readonly name = 'PatternError'
+  override readonly name: string = 'PatternError'
+}
+
+/** A pattern that was not read because it is not in a notation known here; nothing is wrong with its size. */
+export class UnreadablePattern extends PatternError {
+  override readonly name = 'UnreadablePattern'
 }
 
 export type PatternReader = ReturnType<typeof createPatternReader>
@@ -44,8 +49,16 @@ export function createPatternReader(source: string) {
   }
 
   function error(reason: string): PatternError {
-    return new PatternError(`unsupported pattern: ${reason}, at character ${position + 1}`)
+    return new UnreadablePattern(word(reason))
   }
 
-  return { isDone, isAt, take, takeMatch, next, expect, error }
+  function tooLarge(reason: string): PatternError {
+    return new PatternError(word(reason))
+  }
+
+  function word(reason: string): string {
+    return `unsupported pattern: ${reason}, at character ${position + 1}`
+  }
+
+  return { isDone, isAt, take, takeMatch, next, expect, error, tooLarge }
 }

@@ -57,7 +57,7 @@ function anchorFirst(node: PatternNode): PatternNode {
 }
 
 function readChoice(reader: PatternReader, depth: number): PatternNode {
-  if (depth > groupDepthMax) throw reader.error(`groups nested deeper than ${groupDepthMax}`)
+  if (depth > groupDepthMax) throw reader.tooLarge(`groups nested deeper than ${groupDepthMax}`)
   const items = [readSequence(reader, depth)]
   while (reader.take('|')) items.push(readSequence(reader, depth))
   const [only] = items
@@ -108,7 +108,7 @@ function readQuantified(reader: PatternReader, item: PatternNode): PatternNode {
   if (readBounds(reader) !== null) throw reader.error('nothing to repeat')
   const { min, max } = bounds
   const counts = Number.isFinite(max) ? [min, max] : [min]
-  if (counts.some((count) => count > repetitionMax)) throw reader.error(`repeats more than ${repetitionMax} times`)
+  if (counts.some((count) => count > repetitionMax)) throw reader.tooLarge(`repeats more than ${repetitionMax} times`)
   if (min > max) throw reader.error('a repetition whose bounds are out of order')
   return { kind: 'repeat', item, min, max }
 }

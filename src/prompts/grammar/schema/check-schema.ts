@@ -4,10 +4,11 @@
 import { type ChildSchema, childSchemas } from './child-schemas.ts'
 import { checkReferences, type Definition } from './check-references.ts'
 import { createTextCount } from './count-text.ts'
+import type { Relax } from '../context.ts'
 import { resolveReference } from './resolve-reference.ts'
 import { SchemaFault } from '../schema-fault.ts'
 import { depthMax, expandedNodesMax, repetitionProductMax } from './schema-limits.ts'
-import { faultAt, keyword, type Part, type SchemaObject, toPart } from './schema-part.ts'
+import { keyword, type Part } from './schema-part.ts'
 
 /** Keywords that decide what is valid and that no grammar here can say. */
 const unsupported = [
@@ -26,17 +27,15 @@ const unsupported = [
 type Visit = ChildSchema & { readonly depth: number }
 
 /**
- * Refuses a schema that is too large, that refers to itself without progress, or that has an unsupported keyword.
+ * Refuses a schema that is too large or that refers to itself without progress, and relaxes what no grammar can say.
  *
- * Only what the root leads to is looked at: definitions that nothing refers to
- * may say what they like. Answers with the schemas whose upper bound is too
- * much inside the bounds around it.
+ * Only what the first part leads to is looked at: definitions that nothing refers to may say what they like.
  */
-export function checkSchema(root: SchemaObject): readonly Part[] {
+export function checkSchema(root: unknown, first: Part, relax: Relax): void {
   const definitions = new Map<unknown, Definition>()
   const textCount = createTextCount()
   const tooRepeated: Part[] = []
-  const waiting = [toPart(root, [])]
+  const waiting = [first]
   let nodes = 0
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     if (definitions.has(part.schema)) continue
@@ -46,10 +45,12 @@ export function checkSchema(root: SchemaObject): readonly Part[] {
     for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
       nodes += 1
       definition.nodes += 1
-      checkNode(visit, nodes)
+      checkSize(visit, nodes)
+      relaxUnsupported(visit.part, relax)
       textCount.add(visit.part)
       const target = resolveReference(root, visit.part)
-      if (target !== null) {
+      if (target instanceof SchemaFault) relax(visit.part, '$ref', target.message)
+      else if (target !== null) {
         definition.references.push({ target: target.schema, isInPlace: visit.isInPlace })
         waiting.push(target)
       }
@@ -58,8 +59,8 @@ export function checkSchema(root: SchemaObject): readonly Part[] {
       for (const child of inner) open.push(child)
     }
   }
-  checkReferences(root, definitions)
-  return tooRepeated
+  checkReferences(first.schema, definitions)
+  for (const part of tooRepeated) relax(part, 'maxItems', 'the repetitions inside one another come to too many')
 }
 
 function childVisits(visit: Visit): Visit[] {
@@ -71,16 +72,19 @@ function childVisits(visit: Visit): Visit[] {
   }))
 }
 
-function checkNode({ part, depth }: Visit, nodes: number): void {
+function checkSize({ part, depth }: Visit, nodes: number): void {
   if (nodes > expandedNodesMax) {
     throw new SchemaFault(part.path, null, `the schema is too large: more than ${expandedNodesMax} subschemas`)
   }
   if (depth > depthMax) {
     throw new SchemaFault(part.path, null, `the schema is nested too deep: more than ${depthMax} levels`)
   }
+}
+
+function relaxUnsupported(part: Part, relax: Relax): void {
   for (const name of unsupported) {
-    if (keyword(part.schema, name) !== undefined) throw faultAt(part, name, `"${name}" is not supported`)
+    if (keyword(part.schema, name) !== undefined) relax(part, name, `"${name}" is not supported`)
   }
   const isConditional = ['then', 'else'].some((name) => keyword(part.schema, name) !== undefined)
-  if (isConditional && keyword(part.schema, 'if') !== undefined) throw faultAt(part, 'if', '"if" is not supported')
+  if (isConditional && keyword(part.schema, 'if') !== undefined) relax(part, 'if', '"if" is not supported')
 }

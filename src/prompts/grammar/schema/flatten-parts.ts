@@ -1,3 +1,5 @@
+import { SchemaFault } from '../schema-fault.ts'
+import { unknownPart } from './hidden-properties.ts'
 import { keyword, listed, type Part } from './schema-part.ts'
 import { resolveReference } from './resolve-reference.ts'
 
@@ -45,5 +47,7 @@ export function flattenParts(root: unknown, parts: readonly Part[]): Part[] {
 function inPlaceParts(root: unknown, part: Part): Part[] {
   const target = resolveReference(root, part)
   const all = keyword(part.schema, 'allOf') === undefined ? [] : listed(part, 'allOf')
-  return target === null ? all : [target, ...all]
+  if (target === null) return all
+  // `checkSchema` has let it pass, so it is one that may be left out.
+  return [target instanceof SchemaFault ? unknownPart(part.path) : target, ...all]
 }

@@ -1,13 +1,13 @@
 import { faultAt, isSchemaObject, keyword, type Part, toPart } from './schema-part.ts'
-import type { SchemaPath } from '../schema-fault.ts'
+import type { SchemaFault, SchemaPath } from '../schema-fault.ts'
 
-/** The schema that a part's `$ref` points to inside the same document; null where it has none. */
-export function resolveReference(root: unknown, part: Part): Part | null {
+/** The schema that a part's `$ref` points to inside the same document; null where it has none, a fault where it leads nowhere. */
+export function resolveReference(root: unknown, part: Part): Part | SchemaFault | null {
   const reference = keyword(part.schema, '$ref')
   if (reference === undefined) return null
   if (typeof reference !== 'string') throw faultAt(part, '$ref', 'expected a string')
   if (reference !== '#' && !reference.startsWith('#/')) {
-    throw faultAt(part, '$ref', 'only references into the same schema are supported, such as "#/$defs/name"')
+    return faultAt(part, '$ref', 'only references into the same schema are supported, such as "#/$defs/name"')
   }
   const segments = reference.split('/').slice(1).map(decodeSegment)
   let target: unknown = root
@@ -18,7 +18,7 @@ export function resolveReference(root: unknown, part: Part): Part | null {
     path.push(key)
   }
   if (!isSchemaObject(target) && typeof target !== 'boolean') {
-    throw faultAt(part, '$ref', 'the reference points to no schema')
+    return faultAt(part, '$ref', 'the reference points to no schema')
   }
   return toPart(target, path satisfies SchemaPath)
 }

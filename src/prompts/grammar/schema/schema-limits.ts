@@ -16,9 +16,16 @@ export const expandedNodesMax = 20_000
 export const repetitionMax = 1_000
 /** Bounded repetitions inside one another, multiplied. */
 export const repetitionProductMax = 10_000
+/**
+ * Characters of the shortest valid answer: bounds from below multiply inside one another. Such an
+ * answer takes 50,000 tokens, and the longest names and constants allowed above still fit into it.
+ */
+export const leastCharactersMax = 200_000
 /** Schemas that one value must satisfy at once, by `allOf` and `$ref`; a merge of ten is already unusual. */
 export const partsMax = 200
 /** Steps in patterns, comparisons and merges, about 30 ms of them; what clients send takes a tenth. */
 export const workMax = 250_000
+/** The same for all the schemas of a request: an agent's hundred tools take a tenth of it. */
+export const workOfAllMax = 10 * workMax
 /** What each of several schemas for one value counts as in that. Values of one schema are as many as were written. */
 export const mergeWork = 30

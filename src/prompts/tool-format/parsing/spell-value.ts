@@ -16,6 +16,7 @@ const constants: Readonly<Record<string, string>> = { True: 'true', False: 'fals
 /**
  * The JSON of a value that was written as bare text. What its schema allows
  * decides; without one, text that is JSON is taken as JSON, except quoted text.
+ * With one that allows more than strings, the grammar has had strings quoted.
  */
 export function spellValue(text: string, schema: JsonSchema | null): string {
   const written = text.trim()
@@ -23,7 +24,7 @@ export function spellValue(text: string, schema: JsonSchema | null): string {
   const asText = JSON.stringify(text)
   try {
     const value: unknown = JSON.parse(json)
-    if (typeof value === 'string') return allows(schema, 'string') ? asText : json
+    if (typeof value === 'string') return schema === null ? asText : json
     return allows(schema, jsonType(value)) ? json : allows(schema, 'string') ? asText : json
   } catch {
     return asText

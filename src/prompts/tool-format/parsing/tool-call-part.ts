@@ -1,6 +1,8 @@
 /** What a parser finds in a model's output. The `arguments` of one call join to the JSON text of an object. */
 export type ToolCallPart =
   | { readonly kind: 'text'; readonly text: string }
+  /** Markup in front of the text that means nothing. */
+  | { readonly kind: 'stray'; readonly text: string }
   /** Thinking that only a notation with channels can hold outside its thinking block. */
   | { readonly kind: 'thinking'; readonly text: string }
   | { readonly kind: 'call-start'; readonly name: string; readonly id: string | null }
