@@ -7,6 +7,8 @@ export type Secrets = {
   readonly keyHashSecret: Uint8Array
   /** Signs the thinking that clients send back. */
   readonly signatureKey: Uint8Array
+  /** Encrypts prompts that are kept on the disk. */
+  readonly promptCacheKey: Uint8Array
 }
 
 /**
@@ -18,7 +20,11 @@ export type Secrets = {
 export function loadSecrets(home: string): Secrets {
   const master = readOrCreate(join(home, 'secret.key'))
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', master, '', `odyssey ${purpose}`, 32))
-  return { keyHashSecret: derive('api-key hashes'), signatureKey: derive('thinking signatures') }
+  return {
+    keyHashSecret: derive('api-key hashes'),
+    signatureKey: derive('thinking signatures'),
+    promptCacheKey: derive('prompt cache'),
+  }
 }
 
 function readOrCreate(path: string): Buffer {

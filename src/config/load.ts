@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
-import { configFileSchema, type Config } from './schema.ts'
+import { modelIds, type ModelId } from '../core/model.ts'
+import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
+import { readWeightsMap, type WeightsMap } from './weights-map.ts'
 
 /** A configuration that cannot be used, with one readable line per fault. */
 export class ConfigError extends Error {
@@ -45,10 +47,79 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   if (!result.success) throw new ConfigError(result.error.issues.map((issue) => describeIssue(path, issue)))
   return Object.freeze({
     ...result.data,
+    ...chooseWeights(result.data.models, readChosen(home)),
     home,
+    configPath: path,
     configFolder: dirname(path),
     childEnvironment: pick(environment, childVariables),
   })
+}
+
+function readChosen(home: string): WeightsMap {
+  try {
+    return readWeightsMap(home)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError([`${join(home, 'models.json')} is damaged; "odyssey models use" writes it. ${reason}`])
+  }
+}
+
+/** Weights that the config file names win: what is written there by hand is not overruled behind anyone's back. */
+function chooseWeights(models: ConfigFile['models'], chosen: WeightsMap) {
+  const weightsChoices = {} as Record<ModelId, WeightsChoice>
+  const completed = { ...models }
+  for (const id of modelIds) {
+    const weights = models[id].weights ?? chosen[id]?.weights ?? null
+    completed[id] = { ...models[id], weights }
+    weightsChoices[id] = models[id].weights !== null ? 'config-file' : weights !== null ? 'command' : 'built-in'
+  }
+  return { models: completed, weightsChoices }
+}
+
+export type HubSettings = {
+  /** Where `owner/repo/file` is looked for. */
+  readonly address: string
+  readonly token: string | null
+}
+
+/** Apart from `Config`, since the token is no business of a running service. */
+export function loadHubSettings(environment: Environment = process.env): HubSettings {
+  return {
+    address: setting(environment, 'ODYSSEY_HUB') ?? setting(environment, 'HF_ENDPOINT') ?? 'https://huggingface.co',
+    token: setting(environment, 'HF_TOKEN') ?? null,
+  }
+}
+
+/** Where the files of the clients lie that are connected with this service. */
+export type ClientFolders = {
+  readonly home: string
+  /** Variables that move them, by their names. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+const folderVariables = [
+  'APPDATA',
+  'CLAUDE_CONFIG_DIR',
+  'CLINE_DATA_DIR',
+  'CLINE_DIR',
+  'CONTINUE_GLOBAL_DIR',
+  'QWEN_HOME',
+  'XDG_CONFIG_HOME',
+]
+
+export type ClientSettings = {
+  /** The key that clients are given where the command line names none. */
+  readonly key: string | null
+  readonly folderVariables: ClientFolders['variables']
+}
+
+/** What the environment says of clients; nothing to a running service. */
+export function loadClientSettings(environment: Environment = process.env): ClientSettings {
+  const found = folderVariables.map((name) => [name, setting(environment, name)] as const)
+  return {
+    key: setting(environment, 'ODYSSEY_KEY') ?? null,
+    folderVariables: Object.fromEntries(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+  }
 }
 
 function readConfigFile(path: string, mustExist: boolean): Record<string, unknown> {

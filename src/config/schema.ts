@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { ModelId } from '../core/model.ts'
 
 const model = z.strictObject({
-  /** A GGUF file; a relative path counts from the config file's folder. Null runs the placeholder. */
+  /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
   weights: z.string().min(1).nullable().default(null),
   /** Whether the model thinks when a request does not say. */
   thinking: z.enum(['on', 'off']),
@@ -21,13 +22,27 @@ const engine = z.strictObject({
   batchTokens: z.int().min(32).max(8_192).default(512),
   /** The same request with the same seed gives the same bytes also under load, at the price of decoding answers one by one. */
   reproducible: z.boolean().default(false),
+  /** Prompts that had to leave their slots stay in memory up to so many bytes; null takes an eighth of the machine's memory. */
+  cacheBytesMax: z.int().min(0).nullable().default(null),
+  /** A folder where prompts are kept over a restart, encrypted; null keeps none. A relative path counts from the config file's folder. */
+  cacheFolder: z.string().min(1).nullable().default(null),
+  cacheFolderBytesMax: z.int().min(0).default(20_000_000_000),
 })
 
 const server = z.strictObject({
   /** On SIGTERM, how long running answers may go on. */
   drainSeconds: z.int().min(0).max(3_600).default(120),
+  /** After a swap of weights, how long answers of the old ones may go on; both are in memory until then. */
+  swapDrainSeconds: z.int().min(0).max(86_400).default(3_600),
   /** Requests per loaded file that may wait for a slot; further ones are refused as overloaded. */
   waitingRequestsMax: z.int().min(0).max(10_000).default(64),
+  /** What waits is in memory, its text several times over; twice the largest body, or 64 conversations of a quarter million tokens. */
+  waitingBytesMax: z
+    .int()
+    .min(1)
+    .default(64 * 1_024 * 1_024),
+  /** A request that had to wait this long is refused before it is begun: hardly anybody waits for it any more. */
+  queueSecondsMax: z.int().min(1).max(3_600).default(300),
 })
 
 const limits = z.strictObject({
@@ -54,7 +69,13 @@ export const configFileSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configFileSchema>
 
+/** Who chose a model's weights: the config file, the operator's commands, or nobody, which runs what comes with Odyssey. */
+export type WeightsChoice = 'config-file' | 'command' | 'built-in'
+
 export type Config = Readonly<ConfigFile> & {
+  /** The config file, whether it exists or not. */
+  readonly configPath: string
+  readonly weightsChoices: Readonly<Record<ModelId, WeightsChoice>>
   /** The data folder, absolute. */
   readonly home: string
   /** Where relative paths in the config file count from. */

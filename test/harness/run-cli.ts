@@ -1,14 +1,33 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Service } from './start-service.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
-/** Runs an operator's command on a service's data folder. Returns what it printed. */
-export async function runCli({ home }: Service, ...args: string[]): Promise<string> {
+export type CliEnd = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+
+/** Starts an operator's command on a service's data folder. */
+export function startCli(
+  { home }: Pick<Service, 'home'>,
+  ...args: string[]
+): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env })
+  const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
+  const child = execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) => {
+    resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
+  })
+  return { child, ended }
+}
+
+/** Runs a command, however it ends. */
+export function tryCli(service: Pick<Service, 'home'>, ...args: string[]): Promise<CliEnd> {
+  return startCli(service, ...args).ended
+}
+
+/** Runs a command that must end well. Returns what it printed. */
+export async function runCli(service: Pick<Service, 'home'>, ...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await tryCli(service, ...args)
+  if (exitCode !== 0) throw new Error(`odyssey ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
   return stdout
 }
 

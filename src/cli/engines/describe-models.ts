@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { Config } from '../../config/schema.ts'
+import { modelIds } from '../../core/model.ts'
+import type { Catalog } from '../../inference/catalog.ts'
+import type { ServiceStatus } from '../status-file.ts'
+import type { EnginePool } from './engine-pool.ts'
+
+/** The models with what is loaded for them, for the operator alone. */
+export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatus['models'] {
+  return catalog.list().map(({ model, engine }) => {
+    const { state, slots } = engine.status()
+    const { weightsPath, file, isBuiltIn, llama } = pool.of(model.id)
+    return {
+      id: model.id,
+      weights: weightsPath,
+      weightsBytes: file.bytes,
+      isBuiltIn,
+      state,
+      windowTokens: model.windowTokens,
+      slots,
+      enginePid: llama.pid,
+    }
+  })
+}
+
+/** Changes whenever the deployment may answer differently, and tells nothing else about it. */
+export function fingerprint({ models, engine }: Config, pool: EnginePool): string {
+  const files = modelIds.map((id) => {
+    const { thinking, outputTokensMax } = models[id]
+    const { weightsPath, file } = pool.of(id)
+    return [thinking, outputTokensMax, weightsPath, file.bytes, file.changedMs]
+  })
+  const revision = JSON.stringify([files, engine])
+  return `fp_${createHash('sha256').update(revision).digest('hex').slice(0, 10)}`
+}

@@ -1,0 +1,97 @@
+import { resolve } from 'node:path'
+import { loadSecrets } from '../../config/load-secret.ts'
+import type { Config } from '../../config/schema.ts'
+import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { withAdmission, type AdmissionOptions, type AdmittedEngine } from '../../scheduling/admission.ts'
+import { countUses, type CountedEngine } from '../../scheduling/count-uses.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { builtInPath, type FileState } from './model-weights.ts'
+
+/** One child process with one file of weights. */
+export type RunningEngine = {
+  readonly llama: LlamaEngine
+  readonly engine: CountedEngine
+  /** Who waits for its slots. */
+  readonly queue: AdmittedEngine['queue']
+  readonly weightsPath: string
+  /** The file as it was when it was loaded. */
+  readonly file: FileState
+  readonly isBuiltIn: boolean
+  /** Resolves when the weights are loaded for the first time. */
+  readonly loaded: Promise<void>
+  /** Resolves with the reason when the child ends before it was ever ready. */
+  readonly failed: Promise<string>
+}
+
+export type StartOptions = {
+  readonly config: Config
+  readonly weightsPath: string
+  readonly file: FileState
+  /** A log that says whose engine it is, which may change. */
+  log(): Log
+  onChange(): void
+}
+
+/** The last lines of a child tell best why it failed. */
+const linesKept = 3
+
+export function startEngine({ config, weightsPath, file, log, onChange }: StartOptions): RunningEngine {
+  const loaded = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<string>()
+  const lines: string[] = []
+  const llama = new LlamaEngine({
+    settings: toLoadSettings(config, weightsPath),
+    environment: config.childEnvironment,
+    clock: systemClock,
+    onReady({ windowTokens, slots }) {
+      log().info({ window_tokens: windowTokens, slots }, 'engine ready')
+      loaded.resolve()
+      onChange()
+    },
+    onExit(reason) {
+      if (llama.status().state !== 'closed') log().error({ reason }, 'engine child ended')
+      failed.resolve(lines.length > 0 ? lines.join(' ') : `The engine ended (${reason}).`)
+      onChange()
+    },
+    onOutput(line) {
+      log().warn({ line }, 'engine output')
+      lines.push(line)
+      if (lines.length > linesKept) lines.shift()
+    },
+  })
+  const admitted = withAdmission(llama, toAdmissionOptions(config))
+  return {
+    llama,
+    engine: countUses(admitted),
+    queue: admitted.queue,
+    weightsPath,
+    file,
+    isBuiltIn: weightsPath === builtInPath,
+    loaded: loaded.promise,
+    failed: failed.promise,
+  }
+}
+
+function toAdmissionOptions({ server }: Config): AdmissionOptions {
+  return {
+    waitingMax: server.waitingRequestsMax,
+    waitingBytesMax: server.waitingBytesMax,
+    waitMsMax: server.queueSecondsMax * 1_000,
+    clock: systemClock,
+    random: Math.random,
+  }
+}
+
+function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions['settings'] {
+  const { reproducible: isReproducible, cacheFolder, cacheFolderBytesMax, ...settings } = config.engine
+  const cacheOnDisk =
+    cacheFolder === null
+      ? null
+      : {
+          folder: resolve(config.configFolder, cacheFolder),
+          bytesMax: cacheFolderBytesMax,
+          key: loadSecrets(config.home).promptCacheKey,
+        }
+  return { ...settings, weightsPath, isReproducible, cacheOnDisk }
+}

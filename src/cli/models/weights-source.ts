@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Where weights are fetched from, understood but not asked yet. */
+export type WeightsSource = {
+  /** What the weights are known as afterwards; keys that an address may hold are left out. */
+  readonly name: string
+  readonly isHub: boolean
+  /** In the order of the parts; the first is the one that an engine is told of. */
+  readonly files: readonly SourceFile[]
+}
+
+export type SourceFile = {
+  readonly name: string
+  /** Where it is put, below the folder of weights. */
+  readonly path: string
+  /** Its address; on a hub, as of a certain commit where one is given. */
+  url(commit: string | null): URL
+}
+
+/**
+ * Reads `owner/repo/file.gguf`, `owner/repo@revision/folder/file.gguf` or a plain address.
+ *
+ * Weights in several parts may be named by any of them; all are meant.
+ */
+export function parseWeightsSource(text: string, hubAddress: string): WeightsSource {
+  const hub = URL.parse(hubAddress.replace(/\/+$/, ''))
+  if (hub === null || !isHttp(hub)) throw new UsageError(`The hub's address is not one: ${hubAddress}`)
+  if (/^https?:\/\//i.test(text)) return parseAddress(text, hub)
+  const place = readPlace(text)
+  const files = partPaths(place.file).map((part) => hubFile(hub, place, part))
+  return { name: files[0]?.name ?? text, isHub: true, files }
+}
+
+type Place = { readonly owner: string; readonly repository: string; readonly revision: string; readonly file: string }
+
+function readPlace(text: string): Place {
+  const match = /^([\w.-]+)\/([\w.-]+?)(?:@([\w.%-]+))?\/(.+\.gguf)$/.exec(text)
+  const [, owner = '', repository = '', revision = 'main', file = ''] = match ?? []
+  if ([owner, repository, revision, ...file.split('/')].every(isPlainName)) return { owner, repository, revision, file }
+  throw new UsageError(`A source is owner/repo/file.gguf, owner/repo@revision/file.gguf or an address, not ${text}`)
+}
+
+function hubFile(hub: URL, { owner, repository, revision }: Place, part: string): SourceFile {
+  const isMain = revision === 'main'
+  const folder = isMain ? repository : `${repository}@${safeName(revision)}`
+  return {
+    name: `${owner}/${repository}${isMain ? '' : `@${revision}`}/${toSlashes(part)}`,
+    path: join(owner, folder, part),
+    url(commit) {
+      const path = `${owner}/${repository}/resolve/${commit ?? revision}/${encodePath(part)}`
+      return new URL(`${hub.href.replace(/\/$/, '')}/${path}`)
+    },
+  }
+}
+
+function parseAddress(text: string, hub: URL): WeightsSource {
+  const address = URL.parse(text)
+  if (address === null || address.username !== '') throw new UsageError('The address cannot be used.')
+  // What a browser shows of a file is a page about it.
+  if (address.origin === hub.origin) address.pathname = address.pathname.replace('/blob/', '/resolve/')
+  const segments = address.pathname.split('/')
+  const last = decodeURIComponent(segments.pop() ?? '')
+  if (!last.endsWith('.gguf') || !isPlainName(last)) {
+    throw new UsageError(`The address of weights ends in the name of a .gguf file, not in ${last || '/'}`)
+  }
+  const files = partPaths(last).map((part): SourceFile => {
+    const url = new URL(address)
+    url.pathname = [...segments, encodeURIComponent(part)].join('/')
+    return { name: withoutKeys(url), path: join(safeName(address.host), part), url: () => url }
+  })
+  return { name: files[0]?.name ?? text, isHub: address.origin === hub.origin, files }
+}
+
+function withoutKeys(url: URL): string {
+  return `${url.origin}${url.pathname}`
+}
+
+function isHttp({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'http:'
+}
+
+/** A name that stays in its folder, and that every file system takes. */
+function isPlainName(name: string): boolean {
+  return /^[^\\/:*?"<>|\p{Cc}]{1,200}$/u.test(name) && !name.startsWith('.')
+}
+
+function safeName(text: string): string {
+  return text.replace(/[^\w.-]/g, '_').replace(/^\./, '_')
+}
+
+function encodePath(path: string): string {
+  return toSlashes(path).split('/').map(encodeURIComponent).join('/')
+}
+
+function toSlashes(path: string): string {
+  return path.replaceAll('\\', '/')
+}

@@ -1,0 +1,98 @@
+import { DownloadError, Interruption } from './download-error.ts'
+import { sendHttp, type HttpAnswer, type HttpRequest } from './http-request.ts'
+
+/** A file on a server. */
+export type Remote = {
+  /** Asked anew by every try, since it may lead on to an address that expires. */
+  readonly url: URL
+  /** Sent to this origin and to no other that a redirect leads to. */
+  readonly credentials: { readonly origin: string; readonly token: string } | null
+}
+
+export type RemoteAnswer = HttpAnswer & {
+  /** Where the redirects ended. */
+  readonly url: URL
+  /** What the first server said of the file, before it sent the client elsewhere. */
+  readonly announced: Headers
+}
+
+export type Asking = Pick<HttpRequest, 'method' | 'signal'> & {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const redirectsMax = 10
+
+/**
+ * Asks for a remote file and follows redirects.
+ *
+ * A HEAD stays with the first server: those it leads to often sign their
+ * addresses for a GET alone, and the first one has said what there is to know.
+ */
+export async function openRemote(remote: Remote, { method, headers = {}, signal }: Asking): Promise<RemoteAnswer> {
+  let url = remote.url
+  const announced = new Headers()
+  for (let redirects = 0; redirects <= redirectsMax; redirects++) {
+    const answer = await send(url, {
+      method,
+      headers: { 'user-agent': 'odyssey', 'accept-encoding': 'identity', ...headers, ...authorize(url, remote) },
+      signal,
+    })
+    if (url.origin === remote.url.origin) for (const [name, value] of answer.headers) announced.set(name, value)
+    const location = answer.headers.get('location')
+    if (!isRedirect(answer.status) || location === null) return { ...answer, url, announced }
+    answer.discard()
+    const next = nextUrl(location, url)
+    if (method === 'HEAD' && next.origin !== remote.url.origin) return { ...answer, url, announced }
+    url = next
+  }
+  throw new DownloadError({ kind: 'refused' }, `${remote.url.host} redirects more than ${redirectsMax} times.`)
+}
+
+function authorize(url: URL, { credentials }: Remote): Record<string, string> {
+  return credentials?.origin === url.origin ? { authorization: `Bearer ${credentials.token}` } : {}
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status)
+}
+
+function nextUrl(location: string, from: URL): URL {
+  const next = URL.parse(location, from.href)
+  const isKept = next?.protocol === 'https:' || (next?.protocol === 'http:' && from.protocol === 'http:')
+  if (next !== null && isKept) return next
+  throw new DownloadError({ kind: 'refused' }, `${from.host} redirects to an address that is not safe to follow.`)
+}
+
+async function send(url: URL, request: HttpRequest): Promise<HttpAnswer> {
+  try {
+    return await sendHttp(url, request)
+  } catch (error) {
+    throw describeFailure(error, url)
+  }
+}
+
+/** Codes of a connection that never came about: this machine is offline, or the name or the port is wrong. */
+const unreachableCodes: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ETIMEDOUT',
+])
+
+/** What a failed request or body throws, told apart by whether another try may help. */
+export function describeFailure(error: unknown, url: URL): Error {
+  if (error instanceof DownloadError || error instanceof Interruption) return error
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+  if (code !== null && unreachableCodes.has(code)) {
+    return new Interruption(`${url.host} cannot be reached (${code}).`, { unreachableHost: url.host, cause: error })
+  }
+  if (code !== null && /CERT|SIGNED|TLS|SSL|ISSUER|VERIFY/.test(code)) {
+    const message = `The connection to ${url.host} is not safe (${code}).`
+    return new DownloadError({ kind: 'refused' }, message, { cause: error })
+  }
+  return new Interruption(`The connection was cut${code === null ? '' : ` (${code})`}.`, { cause: error })
+}
