@@ -1,15 +1,32 @@
 import type { Feature } from './feature.ts'
 import type { EngineRequest, GenerationEvent } from './generation.ts'
 
+/**
+ * Decides when an engine may compute a request, and follows what it makes of it.
+ *
+ * An engine that is given one prepares the request at once, and refuses it if it
+ * must; but it computes nothing before its turn has come.
+ */
+export type Turn = {
+  /**
+   * Called when the prompt is prepared and fits. Resolves when the request may have a slot, and rejects
+   * with what its stream is to throw. An engine that had to prepare it again asks again and hears the same.
+   */
+  begin(inputTokens: number): Promise<void>
+  /** Called with each event as soon as it is made, which may be long before anybody reads it. */
+  made(event: GenerationEvent): void
+}
+
 /** Anything that can answer a generation request: a llama.cpp child, a remote replica, a pool of engines. */
 export interface Engine {
   /**
    * Generates until the model ends, a limit is met or `signal` fires.
    *
    * An abort stops the engine within one decode step; the stream then throws
-   * a GenerationAborted with the final counts.
+   * a GenerationAborted with the final counts. Without a turn the engine
+   * begins as soon as it has a slot.
    */
-  generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<GenerationEvent>
+  generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncIterable<GenerationEvent>
   /** The exact length of the prompt that `generate` would compute. */
   countTokens(request: EngineRequest, signal: AbortSignal): Promise<number>
   status(): EngineStatus

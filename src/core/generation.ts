@@ -36,7 +36,13 @@ export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMa
   readonly outputTokensMax: number
   /** The served model's own limit on prompt and answer together; an engine's smaller one wins. */
   readonly windowTokensMax: number
+  readonly tenant: Tenant
+  /** By which an operator finds it. */
+  readonly requestId: string
 }
+
+/** For whom an engine works: what it holds for one organization is never used for another. */
+export type Tenant = { readonly organizationId: string; readonly apiKeyId: string }
 
 export type Message =
   | { readonly role: 'system'; readonly content: readonly TextBlock[] }
@@ -101,7 +107,13 @@ export type Thinking = { readonly kind: 'off' } | { readonly kind: 'on'; readonl
 /** A null schema asks for any JSON object. */
 export type OutputFormat =
   | { readonly kind: 'text' }
-  | { readonly kind: 'json'; readonly schema: JsonSchema | null; readonly schemaPath: ErrorPath }
+  | {
+      readonly kind: 'json'
+      readonly schema: JsonSchema | null
+      readonly schemaPath: ErrorPath
+      /** Refused unless it can be kept to the last word; else it is kept as far as possible. */
+      readonly isStrict: boolean
+    }
 
 /** Null leaves a setting to the model; a penalty of 0 (or 1 for repetition) is off. */
 export type Sampling = {
@@ -143,7 +155,7 @@ export const modelSampling: Sampling = {
  * there is no error event.
  */
 export type GenerationEvent =
-  | { readonly type: 'start'; readonly usage: Usage }
+  | { readonly type: 'start'; readonly usage: Usage; readonly cache?: CacheReport }
   | { readonly type: 'block-start'; readonly block: BlockStart }
   | {
       readonly type: 'delta'
@@ -153,6 +165,14 @@ export type GenerationEvent =
     }
   | { readonly type: 'block-end' }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: Usage }
+
+/** Where an engine took the beginning of a prompt from, and why it took no more. */
+export type CacheReport = {
+  readonly source: 'slot' | 'copy' | 'memory' | 'disk' | 'none'
+  readonly reusedTokens: number
+  /** The first token in which the prompt differs from the nearest one held for the same organization, and where that is. */
+  readonly differs: { readonly atToken: number; readonly in: string } | null
+}
 
 export type BlockStart =
   | { readonly kind: 'thinking' }

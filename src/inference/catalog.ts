@@ -1,18 +1,30 @@
 import type { Engine } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
-import { modelIdsByStrength, type ServedModel } from '../core/model.ts'
+import { modelIdsByStrength, type ModelId, type ServedModel } from '../core/model.ts'
 
 export type CatalogEntry = { readonly model: ServedModel; readonly engine: Engine }
 
 /** The models on offer, the default one first, each with the engine that answers for it. */
 export interface Catalog {
-  /** Throws `model-not-found` for any name that is not exactly one of the ids. */
+  /**
+   * Throws `model-not-found` for any name that is not exactly one of the ids.
+   *
+   * An entry is for the request at hand: the model's next one may be another engine's.
+   */
   find(id: string): CatalogEntry
   list(): readonly CatalogEntry[]
 }
 
-export function createCatalog(entries: readonly CatalogEntry[]): Catalog {
-  const describe = ({ model, engine }: CatalogEntry): CatalogEntry => {
+/** A catalog whose models can be given to other engines while requests come in. */
+export type SwitchableCatalog = Catalog & {
+  /** From now on this engine answers for the model; what the old one has begun it finishes. */
+  switchEngine(id: ModelId, engine: Engine): void
+}
+
+export function createCatalog(entries: readonly CatalogEntry[]): SwitchableCatalog {
+  const engines = new Map(entries.map(({ model, engine }) => [model.id, engine]))
+  const describe = ({ model, engine: first }: CatalogEntry): CatalogEntry => {
+    const engine = engines.get(model.id) ?? first
     const { windowTokens } = engine.status()
     if (windowTokens === null || windowTokens >= model.windowTokens) return { model, engine }
     const outputTokensMax = Math.min(model.outputTokensMax, windowTokens)
@@ -28,5 +40,8 @@ export function createCatalog(entries: readonly CatalogEntry[]): Catalog {
       )
     },
     list: () => entries.map(describe),
+    switchEngine(id, engine) {
+      engines.set(id, engine)
+    },
   }
 }

@@ -5,6 +5,8 @@ import {
   GenerationAborted,
   inputTokens,
   zeroUsage,
+  type EngineRequest,
+  type CacheReport,
   type GenerationEvent,
   type GenerationRequest,
   type Usage,
@@ -13,7 +15,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
-import type { Catalog } from './catalog.ts'
+import type { Catalog, CatalogEntry } from './catalog.ts'
 import { resolveRequest } from './resolve-request.ts'
 import { generateSeveral } from './several-answers.ts'
 
@@ -44,7 +46,7 @@ export async function generate(
   signal: AbortSignal,
 ): Promise<AsyncGenerator<GenerationEvent>> {
   const entry = parts.catalog.find(asked.request.model)
-  const request = resolveRequest(asked.request, entry)
+  const request = engineRequest(asked, entry)
   const reservation = parts.limiter.reserve(asked.principal)
   const settle = createSettlement(parts, asked, () => reservation.release())
   const { choiceCount } = asked.request
@@ -54,13 +56,13 @@ export async function generate(
 }
 
 /** The exact prompt length of a request, as its generation would count it. */
-export async function countTokens(
-  { catalog }: InferenceParts,
-  request: GenerationRequest,
-  signal: AbortSignal,
-): Promise<number> {
-  const entry = catalog.find(request.model)
-  return entry.engine.countTokens(resolveRequest(request, entry), signal)
+export async function countTokens({ catalog }: InferenceParts, asked: Asked, signal: AbortSignal): Promise<number> {
+  const entry = catalog.find(asked.request.model)
+  return entry.engine.countTokens(engineRequest(asked, entry), signal)
+}
+
+function engineRequest({ request, requestId, principal }: Asked, entry: CatalogEntry): EngineRequest {
+  return { ...resolveRequest(request, entry), tenant: principal, requestId }
 }
 
 /**
@@ -134,12 +136,17 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
   /** Of the answers that have finished, and of the one under way. */
   let finished: Usage = zeroUsage
   let current: Usage = zeroUsage
+  let cache: CacheReport | null = null
   let firstEventMs: number | null = null
   let isClosed = false
   return {
     count(event) {
       firstEventMs ??= clock.monotonicMs() - startedMs
-      if (event.type === 'start') current = event.usage
+      if (event.type === 'start') {
+        current = event.usage
+        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
+        cache ??= event.cache ?? null
+      }
       if (event.type === 'delta') current = { ...current, output: current.output + event.tokens }
       if (event.type !== 'finish') return
       finished = addAnswer(finished, event.usage)
@@ -162,6 +169,7 @@ function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, relea
         outcome,
         reason,
         usage: addAnswer(finished, current),
+        cache,
         firstEventMs,
         durationMs,
       }

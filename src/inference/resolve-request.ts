@@ -17,7 +17,10 @@ import type { CatalogEntry } from './catalog.ts'
  * A feature that is lacking is refused by name: dropping it in silence would
  * answer another request than the one that was made.
  */
-export function resolveRequest(request: GenerationRequest, { model, engine }: CatalogEntry): EngineRequest {
+export function resolveRequest(
+  request: GenerationRequest,
+  { model, engine }: CatalogEntry,
+): Omit<EngineRequest, 'tenant' | 'requestId'> {
   const { features } = engine.status()
   const messages = features.has('images') ? request.messages : withoutToolImages(request.messages)
   requireFeatures({ ...request, messages }, features)

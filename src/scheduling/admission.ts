@@ -1,36 +1,52 @@
 import type { Engine } from '../core/engine.ts'
-import { ApiError } from '../core/error.ts'
-import type { GenerationEvent } from '../core/generation.ts'
+import { GenerationAborted, zeroUsage, type GenerationEvent } from '../core/generation.ts'
+import type { Clock } from '../lib/clock.ts'
+import { SlotQueue, type QueueLimits, type QueueStatus } from './slot-queue.ts'
+
+export type AdmissionOptions = QueueLimits & {
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  random(): number
+}
+
+/** An engine whose slots are handed out in a fair order. */
+export type AdmittedEngine = Engine & {
+  /** Who waits, in which order. Takes longer than `status`. */
+  queue(): QueueStatus
+}
 
 /**
- * An engine that refuses work beyond what its slots and a bounded queue can hold.
+ * Stands before an engine and decides who gets a slot next, and who has to come back later.
  *
  * A client that is told at once can go elsewhere or come back; one that waits
  * behind hundreds of others would give up after its answer was paid for.
  */
-export function withAdmission(engine: Engine, { waitingMax }: { readonly waitingMax: number }): Engine {
-  let admitted = 0
+export function withAdmission(engine: Engine, options: AdmissionOptions): AdmittedEngine {
+  const queue = new SlotQueue({ ...options, slots: () => engine.status().slots ?? 1 })
 
   async function* generate(...[request, signal]: Parameters<Engine['generate']>): AsyncGenerator<GenerationEvent> {
-    const { slots } = engine.status()
-    if (admitted >= (slots ?? 1) + waitingMax) {
-      throw new ApiError(
-        { code: 'overloaded', retryAfterMs: 2_000 },
-        'The model is at capacity. Please try again shortly.',
-      )
-    }
-    admitted += 1
+    const place = queue.enter(request)
+    const leave = () => queue.refuse(place, new GenerationAborted(zeroUsage))
+    signal.addEventListener('abort', leave, { once: true })
     try {
-      yield* engine.generate(request, signal)
+      yield* engine.generate(request, signal, {
+        begin: (inputTokens) => queue.begin(place, inputTokens),
+        made: (event) => queue.count(place, event),
+      })
+    } catch (error) {
+      if (error instanceof GenerationAborted) queue.settle(place, error.usage)
+      throw error
     } finally {
-      admitted -= 1
+      signal.removeEventListener('abort', leave)
+      queue.leave(place)
     }
   }
 
   return {
     generate,
     countTokens: (request, signal) => engine.countTokens(request, signal),
-    status: () => engine.status(),
+    status: () => ({ ...engine.status(), running: queue.running, waiting: queue.waiting }),
+    queue: () => queue.status(),
     close: () => engine.close(),
   }
 }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { checkStream } from '../../src/core/check-stream.ts'
 import { collect, type Generation } from '../../src/core/collect.ts'
 import type { Engine } from '../../src/core/engine.ts'
-import { GenerationAborted, type EngineRequest } from '../../src/core/generation.ts'
+import { GenerationAborted, inputTokens, type EngineRequest, type GenerationEvent } from '../../src/core/generation.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -99,6 +99,53 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
     it('stops when its reader leaves', async () => {
       for await (const event of engine.generate(engineRequest(), never)) if (event.type === 'delta') break
       await idle()
+    })
+
+    it('prepares at once, computes nothing before its turn, and tells of events that nobody reads', async () => {
+      const request = engineRequest({ sampling: withSeed(3) })
+      const prepared = Promise.withResolvers<number>()
+      const turn = Promise.withResolvers<void>()
+      const made: GenerationEvent[] = []
+      const stream = engine.generate(request, never, {
+        begin(inputTokens) {
+          prepared.resolve(inputTokens)
+          return turn.promise
+        },
+        made: (event) => made.push(event),
+      })
+      const events = stream[Symbol.asyncIterator]()
+      const first = events.next()
+      assert.equal(await prepared.promise, await engine.countTokens(request, never))
+      // Others do not wait for it.
+      await run()
+      assert.deepEqual([made, engine.status().running], [[], 0])
+      turn.resolve()
+      assert.equal((await first).value?.type, 'start')
+      const rest = await Array.fromAsync({ [Symbol.asyncIterator]: () => events })
+      assert.deepEqual(made.slice(1), rest)
+    })
+
+    it('throws what its turn was refused with, and goes on with others', async () => {
+      const refusal = new Error('Not today.')
+      const turn = { begin: () => Promise.reject(refusal), made: () => assert.fail('Something was made.') }
+      await assert.rejects(collect(engine.generate(engineRequest(), never, turn)), refusal)
+      await run()
+    })
+
+    it('stops waiting for its turn when it is aborted', async () => {
+      const controller = new AbortController()
+      const turn = {
+        begin() {
+          controller.abort()
+          return new Promise<never>(() => {})
+        },
+        made: () => assert.fail('Something was made.'),
+      }
+      await assert.rejects(
+        collect(engine.generate(engineRequest(), controller.signal, turn)),
+        (error) => error instanceof GenerationAborted && inputTokens(error.usage) === 0,
+      )
+      await run()
     })
 
     it('keeps many answers apart', async () => {

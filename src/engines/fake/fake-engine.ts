@@ -1,4 +1,4 @@
-import type { Engine, EngineStatus } from '../../core/engine.ts'
+import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
 import type { Feature } from '../../core/feature.ts'
 import {
   GenerationAborted,
@@ -12,19 +12,28 @@ import {
 
 /** One thing a scripted answer does. */
 export type FakeStep =
-  | { readonly kind: 'block'; readonly block: BlockStart; readonly texts: readonly string[] }
+  | {
+      readonly kind: 'block'
+      readonly block: BlockStart
+      readonly texts: readonly string[]
+      /** Never ends the block: for an answer that fails, or waits, in its midst. */
+      readonly isLeftOpen?: boolean
+    }
   /** Waits, or until the signal fires. */
   | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'wait-for'; readonly event: Promise<unknown> }
   | { readonly kind: 'fail'; readonly error: Error }
   | { readonly kind: 'end'; readonly reason: FinishReason }
 
 export type FakeEngineOptions = {
-  /** The answer to a request; by default it is the last user text, word by word. */
+  /** The answer to a request; by default it is the last user text, word by word. What it throws refuses the request. */
   script?(request: EngineRequest): readonly FakeStep[]
   /** How long a request waits for its slot, so to speak. */
   startsAfterMs?(): number
+  startsAfter?(): Promise<unknown>
   readonly features?: ReadonlySet<Feature>
   readonly windowTokens?: number
+  readonly slots?: number
 }
 
 /** An engine that follows a script. Every piece of text counts as one token, every prompt as ten. */
@@ -36,16 +45,23 @@ export class FakeEngine implements Engine {
     this.#options = options
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
-    const meter = createMeter()
-    this.#running += 1
+  async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
+    if (signal.aborted) throw new GenerationAborted(zeroUsage)
+    await Promise.race([aborted(signal), turn?.begin(promptTokens)])
+    let held = 1
+    this.#running += held
+    const end = () => {
+      this.#running -= held
+      held = 0
+    }
     try {
-      await waitOrAbort(this.#options.startsAfterMs?.() ?? 0, signal)
-      if (signal.aborted) throw new GenerationAborted(zeroUsage)
-      yield { type: 'start', usage: meter.usage() }
-      for (const step of (this.#options.script ?? echo)(request)) yield* perform(step, meter, signal)
+      for await (const event of this.#answer(request, signal)) {
+        if (event.type === 'finish') end()
+        turn?.made(event)
+        yield event
+      }
     } finally {
-      this.#running -= 1
+      end()
     }
   }
 
@@ -60,11 +76,21 @@ export class FakeEngine implements Engine {
       features: this.#options.features ?? new Set(),
       running: this.#running,
       waiting: 0,
-      slots: 1_000,
+      slots: this.#options.slots ?? 1_000,
     }
   }
 
   async close(): Promise<void> {}
+
+  async *#answer(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+    const meter = createMeter()
+    await waitOrAbort(this.#options.startsAfterMs?.() ?? 0, signal)
+    await Promise.race([aborted(signal), this.#options.startsAfter?.()])
+    if (signal.aborted) throw new GenerationAborted(zeroUsage)
+    const steps = (this.#options.script ?? echo)(request)
+    yield { type: 'start', usage: meter.usage() }
+    for (const step of steps) yield* perform(step, meter, signal)
+  }
 }
 
 const promptTokens = 10
@@ -84,6 +110,7 @@ function createMeter(): Meter {
 
 async function* perform(step: FakeStep, meter: Meter, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
   if (step.kind === 'wait') await waitOrAbort(step.ms, signal)
+  if (step.kind === 'wait-for') await Promise.race([aborted(signal), step.event])
   for (const event of eventsOf(step, meter)) {
     if (signal.aborted) throw new GenerationAborted(meter.usage())
     yield event
@@ -99,9 +126,10 @@ function* eventsOf(step: FakeStep, meter: Meter): Generator<GenerationEvent> {
         meter.count(step.block.kind)
         yield { type: 'delta', text, tokens: 1 }
       }
-      yield { type: 'block-end' }
+      if (step.isLeftOpen !== true) yield { type: 'block-end' }
       break
     case 'wait':
+    case 'wait-for':
       break
     case 'fail':
       throw step.error
@@ -111,6 +139,10 @@ function* eventsOf(step: FakeStep, meter: Meter): Generator<GenerationEvent> {
     default:
       step satisfies never
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {

@@ -6,12 +6,22 @@ export type TaskId = number
 
 export type ToChild =
   | { readonly kind: 'load'; readonly settings: LoadSettings }
-  | { readonly kind: 'generate'; readonly id: TaskId; readonly request: EngineRequest }
+  | {
+      readonly kind: 'generate'
+      readonly id: TaskId
+      readonly request: EngineRequest
+      /** The child prepares it, says so, and waits for `begin`. */
+      readonly awaitsTurn: boolean
+    }
+  /** A prepared task may have a slot. */
+  | { readonly kind: 'begin'; readonly id: TaskId }
   | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
   | { readonly kind: 'abort'; readonly id: TaskId }
   /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
   | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }
   | { readonly kind: 'ping' }
+  /** Save what is worth saving and end. */
+  | { readonly kind: 'stop' }
 
 export type FromChild =
   | {
@@ -20,9 +30,9 @@ export type FromChild =
       readonly slots: number
       /** The model's template can carry tool calls. */
       readonly takesTools: boolean
-      readonly isPlaceholder: boolean
     }
   | { readonly kind: 'load-failed'; readonly message: string }
+  | { readonly kind: 'prepared'; readonly id: TaskId; readonly inputTokens: number }
   /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
   | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
   | { readonly kind: 'aborted'; readonly id: TaskId; readonly usage: Usage }
@@ -41,12 +51,25 @@ export type LoadSettings = {
   readonly batchTokens: number
   /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
   readonly isReproducible: boolean
+  /** Prompts that have left their slots are kept in memory up to so many bytes; null chooses by the memory there is. */
+  readonly cacheBytesMax: number | null
+  /** Where they are kept over a restart; null keeps nothing. */
+  readonly cacheOnDisk: { readonly folder: string; readonly bytesMax: number; readonly key: Uint8Array } | null
 }
 
 /** Events a task may have on their way before its slot waits for the consumer. */
 export const eventsInFlightMax = 256
 
-const kinds: ReadonlySet<string> = new Set(['ready', 'load-failed', 'events', 'aborted', 'failed', 'counted', 'pong'])
+const kinds: ReadonlySet<string> = new Set<FromChild['kind']>([
+  'ready',
+  'load-failed',
+  'prepared',
+  'events',
+  'aborted',
+  'failed',
+  'counted',
+  'pong',
+])
 
 /** A child that says something else is not to be trusted any more. */
 export function isFromChild(message: unknown): message is FromChild {

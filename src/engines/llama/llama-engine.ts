@@ -1,9 +1,9 @@
-import type { Engine, EngineStatus } from '../../core/engine.ts'
+import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
 import { ApiError } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FromChild, LoadSettings, TaskId } from './ipc.ts'
+import type { FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
 import { Supervisor, type ChildReady } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 
@@ -60,19 +60,23 @@ export class LlamaEngine implements Engine {
     return this.#supervisor.pid
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
+  async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
     // A request that the crashed child had not begun is as good as new and is tried once more;
     // one that is itself the cause can so end two children and no more.
-    for (let attempt = 1; ; attempt++) {
-      const task = await this.#begin('generate', request, signal)
+    for (let crashes = 0; crashes < 2;) {
+      const task = await this.#createTask(signal, turn)
+      this.#send({ kind: 'generate', id: task.id, request, awaitsTurn: turn !== undefined })
       const end = yield* this.#follow(task, signal)
       if (end === 'finished') return
-      if (task.hasStarted || attempt === 2) throw engineFailed()
+      if (task.hasStarted) break
+      if (!task.isWaiting) crashes += 1
     }
+    throw engineFailed()
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
-    const task = await this.#begin('count', request, signal)
+    const task = await this.#createTask(signal)
+    this.#send({ kind: 'count', id: task.id, request })
     try {
       const news = await task.next()
       if (news.kind === 'counted') return news.tokens
@@ -102,13 +106,20 @@ export class LlamaEngine implements Engine {
     await this.#supervisor.stop()
   }
 
-  async #begin(kind: 'generate' | 'count', request: EngineRequest, signal: AbortSignal): Promise<Task> {
+  async #createTask(signal: AbortSignal, turn: Turn | null = null): Promise<Task> {
     await this.#untilReady(signal)
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    const task = new Task(++this.#lastId)
+    const task = new Task(++this.#lastId, turn)
     this.#tasks.set(task.id, task)
-    this.#supervisor.sendText({ kind, id: task.id, request }, countCharacters(request))
     return task
+  }
+
+  #send(message: Extract<ToChild, { readonly request: EngineRequest }>): void {
+    this.#supervisor.sendText(message, countCharacters(message.request))
+  }
+
+  async #beginInTurn(task: Task, inputTokens: number): Promise<void> {
+    if (await task.awaitTurn(inputTokens)) this.#supervisor.send({ kind: 'begin', id: task.id })
   }
 
   /** Passes a task's events on. Ends with `crashed` when the child is gone; an abort and a refusal throw. */
@@ -123,7 +134,11 @@ export class LlamaEngine implements Engine {
     try {
       for (;;) {
         const news = await task.next()
-        isOver = news.kind !== 'event' || news.event.type === 'finish'
+        if (news.kind === 'prepared') {
+          void this.#beginInTurn(task, news.inputTokens)
+          continue
+        }
+        isOver = news.kind === 'event' ? news.event.type === 'finish' : news.kind !== 'refused'
         throwIfRefused(news, signal)
         if (news.kind !== 'event') return 'crashed'
         // What was under way when the abort was sent is read to its end, for the counts alone.
@@ -144,7 +159,7 @@ export class LlamaEngine implements Engine {
   #receive(message: FromChild): void {
     if (message.kind === 'events') {
       for (const [id, event] of message.batch) this.#tasks.get(id)?.tell({ kind: 'event', event })
-    } else if (message.kind === 'aborted' || message.kind === 'failed' || message.kind === 'counted') {
+    } else if ('id' in message) {
       this.#tasks.get(message.id)?.tell(message)
     }
   }
@@ -186,6 +201,7 @@ function countCharacters({ messages }: EngineRequest): number {
 
 function throwIfRefused(news: TaskNews, signal: AbortSignal): void {
   if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
+  if (news.kind === 'refused') throw news.error
   if (news.kind === 'aborted') throw new GenerationAborted(news.usage)
   if (!signal.aborted) return
   if (news.kind === 'crashed') throw new GenerationAborted(zeroUsage)

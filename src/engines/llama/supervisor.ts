@@ -35,6 +35,9 @@ const pingIntervalMs = 1_000
 const crashesPerMinuteMax = 5
 const restartPauseMsMax = 60_000
 
+/** How long a child that is told to stop may go on saving. */
+const savingMsMax = 20_000
+
 export class Supervisor {
   readonly #options: SupervisorOptions
   #child: ChildProcess | null = null
@@ -81,6 +84,12 @@ export class Supervisor {
     const child = this.#child
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
+    if (this.#options.settings.cacheOnDisk !== null) {
+      this.send({ kind: 'stop' })
+      const cancel = this.#options.clock.after(savingMsMax, () => child.kill('SIGKILL'))
+      await exited
+      return cancel()
+    }
     child.kill('SIGKILL')
     await exited
   }

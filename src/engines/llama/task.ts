@@ -1,3 +1,4 @@
+import type { Turn } from '../../core/engine.ts'
 import type { ApiErrorReason } from '../../core/error.ts'
 import type { GenerationEvent, Usage } from '../../core/generation.ts'
 import { createAsyncQueue } from '../../lib/async-queue.ts'
@@ -5,11 +6,14 @@ import { eventsInFlightMax, type TaskId } from './ipc.ts'
 
 /** What happens to a task, in order. */
 export type TaskNews =
+  | { readonly kind: 'prepared'; readonly inputTokens: number }
   | { readonly kind: 'event'; readonly event: GenerationEvent }
   | { readonly kind: 'counted'; readonly tokens: number }
   | { readonly kind: 'aborted'; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly reason: ApiErrorReason; readonly message: string }
   | { readonly kind: 'crashed' }
+  /** Its turn will not come. */
+  | { readonly kind: 'refused'; readonly error: unknown }
 
 /** The child may run ahead by `eventsInFlightMax`, so it must hear of what was taken well before that. */
 const reportSize = eventsInFlightMax / 4
@@ -17,12 +21,20 @@ const reportSize = eventsInFlightMax / 4
 /** The service's side of one generation or count. */
 export class Task {
   readonly id: TaskId
+  readonly #turn: Turn | null
   readonly #news = createAsyncQueue<TaskNews>()
   #hasStarted = false
+  #isWaiting = false
   #untold = 0
 
-  constructor(id: TaskId) {
+  constructor(id: TaskId, turn: Turn | null) {
     this.id = id
+    this.#turn = turn
+  }
+
+  /** It is prepared and its turn has not come: whatever the child does meanwhile is not its doing. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
   }
 
   /** A slot has taken it: after that a crash cannot be hidden from the client. */
@@ -31,8 +43,24 @@ export class Task {
   }
 
   tell(news: TaskNews): void {
-    if (news.kind === 'event') this.#hasStarted = true
+    if (news.kind === 'event') {
+      this.#hasStarted = true
+      this.#turn?.made(news.event)
+    }
     this.#news.push(news)
+  }
+
+  /** Waits until a prepared task may begin. Where it may not, the reason is among the news. */
+  async awaitTurn(inputTokens: number): Promise<boolean> {
+    this.#isWaiting = true
+    try {
+      await this.#turn?.begin(inputTokens)
+      this.#isWaiting = false
+      return true
+    } catch (error) {
+      this.tell({ kind: 'refused', error })
+      return false
+    }
   }
 
   async next(): Promise<TaskNews> {

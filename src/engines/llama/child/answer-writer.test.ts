@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { engineRequest } from '../../../../test/harness/requests.ts'
 import { checkStream } from '../../../core/check-stream.ts'
 import type { EngineRequest, FinishReason, GenerationEvent } from '../../../core/generation.ts'
+import { createToolCallParser, type ToolCallParser } from '../../../prompts/tool-format/parse-tool-calls.ts'
+import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -13,6 +15,7 @@ async function write(
   pieces: readonly (string | Uint8Array | null)[],
   changes: Partial<EngineRequest> = {},
   thinks = false,
+  toolCalls: ToolCallParser | null = null,
 ) {
   const vocabulary = {
     bytesOf: (token: number) => Buffer.from(pieces[token - 1] ?? ''),
@@ -23,7 +26,7 @@ async function write(
     request: engineRequest(changes),
     prompt: { tokens: new Uint32Array(5), thinks, startsThinking: thinks },
     tags: { open: '<think>', close: '</think>' },
-    toolCalls: null,
+    toolCalls,
     dropsRemainder: false,
     isCallsOnly: false,
     vocabulary,
@@ -31,8 +34,10 @@ async function write(
   })
   writer.start()
   let reason: FinishReason | null = null
-  for (const [index, piece] of pieces.entries())
-    reason ??= writer.accept(piece === null ? endToken : index + 1, null, null)
+  for (const [index, piece] of pieces.entries()) {
+    const logprob = changes.logprobsTop === 0 ? { bytes: Buffer.from(piece ?? ''), logprob: -index, top: [] } : null
+    reason ??= writer.accept(piece === null ? endToken : index + 1, logprob, null)
+  }
   writer.finish(reason ?? { kind: 'length' })
   await Array.fromAsync(checkStream(ReadableStream.from(events)))
   return events
@@ -89,4 +94,36 @@ test('an answer of nothing has no block', async () => {
     events.map(({ type }) => type),
     ['start', 'finish'],
   )
+})
+
+test('a stray closing marker is neither in the text nor in the log-probabilities', async () => {
+  const format: ToolFormat = {
+    notation: { kind: 'marked', open: '<call>', close: '</call>', pieces: [{ kind: 'name' }, { kind: 'arguments' }] },
+    section: { open: '', close: '' },
+    separator: '',
+    callsMax: null,
+    history: {
+      argumentsAs: 'object',
+      takesTextArguments: false,
+      ids: { kind: 'any' },
+      textBesideCalls: 'before',
+      toolMessages: 'several',
+    },
+    endsTurn: true,
+  }
+  const pieces = ['\n</', 'call>', '\n', 'Yes', ' and', ' no.', '\n', '</call>', null]
+  const events = await write(pieces, { logprobsTop: 0 }, false, createToolCallParser(format, []))
+  assert.equal(deltas(events).join(''), 'Yes and no.')
+  const logprobs = events.flatMap((event) => (event.type === 'delta' ? (event.logprobs ?? []) : []))
+  assert.deepEqual(
+    logprobs.map(({ bytes, logprob }) => [Buffer.from(bytes).toString(), logprob]),
+    [
+      ['Yes', -3],
+      [' and', -4],
+      [' no.', -5],
+    ],
+  )
+  const finish = events.at(-1)
+  assert.ok(finish?.type === 'finish')
+  assert.equal(finish.usage.output, pieces.length)
 })

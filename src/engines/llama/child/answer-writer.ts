@@ -1,4 +1,11 @@
-import type { EngineRequest, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../../core/generation.ts'
+import type {
+  CacheReport,
+  EngineRequest,
+  FinishReason,
+  GenerationEvent,
+  TokenLogprob,
+  Usage,
+} from '../../../core/generation.ts'
 import { randomId } from '../../../lib/random-id.ts'
 import type { ThinkingTags } from '../../../prompts/probe-template.ts'
 import { createStopMatcher } from '../../../prompts/stop-matcher.ts'
@@ -12,7 +19,7 @@ import type { Vocabulary } from './vocabulary.ts'
 
 export type AnswerWriterOptions = {
   readonly request: EngineRequest
-  readonly prompt: Prompt
+  readonly prompt: Pick<Prompt, 'tokens' | 'thinks' | 'startsThinking'>
   readonly tags: ThinkingTags | null
   /** Null where the model may call nothing: markup is then text like any other. */
   readonly toolCalls: ToolCallParser | null
@@ -35,6 +42,8 @@ export class AnswerWriter {
   readonly #splitter
   readonly #stops
   readonly #blocks: BlockWriter
+  #inputCacheRead = 0
+  #inputCacheWrite = 0
   #output = 0
   #outputThinking = 0
   #calls = 0
@@ -59,18 +68,25 @@ export class AnswerWriter {
     return this.#splitter.isAnswering()
   }
 
+  /** Notes how much of the prompt was there already, and how much of the rest the client asked to keep. */
+  countCached(read: number, breakpoints: readonly { readonly length: number }[]): void {
+    const kept = Math.max(0, ...breakpoints.map(({ length }) => length))
+    this.#inputCacheRead = read
+    this.#inputCacheWrite = Math.max(0, kept - read)
+  }
+
   usage(): Usage {
     return {
-      inputUncached: this.#options.prompt.tokens.length,
-      inputCacheRead: 0,
-      inputCacheWrite: 0,
+      inputUncached: this.#options.prompt.tokens.length - this.#inputCacheRead - this.#inputCacheWrite,
+      inputCacheRead: this.#inputCacheRead,
+      inputCacheWrite: this.#inputCacheWrite,
       output: this.#output,
       outputThinking: this.#outputThinking,
     }
   }
 
-  start(): void {
-    this.#options.emit({ type: 'start', usage: this.usage() })
+  start(cache?: CacheReport): void {
+    this.#options.emit({ type: 'start', usage: this.usage(), ...(cache !== undefined && { cache }) })
   }
 
   /** Takes the next sampled token, which may have been given another text. Returns why the answer ends, or null while it goes on. */
@@ -144,6 +160,9 @@ export class AnswerWriter {
       case 'text':
         // What stands between and behind calls is markup's white space.
         return this.#calls > 0 ? null : this.#showText(part.text)
+      case 'stray':
+        this.#blocks.skip(part.text)
+        return null
       case 'thinking':
         this.#blocks.writeThinking(part.text)
         return null

@@ -6,10 +6,12 @@
 //
 // Between two steps the loop is at rest, so an abort takes effect within one step.
 
-import type { FinishReason, GenerationEvent, Usage } from '../../../core/generation.ts'
+import { setTimeout } from 'node:timers/promises'
+import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
 import { eventsInFlightMax, type TaskId } from '../ipc.ts'
 import type { LogitIndex, Native } from './native.ts'
-import type { Task } from './task.ts'
+import type { PromptCache } from './prompt-cache.ts'
+import { beginTask, type Task } from './task.ts'
 
 export type DecodeLoopOutput = {
   events(batch: readonly (readonly [TaskId, GenerationEvent])[]): void
@@ -19,19 +21,30 @@ export type DecodeLoopOutput = {
 }
 
 /** A task's share of a batch; `logit` is where it is sampled, null while its prompt goes on. */
-type Chunk = { readonly task: Task; readonly logit: LogitIndex | null }
+type Chunk = {
+  readonly task: Task
+  readonly slot: number
+  readonly tokens: Uint32Array
+  readonly logit: LogitIndex | null
+}
+
+const restBeforeSavingMs = 1_000
 
 export class DecodeLoop {
   readonly #native: Native
   readonly #output: DecodeLoopOutput
+  readonly #cache: PromptCache
   readonly #slots: (Task | null)[]
   readonly #waiting: Task[] = []
+  /** Has left the queue and is being brought into a slot. */
+  #arriving: Task | null = null
   #outbox: (readonly [TaskId, GenerationEvent])[] = []
   #wake: () => void = () => {}
   #steps = 0
 
-  constructor(native: Native, output: DecodeLoopOutput) {
+  constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput) {
     this.#native = native
+    this.#cache = cache
     this.#output = output
     this.#slots = Array.from({ length: native.slots }, () => null)
   }
@@ -57,7 +70,7 @@ export class DecodeLoop {
     const index = this.#waiting.indexOf(task)
     if (index !== -1) {
       this.#waiting.splice(index, 1)
-      this.#output.aborted(id, task.writer.usage())
+      this.#output.aborted(id, zeroUsage)
     }
     this.#wake()
   }
@@ -73,15 +86,40 @@ export class DecodeLoop {
   async run(): Promise<never> {
     for (;;) {
       this.#dropAborted()
-      this.#fillSlots()
+      await this.#fillSlots()
       this.#flush()
       if (this.isBusy) await this.#step()
-      else await new Promise<void>((resolve) => (this.#wake = resolve))
+      else if (!this.#hasNews()) await this.#rest()
     }
   }
 
+  /** Saves everything that a next process can go on from. Nothing may be submitted any more. */
+  async saveAll(): Promise<void> {
+    while (this.#cache.hasUnsaved(this.#freeSlots())) await this.#cache.saveOne(this.#freeSlots())
+  }
+
+  /** Something came while a task was brought into its slot, when nobody rested who could have been woken. */
+  #hasNews(): boolean {
+    const isAnyAborted = this.#slots.some((task) => task?.isAborted === true)
+    return isAnyAborted || (this.#waiting.length > 0 && this.#freeSlots().size > 0)
+  }
+
+  /** Until there is work again. A longer rest is used to save what a crash would lose. */
+  async #rest(): Promise<void> {
+    const woken = new Promise<'woken'>((resolve) => (this.#wake = () => resolve('woken')))
+    if (!this.#cache.hasUnsaved(this.#freeSlots())) return void (await woken)
+    const stop = new AbortController()
+    const rested = setTimeout(restBeforeSavingMs, 'rested', { signal: stop.signal }).catch(() => 'woken')
+    if ((await Promise.race([woken, rested])) === 'rested') await this.#cache.saveOne(this.#freeSlots())
+    stop.abort()
+  }
+
+  #freeSlots(): Set<number> {
+    return new Set(this.#slots.flatMap((task, slot) => (task === null ? [slot] : [])))
+  }
+
   #find(id: TaskId): Task | undefined {
-    return this.#slots.find((task) => task?.id === id) ?? this.#waiting.find((task) => task.id === id)
+    return [...this.#slots, this.#arriving, ...this.#waiting].find((task) => task?.id === id) ?? undefined
   }
 
   #dropAborted(): void {
@@ -92,16 +130,20 @@ export class DecodeLoop {
     }
   }
 
-  #fillSlots(): void {
-    for (const [index, occupant] of this.#slots.entries()) {
-      if (occupant !== null) continue
-      const task = this.#waiting.shift()
+  async #fillSlots(): Promise<void> {
+    for (;;) {
+      const free = this.#freeSlots()
+      const task = free.size === 0 ? undefined : this.#waiting.shift()
       if (task === undefined) return
-      this.#slots[index] = task
-      task.chooser = task.createChooser()
-      if (task.writer.isAnswering) task.steering.beginAnswer(task.chooser)
-      else task.steering.beginThinking(task.chooser)
-      task.writer.start()
+      this.#arriving = task
+      const placement = await this.#cache.place(task.prompt, free)
+      this.#arriving = null
+      this.#slots[placement.slot] = task
+      try {
+        beginTask(task, placement)
+      } catch (error) {
+        this.#fail(task, error)
+      }
     }
   }
 
@@ -109,7 +151,14 @@ export class DecodeLoop {
     const chunks = this.#assemble()
     await this.#native.context.decodeBatch()
     this.#steps += 1
-    await Promise.all(chunks.flatMap(({ task, logit }) => (logit === null ? [] : [this.#advanceOrFail(task, logit)])))
+    for (const { slot, tokens } of chunks) {
+      this.#cache.extend(slot, tokens)
+      await this.#cache.takeDueCheckpoint(slot)
+    }
+    const advancing = chunks.map(async ({ task, logit }) => {
+      if (logit !== null) await this.#advance(task, logit).catch((error: unknown) => this.#fail(task, error))
+    })
+    await Promise.all(advancing)
     this.#flush()
   }
 
@@ -119,7 +168,10 @@ export class DecodeLoop {
     const tasks = this.#tasksOfStep()
     const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
     const share = prompts === 0 ? 1 : Math.max(1, Math.floor((batchTokens - (tasks.length - prompts)) / prompts))
-    const chunks = tasks.map(({ task, slot }) => ({ task, slot, tokens: task.pending.subarray(0, share) }))
+    const chunks = tasks.map(({ task, slot }) => {
+      const until = this.#cache.untilCheckpoint(slot) ?? share
+      return { task, slot, tokens: task.pending.subarray(0, Math.min(share, until)) }
+    })
     context.initBatch(chunks.reduce((sum, { tokens }) => sum + tokens.length, 0))
     return chunks.map(({ task, slot, tokens }) => {
       const isLast = tokens.length === task.pending.length
@@ -127,7 +179,7 @@ export class DecodeLoop {
       const logits = context.addToBatch(slot, task.position, tokens, logitAt)
       task.position += tokens.length
       task.pending = task.pending.subarray(tokens.length)
-      return { task, logit: logits[0] ?? null }
+      return { task, slot, tokens, logit: logits[0] ?? null }
     })
   }
 
@@ -143,14 +195,10 @@ export class DecodeLoop {
     return tasks.slice(this.#steps % tasks.length).slice(0, 1)
   }
 
-  /** What goes wrong with the sampling of one answer is that answer's alone. */
-  async #advanceOrFail(task: Task, logit: LogitIndex): Promise<void> {
-    try {
-      await this.#advance(task, logit)
-    } catch (error) {
-      this.#release(task)
-      this.#output.failed(task.id, error)
-    }
+  /** What goes wrong with one answer is that answer's alone. */
+  #fail(task: Task, error: unknown): void {
+    this.#release(task)
+    this.#output.failed(task.id, error)
   }
 
   async #advance(task: Task, logit: LogitIndex): Promise<void> {
@@ -176,10 +224,9 @@ export class DecodeLoop {
   }
 
   #release(task: Task): void {
-    const slot = this.#slots.indexOf(task)
-    this.#native.context.disposeSequence(slot)
     task.chooser?.dispose()
-    this.#slots[slot] = null
+    // What the slot holds stays: the conversation may go on.
+    this.#slots[this.#slots.indexOf(task)] = null
   }
 
   #collect(task: Task): void {

@@ -1,6 +1,10 @@
 // The engine child: loads one file of weights and generates from it. It knows nothing of
 // the service but the messages of ipc.ts, and it ends when the service does.
 
+import { statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { totalmem } from 'node:os'
+
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
 import { compileChatTemplate } from '../../../prompts/chat-template.ts'
@@ -8,19 +12,27 @@ import { probeTemplate, type ThinkingTags } from '../../../prompts/probe-templat
 import { deriveToolFormat } from '../../../prompts/tool-format/derive-tool-format.ts'
 import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
-import { planAnswer } from './answer-plan.ts'
+import { forcesAnswer, planAnswer } from './answer-plan.ts'
 import { DecodeLoop } from './decode-loop.ts'
+import { createDiskCache, type DiskCache } from './disk-cache.ts'
 import { loadNative, type Native } from './native.ts'
+import { PromptCache } from './prompt-cache.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
-import { createTask, type PlannedRequest, type TaskContext } from './task.ts'
+import { refuseUnknownTokens } from './refuse-unknown-tokens.ts'
+import { createSnapshotStore } from './snapshot-store.ts'
+import { createTask, type Task, type TaskContext } from './task.ts'
 import { boundaryTexts, createVocabulary } from './vocabulary.ts'
 
 type Asked = { readonly id: TaskId; readonly request: EngineRequest }
+type AskedToGenerate = Asked & { readonly awaitsTurn: boolean }
 type Loaded = { readonly loop: DecodeLoop; readonly prompts: PromptBuilder; readonly context: TaskContext }
 
 /** For weights that bring no template of their own. */
 const plainTemplate =
   '{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}'
+
+/** An eighth of the memory holds prompts that have left their slots. */
+const cacheShareDefault = 8
 
 function send(message: FromChild): void {
   process.send?.(message)
@@ -30,23 +42,25 @@ class EngineChild {
   #loaded: Loaded | null = null
   /** Tasks whose prompt is being built. */
   readonly #preparing = new Set<TaskId>()
+  /** Tasks that wait for the service's word before they may have a slot. */
+  readonly #prepared = new Map<TaskId, Task>()
 
   receive(message: ToChild): void {
     switch (message.kind) {
       case 'load':
         return void this.#load(message.settings)
       case 'generate':
-        return void this.#plan(message, (planned, { loop, context }) => {
-          loop.submit(createTask(message.id, planned, context))
-        })
+        return void this.#prepare(message.id, (loaded) => this.#submit(message, loaded))
+      case 'begin':
+        return this.#begin(message.id)
       case 'count':
-        return void this.#plan(message, ({ prompt }) => {
-          send({ kind: 'counted', id: message.id, tokens: prompt.tokens.length })
-        })
+        return void this.#prepare(message.id, (loaded) => this.#count(message, loaded))
       case 'abort':
         return this.#abort(message.id)
       case 'taken':
         return this.#loaded?.loop.taken(message.id, message.events)
+      case 'stop':
+        return void this.#stop()
       case 'ping': {
         const { steps, isBusy } = this.#loaded?.loop ?? { steps: 0, isBusy: false }
         return send({ kind: 'pong', steps, isBusy })
@@ -59,10 +73,10 @@ class EngineChild {
   async #load(settings: LoadSettings): Promise<void> {
     try {
       const native = await loadNative(settings)
-      this.#loaded = prepare(native)
-      const { windowTokens, slots, modelName } = native
+      this.#loaded = prepare(native, settings)
+      const { windowTokens, slots } = native
       const takesTools = this.#loaded.context.toolFormat !== null
-      send({ kind: 'ready', windowTokens, slots, takesTools, isPlaceholder: modelName === 'placeholder' })
+      send({ kind: 'ready', windowTokens, slots, takesTools })
     } catch (error) {
       send({ kind: 'load-failed', message: error instanceof Error ? error.message : String(error) })
       return
@@ -73,14 +87,39 @@ class EngineChild {
     })
   }
 
-  /** Builds the prompt, which takes a while where it is long, and goes on with it unless the task was aborted meanwhile. */
-  async #plan({ id, request }: Asked, use: (planned: PlannedRequest, loaded: Loaded) => void): Promise<void> {
+  async #stop(): Promise<void> {
+    await this.#loaded?.loop.saveAll().catch((error: unknown) => console.error(error))
+    process.exit(0)
+  }
+
+  async #submit({ id, request, awaitsTurn }: AskedToGenerate, { loop, prompts, context }: Loaded): Promise<void> {
+    refuseUnknownTokens(request.sampling, context.native.vocabularySize)
+    const plan = planAnswer(request, context.toolFormat)
+    const prompt = await prompts.build(request, { opensThinking: plan.forced !== null })
+    if (!this.#preparing.has(id)) return
+    const task = createTask(id, { request, prompt, plan }, context)
+    if (!awaitsTurn) return loop.submit(task)
+    this.#prepared.set(id, task)
+    send({ kind: 'prepared', id, inputTokens: prompt.tokens.length })
+  }
+
+  #begin(id: TaskId): void {
+    const task = this.#prepared.get(id)
+    if (this.#prepared.delete(id) && task !== undefined) this.#loaded?.loop.submit(task)
+  }
+
+  /** A count is of the prompt alone: no grammar is made for an answer that nobody will write. */
+  async #count({ id, request }: Asked, { prompts, context }: Loaded): Promise<void> {
+    const { tokens } = await prompts.build(request, { opensThinking: forcesAnswer(request, context.toolFormat) })
+    if (this.#preparing.has(id)) send({ kind: 'counted', id, tokens: tokens.length })
+  }
+
+  /** Building a prompt takes a while where it is long; `work` looks whether the task was aborted meanwhile. */
+  async #prepare(id: TaskId, work: (loaded: Loaded) => Promise<void>): Promise<void> {
     this.#preparing.add(id)
     try {
       if (this.#loaded === null) throw new Error('Nothing is loaded yet.')
-      const plan = planAnswer(request, this.#loaded.context.toolFormat)
-      const prompt = await this.#loaded.prompts.build(request, { opensThinking: plan.forced !== null })
-      if (this.#preparing.has(id)) use({ request, prompt, plan }, this.#loaded)
+      await work(this.#loaded)
     } catch (error) {
       const { reason, message, cause } = toApiError(error)
       if (reason.code === 'internal') console.error(cause)
@@ -91,7 +130,7 @@ class EngineChild {
   }
 
   #abort(id: TaskId): void {
-    if (this.#preparing.delete(id)) send({ kind: 'aborted', id, usage: zeroUsage })
+    if (this.#preparing.delete(id) || this.#prepared.delete(id)) send({ kind: 'aborted', id, usage: zeroUsage })
     else this.#loaded?.loop.abort(id)
   }
 }
@@ -100,7 +139,7 @@ const child = new EngineChild()
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToChild) => child.receive(message))
 
-function prepare(native: Native): Loaded {
+function prepare(native: Native, settings: LoadSettings): Loaded {
   const template = compileChatTemplate(native.chatTemplate ?? plainTemplate, boundaryTexts(native.vocabulary))
   const traits = probeTemplate(template)
   const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
@@ -109,7 +148,13 @@ function prepare(native: Native): Loaded {
     markup: markupOf(traits.thinkingTags, toolFormat, template.source),
     templateSource: template.source,
   })
-  const loop = new DecodeLoop(native, {
+  const { memory, slots } = native
+  // Where answers must be reproducible nothing is used a second time.
+  const bytesMax = settings.isReproducible ? 0 : (settings.cacheBytesMax ?? totalmem() / cacheShareDefault)
+  const store = createSnapshotStore(memory, bytesMax)
+  const disk = openDiskCache(settings)
+  const cache = new PromptCache({ memory, store, disk, slots, nowMs: Date.now, onFault: console.error })
+  const loop = new DecodeLoop(native, cache, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
     failed(id, error) {
@@ -119,6 +164,18 @@ function prepare(native: Native): Loaded {
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
   return { loop, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
+}
+
+/** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
+function openDiskCache({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings): DiskCache | null {
+  if (cacheOnDisk === null || isReproducible) return null
+  const { size, mtimeMs } = statSync(weightsPath)
+  const { version } = createRequire(import.meta.url)('node-llama-cpp/package.json') as { version: string }
+  return createDiskCache({
+    ...cacheOnDisk,
+    fingerprint: `${weightsPath} ${size} ${mtimeMs} ${version}`,
+    nowMs: Date.now,
+  })
 }
 
 /** Texts in which control tokens are markers that have to be read: those of thinking and of calls. */

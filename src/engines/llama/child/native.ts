@@ -5,6 +5,12 @@
 
 import { getLlama, LlamaLogLevel, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
 import type { LoadSettings } from '../ipc.ts'
+import {
+  createSequenceMemory,
+  type NativeCheckpoint,
+  type NativeSequences,
+  type SequenceMemory,
+} from './sequence-memory.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }
@@ -45,8 +51,6 @@ export interface NativeContext {
     sampler: NativeSampler,
     wanted: { readonly tokens: readonly number[]; readonly top: number },
   ): Promise<{ readonly logits: readonly (readonly [token: number, logit: number])[]; readonly weight: number }>
-  /** Forgets everything the sequence holds. */
-  disposeSequence(sequenceId: number): void
 }
 
 export interface NativeVocabulary {
@@ -63,10 +67,10 @@ export interface NativeVocabulary {
 
 export type Native = {
   readonly context: NativeContext
+  readonly memory: SequenceMemory
   readonly vocabulary: NativeVocabulary
   readonly vocabularySize: number
   readonly chatTemplate: string | null
-  readonly modelName: string
   readonly slots: number
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
@@ -81,19 +85,26 @@ export type Native = {
 }
 
 /** The library's context; its `sampleToken` answers with a list where more than the token is asked for. */
-type LibraryContext = Omit<NativeContext, 'measureToken' | 'sampleToken'> & {
-  sampleToken(index: LogitIndex, sampler: NativeSampler): Promise<number>
-  sampleToken(
-    index: LogitIndex,
-    sampler: NativeSampler,
-    probabilities: false,
-    confidence: false,
-    logits: readonly [tokens: readonly number[], max: false, min: false, selected: false, top: number],
-    totalWeight: true,
-  ): Promise<
-    readonly [token: number, probabilities: undefined, confidence: undefined, logits: readonly number[], weight: number]
-  >
-}
+type LibraryContext = Omit<NativeContext, 'measureToken' | 'sampleToken'> &
+  NativeSequences & {
+    sampleToken(index: LogitIndex, sampler: NativeSampler): Promise<number>
+    sampleToken(
+      index: LogitIndex,
+      sampler: NativeSampler,
+      probabilities: false,
+      confidence: false,
+      logits: readonly [tokens: readonly number[], max: false, min: false, selected: false, top: number],
+      totalWeight: true,
+    ): Promise<
+      readonly [
+        token: number,
+        probabilities: undefined,
+        confidence: undefined,
+        logits: readonly number[],
+        weight: number,
+      ]
+    >
+  }
 
 type Internals = {
   readonly model: { readonly _model: NativeVocabulary }
@@ -102,6 +113,7 @@ type Internals = {
 }
 
 type Bindings = {
+  readonly AddonContextSequenceCheckpoint: new () => NativeCheckpoint
   readonly AddonSampler: {
     new (model: unknown): NativeSampler
     canBeNextTokenForGrammarEvaluationState(state: GrammarState, token: number): boolean
@@ -130,10 +142,16 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
   const { _bindings: bindings } = internals.llama
   return {
     context: withMeasuring(internals.context._ctx),
+    memory: createSequenceMemory({
+      native: internals.context._ctx,
+      createCheckpoint: () => new bindings.AddonContextSequenceCheckpoint(),
+      windowedTokens: model.fileInsights.swaSize ?? null,
+      isRecurrent: model.fileInsights.isRecurrent,
+      slotTokensMax: context.contextSize,
+    }),
     vocabulary: internals.model._model,
     vocabularySize: model.fileInfo.metadata.tokenizer?.ggml?.tokens?.length ?? countTokens(model),
     chatTemplate: model.fileInfo.metadata.tokenizer?.chat_template ?? null,
-    modelName: model.fileInfo.metadata.general?.name ?? '',
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
@@ -165,7 +183,6 @@ function withMeasuring(context: LibraryContext): NativeContext {
       for (let at = 0; at + 1 < pairs.length; at += 2) logits.push([pairs[at] ?? 0, pairs[at + 1] ?? 0])
       return { logits, weight }
     },
-    disposeSequence: (sequenceId) => context.disposeSequence(sequenceId),
   }
 }
 

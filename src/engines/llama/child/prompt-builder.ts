@@ -1,13 +1,15 @@
-import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../core/error.ts'
 import type { EngineRequest, Message, Tool } from '../../../core/generation.ts'
 import { TemplateRefusal, type ChatTemplate, type TemplateOptions } from '../../../prompts/chat-template.ts'
-import { createControlTokens, type PromptPiece } from '../../../prompts/control-tokens.ts'
+import { createControlTokens } from '../../../prompts/control-tokens.ts'
 import type { TemplateTraits } from '../../../prompts/probe-template.ts'
 import { shapeMessages } from '../../../prompts/shape-messages.ts'
 import { toTemplateCalls } from '../../../prompts/tool-format/to-template-calls.ts'
 import type { TemplateToolCall, ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
-import { modelSchema } from './answer-plan.ts'
+import type { Breakpoint } from './find-candidates.ts'
+import { blocksOf, locateBlocks, type LocatedBlock } from './prompt-outline.ts'
+import { tokenizePieces, type TokenizedPrompt } from './prompt-tokens.ts'
+import { modelSchema } from './tool-rules.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 export type Prompt = {
@@ -15,6 +17,12 @@ export type Prompt = {
   readonly thinks: boolean
   /** The prompt ends inside an open thinking block. */
   readonly startsThinking: boolean
+  /** Prefixes the client asked to keep. */
+  readonly breakpoints: readonly Breakpoint[]
+  /** Tokens up to the end of the last message, without the markup that opens the answer. */
+  readonly conversationLength: number
+  /** The part of the request that a token belongs to, for people: `tool 1 (look_up)`, `user message 4, block 1`. */
+  describe(token: number): string
 }
 
 export interface PromptBuilder {
@@ -51,17 +59,44 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
     const tools = request.tools.length === 0 ? null : declareTools(request.tools, protect)
     const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
     const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
-    const options = { tools, addGenerationPrompt: true, enableThinking: thinks }
+    const options = { tools, addGenerationPrompt: true, enableThinking: thinks, servedModelName: request.model }
     const rendered = finishPrompt(renderOrRefuse(template, turns, options), traits, {
       thinks,
       opensThinking,
     })
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    const tokens = await toTokens(controlTokens.split(rendered + protect(prefill ?? ''), marker), vocabulary)
-    return { tokens, thinks, startsThinking: thinks && opens }
+    const tokenized = await tokenizePieces(controlTokens.split(rendered + protect(prefill ?? ''), marker), vocabulary)
+    const conversation = rendered.replaceAll(marker, '')
+    const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
+    const toContinue = { label: `assistant message ${request.messages.length}`, end: Infinity }
+    return {
+      tokens: tokenized.tokens,
+      thinks,
+      startsThinking: thinks && opens,
+      breakpoints: toBreakpoints(blocks, tokenized),
+      conversationLength: tokenized.tokensIn(blocks.at(-1)?.end ?? 0),
+      describe: (token) => describeToken(token, prefill === null ? blocks : [...blocks, toContinue], tokenized),
+    }
   }
 
   return { build }
+}
+
+const lifetimesMs = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const
+
+function toBreakpoints(blocks: readonly LocatedBlock[], { tokensIn }: TokenizedPrompt): Breakpoint[] {
+  return blocks.flatMap(({ end, lifetime }) => {
+    if (lifetime === null) return []
+    const length = tokensIn(end)
+    return length === 0 ? [] : [{ length, lifetimeMs: lifetimesMs[lifetime] }]
+  })
+}
+
+type Labelled = Pick<LocatedBlock, 'label' | 'end'>
+
+function describeToken(token: number, blocks: readonly Labelled[], { startOf }: TokenizedPrompt): string {
+  const start = startOf(token)
+  return blocks.find(({ end }) => end > start)?.label ?? 'the markup at the end'
 }
 
 type TemplateMessages = Parameters<ChatTemplate['render']>[0]
@@ -91,47 +126,6 @@ function declareTools(tools: readonly Tool[], protect: (text: string) => string)
     function: { name: tool.name, description: tool.description, parameters: modelSchema(tool) },
   }))
   return JSON.parse(protect(JSON.stringify(declared))) as unknown[]
-}
-
-/** Of the slowest text measured this takes 30 ms. */
-const partCharactersMax = 65_536
-
-async function toTokens(pieces: readonly PromptPiece[], vocabulary: Vocabulary): Promise<Uint32Array> {
-  const parts: Uint32Array[] = []
-  let sincePause = 0
-  for (const piece of pieces) {
-    if (piece.kind === 'special') {
-      parts.push(Uint32Array.of(piece.token))
-      continue
-    }
-    for (const text of vocabulary.cutsBetweenWords ? cutBetweenWords(piece.text) : [piece.text]) {
-      parts.push(vocabulary.tokenize(text))
-      sincePause += text.length
-      if (sincePause < partCharactersMax) continue
-      sincePause = 0
-      await setImmediate()
-    }
-  }
-  const { bosToken } = vocabulary
-  if (vocabulary.prependsBos && bosToken !== null && parts[0]?.[0] !== bosToken) {
-    parts.unshift(Uint32Array.of(bosToken))
-  }
-  return concat(parts)
-}
-
-/** Cuts before a space between two letters; where there is none, the text stays whole. */
-function* cutBetweenWords(text: string): Generator<string> {
-  let start = 0
-  while (text.length - start > partCharactersMax) {
-    const border = /\p{L} \p{L}/gu
-    border.lastIndex = start + partCharactersMax
-    const match = border.exec(text)
-    if (match === null) break
-    const end = match.index + match[0].indexOf(' ')
-    yield text.slice(start, end)
-    start = end
-  }
-  yield text.slice(start)
 }
 
 /** A turn that is to be continued is not rendered as history: the template would close it. */
@@ -175,14 +169,4 @@ function allTexts(messages: readonly Message[]): string[] {
       return block.content.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
     }),
   )
-}
-
-function concat(parts: readonly Uint32Array[]): Uint32Array {
-  const tokens = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    tokens.set(part, offset)
-    offset += part.length
-  }
-  return tokens
 }

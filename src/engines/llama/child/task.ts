@@ -7,6 +7,8 @@ import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import type { AnswerPlan } from './answer-plan.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Native } from './native.ts'
+import type { PromptToPlace } from './find-candidates.ts'
+import type { Placement } from './prompt-cache.ts'
 import type { Prompt } from './prompt-builder.ts'
 import { Steering } from './steering.ts'
 import { TokenChooser } from './token-chooser.ts'
@@ -26,6 +28,7 @@ export type Task = {
   mustCloseThinking(): boolean
   /** What the writer has produced and the loop has not sent yet. */
   readonly events: GenerationEvent[]
+  readonly prompt: PromptToPlace & { describe(token: number): string }
   /** Tokens that the slot has yet to compute, and the position of the first of them. */
   pending: Uint32Array
   position: number
@@ -43,7 +46,7 @@ export type TaskContext = {
 }
 
 /** A request with what was worked out for it. */
-export type PlannedRequest = { readonly request: EngineRequest; readonly prompt: Prompt; readonly plan: AnswerPlan }
+type PlannedRequest = { readonly request: EngineRequest; readonly prompt: Prompt; readonly plan: AnswerPlan }
 
 /** Checks that the prompt fits and sets the task up. Throws `context-exceeded` with the exact numbers. */
 export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest, context: TaskContext): Task {
@@ -82,10 +85,25 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     closeThinkingTokens,
     mustCloseThinking: () => budgets && writer.isThinking && writer.usage().outputThinking >= thinkingTokensMax,
     events,
+    // Computed in other portions, a prompt comes out a little different: the reproducible lane computes all of it.
+    prompt: { ...prompt, namespace: native.isReproducible ? `task ${id}` : request.tenant.organizationId },
     pending: prompt.tokens,
     position: 0,
     chooser: null,
     isAborted: false,
     eventsInFlight: 0,
   }
+}
+
+/** Readies a task that has got its slot for its first token. Throws where its grammar is not one to the native parser. */
+export function beginTask(task: Task, { reused, source, differsAt }: Placement): void {
+  task.position = reused
+  task.pending = task.prompt.tokens.subarray(reused)
+  task.writer.countCached(reused, task.prompt.breakpoints)
+  const chooser = task.createChooser()
+  task.chooser = chooser
+  if (task.writer.isAnswering) task.steering.beginAnswer(chooser)
+  else task.steering.beginThinking(chooser)
+  const differs = differsAt === null ? null : { atToken: differsAt, in: task.prompt.describe(differsAt) }
+  task.writer.start({ source, reusedTokens: reused, differs })
 }

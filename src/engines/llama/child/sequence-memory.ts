@@ -1,0 +1,126 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeScratchFolder } from './scratch-folder.ts'
+
+/** The part of a sequence's state that a model with a limited reach forgets, as it was at one length. */
+export type Checkpoint = {
+  readonly length: number
+  readonly bytes: number
+  readonly native: NativeCheckpoint
+}
+
+/** What a model has computed for the tokens of its slots: held, cut back, copied, put aside and taken up again. */
+export interface SequenceMemory {
+  /**
+   * Whether a sequence can be cut back to any length it once had.
+   *
+   * A model that looks back through a window, or carries a running state, cannot:
+   * it needs a checkpoint that was taken at that length.
+   */
+  readonly isWhole: boolean
+  clear(slot: number): void
+  /** Forgets what stands behind `length` tokens. Where that cannot be done nothing is left, and it returns false. */
+  cutBack(slot: number, length: number): boolean
+  canCutBack(slot: number, length: number): boolean
+  copy(target: number, source: number): Promise<void>
+  checkpoint(slot: number): Promise<Checkpoint>
+  /** Brings a slot back to a checkpoint's length. */
+  restore(slot: number, checkpoint: Checkpoint): Promise<boolean>
+  drop(checkpoint: Checkpoint): void
+  /** The whole state of a slot, as bytes. */
+  save(slot: number, tokens: Uint32Array): Promise<Buffer>
+  /** Fills a slot from such bytes; false, and an empty slot, where the model does not take them. */
+  load(slot: number, state: Buffer): Promise<boolean>
+}
+
+export interface NativeCheckpoint {
+  init(context: NativeSequences, sequenceId: number): Promise<void>
+  dispose(): void
+  readonly size: number
+  readonly maxPos: number
+}
+
+/** The members of the library's context that this file uses. */
+export interface NativeSequences {
+  disposeSequence(sequenceId: number): void
+  removeTokenCellsFromSequence(sequenceId: number, start: number, end: number): boolean
+  getSequenceKvCacheMinPosition(sequenceId: number): number
+  getSequenceKvCacheMaxPosition(sequenceId: number): number
+  copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>
+  restoreCheckpoint(checkpoint: NativeCheckpoint, maxPosition: number, sequenceId: number): Promise<boolean>
+  saveSequenceStateToFile(path: string, sequenceId: number, tokens: Uint32Array): Promise<number>
+  loadSequenceStateFromFile(path: string, sequenceId: number, maxTokens: number): Promise<Uint32Array>
+}
+
+export type SequenceMemoryOptions = {
+  readonly native: NativeSequences
+  readonly createCheckpoint: () => NativeCheckpoint
+  /** How far back a layer looks that does not look at everything; null where all do. */
+  readonly windowedTokens: number | null
+  /** The model carries a running state, which cannot be cut back at all. */
+  readonly isRecurrent: boolean
+  readonly slotTokensMax: number
+}
+
+export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMemory {
+  const { native, windowedTokens, isRecurrent, slotTokensMax } = options
+  let scratchFolder: string | null = null
+
+  function canCutBack(slot: number, length: number): boolean {
+    if (native.getSequenceKvCacheMaxPosition(slot) + 1 === length) return true
+    if (isRecurrent) return false
+    // All that the window reaches from the new end must still be there.
+    const reach = windowedTokens === null ? 0 : Math.max(0, length - windowedTokens)
+    return windowedTokens === null || native.getSequenceKvCacheMinPosition(slot) <= reach
+  }
+
+  /** States pass through files on their way to and from memory, since the library knows nothing else. */
+  async function withScratchFile<Result>(slot: number, work: (path: string) => Promise<Result>): Promise<Result> {
+    scratchFolder ??= makeScratchFolder()
+    const path = join(scratchFolder, `slot-${slot}`)
+    try {
+      return await work(path)
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  return {
+    isWhole: windowedTokens === null && !isRecurrent,
+    canCutBack,
+    clear: (slot) => native.disposeSequence(slot),
+    cutBack(slot, length) {
+      if (length > 0 && canCutBack(slot, length) && native.removeTokenCellsFromSequence(slot, length, -1)) return true
+      native.disposeSequence(slot)
+      return length === 0
+    },
+    async copy(target, source) {
+      await native.copySequenceStateFromOtherSequence(target, source)
+    },
+    async checkpoint(slot) {
+      const checkpoint = options.createCheckpoint()
+      await checkpoint.init(native, slot)
+      return { length: checkpoint.maxPos + 1, bytes: checkpoint.size, native: checkpoint }
+    },
+    restore: (slot, checkpoint) => native.restoreCheckpoint(checkpoint.native, checkpoint.length - 1, slot),
+    drop: (checkpoint) => checkpoint.native.dispose(),
+    save(slot, tokens) {
+      return withScratchFile(slot, async (path) => {
+        await native.saveSequenceStateToFile(path, slot, tokens)
+        return readFile(path)
+      })
+    },
+    load(slot, state) {
+      return withScratchFile(slot, async (path) => {
+        try {
+          await writeFile(path, state, { mode: 0o600 })
+          await native.loadSequenceStateFromFile(path, slot, slotTokensMax)
+          return true
+        } catch {
+          native.disposeSequence(slot)
+          return false
+        }
+      })
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { EngineRequest, Usage } from '../core/generation.ts'
+
+/** One request on its way to a slot. */
+export type Place = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
+  readonly bytes: number
+  readonly arrivedMs: number
+  readonly outputTokensMax: number
+  /** Settles when the request may have a slot, or is refused one. */
+  readonly decision: PromiseWithResolvers<void>
+  state: 'preparing' | 'waiting' | 'running' | 'gone'
+  /** Null until its prompt is prepared. */
+  inputTokens: number | null
+  /** When it got its slot. */
+  startedMs: number
+  usage: Usage
+  charged: number
+  cancelDeadline(): void
+}
+
+/** A request that has no slot yet, as an operator may see it. */
+export type WaitingRequest = {
+  readonly requestId: string
+  readonly model: string
+  readonly organizationId: string
+  readonly apiKeyId: string
+  readonly inputTokens: number | null
+  readonly waitedMs: number
+}
+
+export function describePlace(place: Place, nowMs: number): WaitingRequest {
+  const { requestId, model, tenant, inputTokens, arrivedMs } = place
+  const { organizationId, apiKeyId } = tenant
+  return { requestId, model, organizationId, apiKeyId, inputTokens, waitedMs: Math.round(nowMs - arrivedMs) }
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
+import { engineRequest } from '../../test/harness/requests.ts'
+import { ApiError } from '../core/error.ts'
+import { GenerationAborted, zeroUsage, type Usage } from '../core/generation.ts'
+import type { Place } from './place.ts'
+import { SlotQueue, type SlotQueueOptions } from './slot-queue.ts'
+
+let clock: ManualClock
+beforeEach(() => {
+  clock = createManualClock()
+})
+
+function createQueue(changes: Partial<SlotQueueOptions> = {}): SlotQueue {
+  const limits = { waitingMax: 1_000, waitingBytesMax: 2 ** 30, waitMsMax: 1e9 }
+  return new SlotQueue({ ...limits, clock, random: () => 0.5, slots: () => 2, ...changes })
+}
+
+const requestOf = (key: string, text = 'x', organizationId = 'org') =>
+  engineRequest({
+    requestId: `req_${key}`,
+    tenant: { organizationId, apiKeyId: `key_${key}` },
+    messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+  })
+
+/** A request that is prepared at once. */
+function enter(queue: SlotQueue, key: string, { inputTokens = 10, text = 'x', organizationId = 'org' } = {}): Place {
+  const place = queue.enter(requestOf(key, text, organizationId))
+  void queue.begin(place, inputTokens).catch(() => {})
+  return place
+}
+
+const usageOf = (inputUncached: number, output = 0): Usage => ({ ...zeroUsage, inputUncached, output })
+const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
+const statesOf = (places: readonly Place[]) => places.map(({ state }) => state)
+const idOf = (place: Place) => place.requestId
+
+test('so many run as there are slots, and the next one begins when one has finished, read or not', () => {
+  const queue = createQueue()
+  const places = ['a', 'b', 'c'].map((key) => enter(queue, key))
+  assert.deepEqual(statesOf(places), ['running', 'running', 'waiting'])
+  assert.deepEqual([queue.running, queue.waiting], [2, 1])
+  queue.count(places[0]!, { type: 'finish', reason: { kind: 'end' }, usage: usageOf(10, 3) })
+  assert.deepEqual(statesOf(places), ['gone', 'running', 'running'])
+  queue.leave(places[0]!)
+  assert.deepEqual([queue.running, queue.waiting], [2, 0])
+})
+
+test('a request that is being prepared takes no slot', () => {
+  const queue = createQueue({ slots: () => 1 })
+  const slow = queue.enter(requestOf('slow'))
+  assert.equal(enter(queue, 'fast').state, 'running')
+  void queue.begin(slow, 10)
+  assert.equal(slow.state, 'waiting')
+})
+
+test('asked again, it gives the same answer', async () => {
+  const queue = createQueue({ slots: () => 1 })
+  const [first, second] = [enter(queue, 'a'), enter(queue, 'b')]
+  const again = queue.begin(second, 10)
+  assert.equal(queue.status().upcoming.length, 1)
+  queue.leave(first)
+  await again
+  await queue.begin(second, 10)
+})
+
+test('a flood displaces its own newest requests and keeps nobody else out', async () => {
+  const queue = createQueue({ waitingMax: 4 })
+  const flood = Array.from({ length: 6 }, () => enter(queue, 'flood'))
+  assert.throws(() => enter(queue, 'flood'), isOverloaded)
+  const quiet = enter(queue, 'quiet')
+  assert.deepEqual(statesOf(flood), ['running', 'running', 'waiting', 'waiting', 'waiting', 'gone'])
+  await assert.rejects(queue.begin(flood[5]!, 10), isOverloaded)
+  const [other] = [enter(queue, 'other', { organizationId: 'org_other' }), enter(queue, 'more')]
+  assert.deepEqual(statesOf([...flood.slice(2), quiet, other]), [
+    'waiting',
+    'gone',
+    'gone',
+    'gone',
+    'waiting',
+    'waiting',
+  ])
+  // Whoever holds as much as the others is the one to go.
+  assert.throws(() => enter(queue, 'quiet'), isOverloaded)
+  assert.equal(queue.waiting, 4)
+})
+
+test('what waits is bounded by the bytes of its texts too, and a single request is never too large', () => {
+  const queue = createQueue({ slots: () => 1, waitingBytesMax: 10_000 })
+  enter(queue, 'running', { text: 'x'.repeat(50_000) })
+  const large = enter(queue, 'a', { text: 'é'.repeat(20_000) })
+  assert.throws(() => enter(queue, 'a'), /Too much text/)
+  enter(queue, 'b', { text: 'x'.repeat(4_000) })
+  assert.equal(large.state, 'gone')
+  enter(queue, 'b', { text: 'x'.repeat(4_000) })
+  assert.throws(() => enter(queue, 'b', { text: 'x'.repeat(4_000) }), /Too much text/)
+  assert.equal(queue.waiting, 2)
+})
+
+test('a request that waited too long is refused before it is begun; one that runs may take its time', async () => {
+  const queue = createQueue({ slots: () => 1, waitMsMax: 300_000 })
+  const first = enter(queue, 'a')
+  const late = enter(queue, 'b')
+  clock.advance(200_000)
+  const inTime = enter(queue, 'c')
+  clock.advance(100_000)
+  await assert.rejects(queue.begin(late, 10), isOverloaded)
+  assert.deepEqual(statesOf([first, late, inTime]), ['running', 'gone', 'waiting'])
+  queue.leave(first)
+  assert.equal(inTime.state, 'running')
+  clock.advance(1e6)
+  assert.equal(inTime.state, 'running')
+})
+
+test('the further answers to a request that is begun may take their time', () => {
+  const queue = createQueue({ slots: () => 1, waitMsMax: 1_000 })
+  const answers = ['a', 'a', 'a'].map((key) => queue.enter(requestOf(key)))
+  for (const answer of answers) void queue.begin(answer, 10)
+  clock.advance(5_000)
+  assert.deepEqual(statesOf(answers), ['running', 'waiting', 'waiting'])
+})
+
+test('whoever leaves while waiting leaves no trace, neither room nor place nor charge', async () => {
+  const queue = createQueue({ slots: () => 1, waitingMax: 2 })
+  const running = enter(queue, 'a')
+  for (let round = 0; round < 100; round++) {
+    const [prepared, preparing] = [enter(queue, 'b'), queue.enter(requestOf('c'))]
+    queue.refuse(prepared, new GenerationAborted(zeroUsage))
+    queue.refuse(preparing, new GenerationAborted(zeroUsage))
+    await assert.rejects(queue.begin(preparing, 10), GenerationAborted)
+  }
+  assert.deepEqual([queue.running, queue.waiting, queue.status().oldestWaitMs], [1, 0, 0])
+  const [later, first] = [enter(queue, 'a'), enter(queue, 'b')]
+  assert.deepEqual(statesOf([later, first]), ['waiting', 'waiting'])
+  queue.leave(running)
+  assert.deepEqual(statesOf([later, first]), ['waiting', 'running'])
+})
+
+test('one that was stopped before anything was computed is charged nothing, and what was cached a tenth', () => {
+  const queue = createQueue({ slots: () => 1 })
+  const blocking = enter(queue, 'z')
+  const next = () => queue.status().upcoming.map(({ requestId }) => requestId)
+  const stopped = enter(queue, 'a', { inputTokens: 5_000 })
+  queue.leave(blocking)
+  queue.settle(stopped, zeroUsage)
+  assert.equal(stopped.charged, 0)
+  queue.count(stopped, { type: 'start', usage: { ...zeroUsage, inputCacheRead: 5_000 } })
+  assert.equal(stopped.charged, 500)
+  enter(queue, 'a', { inputTokens: 1 })
+  enter(queue, 'b', { inputTokens: 1 })
+  assert.deepEqual(next(), ['req_b', 'req_a'])
+})
+
+test('who waits is listed with position, size and time, in the order in which they begin', () => {
+  const queue = createQueue({ slots: () => 1 })
+  let running = enter(queue, 'a')
+  const waiting = ['a', 'a', 'b', 'c', 'a', 'b'].map((key) => enter(queue, key))
+  const preparing = queue.enter(requestOf('d'))
+  clock.advance(1_500)
+  const { upcoming, ...rest } = queue.status()
+  assert.deepEqual(rest, { slots: 1, running: 1, waiting: 7, oldestWaitMs: 1_500 })
+  const { requestId, ...others } = upcoming[0]!
+  assert.deepEqual(others, {
+    model: 'clarke-1.0',
+    organizationId: 'org',
+    apiKeyId: requestId.replace('req', 'key'),
+    inputTokens: 10,
+    waitedMs: 1_500,
+  })
+  assert.deepEqual([upcoming.at(-1)?.requestId, upcoming.at(-1)?.inputTokens], [idOf(preparing), null])
+  const began = waiting.map(() => {
+    queue.leave(running)
+    running = waiting.find(({ state }) => state === 'running')!
+    return running.requestId
+  })
+  assert.deepEqual(
+    began,
+    upcoming.slice(0, -1).map((request) => request.requestId),
+  )
+})
+
+test('those who are refused are told to come back as fast as the queue moves', () => {
+  const queue = createQueue({ slots: () => 1, waitingMax: 10 })
+  let running = enter(queue, 'a')
+  const retryAfter = () => {
+    try {
+      queue.enter(requestOf('a'))
+    } catch (error) {
+      if (error instanceof ApiError && error.reason.code === 'overloaded') return error.reason.retryAfterMs
+    }
+    return assert.fail('It is not refused.')
+  }
+  const waiting = Array.from({ length: 10 }, () => enter(queue, 'a'))
+  assert.equal(retryAfter(), 10_000)
+  clock.advance(500)
+  queue.leave(running)
+  enter(queue, 'a')
+  assert.equal(retryAfter(), 2_500)
+  running = waiting.find(({ state }) => state === 'running')!
+  clock.advance(3_600_000)
+  queue.leave(running)
+  enter(queue, 'a')
+  assert.equal(retryAfter(), 35_000)
+})
+
+type Size = { readonly input: number; readonly output: number }
+
+/** Two slots; a prompt's token takes a tenth of a millisecond and an answer's one. */
+const durationOf = ({ input, output }: Size) => input / 10 + output
+
+const quietSize: Size = { input: 100, output: 200 }
+
+/**
+ * Nine keys ask now and then, for half of what two slots can do, and one floods.
+ * Returns the longest wait of the nine.
+ */
+function longestQuietWaitMs(flood: Size | null): number {
+  clock = createManualClock()
+  const queue = createQueue({ waitingMax: 64 })
+  const sizeOf = ({ requestId }: Place) => (requestId === 'req_flood' ? (flood ?? quietSize) : quietSize)
+  let waiting: Place[] = []
+  let running: { readonly place: Place; readonly endMs: number }[] = []
+  let longestMs = 0
+  const ask = (key: string, { input }: Size) => {
+    try {
+      waiting.push(enter(queue, key, { inputTokens: input }))
+    } catch {
+      assert.equal(key, 'flood', 'a quiet key is refused')
+    }
+  }
+  const begin = () => {
+    for (const place of waiting.filter(({ state }) => state === 'running')) {
+      if (place.requestId !== 'req_flood') longestMs = Math.max(longestMs, place.startedMs - place.arrivedMs)
+      running.push({ place, endMs: place.startedMs + durationOf(sizeOf(place)) })
+    }
+    waiting = waiting.filter(({ state }) => state === 'waiting')
+  }
+  for (let ms = 0; ms < 60_000; ms++) {
+    // Fifty times as often as one of the others.
+    if (flood !== null && ms % 36 === 0) ask('flood', flood)
+    if (ms % 200 === 0) ask(`quiet${(ms / 200) % 9}`, quietSize)
+    begin()
+    for (const { place, endMs } of running) {
+      const { input, output } = sizeOf(place)
+      const usage = usageOf(input, Math.max(0, output - Math.ceil(endMs - ms)))
+      if (ms < endMs) queue.settle(place, usage)
+      else queue.count(place, { type: 'finish', reason: { kind: 'end' }, usage })
+    }
+    running = running.filter(({ place }) => place.state === 'running')
+    clock.advance(1)
+  }
+  return longestMs
+}
+
+for (const [what, flood] of [
+  ['as large as the others', quietSize],
+  ['that are long prompts', { input: 2_000, output: 1 }],
+  ['that are short', { input: 10, output: 10 }],
+  ['with long answers', { input: 10, output: 1_000 }],
+] as const) {
+  test(`a flood of requests ${what} does not hold quiet keys up`, () => {
+    assert.equal(longestQuietWaitMs(null), 0)
+    const waitMs = longestQuietWaitMs(flood)
+    // Nothing that runs is stopped: one has to end first, and the flood may be owed one turn.
+    const turnMs = Math.max(durationOf(flood), durationOf(quietSize))
+    assert.ok(waitMs <= 2 * turnMs, `a quiet key waited ${waitMs} ms, where a turn takes ${turnMs} ms`)
+  })
+}

@@ -1,0 +1,139 @@
+// The queue in front of the real engine, which has two slots.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { collect, type Generation } from '../../src/core/collect.ts'
+import { ApiError } from '../../src/core/error.ts'
+import { GenerationAborted, inputTokens, type EngineRequest } from '../../src/core/generation.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { generateSeveral } from '../../src/inference/several-answers.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { withAdmission, type AdmittedEngine } from '../../src/scheduling/admission.ts'
+import type { WaitingRequest } from '../../src/scheduling/place.ts'
+import { openLlama } from '../harness/open-llama.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
+import { until } from '../harness/start-service.ts'
+
+const never = new AbortController().signal
+let llama: LlamaEngine
+let engine: AdmittedEngine
+
+before(async () => {
+  llama = openLlama({ windowTokensMax: 32_768 })
+  const limits = { waitingMax: 64, waitingBytesMax: 2 ** 26, waitMsMax: 300_000 }
+  engine = withAdmission(llama, { ...limits, clock: systemClock, random: Math.random })
+  await until(() => llama.status().state === 'ready', 'The engine does not start.')
+})
+after(() => engine.close())
+
+const words = (count: number, first: number): EngineRequest['messages'] => [
+  { role: 'user', content: [{ kind: 'text', text: `${first} ${'word '.repeat(count)}` }] },
+]
+
+let asked = 0
+const requestOf = (key: string, count: number, changes: Partial<EngineRequest> = {}) =>
+  engineRequest({
+    requestId: `req_${key}`,
+    tenant: { organizationId: 'org', apiKeyId: key },
+    messages: words(count, asked++),
+    ...changes,
+  })
+
+const isPrepared = (request: WaitingRequest) => request.inputTokens !== null
+
+const ask = (key: string, count: number, signal = never): Promise<Generation> =>
+  collect(engine.generate(requestOf(key, count), signal))
+
+/** Takes both slots for a while. Returns the way to end that. */
+async function occupy(): Promise<() => Promise<void>> {
+  const controller = new AbortController()
+  const runs = [1, 2].map(() => ask('key_long', 20_000, controller.signal))
+  const settled = Promise.allSettled(runs)
+  await until(() => engine.status().running === 2, 'The slots are not taken.')
+  return async () => {
+    controller.abort()
+    await settled
+  }
+}
+
+test('a prompt that does not fit is refused at once, with the exact numbers, while others wait for long work', async () => {
+  const free = await occupy()
+  const waiting = ask('key_waiting', 10)
+  const request = requestOf('key_large', 40_000)
+  const inputTokensCounted = await engine.countTokens(request, never)
+  await assert.rejects(collect(engine.generate(request, never)), (error) => {
+    assert.ok(error instanceof ApiError)
+    assert.deepEqual(error.reason, {
+      code: 'context-exceeded',
+      inputTokens: inputTokensCounted,
+      windowTokens: llama.status().windowTokens,
+    })
+    return true
+  })
+  assert.deepEqual([engine.status().running, engine.status().waiting], [2, 1])
+  await free()
+  assert.equal((await waiting).reason.kind, 'end')
+})
+
+test('a key that floods is passed by the others, and the list says so beforehand', async () => {
+  const free = await occupy()
+  const order: string[] = []
+  const keys = [...Array.from({ length: 20 }, () => 'key_flood'), 'key_a', 'key_b']
+  const runs = keys.map(async (key) => {
+    for await (const event of engine.generate(requestOf(key, 300), never)) if (event.type === 'start') order.push(key)
+  })
+  await until(() => engine.queue().upcoming.every(isPrepared), 'They are not prepared.')
+  const { waiting, upcoming } = engine.queue()
+  const positionOf = (key: string) => upcoming.findIndex(({ apiKeyId }) => apiKeyId === key)
+  assert.equal(waiting, keys.length)
+  assert.ok(upcoming.every((request) => (request.inputTokens ?? 0) > 300))
+  await free()
+  await Promise.all(runs)
+  for (const key of ['key_a', 'key_b']) {
+    assert.ok(positionOf(key) <= 3, `${key} stands at ${positionOf(key)}`)
+    assert.ok(order.indexOf(key) <= 4, order.join(' '))
+  }
+  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+})
+
+test('whoever leaves while waiting is gone at once, was charged nothing and does not hold up the next', async () => {
+  const free = await occupy()
+  const controller = new AbortController()
+  const left = ask('key_left', 10, controller.signal)
+  const stays = ask('key_stays', 10)
+  await until(() => engine.queue().upcoming.every(isPrepared), 'They are not prepared.')
+  controller.abort()
+  assert.deepEqual(
+    engine.queue().upcoming.map(({ apiKeyId }) => apiKeyId),
+    ['key_stays'],
+  )
+  await assert.rejects(left, (error) => error instanceof GenerationAborted && inputTokens(error.usage) === 0)
+  await free()
+  await stays
+})
+
+test('what waits outlives the crashes that others cause, and keeps its place', async () => {
+  const long = Array.from({ length: 4 }, () => ask('key', 20_000))
+  const failed = Promise.allSettled(long)
+  await until(() => engine.queue().upcoming.filter(isPrepared).length === 2, 'They are not under way.')
+  const waiting = ask('key', 10)
+  for (let left = 3; left > 0; left -= 2) {
+    await until(() => engine.queue().upcoming.filter(isPrepared).length === left, 'They are not prepared.')
+    await until(() => llama.status().running === 2, 'None is begun.')
+    const { pid } = llama
+    assert.ok(pid !== null)
+    process.kill(pid, 'SIGKILL')
+    await until(() => llama.pid !== pid && llama.status().state === 'ready', 'The engine does not come back.')
+  }
+  assert.equal((await waiting).reason.kind, 'end')
+  const outcomes = await failed
+  assert.ok(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason instanceof ApiError))
+  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+})
+
+test('more answers to one request than there are slots come in order', async () => {
+  const request = requestOf('key_several', 10, { sampling: withSeed(1) })
+  const events = await Array.fromAsync(generateSeveral(engine, request, 7, never))
+  assert.equal(events.filter(({ type }) => type === 'finish').length, 7)
+  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+})
