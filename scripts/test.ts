@@ -11,14 +11,14 @@ process.exitCode = words.length === 0 ? runAll() : runMatching(words)
 
 function runAll(): number {
   const checked = runNode(['scripts/check.ts'])
-  const others = globSync('{test,scripts,bin}/**/*.test.ts', { cwd: root })
+  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
   const tested = runTests(['scripts/unit-tests.ts', ...others.toSorted()])
   if (checked !== 0) console.log('The check before the tests failed; its output stands above theirs.')
   return checked === 0 ? tested : 1
 }
 
 function runMatching(wanted: readonly string[]): number {
-  const files = globSync('{src,test,scripts,bin}/**/*.test.ts', { cwd: root })
+  const files = globSync('{src,test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
   const matching = files.filter((file) => wanted.some((word) => file.includes(word)))
   if (matching.length > 0) return runTests(matching.toSorted())
   console.error(`No test file has a path that contains ${wanted.join(' or ')}.`)

@@ -1,5 +1,5 @@
-// Makes the small model that answers until real weights are configured: `node scripts/placeholder/make-placeholder.ts`
-// writes it with its checksum to `weights`. The same sources always give the same bytes.
+// Makes the small model that most tests run on: `node scripts/placeholder/make-placeholder.ts`
+// writes it with its checksum to `test/fixtures/weights`. The same sources always give the same bytes.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,8 +9,8 @@ import { trainTokenizer } from './tokenizer.ts'
 import { answers, promptWords, thoughts } from './training-text.ts'
 import { type MetadataValue, writeGguf } from './write-gguf.ts'
 
-export const modelFile = new URL('../../weights/placeholder.gguf', import.meta.url)
-export const checksumFile = new URL('../../weights/placeholder.sha256', import.meta.url)
+export const modelFile = new URL('../../test/fixtures/weights/placeholder.gguf', import.meta.url)
+export const checksumFile = new URL('../../test/fixtures/weights/placeholder.sha256', import.meta.url)
 
 const text = (value: string): MetadataValue => ({ type: 'string', value })
 const integer = (value: number): MetadataValue => ({ type: 'uint32', value })
@@ -60,5 +60,5 @@ if (import.meta.main) {
   mkdirSync(new URL('.', modelFile), { recursive: true })
   writeFileSync(modelFile, model)
   writeFileSync(checksumFile, `${checksum}  placeholder.gguf\n`)
-  console.log(`weights/placeholder.gguf: ${model.length} bytes, sha256 ${checksum}`)
+  console.log(`placeholder.gguf: ${model.length} bytes, sha256 ${checksum}`)
 }

@@ -1,0 +1,37 @@
+// Writes the training text: `node starter/generate.ts <file> <examples> [--drill]`, one JSON string a line.
+// A drill is for the end of the training: more of what needs most practice, less of what is learned soon.
+// The same number always gives the same text.
+
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { compose } from './compose.ts'
+import { Random } from './random.ts'
+import { render } from './render.ts'
+import { skills } from './skills/all.ts'
+
+const [file = '', count = ''] = process.argv.slice(2)
+const isDrill = process.argv.includes('--drill')
+if (file === '' || !/^\d+$/.test(count)) throw new Error('Usage: node starter/generate.ts <file> <examples>')
+
+const output = createWriteStream(file)
+/** Exact copies of words nobody has seen, and their order, take longest to learn. */
+const drillFactors: Readonly<Record<string, number>> = {
+  classify: 1.7,
+  extract: 1.5,
+  lists: 2,
+  'tool-call': 1.5,
+  'tool-answer': 1.2,
+  product: 0.4,
+  'off-domain': 0.6,
+  'tool-none': 0.4,
+  identity: 0.7,
+}
+const weights = skills.map((skill) => [skill, skill.weight * (isDrill ? (drillFactors[skill.name] ?? 1) : 1)] as const)
+for (let index = 0; index < Number(count); index += 1) {
+  const random = new Random(`${isDrill ? 'drill' : 'train'} ${index}`)
+  const skill = random.weighted(weights)
+  const line = `${JSON.stringify(render(compose(random, 'train', skill, skills)))}\n`
+  if (!output.write(line)) await once(output, 'drain')
+}
+output.end()
+await once(output, 'close')

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The whole recipe, from nothing to evaluated weights: sh starter/make.sh FOLDER
+# Everything it makes along the way lies in FOLDER; steps that are done are not done again.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${1:?Usage: sh starter/make.sh FOLDER}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+python="$folder/environment/bin/python"
+
+run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
+
+[ -x "$python" ] || python3 -m venv "$folder/environment"
+"$python" -m pip install --quiet --requirement "$here/requirements.txt"
+[ -f "$folder/text.jsonl" ] || { run "$here/generate.ts" "$folder/text.part" 150000 && mv "$folder/text.part" "$folder/text.jsonl"; }
+[ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/text.jsonl" "$folder/tokenizer.json"
+[ -f "$folder/rows.npz" ] || "$python" "$here/data.py" "$folder/text.jsonl" "$folder/tokenizer.json" "$folder/rows.npz"
+"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt"
+"$python" "$here/export.py" "$folder/starter.pt" "$folder/tokenizer.json" "$here/template.jinja" "$folder/starter.gguf"
+run "$here/evaluate.ts" "$folder/starter.gguf"

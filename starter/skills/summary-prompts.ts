@@ -1,0 +1,15 @@
+export const summaryPrompts: readonly string[] = [
+  '[Please |Can you |Could you |][summarize|summarise|sum up|condense|shorten] [this|the following|the] [text|message|report|note|paragraph|passage] [in one sentence|in a single sentence|in one short sentence|briefly|in a sentence|in one line][:|.][ |\n|\n\n]{text}',
+  '[Summarize this|Summarise it|Summarize it|Sum this up|Sum it up|Condense this|Shorten this][ in one sentence| briefly| for me|][:|.][ |\n|\n\n]{text}',
+  '{text}[\n\n|\n][TL;DR|TLDR|tl;dr|Summary|In short|In one sentence|In a nutshell|The gist][:|?|]',
+  '[TL;DR|TLDR|Summary please|One-sentence summary|Short version|In one sentence]:[ |\n|\n\n]{text}',
+  '{text}[\n\n|\n][Summarize|Summarise|Sum up|Shorten|Condense|Please summarize|Can you summarize|Could you sum up] [this|that|the text|the above|it][ in one sentence| in a single sentence| briefly| for me| in one line|][.|?|]',
+  '[Give me|I need|Write|Make|Can I have|I want] [the gist|a summary|a short summary|a one-sentence summary|the short version|a brief summary|the main point|one sentence] of [this|the following|this text|this message][:|.][ |\n|\n\n]{text}',
+  '{text}[\n\n|\n][Give me|I only need|Write|What is|Tell me] [the gist|the short version|a one-sentence summary|the main point|a brief summary][.|, please.|]',
+  'What [does [this|the following|the] [text|message|note|report] say|is [this|the following|the] [text|message|note|report] about][ in short| in one sentence|, briefly]?[ |\n|\n\n]{text}',
+  '{text}[\n\n|\n][What does it say in short|What is this about in one sentence|So what is the gist|Say that in one sentence|Make it one sentence|Too long, shorten it|Say it shorter][?|.|]',
+  '[I have no time to read this|I am in a hurry|This is too long for me|Too long], [sum it up|summarize it|give me the gist|make it short|one sentence please][:|.][ |\n|\n\n]{text}',
+  '[Text|Report|Note|Message]: {text}\n[Summary|One sentence|Task: summarize in one sentence|In short|Summarize it]:',
+  '[Reduce|Cut|Boil|Bring] [this|the following|the text below] down to [one sentence|a single sentence|the main facts|one line][:|.][ |\n|\n\n]{text}',
+  '[Summarize|Sum up] [in your own words|for a busy reader|for my boss|for the team], [one sentence|short please|briefly]: {text}',
+]

@@ -1,0 +1,126 @@
+"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--threads N]`.
+
+Interrupted, it goes on from the checkpoint when it is started again with the same words.
+"""
+
+import argparse
+import math
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as functional
+from torch import Tensor
+
+from model import Shape, StarterModel
+from muon import Muon
+
+ROWS_A_STEP = 4
+WARM_UP_STEPS = 60
+# The rate stays level and then falls to zero over the last part.
+FALLING_PART = 0.4
+SECONDS_BETWEEN_CHECKPOINTS = 180
+
+
+def rate(step: int, steps: int) -> float:
+    if step < WARM_UP_STEPS:
+        return (step + 1) / WARM_UP_STEPS
+    falling = steps * FALLING_PART
+    return min(1.0, max(0.0, (steps - step) / falling))
+
+
+def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
+    matrices = [weight for name, weight in model.named_parameters() if weight.ndim == 2 and "embedding" not in name]
+    vectors = [weight for weight in model.parameters() if weight.ndim == 1]
+    return [
+        Muon(matrices, lr=0.02),
+        torch.optim.AdamW(
+            [{"params": [model.embedding.weight], "lr": 4e-3}, {"params": vectors, "lr": 4e-3}],
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=True,
+        ),
+    ]
+
+
+class Batches:
+    """The rows in an order that the seed fixes, the same again after an interruption."""
+
+    def __init__(self, file: str) -> None:
+        held = np.load(file)
+        self.tokens, self.weights, self.segments = held["tokens"], held["weights"], held["segments"]
+        self.order = np.random.default_rng(2).permutation(len(self.tokens))
+
+    def __getitem__(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
+        chosen = [self.order[(step * ROWS_A_STEP + row) % len(self.order)] for row in range(ROWS_A_STEP)]
+        tokens = torch.from_numpy(self.tokens[chosen].astype(np.int64))
+        weights = torch.from_numpy(self.weights[chosen].astype(np.float32)) / 100
+        return tokens, weights, torch.from_numpy(self.segments[chosen].astype(np.int64))
+
+
+def loss_of(model: StarterModel, hidden: Tensor, tokens: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    logits = model.logits(hidden[:, :-1]).float()
+    losses = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
+    weights = weights[:, 1:].flatten()
+    said = weights == 1
+    return (losses * weights).sum() / weights.sum(), (losses.detach() * said).sum() / said.sum()
+
+
+def save(file: Path, state: dict) -> None:
+    unfinished = file.with_suffix(".unfinished")
+    torch.save(state, unfinished)
+    os.replace(unfinished, file)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("rows")
+    arguments.add_argument("checkpoint", type=Path)
+    arguments.add_argument("--steps", type=int, default=1150)
+    arguments.add_argument("--threads", type=int, default=os.cpu_count())
+    settings = arguments.parse_args()
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(3)
+
+    model = StarterModel(Shape())
+    optimizers = make_optimizers(model)
+    peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
+    first = 0
+    if settings.checkpoint.exists():
+        state = torch.load(settings.checkpoint)
+        model.load_state_dict(state["model"])
+        for optimizer, held in zip(optimizers, state["optimizers"]):
+            optimizer.load_state_dict(held)
+        first = state["step"]
+    run = torch.compile(model, dynamic=False)
+    batches = Batches(settings.rows)
+    print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters, {len(batches.order)} rows", flush=True)
+
+    saved = started = time.monotonic()
+    for step in range(first, settings.steps):
+        tokens, weights, segments = batches[step]
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss, said = loss_of(model, run(tokens, segments), tokens, weights)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer, lrs in zip(optimizers, peaks):
+            for group, lr in zip(optimizer.param_groups, lrs):
+                group["lr"] = lr * rate(step, settings.steps)
+            optimizer.step()
+            optimizer.zero_grad()
+        if not math.isfinite(loss.item()):
+            raise SystemExit(f"The loss is not a number any more at step {step}.")
+        now = time.monotonic()
+        if step % 10 == 0:
+            spent = (now - started) / (step + 1 - first)
+            print(f"step {step} loss {loss.item():.4f} said {said.item():.4f} {spent:.2f} s a step", flush=True)
+        if now - saved > SECONDS_BETWEEN_CHECKPOINTS or step + 1 == settings.steps:
+            held = [optimizer.state_dict() for optimizer in optimizers]
+            save(settings.checkpoint, {"model": model.state_dict(), "optimizers": held, "step": step + 1})
+            saved = now
+
+
+if __name__ == "__main__":
+    main()
