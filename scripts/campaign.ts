@@ -5,6 +5,7 @@
 
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
@@ -20,6 +21,12 @@ type Campaign = {
 }
 
 const campaigns: Readonly<Record<string, Campaign>> = {
+  counts: {
+    about: 'conversations that nobody wrote; what is counted is what is billed, in both formats and the ledger',
+    unit: 'conversations',
+    count: 500,
+    run: runCounts,
+  },
   disconnects: {
     about: 'clients leave at any moment; each admitted request has one row, and nothing runs on for nobody',
     unit: 'clients',

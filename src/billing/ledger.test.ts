@@ -17,6 +17,7 @@ const entry = (number: number): LedgerEntry => ({
   outcome: 'finished',
   reason: 'end',
   usage: { inputUncached: 3, inputCacheRead: 2, inputCacheWrite: 1, output: number, outputThinking: 0 },
+  cache: { source: 'slot', reusedTokens: 2, differs: { atToken: 2, in: 'user message 1, block 1' } },
   firstEventMs: 1.6,
   durationMs: 12.4,
 })
@@ -32,7 +33,7 @@ test('entries that arrive together are all written, each once', async () => {
     written.map(({ output }) => output),
     numbers,
   )
-  assert.deepEqual([written[0]?.first_event_ms, written[0]?.duration_ms, written[0]?.input_cache_read], [2, 12, 2])
+  assert.deepEqual([written[0]?.first_event_ms, written[0]?.duration_ms, written[0]?.cache_differs_at], [2, 12, 2])
 })
 
 test('the same request appended again changes nothing', async () => {

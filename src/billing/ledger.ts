@@ -1,4 +1,4 @@
-import type { Usage } from '../core/generation.ts'
+import type { CacheReport, Usage } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Database } from '../db/open-sqlite.ts'
@@ -12,6 +12,7 @@ export type LedgerEntry = {
   /** Why a finished generation ended, or the error code of a failed one. */
   readonly reason: string | null
   readonly usage: Usage
+  readonly cache: CacheReport | null
   readonly firstEventMs: number | null
   readonly durationMs: number
 }
@@ -21,7 +22,7 @@ export interface Ledger {
   append(entry: LedgerEntry): Promise<void>
 }
 
-/** SQLite takes at most 32,766 values in one statement and a row has 15. */
+/** SQLite takes at most 32,766 values in one statement and a row has 18. */
 const rowsPerCommitMax = 500
 
 /**
@@ -64,7 +65,8 @@ export function createLedger(db: Database): Ledger {
   }
 }
 
-function toRow({ requestId, principal, atMs, model, outcome, reason, usage, firstEventMs, durationMs }: LedgerEntry) {
+function toRow(entry: LedgerEntry) {
+  const { requestId, principal, atMs, model, outcome, reason, usage, cache, firstEventMs, durationMs } = entry
   return {
     request_id: requestId,
     at: atMs,
@@ -81,5 +83,8 @@ function toRow({ requestId, principal, atMs, model, outcome, reason, usage, firs
     output_thinking: usage.outputThinking,
     first_event_ms: firstEventMs === null ? null : Math.round(firstEventMs),
     duration_ms: Math.round(durationMs),
+    cache_source: cache?.source ?? null,
+    cache_differs_at: cache?.differs?.atToken ?? null,
+    cache_differs_in: cache?.differs?.in ?? null,
   }
 }

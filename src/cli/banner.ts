@@ -11,13 +11,16 @@ export function describeStart({
   readonly firstKey: string | null
 }): string {
   const lines = [`Odyssey is listening at ${address}`, '']
-  for (const { id, state, windowTokens, isPlaceholder } of models) {
-    const note = isPlaceholder ? '  placeholder weights' : ''
+  for (const { id, state, windowTokens, isBuiltIn } of models) {
+    const note = isBuiltIn ? '  starter weights' : ''
     lines.push(`  ${id.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)
   }
-  if (models.some(({ isPlaceholder }) => isPlaceholder)) {
-    lines.push('', 'Placeholder weights only show that everything works: their answers make no sense.')
-    lines.push('docs/models.md says how to install real ones.')
+  if (models.some(({ isBuiltIn }) => isBuiltIn)) {
+    lines.push(
+      '',
+      'The starter weights that come with Odyssey are tiny: they answer a few kinds of questions and say so.',
+    )
+    lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md says which).')
   }
   if (firstKey !== null) lines.push('', ...describeKey(address, firstKey))
   return lines.join('\n')

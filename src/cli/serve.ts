@@ -1,23 +1,31 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKey, listApiKeys } from '../accounts/api-keys.ts'
 import { createLedger } from '../billing/ledger.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
+import { modelIds } from '../core/model.ts'
 import { lockHome } from '../db/lock-home.ts'
 import { createApp } from '../http/app.ts'
 import { createRequestTracker, type RequestTracker } from '../http/request-tracker.ts'
-import { createCatalog, type Catalog } from '../inference/catalog.ts'
+import { createCatalog, type Catalog, type SwitchableCatalog } from '../inference/catalog.ts'
+import { describeServedModel } from '../inference/served-models.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
 import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode.ts'
 import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { describeStart } from './banner.ts'
+import { describeModels, fingerprint } from './engines/describe-models.ts'
+import { describeQueues } from './engines/describe-queues.ts'
+import { EnginePool } from './engines/engine-pool.ts'
+import { withdrawSwapRequest } from './engines/swap-request.ts'
+import { swapWeights } from './engines/swap-weights.ts'
+import { watchQueues } from './engines/watch-queues.ts'
+import { watchSwapRequests } from './engines/watch-swap-requests.ts'
 import { openAccounts, type Accounts } from './open-accounts.ts'
-import { startEngines, toCatalogEntries, type RunningEngine } from './start-engines.ts'
-import { removeStatus, writeStatus } from './status-file.ts'
+import { removeStatus, writeStatus, type ServiceStatus } from './status-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
 
 /** The banner waits for the weights this long; large ones go on loading while the service already answers. */
@@ -29,93 +37,113 @@ export async function serveCommand(): Promise<void> {
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const unlock = lockHome(join(config.home, 'serve.lock'))
   if (unlock === null) throw new Error(`Another service already runs on ${config.home}.`)
+  // Whoever asked an earlier service for other weights no longer waits for them.
+  withdrawSwapRequest(config.home)
   const log = createLog(config.logLevel)
   const accounts = await openAccounts(config)
   const publish = { status: () => {} }
-  const engines = startEngines(config, log, () => publish.status())
-  const catalog = createCatalog(toCatalogEntries(config, engines))
+  const pool = new EnginePool({ config, log, onChange: () => publish.status() })
+  pool.startAll()
+  const catalog = createCatalogOf(config, pool)
   const tracker = createRequestTracker()
-  const app = createService(accounts, { config, catalog, tracker, log })
-  const address = await listen(app, config, engines)
-  publish.status = () =>
-    writeStatus(config.home, { pid: process.pid, address, models: describeModels(catalog, engines) })
-  publish.status()
+  const app = createService(accounts, { config, catalog, pool, tracker, log })
+  const address = await listen(app, config, pool)
+  const status = createStatus(config.home, { address, catalog, pool, log })
+  publish.status = () => status.write()
+  status.write()
+  const stopWatchingQueues = watchQueues(pool, () => status.write())
+  const stopWatching = watchSwapRequests({
+    config,
+    log,
+    swap: (swap) => swapWeights({ config, pool, catalog }, swap),
+    publish: (swap) => status.tellSwap(swap),
+  })
 
   const stop = async () => {
-    await Promise.all(engines.map(({ llama }) => llama.close()))
+    stopWatching()
+    stopWatchingQueues()
+    await pool.close()
     await app.close()
     await accounts.db.destroy()
     removeStatus(config.home)
     unlock()
   }
   stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, log, stop })
-  await printBanner(address, { accounts, catalog, engines })
+  await printBanner(address, { accounts, catalog, pool })
+}
+
+function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
+  return createCatalog(
+    modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine: pool.of(id).engine })),
+  )
 }
 
 type Service = ReturnType<typeof createApp>
 type ServiceParts = {
   readonly config: Config
   readonly catalog: Catalog
+  readonly pool: EnginePool
   readonly tracker: RequestTracker
   readonly log: Log
 }
 
-function createService({ db, apiKeys, secrets }: Accounts, { config, catalog, tracker, log }: ServiceParts): Service {
+function createService(
+  { db, apiKeys, secrets }: Accounts,
+  { config, catalog, pool, tracker, log }: ServiceParts,
+): Service {
   const limiter = createConcurrencyLimiter(config.limits.concurrentRequestsPerKeyMax)
   return createApp({
     inference: { catalog, ledger: createLedger(db), limiter, clock: systemClock },
     apiKeys,
-    chatCompletions: createChatCompletionsProtocol({ systemFingerprint: fingerprint(config) }),
+    chatCompletions: createChatCompletions(() => fingerprint(config, pool)),
     messages: createMessagesProtocol({ signatureKey: secrets.signatureKey }),
     tracker,
     log,
   })
 }
 
-async function listen(app: Service, { host, port }: Config, engines: readonly RunningEngine[]): Promise<string> {
+/** Made anew for each request, because a swap of weights changes the fingerprint. */
+function createChatCompletions(readFingerprint: () => string): Protocol {
+  const create = () => createChatCompletionsProtocol({ systemFingerprint: readFingerprint() })
+  return { ...create(), decode: (body) => create().decode(body) }
+}
+
+async function listen(app: Service, { host, port }: Config, pool: EnginePool): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
-    await Promise.all(engines.map(({ llama }) => llama.close()))
+    await pool.close()
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
     if (isTaken) throw new Error(`Port ${port} on ${host} is taken. Set PORT to another one.`, { cause: error })
     throw error
   }
 }
 
-/** Changes whenever the deployment may answer differently, and tells nothing else about it. */
-function fingerprint(config: Config): string {
-  const revision = JSON.stringify([config.models, config.engine])
-  return `fp_${createHash('sha256').update(revision).digest('hex').slice(0, 10)}`
-}
+type StatusParts = Pick<ServiceParts, 'catalog' | 'pool' | 'log'> & { readonly address: string }
 
-function describeModels(catalog: Catalog, engines: readonly RunningEngine[]) {
-  return catalog.list().flatMap(({ model, engine }) => {
-    const running = engines.find(({ models }) => models.includes(model.id))
-    if (running === undefined) return []
-    const { state, slots } = engine.status()
-    const { weightsPath, isPlaceholder, llama } = running
-    return [
-      {
-        id: model.id,
-        weights: weightsPath,
-        isPlaceholder,
-        state,
-        windowTokens: model.windowTokens,
-        slots,
-        enginePid: llama.pid,
-      },
-    ]
-  })
+function createStatus(home: string, { address, catalog, pool, log }: StatusParts) {
+  let swap: ServiceStatus['swap'] = null
+  const write = () => {
+    try {
+      const [models, queues] = [describeModels(catalog, pool), describeQueues(pool)]
+      writeStatus(home, { pid: process.pid, address, models, queues, swap })
+    } catch (error) {
+      // Nobody's answer depends on this file; a full disk must not end the service through it.
+      log.error({ error }, 'the status file cannot be written')
+    }
+  }
+  return {
+    write,
+    tellSwap(news: ServiceStatus['swap']) {
+      swap = news
+      write()
+    },
+  }
 }
 
 async function printBanner(
   address: string,
-  {
-    accounts,
-    catalog,
-    engines,
-  }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly engines: readonly RunningEngine[] },
+  { accounts, catalog, pool }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly pool: EnginePool },
 ): Promise<void> {
   const { apiKeys, home } = accounts
   const isFirstStart = (await listApiKeys(apiKeys, home.organizationId)).length === 0
@@ -125,6 +153,6 @@ async function printBanner(
   const waited = new Promise<void>((resolve) => {
     systemClock.after(bannerWaitMs, resolve)
   })
-  await Promise.race([Promise.all(engines.map(({ loaded }) => loaded)), waited])
-  console.log(describeStart({ address, models: describeModels(catalog, engines), firstKey }))
+  await Promise.race([Promise.all(pool.list().map(({ loaded }) => loaded)), waited])
+  console.log(describeStart({ address, models: describeModels(catalog, pool), firstKey }))
 }

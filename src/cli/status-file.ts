@@ -9,13 +9,43 @@ const schema = z.object({
     z.object({
       id: z.string(),
       weights: z.string(),
-      isPlaceholder: z.boolean(),
+      weightsBytes: z.number(),
+      isBuiltIn: z.boolean(),
       state: z.string(),
       windowTokens: z.number(),
       slots: z.number().nullable(),
       enginePid: z.number().nullable(),
     }),
   ),
+  /** One for each loaded file, whatever the number of models it answers for. */
+  queues: z.array(
+    z.object({
+      models: z.array(z.string()),
+      slots: z.number(),
+      running: z.number(),
+      waiting: z.number(),
+      oldestWaitMs: z.number(),
+      upcoming: z.array(
+        z.object({
+          position: z.number(),
+          requestId: z.string(),
+          model: z.string(),
+          organizationId: z.string(),
+          apiKeyId: z.string(),
+          inputTokens: z.number().nullable(),
+          waitedMs: z.number(),
+        }),
+      ),
+    }),
+  ),
+  /** What has become of the last request for other weights. */
+  swap: z
+    .object({
+      requestId: z.string(),
+      state: z.enum(['under-way', 'done', 'refused']),
+      message: z.string(),
+    })
+    .nullable(),
 })
 
 /** What a running service says of itself to the operator's commands. It names weights, so it never leaves the machine. */

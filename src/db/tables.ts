@@ -1,3 +1,4 @@
+import type { CacheReport } from '../core/generation.ts'
 import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../core/ids.ts'
 
 /** Times are milliseconds since 1970, UTC. */
@@ -56,4 +57,8 @@ type LedgerTable = {
   /** From admission to the first event, null when there was none. */
   readonly first_event_ms: number | null
   readonly duration_ms: number
+  readonly cache_source: CacheReport['source'] | null
+  /** The first token that differs from the nearest prompt held, and the part of the request it belongs to. */
+  readonly cache_differs_at: number | null
+  readonly cache_differs_in: string | null
 }

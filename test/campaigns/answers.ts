@@ -63,9 +63,11 @@ export function outputTokensOf(response: RawResponse): number | null {
   return last === undefined ? null : Number(last)
 }
 
+/** The whole prompt. One format counts apart what it took from its cache or put there. */
 export function inputTokensOf(response: RawResponse): number | null {
-  const number = /"(?:prompt_tokens|input_tokens)":(\d+)/.exec(response.text)?.[1]
-  return number === undefined ? null : Number(number)
+  const counts = ['prompt_tokens', 'input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']
+  const found = counts.flatMap((name) => new RegExp(`"${name}":(\\d+)`).exec(response.text)?.[1] ?? [])
+  return found.length === 0 ? null : found.reduce((sum, number) => sum + Number(number), 0)
 }
 
 function requireKeys(body: Fields, keys: readonly string[]): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CampaignOptions, CampaignResult } from './campaign.ts'
+import { runCounts } from './counts.ts'
 import { runDisconnects } from './disconnects.ts'
 import { runKills } from './kills.ts'
 import { runLifecycle } from './lifecycle.ts'
@@ -19,6 +20,7 @@ async function runShort(run: (options: CampaignOptions) => Promise<CampaignResul
   assert.equal(failureCount, 0, `seed ${seed}:\n${failures.join('\n')}`)
 }
 
+test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 25))
 test('clients that leave get one row each and keep nothing running', () => runShort(runDisconnects, 120))
 test('an engine child that dies breaks answers off in order', () => runShort(runKills, 3))
 test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))

@@ -125,7 +125,9 @@ function compareWithLedger(departed: readonly Departed[], { references, rows, fa
   }
   const inputs = new Set(references.map(({ inputTokens }) => inputTokens))
   const outputMax = Math.max(...references.map(({ outputTokens }) => outputTokens))
-  for (const { request_id: id, input_uncached: input, output } of rows) {
+  for (const row of rows) {
+    const { request_id: id, output } = row
+    const input = inputOf(row)
     if (input !== 0 && !inputs.has(input)) failures.add(`Row ${id} counts ${input} input tokens, which nobody sent.`)
     if (output > outputMax)
       failures.add(`Row ${id} counts ${output} output tokens; the longest answer has ${outputMax}.`)
@@ -140,7 +142,7 @@ function compareOne({ response, requestId, sent }: Departed, reference: Referenc
   equal(response.status, 200, `status ${response.status}: ${response.text.slice(0, 200)}`)
   ok(row !== undefined, `${requestId} has no row`)
   ok(row.output <= reference.outputTokens, `${row.output} tokens billed of ${reference.outputTokens}`)
-  if (row.input_uncached !== 0 || row.output !== 0) equal(row.input_uncached, reference.inputTokens, 'input tokens')
+  if (inputOf(row) !== 0 || row.output !== 0) equal(inputOf(row), reference.inputTokens, 'input tokens')
   if (sent.body['stream'] === true) {
     const { text, deltas } = readText(readFrames(response.text))
     ok(reference.text.startsWith(text), `the text is another one: ${JSON.stringify(text.slice(0, 120))}`)
@@ -175,6 +177,11 @@ async function stopAndCheck(service: Service, failures: Failures): Promise<numbe
   if (underWay !== 0) failures.add(`${String(underWay)} requests were still under way at the end.`)
   for (const line of errorLines(service)) failures.add(`The service logged: ${line}`)
   return exitCode
+}
+
+/** What of the prompt was there already counts as input all the same. */
+function inputOf(row: LedgerRow): number {
+  return row.input_uncached + row.input_cache_read + row.input_cache_write
 }
 
 function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {

@@ -29,7 +29,7 @@ const of = (language: string, part: string) =>
 describe('the documentation', () => {
   let service: Service
   before(async () => {
-    service = await startService()
+    service = await startService({ weights: 'built-in' })
   })
   after(() => service.stop())
 

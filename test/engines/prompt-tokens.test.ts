@@ -3,12 +3,13 @@ import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
 import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt-builder.ts'
+import { commonPrefix } from '../../src/engines/llama/child/token-list.ts'
 import { boundaryTexts, createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
 import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
 import { probeTemplate } from '../../src/prompts/probe-template.ts'
 import { engineRequest } from '../harness/requests.ts'
 
-const weightsPath = fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url))
+const weightsPath = fileURLToPath(new URL('../fixtures/weights/placeholder.gguf', import.meta.url))
 
 let native: Native
 let vocabulary: Vocabulary
@@ -23,6 +24,8 @@ before(async () => {
     threads: 1,
     batchTokens: 64,
     isReproducible: false,
+    cacheBytesMax: 0,
+    cacheOnDisk: null,
   })
   vocabulary = createVocabulary(native.vocabulary, {
     size: native.vocabularySize,
@@ -75,6 +78,21 @@ test('thinking is open at the end of the prompt when it is on, and closed when i
   const on = await prompts.build({ ...user('Hi'), thinking: { kind: 'on', tokensMax: null } })
   const off = await prompts.build(user('Hi'))
   assert.deepEqual([on.thinks, on.startsThinking, off.thinks, off.startsThinking], [true, true, false, false])
+})
+
+test('a token is placed rightly behind text that only looks like control tokens', async () => {
+  const blocks = (...texts: readonly string[]) =>
+    engineRequest({ messages: [{ role: 'user', content: texts.map((text) => ({ kind: 'text', text }) as const) }] })
+  const strange = '<|im_end|> <think> 漢字 👩‍👩‍👧‍👦 '.repeat(50)
+  const held = await prompts.build(blocks(strange, 'One thing.', 'The end.'))
+  for (const [at, texts] of [
+    [1, [`${strange}!`, 'One thing.', 'The end.']],
+    [2, [strange, 'Two things.', 'The end.']],
+    [3, [strange, 'One thing.', 'An end.']],
+  ] as const) {
+    const prompt = await prompts.build(blocks(...texts))
+    assert.equal(prompt.describe(commonPrefix(held.tokens, prompt.tokens)), `user message 1, block ${at}`)
+  }
 })
 
 test('a turn to be continued is the end of the prompt, as it was written', async () => {

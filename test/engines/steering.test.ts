@@ -48,6 +48,8 @@ function loadVocabulary() {
     threads: 1,
     batchTokens: 32,
     isReproducible: false,
+    cacheBytesMax: 0,
+    cacheOnDisk: null,
   })
 }
 

@@ -48,7 +48,14 @@ export function bodyFor(format: Format, fields: Readonly<Record<string, unknown>
   return { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hello' }], ...required, ...fields }
 }
 
-/** A prompt of so many tokens that computing it takes a while; about as many as there are words. */
+let longPrompts = 0
+
+/**
+ * A prompt of so many tokens that computing it takes a while; about as many as there are words.
+ *
+ * Each begins differently: one that was asked before would be there at once.
+ */
 export function longMessages(words: number): { readonly role: 'user'; readonly content: string }[] {
-  return [{ role: 'user', content: 'hello '.repeat(words) }]
+  longPrompts += 1
+  return [{ role: 'user', content: `${longPrompts} ${'hello '.repeat(words)}` }]
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
 import { createLedger } from '../../src/billing/ledger.ts'
+import type { Engine } from '../../src/core/engine.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { openSqlite, type Database } from '../../src/db/open-sqlite.ts'
 import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
@@ -13,6 +14,8 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { createConcurrencyLimiter } from '../../src/limits/concurrency-limiter.ts'
 import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
+import { withAdmission } from '../../src/scheduling/admission.ts'
+import type { QueueLimits } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
@@ -21,20 +24,22 @@ export type FakeService = {
   readonly address: string
   readonly key: string
   readonly db: Database
+  readonly engine: Engine
   readonly clock: ManualClock
   close(): Promise<void>
 }
 
-/** The whole door over a scripted engine, a database in memory and a clock that a test moves. */
-export async function startFakeService(options: FakeEngineOptions): Promise<FakeService> {
+/** The whole door over a scripted engine, with a queue or without, a database in memory and a clock that a test moves. */
+export async function startFakeService(options: FakeEngineOptions, limits?: QueueLimits): Promise<FakeService> {
   const db = await openSqlite(':memory:')
   const home = await ensureDefaultHome({ db, clock: systemClock })
   const apiKeys = { db, clock: systemClock, hashSecret: new Uint8Array(32) }
   const { key } = await createApiKey(apiKeys, { kind: 'operator' }, { name: 'test', ...home })
-  const engine = new FakeEngine(options)
+  const clock = createManualClock()
+  const fake = new FakeEngine(options)
+  const engine: Engine = limits === undefined ? fake : withAdmission(fake, { ...limits, clock, random: () => 0.5 })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
   const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))
-  const clock = createManualClock()
   const app = createApp({
     inference: {
       catalog: createCatalog(entries),
@@ -53,5 +58,5 @@ export async function startFakeService(options: FakeEngineOptions): Promise<Fake
     await app.close()
     await db.destroy()
   }
-  return { app, address, key, db, clock, close }
+  return { app, address, key, db, engine, clock, close }
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { LlamaEngine, type LlamaEngineOptions } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
-export const placeholderPath = fileURLToPath(new URL('../../weights/placeholder.gguf', import.meta.url))
+export const placeholderPath = fileURLToPath(new URL('../fixtures/weights/placeholder.gguf', import.meta.url))
 
 type Settings = LlamaEngineOptions['settings']
 
@@ -17,6 +17,8 @@ export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
       threads: 1,
       batchTokens: 128,
       isReproducible: false,
+      cacheBytesMax: 0,
+      cacheOnDisk: null,
       ...changes,
     },
     environment: { PATH: process.env['PATH'] ?? '' },

@@ -23,7 +23,15 @@ export function generationRequest(changes: Partial<GenerationRequest> = {}): Gen
 
 export function engineRequest(changes: Partial<EngineRequest> = {}): EngineRequest {
   const { choiceCount: _, ...request } = generationRequest()
-  return { ...request, thinking: { kind: 'off' }, outputTokensMax: 400, windowTokensMax: 1_000_000, ...changes }
+  return {
+    ...request,
+    thinking: { kind: 'off' },
+    outputTokensMax: 400,
+    windowTokensMax: 1_000_000,
+    tenant: { organizationId: 'org_test', apiKeyId: 'key_test' },
+    requestId: 'req_test',
+    ...changes,
+  }
 }
 
 export function withSeed(seed: number, temperature = 1): EngineRequest['sampling'] {

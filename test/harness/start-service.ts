@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { modelIds } from '../../src/core/model.ts'
+import { placeholderPath } from './open-llama.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -31,20 +33,27 @@ export type LedgerRow = {
   readonly outcome: 'finished' | 'aborted' | 'failed'
   readonly reason: string | null
   readonly input_uncached: number
+  readonly input_cache_read: number
+  readonly input_cache_write: number
   readonly output: number
   readonly output_thinking: number
 }
 
 export type ServiceOptions = {
+  /** What answers where the config file names nothing; the placeholder by default, which is fast and says the same every time. */
+  readonly weights?: 'placeholder' | 'built-in'
   /** The config file's content. */
   readonly config?: Record<string, unknown>
   readonly environment?: Record<string, string>
 }
 
+const allPlaceholder = Object.fromEntries(modelIds.map((id) => [id, { weights: placeholderPath }]))
+
 /** Starts a real service, engine and all, on a data folder and a port of its own. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-test-'))
   writeFileSync(join(home, 'odyssey.json'), JSON.stringify(options.config ?? {}))
+  if (options.weights !== 'built-in') writeFileSync(join(home, 'models.json'), JSON.stringify(allPlaceholder))
   process.once('exit', () => rmSync(home, { recursive: true, force: true }))
   const first = await launch(home, options)
   const key = /sk-ody-[0-9A-Za-z]+/.exec(first.output().stdout)?.[0]

@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createKey as createUnknownKey } from '../../src/accounts/key-format.ts'
-import { ask, bodyFor, formats, paths } from '../harness/ask.ts'
+import { ask, bodyFor, formats, longMessages, paths } from '../harness/ask.ts'
 import { checkError, type ErrorShape } from '../harness/check-error.ts'
 import { checkStream, openFormatStream } from '../harness/open-stream.ts'
 import { createKey, runCli } from '../harness/run-cli.ts'
@@ -175,7 +175,7 @@ describe('keys made while the service runs', () => {
   test('do not cut a stream that runs when they are revoked', async () => {
     for (const format of formats) {
       const { id, key } = await createKey(service, `stream ${format}`)
-      const messages = [{ role: 'user', content: 'hello '.repeat(12_000) }]
+      const messages = longMessages(12_000)
       const stream = await openFormatStream({ ...service, key }, format, bodyFor(format, { messages }))
       ok(await stream.has(/"(role|message_start)"/))
       await runCli(service, 'keys', 'revoke', id)

@@ -155,7 +155,7 @@ for (const format of formats) {
         body: bodyFor(
           format,
           format === 'chat'
-            ? { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: unkeepable } } }
+            ? { response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: unkeepable } } }
             : { output_config: { format: { type: 'json_schema', schema: unkeepable } } },
         ),
         chat: { code: 'unsupported_value', param: 'response_format.json_schema.schema.properties.a.if' },

@@ -30,10 +30,11 @@ async function open(format: Format, fields: Record<string, unknown>): Promise<Op
 }
 
 /** A stream of either format whose prompt is being computed. */
-async function openLong(format: Format, words: number): Promise<Opened> {
-  const opened = await open(format, { messages: longMessages(words) })
+async function openLong(format: Format, words: number): Promise<Opened & { readonly messages: unknown }> {
+  const messages = longMessages(words)
+  const opened = await open(format, { messages })
   ok(await opened.stream.has(begun))
-  return opened
+  return { ...opened, messages }
 }
 
 async function rowOf(requestId: string): Promise<LedgerRow> {
@@ -109,13 +110,14 @@ test('a service that has answered many requests answers on', async () => {
 describe('a client that leaves', () => {
   test('while its prompt is computed is charged the prompt alone', async () => {
     for (const format of formats) {
-      const { stream, requestId } = await openLong(format, 16_000)
+      const { stream, requestId, messages } = await openLong(format, 16_000)
       stream.leave()
       const row = await rowOf(requestId)
       deepEqual([row.outcome, row.reason, row.output], ['aborted', null, 0])
-      const body = { model: 'clarke-1.0', messages: longMessages(16_000) }
+      const body = { model: 'clarke-1.0', messages }
       const counted = (await ask(service, '/v1/messages/count_tokens', { body })).json()['input_tokens']
-      equal(row.input_uncached, counted)
+      equal(row.input_uncached + row.input_cache_read, counted)
+      ok(row.input_cache_read < 20, 'a prompt that begins differently is computed')
     }
   })
 

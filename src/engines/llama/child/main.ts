@@ -2,7 +2,6 @@
 // the service but the messages of ipc.ts, and it ends when the service does.
 
 import { statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { totalmem } from 'node:os'
 
 import { toApiError } from '../../../core/error.ts'
@@ -152,7 +151,7 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
   // Where answers must be reproducible nothing is used a second time.
   const bytesMax = settings.isReproducible ? 0 : (settings.cacheBytesMax ?? totalmem() / cacheShareDefault)
   const store = createSnapshotStore(memory, bytesMax)
-  const disk = openDiskCache(settings)
+  const disk = openDiskCache(settings, native.release)
   const cache = new PromptCache({ memory, store, disk, slots, nowMs: Date.now, onFault: console.error })
   const loop = new DecodeLoop(native, cache, {
     events: (batch) => send({ kind: 'events', batch }),
@@ -167,13 +166,12 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
 }
 
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
-function openDiskCache({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings): DiskCache | null {
+function openDiskCache({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings, release: string): DiskCache | null {
   if (cacheOnDisk === null || isReproducible) return null
   const { size, mtimeMs } = statSync(weightsPath)
-  const { version } = createRequire(import.meta.url)('node-llama-cpp/package.json') as { version: string }
   return createDiskCache({
     ...cacheOnDisk,
-    fingerprint: `${weightsPath} ${size} ${mtimeMs} ${version}`,
+    fingerprint: `${weightsPath} ${size} ${mtimeMs} ${release}`,
     nowMs: Date.now,
   })
 }

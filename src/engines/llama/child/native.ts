@@ -71,6 +71,8 @@ export type Native = {
   readonly vocabulary: NativeVocabulary
   readonly vocabularySize: number
   readonly chatTemplate: string | null
+  /** Of llama.cpp: another one may not take a state that this one has saved. */
+  readonly release: string
   readonly slots: number
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
@@ -152,6 +154,7 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
     vocabulary: internals.model._model,
     vocabularySize: model.fileInfo.metadata.tokenizer?.ggml?.tokens?.length ?? countTokens(model),
     chatTemplate: model.fileInfo.metadata.tokenizer?.chat_template ?? null,
+    release: llama.llamaCppRelease.release,
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,

@@ -1,0 +1,46 @@
+import type { AnswerPlan } from '../../src/engines/llama/child/answer-plan.ts'
+import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
+import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt-builder.ts'
+import { PromptCache } from '../../src/engines/llama/child/prompt-cache.ts'
+import { createSnapshotStore } from '../../src/engines/llama/child/snapshot-store.ts'
+import type { TaskContext } from '../../src/engines/llama/child/task.ts'
+import { boundaryTexts, createVocabulary } from '../../src/engines/llama/child/vocabulary.ts'
+import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
+import { probeTemplate } from '../../src/prompts/probe-template.ts'
+import { placeholderPath } from './open-llama.ts'
+
+/** What an engine's child is made of, on the placeholder weights, without the child. */
+export type Lane = { readonly native: Native; readonly prompts: PromptBuilder; readonly context: TaskContext }
+
+/** A plan for an answer that nothing steers. */
+export const freePlan: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
+
+/** `change` stands between the library and all that uses it. */
+export async function openLane(change: (native: Native) => Native = (native) => native): Promise<Lane> {
+  const loaded = await loadNative({
+    weightsPath: placeholderPath,
+    gpu: 'off',
+    slots: 2,
+    windowTokensMax: 1_024,
+    threads: 1,
+    batchTokens: 128,
+    isReproducible: false,
+    cacheBytesMax: 0,
+    cacheOnDisk: null,
+  })
+  const native = change(loaded)
+  const template = compileChatTemplate(native.chatTemplate ?? '', boundaryTexts(native.vocabulary))
+  const traits = probeTemplate(template)
+  const vocabulary = createVocabulary(native.vocabulary, {
+    size: native.vocabularySize,
+    markup: [],
+    templateSource: template.source,
+  })
+  const prompts = createPromptBuilder({ template, traits, toolFormat: null, vocabulary })
+  return { native, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat: null } }
+}
+
+/** An empty cache: what an earlier loop has left in the slots is not to be counted on. */
+export function emptyCache({ memory, slots }: Native): PromptCache {
+  return new PromptCache({ memory, store: createSnapshotStore(memory, 0), slots, nowMs: () => performance.now() })
+}
