@@ -2,11 +2,12 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
+import { longMessages } from '../harness/ask.ts'
 import { recordFetch } from '../harness/record-fetch.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 /** Both versions have the same surface; the tests are written against the types of the newer one. */
-const clients = { 'anthropic 1': Anthropic, 'anthropic 0': Anthropic0 as unknown as typeof Anthropic }
+const clients = { 'Anthropic SDK 1': Anthropic, 'Anthropic SDK 0': Anthropic0 as unknown as typeof Anthropic }
 
 const hello: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello there' }]
 const least = { model: 'clarke-1.0', max_tokens: 1_000, messages: hello } as const
@@ -20,6 +21,11 @@ before(async () => {
 after(async () => {
   equal(await service.stop(), 0)
 })
+
+/** The whole prompt: what was computed, what was kept for later, and what was there. */
+function inputOf(usage: Anthropic.Usage): number {
+  return usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
+}
 
 for (const [name, Client] of Object.entries(clients)) {
   describe(name, () => {
@@ -59,8 +65,10 @@ for (const [name, Client] of Object.entries(clients)) {
         ['text'],
       )
       ok(usage.input_tokens > 0 && usage.output_tokens > 0)
-      deepEqual([usage.cache_read_input_tokens, usage.cache_creation_input_tokens], [0, 0])
       equal(usage.service_tier, 'standard')
+      const { usage: again } = await createWith({})
+      deepEqual([again.input_tokens, again.cache_read_input_tokens], [1, inputOf(usage) - 1])
+      for (const { cache_creation_input_tokens: written } of [usage, again]) equal(written, 0)
     })
 
     test('the stream helper gives signed thinking, then text', async () => {
@@ -108,7 +116,7 @@ for (const [name, Client] of Object.entries(clients)) {
         const { input_tokens: counted } = await connect().messages.countTokens({ model: 'hal-1.0', messages })
         const second = await createWith({ model: 'hal-1.0', messages })
         equal(second.stop_reason, 'end_turn')
-        equal(second.usage.input_tokens, counted)
+        equal(inputOf(second.usage), counted)
         return counted
       }
       const own = await replay(block.signature)
@@ -123,14 +131,15 @@ for (const [name, Client] of Object.entries(clients)) {
       const whole = await connect().messages.create(fields)
       const streamed = await connect().messages.stream(fields).finalMessage()
       deepEqual(streamed.content, whole.content)
-      const totals = ({ input_tokens: input, output_tokens: output }: Anthropic.Usage) => ({ input, output })
+      const totals = (usage: Anthropic.Usage) => [inputOf(usage), usage.output_tokens]
       deepEqual(totals(streamed.usage), totals(whole.usage))
+      equal(streamed.usage.input_tokens, 1, 'all but the last token is there already')
       equal(streamed.stop_reason, whole.stop_reason)
       equal(await recorded.checkStreams(), 1)
     })
 
     test('a raw stream may be left', async () => {
-      const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'hello '.repeat(16_000) }]
+      const messages = longMessages(16_000)
       const { data: stream, request_id: requestId } = await connect()
         .messages.create({ ...least, messages, stream: true })
         .withResponse()
@@ -167,8 +176,7 @@ for (const [name, Client] of Object.entries(clients)) {
       for (const conversation of conversations) {
         const { input_tokens: counted } = await connect().messages.countTokens(conversation)
         const { usage } = await createWith({ ...conversation, max_tokens: 5 })
-        const { input_tokens: fresh, cache_creation_input_tokens: written, cache_read_input_tokens: read } = usage
-        equal(fresh + (written ?? 0) + (read ?? 0), counted)
+        equal(inputOf(usage), counted)
       }
     })
 

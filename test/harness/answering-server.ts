@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type AnsweredCall = {
@@ -29,7 +29,8 @@ const answers: Readonly<Record<string, unknown>> = {
 /** Answers both wire formats to anyone and keeps what it was sent; `models` is its list of models, if it has one. */
 export async function startAnsweringServer(models: unknown = null): Promise<AnsweringServer> {
   const calls: AnsweredCall[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void answer(request, response))
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request
     const text = Buffer.concat(await request.toArray()).toString('utf8')
     const header = (name: string) => String(headers[name] ?? '') || null
@@ -43,10 +44,10 @@ export async function startAnsweringServer(models: unknown = null): Promise<Answ
         body: JSON.parse(text) as Record<string, unknown>,
       })
     }
-    const answer = url === '/v1/models' ? models : (answers[url.split('?', 1)[0] ?? ''] ?? null)
-    response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(answer ?? { error: { message: 'There is nothing here.' } }))
-  })
+    const body = url === '/v1/models' ? models : (answers[url.split('?', 1)[0] ?? ''] ?? null)
+    response.writeHead(body === null ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body ?? { error: { message: 'There is nothing here.' } }))
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -9,7 +9,7 @@ import { startService, type Service } from '../harness/start-service.ts'
 import { validate } from '../grammar/validate.ts'
 
 /** Both versions have the same surface; the tests are written against the types of the newer one. */
-const clients = { 'anthropic 1': Anthropic, 'anthropic 0': Anthropic0 as unknown as typeof Anthropic }
+const clients = { 'Anthropic SDK 1': Anthropic, 'Anthropic SDK 0': Anthropic0 as unknown as typeof Anthropic }
 
 const inputSchema = {
   type: 'object' as const,

@@ -119,8 +119,8 @@ describe('a tool', () => {
         const fields = { tools, tool_choice: toolChoice, thinking, max_tokens: 1_100 }
         const count = await ask(service, '/v1/messages/count_tokens', { body: bodyFor('messages', fields) })
         const answer = await send('messages', fields)
-        const { usage } = answer.json() as { usage: { input_tokens: number } }
-        deepEqual(count.json(), { input_tokens: usage.input_tokens })
+        const { usage } = answer.json() as { usage: Record<'input_tokens' | 'cache_read_input_tokens', number> }
+        deepEqual(count.json(), { input_tokens: usage.input_tokens + usage.cache_read_input_tokens })
       }
     }
   })

@@ -174,8 +174,9 @@ export class PromptCache {
     const isBrought = best !== undefined && (await this.#fill(best, slot, checkpoints))
     if (isBrought) this.#adopt(best, slot, tokens)
     else this.#clear(slot)
-    // A snapshot that is used to its end lives on in the slot.
-    if (taken !== null && !(isBrought && best?.length === best?.usable)) this.#store.add(taken)
+    // A snapshot that is used to its end lives on in the slot; one that cannot be taken up is of no use.
+    if (taken !== null && !isBrought) dropAll(this.#memory, taken.checkpoints)
+    else if (taken !== null && best?.length !== best?.usable) this.#store.add(taken)
     if (aside !== null) this.#store.add(aside)
     return isBrought ? best.usable : 0
   }
