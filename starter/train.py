@@ -1,6 +1,7 @@
-"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--threads N]`.
+"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--until N] [--threads N]`.
 
-Interrupted, it goes on from the checkpoint when it is started again with the same words.
+Interrupted, it goes on from the checkpoint when it is started again with the same words. `--until` stops
+before the last step, for a training that goes on with other rows and another schedule.
 """
 
 import argparse
@@ -19,16 +20,14 @@ from muon import Muon
 
 ROWS_A_STEP = 4
 WARM_UP_STEPS = 60
-# The rate stays level and then falls to zero over the last part.
-FALLING_PART = 0.4
 SECONDS_BETWEEN_CHECKPOINTS = 180
 
 
-def rate(step: int, steps: int) -> float:
+def rate(step: int, settings: argparse.Namespace) -> float:
+    """Rises, stays level, and falls to zero over the last part of the steps."""
     if step < WARM_UP_STEPS:
         return (step + 1) / WARM_UP_STEPS
-    falling = steps * FALLING_PART
-    return min(1.0, max(0.0, (steps - step) / falling))
+    return min(settings.peak, max(0.0, (settings.steps - step) / (settings.steps * settings.falling)))
 
 
 def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
@@ -78,9 +77,13 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("rows")
     arguments.add_argument("checkpoint", type=Path)
-    arguments.add_argument("--steps", type=int, default=1150)
+    arguments.add_argument("--steps", type=int, required=True)
+    arguments.add_argument("--until", type=int)
+    arguments.add_argument("--falling", type=float, default=0.4, help="the part of the steps in which the rate falls")
+    arguments.add_argument("--peak", type=float, default=1.0, help="the highest rate, against the usual one")
     arguments.add_argument("--threads", type=int, default=os.cpu_count())
     settings = arguments.parse_args()
+    until = settings.until or settings.steps
     torch.set_num_threads(settings.threads)
     torch.manual_seed(3)
 
@@ -99,7 +102,7 @@ def main() -> None:
     print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters, {len(batches.order)} rows", flush=True)
 
     saved = started = time.monotonic()
-    for step in range(first, settings.steps):
+    for step in range(first, until):
         tokens, weights, segments = batches[step]
         with torch.autocast("cpu", dtype=torch.bfloat16):
             loss, said = loss_of(model, run(tokens, segments), tokens, weights)
@@ -107,7 +110,7 @@ def main() -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, lrs in zip(optimizers, peaks):
             for group, lr in zip(optimizer.param_groups, lrs):
-                group["lr"] = lr * rate(step, settings.steps)
+                group["lr"] = lr * rate(step, settings)
             optimizer.step()
             optimizer.zero_grad()
         if not math.isfinite(loss.item()):
@@ -116,7 +119,7 @@ def main() -> None:
         if step % 10 == 0:
             spent = (now - started) / (step + 1 - first)
             print(f"step {step} loss {loss.item():.4f} said {said.item():.4f} {spent:.2f} s a step", flush=True)
-        if now - saved > SECONDS_BETWEEN_CHECKPOINTS or step + 1 == settings.steps:
+        if now - saved > SECONDS_BETWEEN_CHECKPOINTS or step + 1 == until:
             held = [optimizer.state_dict() for optimizer in optimizers]
             save(settings.checkpoint, {"model": model.state_dict(), "optimizers": held, "step": step + 1})
             saved = now

@@ -13,6 +13,9 @@ test('the starter weights are those of the manifest, and small', () => {
 })
 
 test('the starter weights carry the chat template of their recipe', () => {
-  const template = readFileSync(new URL('../../starter/template.jinja', import.meta.url), 'utf8').replaceAll('\r\n', '\n')
+  const template = readFileSync(new URL('../../starter/template.jinja', import.meta.url), 'utf8').replaceAll(
+    '\r\n',
+    '\n',
+  )
   ok(weights.includes(Buffer.from(template)))
 })
