@@ -13,7 +13,8 @@ import { LlamaEngine } from '../src/engines/llama/llama-engine.ts'
 import type { LoadSettings } from '../src/engines/llama/ipc.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { engineRequest, withSeed } from '../test/harness/requests.ts'
-import { halfBillion, writeRandomWeights } from './random-weights.ts'
+import { halfBillion } from './weights/shapes.ts'
+import { writeRandomWeights } from './weights/write-random-weights.ts'
 import { wholeNumber } from './whole-number.ts'
 
 /** As many as a client can ask for. */
@@ -114,6 +115,8 @@ function openEngine(weightsPath: string, kind: LoadSettings['gpu']): Promise<Lla
         threads,
         batchTokens: 256,
         isReproducible: false,
+        cacheBytesMax: 0,
+        cacheOnDisk: null,
       },
       environment: { PATH: process.env['PATH'] ?? '' },
       clock: systemClock,

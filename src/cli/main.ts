@@ -1,6 +1,9 @@
 import { ConfigError } from '../config/load.ts'
+import { cacheCommand } from './cache-command.ts'
+import { connectCommand } from './connect/connect-command.ts'
 import { keysCommand } from './keys.ts'
-import { modelsCommand } from './models.ts'
+import { modelsCommand } from './models/models-command.ts'
+import { queueCommand } from './queue-command.ts'
 import { serveCommand } from './serve.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -11,13 +14,28 @@ const usage = `Usage: odyssey <command>
   keys list [--json]                   List the keys
   keys revoke ID                       Revoke a key
   models [--json]                      Show the models and what is loaded
+  models pull MODEL SOURCE             Fetch weights for a model from a hub (owner/repo/file.gguf)
+                                       or an address: --sha256 HASH, --hub ADDRESS, --no-use
+  models use MODEL FILE                Give a model a GGUF file, also while the service runs
+  models use MODEL --built-in          Go back to the weights that come with Odyssey
+  connect                              List the clients that can be connected, with all options
+  connect CLIENT [--write]             Print or write a client's settings, and try them with one call
+  queue [--json]                       Show who waits for which model, in order
+  cache explain REQUEST [--json]       Say how much of a request's prompt was reused, and why no more
 
 Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG,
-ODYSSEY_LOG_LEVEL) and from odyssey.json in the data folder.`
+ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data folder.`
 
 type Command = (args: string[]) => Promise<void>
 
-const commands: Readonly<Record<string, Command>> = { serve: serveCommand, keys: keysCommand, models: modelsCommand }
+const commands: Readonly<Record<string, Command>> = {
+  serve: serveCommand,
+  keys: keysCommand,
+  connect: connectCommand,
+  models: modelsCommand,
+  queue: queueCommand,
+  cache: cacheCommand,
+}
 
 async function run([name, ...args]: string[]): Promise<void> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {

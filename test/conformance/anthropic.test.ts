@@ -66,9 +66,16 @@ for (const [name, Client] of Object.entries(clients)) {
       )
       ok(usage.input_tokens > 0 && usage.output_tokens > 0)
       equal(usage.service_tier, 'standard')
-      const { usage: again } = await createWith({})
+      equal(usage.cache_creation_input_tokens, 0)
+    })
+
+    test('tokens that come from the cache are counted as such', async () => {
+      // Long enough that no answer behind it is worth more than it is.
+      const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello there. '.repeat(100) }]
+      const { usage } = await createWith({ messages, max_tokens: 100 })
+      const { usage: again } = await createWith({ messages, max_tokens: 100 })
       deepEqual([again.input_tokens, again.cache_read_input_tokens], [1, inputOf(usage) - 1])
-      for (const { cache_creation_input_tokens: written } of [usage, again]) equal(written, 0)
+      equal(again.cache_creation_input_tokens, 0)
     })
 
     test('the stream helper gives signed thinking, then text', async () => {

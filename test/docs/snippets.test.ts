@@ -34,7 +34,13 @@ describe('the documentation', () => {
   after(() => service.stop())
 
   const here = (code: string) => code.replaceAll('http://127.0.0.1:8080', service.address)
-  const environment = () => ({ PATH: process.env['PATH'] ?? '', ODYSSEY_KEY: service.key, ODYSSEY_HOME: service.home })
+  // A home folder too: some commands change the settings of the clients in it.
+  const environment = () => ({
+    PATH: process.env['PATH'] ?? '',
+    HOME: join(service.home, 'somebody'),
+    ODYSSEY_KEY: service.key,
+    ODYSSEY_HOME: service.home,
+  })
 
   for (const { page, code } of of('sh', 'curl')) {
     it(`${page}: ${code.split('\n', 1)[0]}`, async () => {

@@ -23,7 +23,7 @@ export function recordFetch(): RecordedFetch {
     answers: () => Promise.all(texts),
     clear() {
       requests.splice(0)
-      texts.splice(0)
+      void texts.splice(0)
     },
     async fetch(input, init) {
       const url = input instanceof Request ? input.url : String(input)

@@ -174,11 +174,16 @@ export class PromptCache {
     const isBrought = best !== undefined && (await this.#fill(best, slot, checkpoints))
     if (isBrought) this.#adopt(best, slot, tokens)
     else this.#clear(slot)
-    // A snapshot that is used to its end lives on in the slot; one that cannot be taken up is of no use.
-    if (taken !== null && !isBrought) dropAll(this.#memory, taken.checkpoints)
-    else if (taken !== null && best?.length !== best?.usable) this.#store.add(taken)
+    const usable = isBrought ? best.usable : 0
+    if (taken !== null) this.#giveBack(taken, usable)
     if (aside !== null) this.#store.add(aside)
-    return isBrought ? best.usable : 0
+    return usable
+  }
+
+  /** A snapshot that is used to its end lives on in the slot; one that cannot be taken up is of no use. */
+  #giveBack(taken: Snapshot, usable: number): void {
+    if (usable === 0) dropAll(this.#memory, taken.checkpoints)
+    else if (usable < taken.stateLength) this.#store.add(taken)
   }
 
   async #fill({ from, usable, length }: Candidate, slot: number, checkpoints: readonly Checkpoint[]): Promise<boolean> {

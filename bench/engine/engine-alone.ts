@@ -1,0 +1,71 @@
+import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { engineRequest, withSeed } from '../../test/harness/requests.ts'
+import type { Answer, Ask, Contestant, Setting } from './contestant.ts'
+
+/** Odyssey's engine without the service around it: the difference is what HTTP, keys and the ledger cost. */
+export async function startEngineAlone(setting: Setting): Promise<Contestant> {
+  const engine = await openEngine(setting)
+  return {
+    name: 'Engine alone',
+    ask: (ask) => answer(engine, ask),
+    restart: null,
+    stop: () => engine.close(),
+  }
+}
+
+function openEngine(setting: Setting): Promise<LlamaEngine> {
+  return new Promise((resolve, reject) => {
+    const engine = new LlamaEngine({
+      settings: {
+        weightsPath: setting.weightsPath,
+        gpu: setting.gpu,
+        slots: setting.slots,
+        windowTokensMax: setting.windowTokens,
+        threads: setting.threads,
+        batchTokens: setting.batchTokens,
+        isReproducible: false,
+        cacheBytesMax: setting.cacheBytes,
+        cacheOnDisk: null,
+      },
+      environment: { PATH: process.env['PATH'] ?? '' },
+      clock: systemClock,
+      // Later, when the variable has its value: a child is never ready at once.
+      onReady: () => resolve(engine),
+      onExit: (reason) => {
+        reject(new Error(`The engine ended: ${reason}.`))
+        void engine.close()
+      },
+      onOutput: (line) => console.error(line),
+    })
+  })
+}
+
+async function answer(engine: LlamaEngine, { system, question, tokens }: Ask): Promise<Answer> {
+  const request = engineRequest({
+    messages: [
+      { role: 'system', content: [{ kind: 'text', text: system }] },
+      { role: 'user', content: [{ kind: 'text', text: question }] },
+    ],
+    outputTokensMin: tokens,
+    outputTokensMax: tokens,
+    sampling: withSeed(1, 0),
+  })
+  const startMs = performance.now()
+  let firstMs: number | null = null
+  for await (const event of engine.generate(request, new AbortController().signal)) {
+    if (event.type === 'delta') firstMs ??= performance.now()
+    if (event.type !== 'finish') continue
+    const { inputUncached, inputCacheRead, inputCacheWrite, output } = event.usage
+    const endMs = performance.now()
+    return {
+      promptTokens: inputUncached + inputCacheRead + inputCacheWrite,
+      cachedTokens: inputCacheRead,
+      outputTokens: output,
+      startMs,
+      firstMs: firstMs ?? endMs,
+      endMs,
+    }
+  }
+  throw new Error('An answer did not end.')
+}

@@ -1,0 +1,42 @@
+import { startService, type Service } from '../../test/harness/start-service.ts'
+import type { Contestant, Setting } from './contestant.ts'
+import { readAnswer } from './read-answer.ts'
+
+/** The whole service, asked by a client with a key. `changes` are further fields of the config file's `engine`. */
+export async function startOdyssey(setting: Setting, changes: Record<string, unknown>): Promise<Contestant> {
+  const weights = { weights: setting.weightsPath }
+  let service: Service = await startService({
+    config: {
+      // Weights that all models share are loaded once.
+      models: { 'clarke-1.0': weights, 'hal-1.0': weights, 'tycho-1.0': weights },
+      engine: {
+        gpu: setting.gpu,
+        slots: setting.slots,
+        threads: setting.threads,
+        windowTokensMax: setting.windowTokens,
+        batchTokens: setting.batchTokens,
+        cacheBytesMax: setting.cacheBytes,
+        ...changes,
+      },
+    },
+  })
+  return {
+    name: 'Odyssey',
+    ask: ({ system, question, tokens }) =>
+      readAnswer(service.address, service.key, {
+        model: 'clarke-1.0',
+        messages: [
+          { role: 'system', content: system },
+          { role: 'user', content: question },
+        ],
+        temperature: 0,
+        max_tokens: tokens,
+        min_tokens: tokens,
+      }),
+    async restart() {
+      await service.stop()
+      service = await service.restart()
+    },
+    stop: () => service.stop(),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Contestant } from './contestant.ts'
+
+const words =
+  'about after bridge bright carry circle distant early every field garden half island journey kitchen letter'
+    .concat(' morning never orange people quiet river silver through under village water winter yellow young')
+    .split(' ')
+
+/** Writes a text of about so many tokens that begins with a label. Another label gives another text from the start on. */
+export type WriteText = (label: string, tokens: number) => string
+
+/** Finds out how many tokens a word has in the weights' vocabulary, by asking with fewer and with more of them. */
+export async function measureTexts(contestant: Contestant): Promise<WriteText> {
+  const [few, many] = [10, 60]
+  const count = async (length: number) => {
+    const ask = { system: 'Go on.', question: writeWords('Count.', length), tokens: 4 }
+    return (await contestant.ask(ask)).promptTokens
+  }
+  const fewTokens = await count(few)
+  const tokensPerWord = Math.max(1, ((await count(many)) - fewTokens) / (many - few))
+  return (label, tokens) => writeWords(`${label}.`, tokens / tokensPerWord)
+}
+
+function writeWords(label: string, count: number): string {
+  const text = [label]
+  let state = [...label].reduce((sum, character) => mix(sum + (character.codePointAt(0) ?? 0)), 1)
+  for (let index = 1; index < count; index++) {
+    state = mix(state)
+    // The upper bits are the better ones.
+    text.push(words[Math.floor((state / 2 ** 32) * words.length)]!)
+  }
+  return text.join(' ')
+}
+
+/** A step of a linear congruential generator, with the constants of Numerical Recipes. */
+function mix(state: number): number {
+  return (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+}
