@@ -1,7 +1,7 @@
 // The pages on clients say what `odyssey connect` prints, and what they say works.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -104,15 +104,13 @@ describe('what the pages on clients say', () => {
     })
   }
 
-  // A machine that runs Odyssey need not have Python; ODYSSEY_TEST_PYTHON names one that has the libraries.
-  const python = process.env['ODYSSEY_TEST_PYTHON'] ?? 'python3'
-  for (const { title, blocks } of settings) {
+  // A machine that runs Odyssey need not have Python; ODYSSEY_TEST_PYTHON names one that has the libraries of these pages.
+  const python = process.env['ODYSSEY_TEST_PYTHON']
+  for (const { title, blocks } of python === undefined ? [] : settings) {
     for (const { code } of blocks.filter(({ language }) => language === 'python')) {
-      const library = /^from (\w+) import/m.exec(code)?.[1] ?? ''
-      const isThere = spawnSync(python, ['-c', `import ${library}`]).status === 0
-      test(`${title}: runs in Python`, { skip: isThere ? false : `${python} has no ${library}` }, async () => {
+      test(`${title}: runs in Python`, async () => {
         const rows = service.ledger().length
-        await run(python, ['-c', here(code)], { env: { PATH: process.env['PATH'] ?? '', ODYSSEY_KEY: service.key } })
+        await run(python ?? '', ['-c', here(code)], { env: { PATH: process.env['PATH'] ?? '', ODYSSEY_KEY: service.key } })
         equal(service.ledger().length, rows + 1)
       })
     }
