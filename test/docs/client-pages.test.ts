@@ -110,7 +110,9 @@ describe('what the pages on clients say', () => {
     for (const { code } of blocks.filter(({ language }) => language === 'python')) {
       test(`${title}: runs in Python`, async () => {
         const rows = service.ledger().length
-        await run(python ?? '', ['-c', here(code)], { env: { PATH: process.env['PATH'] ?? '', ODYSSEY_KEY: service.key } })
+        await run(python ?? '', ['-c', here(code)], {
+          env: { PATH: process.env['PATH'] ?? '', ODYSSEY_KEY: service.key },
+        })
         equal(service.ledger().length, rows + 1)
       })
     }
