@@ -1,10 +1,11 @@
 // Odyssey and llama.cpp's own server on the same weights, asked in turn: README.md says how.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeRandomWeights } from '../weights/write-random-weights.ts'
 import type { Contestant, Setting } from './contestant.ts'
+import { busyPercent } from './busy.ts'
 import { startEngineAlone } from './engine-alone.ts'
 import { startLlamaServer } from './llama-server.ts'
 import { decodeSpeed, prefixTimes, promptSpeed, type Measure } from './measures.ts'
@@ -31,11 +32,10 @@ else {
 
 async function compare(weightsPath: string, { setting, ...what }: Options): Promise<void> {
   const { threads, batchTokens } = setting
-  const load = loadavg()[0] ?? 0
   console.log(
     `${(statSync(weightsPath).size / 1e6).toFixed(0)} MB, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
   )
-  console.log(`${threads} threads, batches of ${batchTokens} tokens, load before: ${load.toFixed(1)}`)
+  console.log(`${threads} threads, batches of ${batchTokens} tokens, ${await busyPercent()} % busy before`)
   const { streams, answerTokens, promptTokens, prefixes } = what
   const results: RowResult[] = []
   const short = { ...setting, weightsPath, slots: Math.max(...streams), windowTokens: roomFor(answerTokens) }
@@ -61,12 +61,9 @@ async function run(measures: readonly Measure[], rounds: number, setting: Settin
     const keepsPrompts = options.withRestart ? { cacheFolder: 'prompts' } : {}
     contestants.push(await startOdyssey(setting, { ...keepsPrompts, ...options.engineChanges }))
     if (options.withEngineAlone) contestants.push(await startEngineAlone(setting))
-    const { llamaServer, llamaServerArguments } = options
+    const { llamaServer, llamaServerArguments, idlePercent } = options
     if (llamaServer !== null) contestants.push(await startLlamaServer(llamaServer, setting, llamaServerArguments))
-    // The first steps read the weights from the disk.
-    const writers = []
-    for (const contestant of contestants) writers.push(await measureTexts(contestant))
-    return await runRounds(measures, contestants, writers[0]!, rounds)
+    return await runRounds(measures, contestants, await measureTexts(contestants), { rounds, idlePercent })
   } finally {
     for (const contestant of contestants) await contestant.stop()
   }

@@ -19,6 +19,8 @@ export type Options = {
   readonly prefixes: readonly number[]
   readonly rounds: number
   readonly prefixRounds: number
+  /** Before each reading the machine may be no busier than this. */
+  readonly idlePercent: number
   readonly setting: Omit<Setting, 'weightsPath' | 'slots' | 'windowTokens'>
 }
 
@@ -43,6 +45,7 @@ export function parseOptions(args: readonly string[]): Options {
       prefixes: { type, default: '2000,8000' },
       rounds: { type },
       'prefix-rounds': { type },
+      idle: { type },
       threads: { type },
       batch: { type },
       'cache-mib': { type },
@@ -65,6 +68,7 @@ export function parseOptions(args: readonly string[]): Options {
     prefixes: wholeNumbers('prefixes', values.prefixes),
     rounds: wholeNumber('rounds', values.rounds, 7),
     prefixRounds: wholeNumber('prefix-rounds', values['prefix-rounds'], 3),
+    idlePercent: wholeNumber('idle', values.idle, 100),
     setting: {
       gpu,
       threads: wholeNumber('threads', values.threads, availableParallelism()),

@@ -1,3 +1,4 @@
+import { untilIdle } from './busy.ts'
 import type { Contestant } from './contestant.ts'
 import type { Measure, Row } from './measures.ts'
 import type { WriteText } from './texts.ts'
@@ -14,7 +15,7 @@ export async function runRounds(
   measures: readonly Measure[],
   contestants: readonly Contestant[],
   write: WriteText,
-  rounds: number,
+  { rounds, idlePercent }: { readonly rounds: number; readonly idlePercent: number },
 ): Promise<RowResult[]> {
   const results = measures.map(({ rows }) =>
     rows.map((row) => ({ row, columns: contestants.map(({ name }): Column => ({ contestant: name, values: [] })) })),
@@ -24,6 +25,7 @@ export async function runRounds(
       for (let turn = 0; turn < contestants.length; turn++) {
         const at = (round + turn) % contestants.length
         const contestant = contestants[at]!
+        await untilIdle(idlePercent)
         const values = await measure.read(contestant, write, `round ${round + 1}`)
         results[index]!.forEach(({ columns }, row) => columns[at]!.values.push(values[row] ?? null))
         console.error(`round ${round + 1}, ${contestant.name}: ${describe(measure.rows, values)}`)

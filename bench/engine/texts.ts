@@ -8,16 +8,26 @@ const words =
 /** Writes a text of about so many tokens that begins with a label. Another label gives another text from the start on. */
 export type WriteText = (label: string, tokens: number) => string
 
-/** Finds out how many tokens a word has in the weights' vocabulary, by asking with fewer and with more of them. */
-export async function measureTexts(contestant: Contestant): Promise<WriteText> {
+/**
+ * Finds out how many tokens a word has, by asking with fewer and with more of them. All
+ * are asked, which also has each of them read its weights from the disk.
+ */
+export async function measureTexts(contestants: readonly Contestant[]): Promise<WriteText> {
   const [few, many] = [10, 60]
-  const count = async (length: number) => {
-    const ask = { system: 'Go on.', question: writeWords('Count.', length), tokens: 4 }
-    return (await contestant.ask(ask)).promptTokens
+  const counts: [few: number, many: number][] = []
+  for (const contestant of contestants) {
+    counts.push([await countTokens(contestant, few), await countTokens(contestant, many)])
   }
-  const fewTokens = await count(few)
-  const tokensPerWord = Math.max(1, ((await count(many)) - fewTokens) / (many - few))
+  const [fewTokens, manyTokens] = counts[0] ?? [0, 0]
+  if (counts.some((count) => count[0] !== fewTokens || count[1] !== manyTokens))
+    throw new Error(`The same prompts have different lengths: ${JSON.stringify(counts)}.`)
+  const tokensPerWord = Math.max(1, (manyTokens - fewTokens) / (many - few))
   return (label, tokens) => writeWords(`${label}.`, tokens / tokensPerWord)
+}
+
+async function countTokens(contestant: Contestant, words: number): Promise<number> {
+  const answer = await contestant.ask({ system: 'Go on.', question: writeWords('Count.', words), tokens: 4 })
+  return answer.promptTokens
 }
 
 function writeWords(label: string, count: number): string {

@@ -1,5 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
+import { checkChatAnswer } from '../validators/chat-answer.ts'
 import { checkChatStream } from '../validators/chat-stream.ts'
+import { checkMessagesAnswer } from '../validators/messages-answer.ts'
 import { checkMessagesStream } from '../validators/messages-stream.ts'
 import type { Shape } from './error-bodies.ts'
 import type { RawResponse } from './response-reader.ts'
@@ -31,31 +33,6 @@ function checkStream(text: string, shape: Shape): void {
   else checkChatStream(frames, { includeUsage: frames[0]?.data.includes('"usage":null') === true })
 }
 
-function checkChatAnswer(body: Fields): void {
-  requireKeys(body, ['id', 'object', 'created', 'model', 'choices', 'usage'])
-  equal(body['object'], 'chat.completion')
-  const [choice] = body['choices'] as readonly Fields[]
-  ok(choice !== undefined, 'there is a choice')
-  requireKeys(choice, ['index', 'message', 'finish_reason', 'logprobs'])
-  requireKeys(choice['message'] as Fields, ['role', 'content', 'refusal'])
-  ok(['stop', 'length'].includes(String(choice['finish_reason'])), 'the finish reason is known')
-  const usage = body['usage'] as Fields
-  const [prompt, completion] = [checkCount(usage['prompt_tokens']), checkCount(usage['completion_tokens'])]
-  equal(usage['total_tokens'], prompt + completion, 'the total is the sum')
-}
-
-function checkMessagesAnswer(body: Fields): void {
-  requireKeys(body, ['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'usage'])
-  equal(body['type'], 'message')
-  equal(body['role'], 'assistant')
-  ok(Array.isArray(body['content']), 'the content is a list of blocks')
-  equal(typeof body['stop_reason'], 'string', 'the stop reason is given')
-  const usage = body['usage'] as Fields
-  for (const key of ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']) {
-    checkCount(usage[key])
-  }
-}
-
 /** What an answer says it cost, in output tokens; null where it does not say. */
 export function outputTokensOf(response: RawResponse): number | null {
   const numbers = [...response.text.matchAll(/"(?:completion_tokens|output_tokens)":(\d+)/g)]
@@ -70,11 +47,6 @@ export function inputTokensOf(response: RawResponse): number | null {
   return found.length === 0 ? null : found.reduce((sum, number) => sum + Number(number), 0)
 }
 
-function requireKeys(body: Fields, keys: readonly string[]): void {
-  for (const key of keys) ok(Object.hasOwn(body, key), `${key} is missing`)
-}
-
-function checkCount(value: unknown): number {
+function checkCount(value: unknown): void {
   ok(typeof value === 'number' && Number.isInteger(value) && value >= 0, 'a count is a whole number')
-  return value
 }
