@@ -50,7 +50,7 @@ describe('OpenAI Agents SDK', () => {
   })
 
   test('a streamed run adds up to its output', async () => {
-    const result = await runner().run(agent('hal-1.0'), 'Hello there', { stream: true })
+    const result = await runner().run(agent(), 'Hello there', { stream: true })
     let text = ''
     for await (const event of result) {
       if (event.type === 'raw_model_stream_event' && event.data.type === 'output_text_delta') text += event.data.delta

@@ -44,9 +44,10 @@ def stream_helper():
     with connect().messages.stream(model="hal-1.0", max_tokens=900, messages=HELLO) as stream:
         text = "".join(stream.text_stream)
         message = stream.get_final_message()
-    thinking, shown = message.content
+    thinking, *shown = message.content
     assert thinking.type == "thinking" and thinking.thinking and thinking.signature
-    assert shown.text == text != ""
+    # Small weights may end when they have thought.
+    assert "".join(block.text for block in shown) == text
 
 
 def raw_stream():
