@@ -101,7 +101,8 @@ for (const [name, Client] of Object.entries(clients)) {
       ]
       const answer = await messages().create({ ...least, messages: turns, tools, tool_choice: { type: 'none' } })
       equal(answer.stop_reason, 'end_turn')
-      equal(answer.content.at(-1)?.type, 'text')
+      // Small weights may end when they have thought.
+      ok(answer.content.every(({ type }) => type === 'text' || type === 'thinking'))
       const failed = results.map((result) => ({ ...result, is_error: true }))
       const retried: Anthropic.MessageParam[] = [...turns.slice(0, 2), { role: 'user', content: failed }]
       const again = await messages().create({ ...least, messages: retried, tools, tool_choice: choice })
