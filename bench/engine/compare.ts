@@ -61,8 +61,11 @@ async function run(measures: readonly Measure[], rounds: number, setting: Settin
     const keepsPrompts = options.withRestart ? { cacheFolder: 'prompts' } : {}
     contestants.push(await startOdyssey(setting, { ...keepsPrompts, ...options.engineChanges }))
     if (options.withEngineAlone) contestants.push(await startEngineAlone(setting))
-    const { llamaServer, llamaServerArguments, idlePercent } = options
-    if (llamaServer !== null) contestants.push(await startLlamaServer(llamaServer, setting, llamaServerArguments))
+    const { llamaServers, llamaServerArguments, idlePercent } = options
+    for (const [index, path] of llamaServers.entries()) {
+      const name = index === 0 ? 'llama-server' : `llama-server ${index + 1}`
+      contestants.push(await startLlamaServer({ name, path, moreArguments: llamaServerArguments }, setting))
+    }
     return await runRounds(measures, contestants, await measureTexts(contestants), { rounds, idlePercent })
   } finally {
     for (const contestant of contestants) await contestant.stop()

@@ -7,16 +7,14 @@ import { readAnswer } from './read-answer.ts'
 /** Loading large weights from a slow disk takes minutes. */
 const startMsMax = 600_000
 
+export type LlamaServer = { readonly name: string; readonly path: string; readonly moreArguments: readonly string[] }
+
 /** llama.cpp's own server on the same weights, given the same and otherwise as it comes. */
-export async function startLlamaServer(
-  program: string,
-  setting: Setting,
-  moreArguments: readonly string[],
-): Promise<Contestant> {
+export async function startLlamaServer(program: LlamaServer, setting: Setting): Promise<Contestant> {
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
-  const given = [...argumentsFor(setting), '--host', '127.0.0.1', '--port', String(port), ...moreArguments]
-  const child = spawn(program, given, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const given = [...argumentsFor(setting), '--host', '127.0.0.1', '--port', String(port), ...program.moreArguments]
+  const child = spawn(program.path, given, { stdio: ['ignore', 'pipe', 'pipe'] })
   process.once('exit', () => child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -26,7 +24,7 @@ export async function startLlamaServer(
   child.once('error', (error) => (output += error.message))
   await until(() => isHealthy(address, child, () => output), 'llama-server did not become ready.', startMsMax)
   return {
-    name: 'llama-server',
+    name: program.name,
     ask: ({ system, question, tokens }) =>
       readAnswer(address, 'none', {
         messages: [

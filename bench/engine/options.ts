@@ -8,7 +8,7 @@ import type { Setting } from './contestant.ts'
 export type Options = {
   /** A file, or random weights to be made. */
   readonly weights: string | { readonly name: string; readonly shape: Shape; readonly type: WeightType }
-  readonly llamaServer: string | null
+  readonly llamaServers: readonly string[]
   readonly llamaServerArguments: readonly string[]
   readonly withEngineAlone: boolean
   readonly withRestart: boolean
@@ -34,7 +34,7 @@ export function parseOptions(args: readonly string[]): Options {
       weights: { type },
       shape: { type, default: 'qwen3-0.6b' },
       type: { type, default: 'q4_0' },
-      'llama-server': { type },
+      'llama-server': { type, multiple: true, default: [] },
       'llama-server-arguments': { type, default: '' },
       'engine-alone': { type: 'boolean', default: false },
       restart: { type: 'boolean', default: false },
@@ -57,7 +57,7 @@ export function parseOptions(args: readonly string[]): Options {
   const random = { name: values.shape, shape, type: oneOf('type', values.type, weightTypes) }
   return {
     weights: values.weights ?? random,
-    llamaServer: values['llama-server'] ?? null,
+    llamaServers: values['llama-server'],
     llamaServerArguments: values['llama-server-arguments'].split(' ').filter((one) => one !== ''),
     withEngineAlone: values['engine-alone'],
     withRestart: values.restart,
