@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, afterEach, test } from 'node:test'
-import { openSqlite, type Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
+import { openSqlite } from '../db/open-sqlite.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createApiKey, findPrincipal, listApiKeys, revokeApiKey, type ApiKeys } from './api-keys.ts'
 import { createKey } from './key-format.ts'

@@ -1,6 +1,6 @@
 import type { OrganizationId, ProjectId } from '../core/ids.ts'
 import { change } from '../db/change.ts'
-import type { Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export type Home = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }

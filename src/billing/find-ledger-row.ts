@@ -1,6 +1,6 @@
 import type { CacheReport, Usage } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
-import type { Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
 
 export type LedgerRow = {
   readonly model: string

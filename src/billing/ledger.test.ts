@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { openSqlite, type Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
+import { openSqlite } from '../db/open-sqlite.ts'
 import { createLedger, type LedgerEntry } from './ledger.ts'
 
 let db: Database

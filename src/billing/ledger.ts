@@ -1,7 +1,7 @@
 import type { CacheReport, Usage } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
-import type { Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
 
 export type LedgerEntry = {
   readonly requestId: RequestId

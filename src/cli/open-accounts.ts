@@ -4,7 +4,8 @@ import type { ApiKeys } from '../accounts/api-keys.ts'
 import { ensureDefaultHome, type Home } from '../accounts/organizations.ts'
 import { loadSecrets, type Secrets } from '../config/load-secret.ts'
 import type { Config } from '../config/schema.ts'
-import { openSqlite, type Database } from '../db/open-sqlite.ts'
+import type { Database } from '../db/database.ts'
+import { openSqlite } from '../db/open-sqlite.ts'
 import { systemClock } from '../lib/clock.ts'
 
 export type Accounts = {

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { randomId } from '../lib/random-id.ts'
-import type { Database } from './open-sqlite.ts'
+import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
 export type AuditedAction = {

@@ -1,19 +1,12 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely'
-import { Migrator, type Migration } from 'kysely/migration'
-import { foundation } from './migrations/001-foundation.ts'
-import { cacheReport } from './migrations/002-cache-report.ts'
+import { Migrator } from 'kysely/migration'
+import type { Database } from './database.ts'
+import { migrations } from './migrations/all.ts'
 import type { Tables } from './tables.ts'
-
-export type Database = Kysely<Tables>
 
 /** Before this version SQLite could lose committed pages when the log was reset. */
 const sqliteVersionMin = '3.51.3'
-
-const migrations: Readonly<Record<string, Migration>> = {
-  '001-foundation': foundation,
-  '002-cache-report': cacheReport,
-}
 
 /** Opens the database file and brings its schema up to date. */
 export async function openSqlite(path: string): Promise<Database> {
