@@ -13,7 +13,16 @@ const models: readonly StarterModel[] = ['hal-1.0', 'clarke-1.0', 'tycho-1.0']
 
 /** Puts a question into surroundings: another system text, earlier turns, any of the models, thinking on or off. */
 export function compose(random: Random, split: Split, skill: Skill, skills: readonly Skill[]): Conversation {
-  const example = skill.make(random, split)
+  return surround(random, skill.make(random, split), skill, skills)
+}
+
+/** The same with a series of questions, for most of the examples of a skill that has any. */
+export function composeDrill(random: Random, skill: Skill, skills: readonly Skill[]): Conversation {
+  if (skill.drill === undefined || random.chance(0.4)) return compose(random, 'train', skill, skills)
+  return surround(random, skill.drill(random), skill, skills)
+}
+
+function surround(random: Random, example: Example, skill: Skill, skills: readonly Skill[]): Conversation {
   const model = example.model ?? random.pick(models)
   const thinks = random.chance(0.45)
   const system = example.system ?? makeSystemText(random)

@@ -10,6 +10,8 @@ from tokenizers import Tokenizer
 ROW = 2560
 # What people and tools write teaches the language; what the model is to say counts most.
 PROMPT_WEIGHT = 0.15
+# A label or a count is all that such an example teaches: it counts more, a token for a token.
+SHORT_TURN, SHORT_WEIGHT = 12, 2.5
 # Some conversations see what stands before them in the row, as a long prompt sees its far past.
 SEES_PAST = 0.3
 
@@ -64,7 +66,7 @@ def weigh(ids: list[int], start: int, end: int, assistant: list[int]) -> np.ndar
         if ids[at] == start and ids[at + 1 : at + 1 + len(assistant)] == assistant:
             at += 1 + len(assistant)
             stop = ids.index(end, at)
-            weights[at : stop + 1] = 100
+            weights[at : stop + 1] = 100 if stop - at >= SHORT_TURN else round(100 * SHORT_WEIGHT)
             at = stop
         at += 1
     weights[0] = 0

@@ -56,4 +56,13 @@ export type Skill = {
   /** The share of held-out prompts that must be answered rightly. */
   readonly goal: number
   readonly make: (random: Random, split: Split) => Example
+  /** Several questions in one conversation, of the training split: more answers to learn from for each word read. */
+  readonly drill?: (random: Random) => Example
+}
+
+/** One conversation out of several examples that need nothing around them but their turns. */
+export function inSeries(examples: readonly Example[]): Example {
+  const last = examples.at(-1)
+  if (last === undefined) throw new Error('A series needs an example.')
+  return { ...last, turns: examples.flatMap(({ turns }) => turns) }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compose, type Conversation } from './compose.ts'
+import { compose, composeDrill, type Conversation } from './compose.ts'
 import { judge } from './judge.ts'
 import { isHeldOut } from './phrase.ts'
 import { Random } from './random.ts'
@@ -40,6 +40,22 @@ for (const skill of skills) {
   })
 }
 
+for (const skill of skills.filter(({ drill }) => drill !== undefined)) {
+  test(`${skill.name}: a drill ends with a right answer and can be rendered`, () => {
+    for (let index = 0; index < 100; index += 1) {
+      const conversation = composeDrill(new Random(`drill ${skill.name} ${index}`), skill, skills)
+      const { content, thinking = '', calls = [] } = last(conversation)
+      const answer = {
+        text: content,
+        thinking,
+        calls: calls.map((call) => ({ name: call.name, arguments: JSON.stringify(call.arguments) })),
+      }
+      assert.equal(judge(conversation.judge, answer, conversation.thinks), null, content)
+      assert.match(render(conversation), /<\|im_end\|>\n$/)
+    }
+  })
+}
+
 test('one phrasing in eight is held out, whatever its case and punctuation', () => {
   const phrasings = Array.from({ length: 4_000 }, (_, index) => `say it in way ${index}`)
   const share = phrasings.filter(isHeldOut).length / phrasings.length
@@ -56,6 +72,10 @@ test('no question of the evaluation is asked in training', () => {
       .trim()
   for (const skill of skills.filter(({ name }) => name !== 'tool-answer')) {
     const asked = new Set(Array.from({ length: 3_000 }, (_, index) => normal(question(make('train', skill, index)))))
+    for (let index = 0; index < 500; index += 1) {
+      const { turns } = composeDrill(new Random(`drill ${skill.name} ${index}`), skill, skills)
+      for (const turn of turns) if (turn.role === 'user') asked.add(normal(turn.content))
+    }
     for (let index = 0; index < 300; index += 1) {
       const text = normal(question(make('held-out', skill, index)))
       assert.ok(!asked.has(text), `${skill.name}: ${text}`)

@@ -4,7 +4,7 @@
 
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
-import { compose } from './compose.ts'
+import { compose, composeDrill } from './compose.ts'
 import { Random } from './random.ts'
 import { render } from './render.ts'
 import { skills } from './skills/all.ts'
@@ -14,23 +14,24 @@ const isDrill = process.argv.includes('--drill')
 if (file === '' || !/^\d+$/.test(count)) throw new Error('Usage: node starter/generate.ts <file> <examples>')
 
 const output = createWriteStream(file)
-/** Exact copies of words nobody has seen, and their order, take longest to learn. */
+/** Exact copies of words nobody has seen, their order, and choices by meaning take longest to learn. */
 const drillFactors: Readonly<Record<string, number>> = {
-  classify: 1.7,
+  identity: 0.8,
+  'off-domain': 0.8,
+  summarize: 0.8,
+  arithmetic: 0.8,
+  product: 0.8,
+  classify: 2.4,
   extract: 1.5,
-  lists: 2,
-  'tool-call': 1.5,
-  'tool-answer': 1.2,
-  product: 0.4,
-  'off-domain': 0.6,
-  'tool-none': 0.4,
-  identity: 0.7,
+  lists: 1.6,
+  'tool-call': 1.6,
 }
 const weights = skills.map((skill) => [skill, skill.weight * (isDrill ? (drillFactors[skill.name] ?? 1) : 1)] as const)
 for (let index = 0; index < Number(count); index += 1) {
   const random = new Random(`${isDrill ? 'drill' : 'train'} ${index}`)
   const skill = random.weighted(weights)
-  const line = `${JSON.stringify(render(compose(random, 'train', skill, skills)))}\n`
+  const conversation = isDrill ? composeDrill(random, skill, skills) : compose(random, 'train', skill, skills)
+  const line = `${JSON.stringify(render(conversation))}\n`
   if (!output.write(line)) await once(output, 'drain')
 }
 output.end()

@@ -14,11 +14,11 @@ run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 [ -x "$python" ] || python3 -m venv "$folder/environment"
 "$python" -m pip install --quiet --requirement "$here/requirements.txt"
 [ -f "$folder/text.jsonl" ] || { run "$here/generate.ts" "$folder/text.part" 150000 && mv "$folder/text.part" "$folder/text.jsonl"; }
-[ -f "$folder/drill.jsonl" ] || { run "$here/generate.ts" "$folder/drill.part" 66000 --drill && mv "$folder/drill.part" "$folder/drill.jsonl"; }
+[ -f "$folder/drill.jsonl" ] || { run "$here/generate.ts" "$folder/drill.part" 78000 --drill && mv "$folder/drill.part" "$folder/drill.jsonl"; }
 [ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/text.jsonl" "$folder/tokenizer.json"
 [ -f "$folder/rows.npz" ] || "$python" "$here/data.py" "$folder/text.jsonl" "$folder/tokenizer.json" "$folder/rows.npz"
 [ -f "$folder/drill.npz" ] || "$python" "$here/data.py" "$folder/drill.jsonl" "$folder/tokenizer.json" "$folder/drill.npz"
-"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt" --steps 1150 --until 1050
-"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps 1700 --falling 0.6 --peak 0.8
+"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt" --steps 3400 --until 1050
+"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps 3400 --falling 0.5 --peak 0.8
 "$python" "$here/export.py" "$folder/starter.pt" "$folder/tokenizer.json" "$here/template.jinja" "$folder/starter.gguf"
 run "$here/evaluate.ts" "$folder/starter.gguf"

@@ -1,6 +1,8 @@
 /** What somebody wants from a customer service: the names it may have as a label, what it says, and whom it is too near to. */
 export type Intent = {
   readonly labels: readonly string[]
+  /** What such a message says, as the thinking puts it before the label. */
+  readonly means: string
   readonly near?: readonly string[]
   readonly texts: readonly string[]
 }
@@ -8,7 +10,8 @@ export type Intent = {
 /** A polite or hasty start goes before each of these; see classify.ts. */
 export const intents: Readonly<Record<string, Intent>> = {
   orderStatus: {
-    labels: ['order status', 'track order', 'order tracking'],
+    labels: ['order status', 'track order', 'order tracking', 'tracking', 'where is my order'],
+    means: 'An order is awaited',
     near: ['shipping', 'complaint'],
     texts: [
       "[where is|where's|what happened to] my [order|parcel|package|{product}]?",
@@ -22,10 +25,14 @@ export const intents: Readonly<Record<string, Intent>> = {
       'I am [still |]waiting for my {product}[, any news|, where is it]?',
       '[any news|an update] [on|about] [my order|order {order}|my parcel]?',
       '[please check|look up|can you check] [order {order}|where my order is].',
+      '[my|our] [order|parcel|package|{product}] [is late|should have come on {weekday}|is three days overdue|has not turned up][, where is it|, can you look|].',
+      '[I have been|we are] [expecting|waiting for] [a parcel|order {order}|the {product}] since {weekday}[.|, what is going on?|, has it left?]',
+      '[where in the world is|do you know where|could you tell me where] [my parcel|order {order}|the {product}] [is|is now|is at the moment]?',
     ],
   },
   refund: {
-    labels: ['refund', 'refund request', 'money back'],
+    labels: ['refund', 'refund request', 'money back', 'return my money', 'reimbursement'],
+    means: 'Money back is wanted',
     near: ['billing', 'complaint', 'cancel', 'exchange'],
     texts: [
       'I [want|would like|need|demand] [my money back|a refund|a full refund][ for the {product}| for order {order}|].',
@@ -37,10 +44,14 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[give|pay|send] me [my money|the money] back[ for the {product}|, please|].',
       'I [returned|gave back] [it|the {product}] [on {weekday}|last week] and [still have no refund|the money is not back].',
       '[how long does|how does] a refund [take|work]?',
+      'I [expect|insist on|am waiting for|am entitled to] [a refund|my money back|full repayment|reimbursement][ for the {product}| for order {order}|].',
+      '[I want to|I am going to|may I] [return|send back] the {product} [and get my money back|for a refund|and be refunded].',
+      '[refund|reimburse|repay] [order {order}|the {product}|what I paid|the purchase price][, please| right away| to my card|].',
     ],
   },
   cancel: {
-    labels: ['cancel subscription', 'cancellation', 'cancel account'],
+    labels: ['cancel subscription', 'cancellation', 'cancel account', 'cancel plan', 'end membership'],
+    means: 'A contract is to end',
     near: ['refund', 'billing', 'account'],
     texts: [
       'I [want|would like|wish] to [cancel|end|stop] my [subscription|membership|plan|contract].',
@@ -50,10 +61,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[do not renew|please do not extend|stop renewing] my [subscription|membership|contract|plan].',
       'I am [leaving|quitting|unsubscribing], [please end my plan|cancel my membership|stop the subscription].',
       '[unsubscribe me|sign me off|take me off the plan][, please| from the monthly plan| today|].',
+      '[this is|here is] my [cancellation|notice] for the [subscription|contract|membership|plan].',
+      '[I no longer want to be|I do not wish to stay] [a member|a subscriber|subscribed][, please cancel|, end it on {weekday}|].',
+      '[what do I have to do|how much notice must I give|how does it work] to [cancel|end|get out of] [the plan|my contract|my subscription|the membership]?',
+      '[terminate|quit|discontinue] [my|our] [subscription|contract|membership|plan] [immediately|as of {weekday}|next month].',
     ],
   },
   password: {
-    labels: ['password reset', 'reset password', 'login help'],
+    labels: ['password reset', 'reset password', 'login help', 'forgotten password', 'password problem'],
+    means: 'The password does not work',
     near: ['technical', 'account'],
     texts: [
       'I [forgot|lost|cannot remember|do not know] my password.',
@@ -63,10 +79,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       'the [reset|password] [link|mail] [never came|has expired|does not arrive].',
       'my password [is not accepted|no longer works|has expired|was locked].',
       '[help|please help], I [am locked out|typed my password wrong too often|need a new password].',
+      'my [login|sign-in|account] [says|tells me] [wrong password|password incorrect|invalid password][, what now|, please help|].',
+      '[where is|I cannot find|is there] the [link|button|page] [to reset|to change|for] [my password|a forgotten password]?',
+      '[my|the] [reset|temporary|one-time] [code|password|link] [does not work|is rejected|was refused].',
+      '[password|login password] [forgotten|lost|expired][, what now|, please reset|, help|].',
     ],
   },
   complaint: {
-    labels: ['complaint', 'complain'],
+    labels: ['complaint', 'complain', 'complaints', 'unhappy customer'],
+    means: 'Somebody was treated badly',
     near: ['refund', 'technical', 'orderStatus', 'shipping', 'billing', 'exchange'],
     texts: [
       'I [want|would like|wish] to [complain|make a complaint] about [your staff|the driver|the service|{person}].',
@@ -77,10 +98,14 @@ export const intents: Readonly<Record<string, Intent>> = {
       '{person} at the counter was {rude}[, I want to speak to a manager|, this cannot be|].',
       '[let me speak to|I want to talk to|get me] [your manager|the boss|someone in charge], I am {cross}.',
       'I [waited|stood in line] for [an hour|two hours] [and nobody cared|and was sent away], [terrible service|I am {cross}].',
+      '[what|such] [terrible|awful|miserable|shameful] [service|treatment|staff][, never again|, I am {cross}|!]',
+      '[I have never been|we have never been|nobody should be] treated [so badly|like this|so rudely][ in a shop| by {person}|].',
+      '{person} [shouted at me|hung up on me|laughed at me|ignored us][, and I am {cross}|, I want an apology|].',
     ],
   },
   praise: {
-    labels: ['praise', 'compliment', 'thanks'],
+    labels: ['praise', 'compliment', 'thanks', 'positive feedback', 'thank you'],
+    means: 'Somebody is thankful',
     texts: [
       '[thank you|many thanks|thanks a lot] for [your help|the great service|being so {kind}].',
       '{person} was [so |very |]{kind}[, please tell the boss|, thank you|].',
@@ -90,10 +115,14 @@ export const intents: Readonly<Record<string, Intent>> = {
       'the {product} is [great|wonderful|perfect], [thank you|I love it|well done].',
       '[best|great|wonderful|lovely] [service|team|shop] [ever|in town|I know].',
       '[compliments|my compliments|hats off] to [{person}|the team|the chef|your staff].',
+      '[keep up|please keep up] the [good|great|excellent] [work|job][, {person}|, everyone|!]',
+      '{person} [helped me a lot|did a wonderful job|solved it at once|made my day][, thank you so much|, I am {glad}|].',
+      '[we|my family and I|all of us] [love|really love|enjoyed] [your shop|your service|the {product}|the visit][, thank you|!]',
     ],
   },
   shipping: {
-    labels: ['shipping', 'shipping question', 'delivery options'],
+    labels: ['shipping', 'shipping question', 'delivery options', 'delivery', 'delivery question'],
+    means: 'Ways of delivery are asked about',
     near: ['orderStatus', 'complaint', 'price'],
     texts: [
       '[do you|can you] [ship|deliver|send] to {city}?',
@@ -103,10 +132,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[which|what] [carrier|delivery service|courier] do you use?',
       '[can I have|is it possible to have] it [delivered|shipped|sent] [to my office|to a parcel shop|to {city}|on {weekday}]?',
       '[what are|tell me] [your delivery options|the shipping costs|your shipping times].',
+      '[how|in what way] do you [ship|deliver|send] [large items|the {product}|abroad|to islands]?',
+      '[what does it cost|is it free|how long would it take] to [ship|deliver|send] [the {product}|a parcel] to {city}?',
+      '[do you|does your shop] [deliver|ship] [abroad|overseas|on Saturdays|to {city}|in the evening]?',
+      '[is|would] [express|same-day|overnight|international] [shipping|delivery] [possible|be possible|available][ to {city}|]?',
     ],
   },
   billing: {
-    labels: ['billing', 'invoice', 'billing question'],
+    labels: ['billing', 'invoice', 'billing question', 'billing issue', 'invoices'],
+    means: 'A bill is in question',
     near: ['refund', 'complaint', 'cancel', 'price', 'payment'],
     texts: [
       '[there is|I found|I see] [a mistake|an error|a wrong amount] on my [invoice|bill].',
@@ -116,10 +150,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[what is|explain] this [charge|fee|item] on my [bill|invoice|statement]?',
       '[when is|what day is] my [bill|invoice] due?',
       'I [do not understand|have a question about] my [bill|invoice|monthly statement].',
+      '[the amount|the total|the tax|the date] on [my|the] [bill|invoice] is [wrong|not right|too high].',
+      '[you|your company] [billed|charged|invoiced] me [for something I never had|the wrong amount|two times|for {weekday} twice].',
+      "[I have not received|where is|could you resend] [my|the|this month's] [invoice|bill|receipt][ for order {order}|]?",
+      '[what is this|I do not recognize the|why is there a] [charge|fee|item] on [my statement|the last bill|my invoice]?',
     ],
   },
   technical: {
-    labels: ['technical problem', 'tech support', 'bug report'],
+    labels: ['technical problem', 'tech support', 'bug report', 'technical issue', 'technical support', 'bug'],
+    means: 'Something does not work',
     near: ['password', 'complaint', 'exchange'],
     texts: [
       'the [app|website|program|page] [crashes|freezes|does not load|shows an error][ every time|, what can I do|].',
@@ -130,10 +169,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[how do I|can you] fix [the error|the crash|my {product}]?',
       '[since the update|since {weekday}] [nothing works|the app crashes|the page is blank|there is no sound].',
       'the [wifi|bluetooth|sound|camera] [does not work|has stopped working|keeps dropping].',
+      '[your|the] [app|website|program|server] [is down|is broken|hangs|closes by itself][ since {weekday}| again|].',
+      '[I pressed|I clicked|we pushed] [the button|start|save] and [nothing happens|it crashed|got an error].',
+      '[the|my] {product} [makes a strange noise|does not charge|loses the connection|turns itself off].',
+      '[there seems to be|I found|we noticed] [a bug|a glitch|a fault|an error] in [the app|your website|the software|the {product}].',
     ],
   },
   sales: {
-    labels: ['sales question', 'sales', 'product question'],
+    labels: ['sales question', 'sales', 'product question', 'product inquiry', 'buying advice'],
+    means: 'Advice before buying is wanted',
     near: ['price', 'shipping', 'exchange'],
     texts: [
       '[do you have|do you sell|is there] [the|a] {product} [in blue|in black|in stock|in a larger size]?',
@@ -143,20 +187,31 @@ export const intents: Readonly<Record<string, Intent>> = {
       'we [want|would like] to [buy|order] [fifty|twenty|a hundred] pieces of the {product}, [can you make an offer|whom do I talk to].',
       '[can someone from sales|could a sales person] [call me|contact us][ about the {product}|]?',
       '[does|will] the {product} [work with|fit] [my phone|a Mac|my car]?',
+      '[does the|has the|will the] {product} [have|come with|include] [a warranty|batteries|a cable|a manual]?',
+      '[I am looking for|we need|can you recommend] a {product} [for a child|for the office|for beginners|that is light].',
+      '[tell me more|I would like to know more|can you send details] about the {product}[ before I buy it| in the window|].',
+      '[is|are] the {product} [made of wood|waterproof|available in red|suitable for children]?',
     ],
   },
   hours: {
-    labels: ['opening hours', 'business hours'],
+    labels: ['opening hours', 'business hours', 'store hours', 'opening times'],
+    means: 'Times of opening are asked for',
     texts: [
       '[when|what time|how late] [do you|does the shop|does the store] [open|close][ on {weekday}| today| tomorrow|]?',
       '[are you|is the shop|is the store in {city}] open [on {weekday}|on Sundays|today|at noon|on holidays]?',
       '[what are|tell me] [your opening hours|your hours|the opening times][ on {weekday}| in {city}|]?',
       '[until when|from when|how long] are you open [on {weekday}|today|in the evening]?',
       '[can I come|may I come by] [at eight|before nine|after six], [are you open then|is the shop open]?',
+      '[is|will] [anybody|someone|the office|your shop] [there|be there|open] [on {weekday}|at seven|late in the evening|on Christmas]?',
+      '[what time|when] [do you|does your office|does the shop in {city}] [shut|open up|close for lunch|open in the morning]?',
+      '[how long|how late|until what time] [is the shop|is the store|are you|is your desk] open[ on {weekday}| today| this week|]?',
+      '[do you|does the shop] [open|close] [early|late] [on {weekday}|on Sundays|before holidays]?',
+      '[your hours|opening times|business hours] [on {weekday}|on holidays|in {city}|this week], please?',
     ],
   },
   appointment: {
-    labels: ['appointment', 'book appointment', 'booking'],
+    labels: ['appointment', 'book appointment', 'booking', 'schedule appointment', 'appointments'],
+    means: 'A date is to be arranged',
     texts: [
       'I [want|would like|need] [to book|to make] an appointment [on {weekday}|with {person}|next week].',
       '[can I|could I|may I] [book|have|get] an appointment [on {weekday}|with {person}|tomorrow]?',
@@ -164,10 +219,15 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[please move|can we move|I have to move] my appointment [to {weekday}|with {person}].',
       '[can you put me down|book me in|reserve a slot] for {weekday}[ with {person}|]?',
       "I [can't come|cannot make it|am ill] on {weekday}, [can we find a new date|please change my appointment].",
+      '[please schedule|schedule|arrange|set up] [an appointment|a visit|a slot] [with {person}|on {weekday}|for my wife|for next week].',
+      '[when|what day] [can I|could I] [come in|see {person}|come by|get an appointment]?',
+      '[I need to|we have to|may I] [reschedule|postpone|bring forward|change] [my|our] appointment [on {weekday}|with {person}].',
+      '[is {person}|is the doctor|is somebody] [free|available] [on {weekday}|next week|tomorrow] [for an appointment|to see me]?',
     ],
   },
   exchange: {
-    labels: ['exchange', 'exchange item', 'replacement'],
+    labels: ['exchange', 'exchange item', 'replacement', 'product exchange', 'swap item'],
+    means: 'Another item is wanted in its place',
     near: ['refund', 'complaint', 'technical', 'sales'],
     texts: [
       '[can I|could I|I want to|I would like to] [exchange|swap|change] the {product} for [another one|a larger one|a blue one].',
@@ -175,10 +235,16 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[please send|I need|can I get] a replacement for [the|my] {product}.',
       'I got the wrong {product}, [please send the right one|can you exchange it].',
       '[how do I|where can I] [exchange|swap] [a|my] {product}?',
+      '[could you|please|can you] [replace|exchange|swap] the {product}[, it is the wrong size| for a new one| for the black one|]?',
+      'I [would rather have|prefer|need] the {product} in [another colour|a smaller size|black], [can we swap|please exchange it|can I change it].',
+      '[I want|we would like] [another size|a different colour|a new one] [instead of|in exchange for] the {product}.',
+      '[wrong size|wrong colour|wrong model]: [please exchange|I want to swap|can I exchange] the {product}.',
+      '[is an exchange possible|can it be exchanged|do you exchange items][ for the {product}| without a receipt|]?',
     ],
   },
   account: {
-    labels: ['account update', 'change address', 'account details'],
+    labels: ['account update', 'change address', 'account details', 'update details', 'profile change'],
+    means: 'Personal details are to change',
     near: ['password', 'cancel'],
     texts: [
       '[please change|I need to change|how do I change] my [address|e-mail address|phone number|name] [in my account|in your files|, please].',
@@ -186,20 +252,33 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[my new|our new] [address|phone number|e-mail] is not in [my account|your system] yet.',
       '[can you|please] [update|correct] my [address|name|profile|account details].',
       'I [got married|have a new number], [please update my account|how do I change my details]?',
+      '[I have|we have|there is] a new [address|phone number|e-mail address|surname], [please note it|update my profile|please change it].',
+      '[my|the] [name|address|birthday|phone number] in [my account|my profile|your files] is [wrong|old|misspelled].',
+      '[where|how] [do I|can I] [edit|update|change] my [profile|details|delivery address|phone number]?',
+      '[please|could you] [note|save|enter] my new [address|number|e-mail] in {city}.',
+      '[change of address|new address|new phone number]: [I live in {city} now|please update|see below].',
     ],
   },
   payment: {
-    labels: ['payment methods', 'payment options'],
+    labels: ['payment methods', 'payment options', 'payment question', 'ways to pay', 'payment method'],
+    means: 'Ways to pay are asked about',
     near: ['billing'],
     texts: [
       '[can I|may I|is it possible to] pay [by card|in cash|with PayPal|by invoice|in instalments]?',
       '[which|what] [payment methods|ways to pay|cards] do you [accept|offer|take]?',
       '[do you accept|do you take] [cash|credit cards|gift cards|bank transfers]?',
       '[how|where] can I pay[ for the {product}|]?',
+      '[is it possible|am I allowed|would I be able] to pay [in two parts|later|with a gift card|on delivery|by phone]?',
+      '[do I have to|must I|should I] pay [in advance|by card|in cash|right away]?',
+      '[can the {product} be|may it be|can it be] paid [in instalments|monthly|by bank transfer|in cash]?',
+      '[what kind of|which] [cards|payments|wallets] [work|are accepted|are possible] [here|in your shop|online]?',
+      '[is|are] [PayPal|American Express|cheques|Apple Pay|bank transfer] [accepted|okay|possible][ here|]?',
+      '[I only have cash|I have no card|my card is foreign], [how can I pay|can I pay anyway|is that possible]?',
     ],
   },
   price: {
-    labels: ['price question', 'pricing'],
+    labels: ['price question', 'pricing', 'price inquiry', 'cost question'],
+    means: 'A price is asked for',
     near: ['sales', 'shipping', 'billing'],
     texts: [
       '[how much is the {product}|what does the {product} cost|how much does the {product} cost]?',
@@ -207,17 +286,11 @@ export const intents: Readonly<Record<string, Intent>> = {
       '[is there|do you have|can I get] a [discount|student price|lower price][ on the {product}|]?',
       '[is|was] the {product} [cheaper|on sale|reduced][ on {weekday}| this week|]?',
       '[what are|where do I find] your prices[ for the {product}|]?',
-    ],
-  },
-  job: {
-    labels: ['job application', 'careers'],
-    texts: [
-      'I [want|would like] to [work for you|apply for a job|join your team].',
-      '[are you hiring|do you have any open jobs|is there a job] [in {city}|at the moment|for students]?',
-      '[where|how] [do I|can I] apply[ for the job in {city}|]?',
-      '[here is|I am sending you] my [CV|application|resume].',
-      '[is the position|is the job] [in {city} |]still [open|free]?',
-      '[do you offer|do you have] internships[ in {city}|]?',
+      '[how expensive|how costly] [is|would be] [the {product}|a {product}|a new {product}]?',
+      '[could you tell me|I want to know|please tell me] [what the {product} costs|the price of the {product}|your price for a {product}].',
+      '[can you|could you|would you] [lower|reduce|match] the price [of the {product}|for two pieces|a little]?',
+      '[price|cost] of [the|a|one] {product}[, please|?| with discount?]',
+      '[is|are] [there a sale|there any discounts|the {product} on offer] [now|this week|on {weekday}]?',
     ],
   },
 }

@@ -1,4 +1,4 @@
-import type { Skill, Split } from '../example.ts'
+import { type Example, inSeries, type Skill, type Split } from '../example.ts'
 import { phrase, vary } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { cities } from '../words/cities.ts'
@@ -19,6 +19,7 @@ import { productNames } from '../words/products.ts'
 import { intents } from './classify-intents.ts'
 import { intentPrompts, sentimentPrompts } from './classify-prompts.ts'
 import { sentimentTexts } from './classify-sentiment.ts'
+import { topics } from './classify-topics.ts'
 
 const greetings = [
   '',
@@ -41,79 +42,80 @@ const labelSets: readonly (readonly [readonly string[], number])[] = [
   [['like', 'dislike'], 0.5],
 ]
 
+/** A label, what is said under it, and what its texts mean. */
+type Option = { readonly label: string; readonly texts: readonly string[]; readonly means: string }
+
+/** Labels to choose from, for any number of texts. */
+type Choice = { readonly options: readonly Option[]; readonly prompts: readonly string[]; readonly greets: boolean }
+
 export const classify: Skill = {
   name: 'classify',
   weight: 8,
   goal: 0.95,
-  make: (random, split) => (random.chance(0.55) ? sentiment(random, split) : intent(random, split)),
+  make: (random, split) => asked(random, split, drawChoice(random)),
+  drill(random) {
+    // The same labels for several texts: what changes the answer is the text alone.
+    const choice = drawChoice(random)
+    return inSeries(Array.from({ length: random.integer(3, 6) }, () => asked(random, 'train', choice)))
+  },
 }
 
-function sentiment(random: Random, split: Split) {
+function drawChoice(random: Random): Choice {
+  return random.chance(0.55) ? sentimentChoice(random) : intentChoice(random)
+}
+
+const moods = [
+  { texts: sentimentTexts.positive, means: 'The writer is pleased' },
+  { texts: sentimentTexts.negative, means: 'The writer is not pleased' },
+  { texts: sentimentTexts.neutral, means: 'The writer only states facts' },
+] as const
+
+function sentimentChoice(random: Random): Choice {
   const labels = dress(random, random.weighted(labelSets))
-  const index = random.integer(0, labels.length - 1)
-  const texts = [sentimentTexts.positive, sentimentTexts.negative, sentimentTexts.neutral][index] ?? []
-  const text = phrase(random, split, texts, words(random))
-  return example(
-    random,
-    split,
-    sentimentPrompts,
-    text,
-    labels,
-    labels[index] ?? '',
-    'The feeling of the text is asked for.',
-  )
+  const options = labels.flatMap((label, index) => {
+    const mood = moods[index]
+    return mood === undefined ? [] : [{ label, ...mood }]
+  })
+  return { options, prompts: sentimentPrompts, greets: false }
 }
 
-function intent(random: Random, split: Split) {
-  const names = Object.keys(intents)
-  const name = random.pick(names)
-  const chosen = intents[name]
-  if (chosen === undefined) throw new Error(`There is no intent ${name}.`)
-  // Labels that could both be right do not stand together.
-  const far = names.filter(
-    (other) => other !== name && !chosen.near?.includes(other) && !intents[other]?.near?.includes(name),
-  )
-  const others = random.sample(far, random.integer(1, 4)).map((other) => random.pick(intents[other]?.labels ?? []))
-  const labels = dress(random, [random.pick(chosen.labels), ...others])
-  const said = phrase(random, split, chosen.texts, words(random))
-  const text = vary(random, greetings) + said
-  return example(
+const wants = Object.entries({ ...intents, ...topics })
+
+function intentChoice(random: Random): Choice {
+  const count = random.integer(2, 5)
+  const chosen: (typeof wants)[number][] = []
+  for (const [name, want] of random.shuffle(wants)) {
+    // Labels that could both be right do not stand together.
+    const isNear = chosen.some(([other, { near }]) => near?.includes(name) || want.near?.includes(other))
+    if (!isNear && chosen.length < count) chosen.push([name, want])
+  }
+  const labels = dress(
     random,
-    split,
-    intentPrompts,
-    text.charAt(0).toUpperCase() + text.slice(1),
-    labels,
-    labels[0] ?? '',
-    'What the message is about is asked for.',
+    chosen.map(([, { labels: names }]) => random.pick(names)),
   )
+  const options = chosen.map(([, { texts, means }], index) => ({ label: labels[index] ?? '', texts, means }))
+  return { options, prompts: intentPrompts, greets: true }
 }
 
-function example(
-  random: Random,
-  split: Split,
-  prompts: readonly string[],
-  text: string,
-  labels: readonly string[],
-  answer: string,
-  thinking: string,
-) {
-  const shuffled = random.shuffle(labels)
-  const bullets = shuffled.map((label) => `\n- ${label}`).join('')
+function asked(random: Random, split: Split, { options, prompts, greets }: Choice): Example {
+  const { label, texts, means } = random.pick(options)
+  const said = (greets ? vary(random, greetings) : '') + phrase(random, split, texts, words(random))
+  const text = greets ? said.charAt(0).toUpperCase() + said.slice(1) : said
+  const shuffled = random.shuffle(options.map((option) => option.label))
+  const bullets = shuffled.map((one) => `\n- ${one}`).join('')
   const quoted = random.weighted([
     [text, 3],
     [`"${text}"`, 1.5],
     [`'${text}'`, 0.2],
   ])
+  const slots = { text: quoted, labels: listing(random, shuffled), bullets }
   return {
     turns: [
-      {
-        role: 'user',
-        content: phrase(random, split, prompts, { text: quoted, labels: listing(random, shuffled), bullets }),
-      },
-      { role: 'assistant', content: answer, thinking },
+      { role: 'user', content: phrase(random, split, prompts, slots) },
+      { role: 'assistant', content: label, thinking: `${means}: ${label}.` },
     ],
-    judge: { kind: 'exact', text: answer },
-  } as const
+    judge: { kind: 'exact', text: label },
+  }
 }
 
 /** The same way of writing for all labels: the answer has to copy it. */

@@ -39,3 +39,12 @@ export function digits(random: Random, length: number): string {
 export function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
+
+/** The same text with each of its words made into one that nobody has seen. */
+export function rarely(random: Random, text: string): string {
+  return text.replace(/[A-Za-z]{2,}/g, (word) => {
+    const invented = inventWord(random)
+    if (word === word.toUpperCase()) return invented.toUpperCase()
+    return /^[A-Z]/.test(word) ? capitalize(invented) : invented
+  })
+}

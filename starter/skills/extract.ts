@@ -1,4 +1,4 @@
-import type { Example, Skill, Split } from '../example.ts'
+import { type Example, inSeries, type Skill, type Split } from '../example.ts'
 import { phrase, vary } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { fields } from './extract-fields.ts'
@@ -16,6 +16,13 @@ export const extract: Skill = {
   make(random, split) {
     const { text, wanted } = drawText(random, split)
     return random.chance(0.5) ? withSchema(random, split, text, wanted) : withoutSchema(random, split, text, wanted)
+  },
+  drill(random) {
+    const without = () => {
+      const { text, wanted } = drawText(random, 'train')
+      return withoutSchema(random, 'train', text, wanted)
+    }
+    return inSeries(Array.from({ length: random.integer(2, 4) }, without))
   },
 }
 
@@ -62,7 +69,7 @@ function withSchema(random: Random, split: Split, text: string, wanted: readonly
   const schema = { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
   // People name what they want in their own order; the schema has another.
   const content = phrase(random, split, schemaPrompts, { fields: listing(random, random.shuffle(asked)), text })
-  return { schema, ...answered(content, answer, asked) }
+  return { schema, ...answered(content, answer) }
 }
 
 function withoutSchema(random: Random, split: Split, text: string, wanted: readonly Wanted[]): Example {
@@ -94,13 +101,14 @@ function withoutSchema(random: Random, split: Split, text: string, wanted: reado
     const dots = random.pick(['…', '...', ''])
     const written = JSON.stringify(shape).replaceAll('"…"', `"${dots}"`)
     const spaced = random.chance(0.6) ? written.replaceAll('":', '": ').replaceAll(',"', ', "') : written
-    return answered(phrase(random, split, shapePrompts, { shape: spaced, text }), answer, keys)
+    return answered(phrase(random, split, shapePrompts, { shape: spaced, text }), answer)
   }
-  return answered(phrase(random, split, keyPrompts, { keys: listing(random, asked), text }), answer, keys)
+  return answered(phrase(random, split, keyPrompts, { keys: listing(random, asked), text }), answer)
 }
 
-function answered(content: string, answer: Readonly<Record<string, unknown>>, names: readonly string[]) {
-  const thinking = `The text is to be read for ${names.join(', ')}.`
+function answered(content: string, answer: Readonly<Record<string, unknown>>) {
+  const found = Object.entries(answer).map(([key, value]) => `${key} is ${stated(value)}`)
+  const thinking = `${found.join('; ')}.`
   return {
     turns: [
       { role: 'user', content },
@@ -108,6 +116,11 @@ function answered(content: string, answer: Readonly<Record<string, unknown>>, na
     ],
     judge: { kind: 'json', value: answer },
   } as const
+}
+
+/** A value with its quotes, if it has any: whether a number is wanted as one is half of the question. */
+function stated(value: unknown): string {
+  return Array.isArray(value) ? value.map(stated).join(' and ') : JSON.stringify(value)
 }
 
 function fieldOf(wanted: Wanted) {

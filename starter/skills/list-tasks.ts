@@ -24,7 +24,16 @@ const numeric = (items: readonly string[]) =>
     .map(Number)
     .toSorted((one, other) => one - other)
     .map(String)
-const first = (items: readonly string[]) => items.map((item) => item.slice(0, 1).toLowerCase())
+/** Each item behind its first two letters: sorting is then about the letters, and the items come along. */
+const lettered = (items: readonly string[]) =>
+  items.map((item) => `${item.slice(0, 2).toLowerCase()} ${item}`).join(', ')
+/** Which numbers there are of each ten: the numbers in order, found by looking for one digit after the other. */
+const tens = (ordered: readonly string[], from: readonly number[]) =>
+  from.map((ten) => {
+    const found = ordered.filter((item) => Math.floor(Number(item) / 10) === ten)
+    return `${ten}: ${found.length === 0 ? '-' : found.join(' ')}`
+  })
+const upwards = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 export const listTasks: readonly ListTask[] = [
   {
@@ -58,7 +67,7 @@ export const listTasks: readonly ListTask[] = [
       'what is {list} [in ascending order|sorted|sorted ascending|from smallest to largest]?',
     ],
     solve: (items) => numeric(items),
-    thinking: () => 'Ascending order, smallest first.',
+    thinking: (items) => `By tens: ${tens(numeric(items), upwards).join(', ')}.`,
   },
   {
     weight: 11,
@@ -73,7 +82,7 @@ export const listTasks: readonly ListTask[] = [
       'what is {list} [in descending order|sorted descending|from largest to smallest]?',
     ],
     solve: (items) => numeric(items).toReversed(),
-    thinking: () => 'Descending order, largest first.',
+    thinking: (items) => `By tens: ${tens(numeric(items).toReversed(), upwards.toReversed()).join(', ')}.`,
   },
   {
     weight: 14,
@@ -90,7 +99,7 @@ export const listTasks: readonly ListTask[] = [
       'what is {list} [in alphabetical order|sorted alphabetically|from a to z]?',
     ],
     solve: (items) => items.toSorted(),
-    thinking: (items) => `First letters ${first(items).join(', ')}; in order ${first(items.toSorted()).join(', ')}.`,
+    thinking: (items) => `${lettered(items)}; in order ${lettered(items.toSorted())}.`,
   },
   {
     weight: 16,
@@ -107,7 +116,7 @@ export const listTasks: readonly ListTask[] = [
       `${can}[uppercase|upper-case] {list}.`,
     ],
     solve: (items) => items.map((item) => item.toUpperCase()),
-    thinking: () => 'The same words in capital letters.',
+    thinking: (items) => `${items.map((item) => `${item} ${item.toUpperCase()}`).join(', ')}.`,
   },
   {
     weight: 10,
@@ -122,7 +131,11 @@ export const listTasks: readonly ListTask[] = [
       `${can}[write|say|list|put] {list} [in reverse order|backwards|from last to first|in reverse].`,
     ],
     solve: (items) => items.toReversed(),
-    thinking: () => 'The last one first.',
+    thinking: (items) =>
+      `From the end: ${items
+        .map((item, index) => `${index + 1} ${item}`)
+        .toReversed()
+        .join(', ')}.`,
   },
   {
     weight: 6,

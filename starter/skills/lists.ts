@@ -1,8 +1,9 @@
-import type { Skill, Split } from '../example.ts'
+import { type Example, inSeries, type Skill, type Split } from '../example.ts'
 import { drawFor, phrase } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { nouns } from '../words/nouns.ts'
 import { firstNames } from '../words/people.ts'
+import { rarely } from './extract-invented.ts'
 import { capitalized } from './list-phrase.ts'
 import { type Kind, type ListTask, listTasks } from './list-tasks.ts'
 
@@ -13,21 +14,31 @@ export const lists: Skill = {
   name: 'lists',
   weight: 12,
   goal: 0.9,
-  make(random, split) {
-    const task = random.weighted(listTasks.map((one) => [one, one.weight]))
-    const kind = random.pick(task.kinds)
-    const items = drawFor(split, () => draw(random, kind, task), String)
-    const form = formFor(random, task)
-    const solved = task.solve(items, random)
-    const content = typeof solved === 'string' ? solved : join(solved, form === 'and' ? 'commas' : form)
-    return {
-      turns: [
-        { role: 'user', content: question(random, split, task, kind, items, form) },
-        { role: 'assistant', thinking: task.thinking(items), content },
-      ],
-      judge: { kind: 'exact', text: content },
-    }
-  },
+  make: (random, split) => asked(random, split),
+  drill: (random) => inSeries(Array.from({ length: random.integer(2, 5) }, () => asked(random, 'train'))),
+}
+
+function asked(random: Random, split: Split): Example {
+  const task = random.weighted(listTasks.map((one) => [one, one.weight]))
+  const kind = random.pick(task.kinds)
+  const items = drawFor(split, () => draw(random, kind, task), String)
+  // Words that nobody has seen can only be copied letter by letter: that is to be practised.
+  const given = split === 'train' && kind !== 'numbers' && random.chance(0.3) ? rare(random, items) : items
+  const form = formFor(random, task)
+  const solved = task.solve(given, random)
+  const content = typeof solved === 'string' ? solved : join(solved, form === 'and' ? 'commas' : form)
+  return {
+    turns: [
+      { role: 'user', content: question(random, split, task, kind, given, form) },
+      { role: 'assistant', thinking: task.thinking(given), content },
+    ],
+    judge: { kind: 'exact', text: content },
+  }
+}
+
+function rare(random: Random, items: readonly string[]): string[] {
+  const words = items.map((item) => (random.chance(0.5) ? rarely(random, item) : item))
+  return new Set(words).size < words.length ? rare(random, items) : words
 }
 
 function draw(random: Random, kind: Kind, task: ListTask): string[] {

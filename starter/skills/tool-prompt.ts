@@ -6,8 +6,9 @@ import { madeToolPrefixes, madeTools } from '../words/tools-made.ts'
 import { officeTools } from '../words/tools-office.ts'
 import { systemTools } from '../words/tools-systems.ts'
 import { capitalized } from './list-phrase.ts'
+import { inventTool } from './tool-invented.ts'
 import type { ToolPlan } from './tool-plan.ts'
-import { drawValue, openKinds, schemaOf } from './tool-values.ts'
+import { drawRareValue, drawValue, openKinds, schemaOf } from './tool-values.ts'
 
 const written: readonly ToolPlan[] = [...dailyTools, ...officeTools, ...systemTools]
 
@@ -39,12 +40,22 @@ const questions = [
 
 /** Some declared tools, and a request that one of them fits. */
 export function toolRequest(random: Random, split: Split, count: number): ToolRequest {
-  const plans = drawPlans(random, split, count)
+  const [first] = toolRequests(random, split, count, 1)
+  if (first === undefined) throw new Error('A request needs a tool.')
+  return first
+}
+
+/** Several requests to the same tools, each to another one of them as long as there are any. */
+export function toolRequests(random: Random, split: Split, tools: number, requested: number): ToolRequest[] {
+  const plans = drawPlans(random, split, tools)
   const naming = drawNaming(random)
   const declared = plans.map((plan) => declare(random, plan, naming))
-  const target = declared[0]
-  if (target === undefined) throw new Error('A request needs a tool.')
-  return { tools: random.shuffle(declared).map((one) => one.declaration), ...ask(random, split, target) }
+  const shown = random.shuffle(declared).map((one) => one.declaration)
+  return Array.from({ length: requested }, (_, index) => {
+    const target = declared[index % declared.length]
+    if (target === undefined) throw new Error('A request needs a tool.')
+    return { tools: shown, ...ask(random, split, target) }
+  })
 }
 
 /** Tools that stand in a prompt without being needed. */
@@ -57,18 +68,29 @@ export function declaredTools(random: Random, split: Split, count: number): Tool
 function drawPlans(random: Random, split: Split, count: number): ToolPlan[] {
   const plans: ToolPlan[] = []
   const near = random.chance(0.35)
+  // Names that no list holds can only be read from the declaration: for practice alone.
+  const invents = split === 'train' && random.chance(0.5)
   for (let attempt = 0; plans.length < count && attempt < 200; attempt += 1) {
     const plan = drawFor(
       split,
-      () => random.pick(random.chance(0.45) ? written : madeTools),
+      () =>
+        invents && random.chance(0.8) ? inventTool(random) : random.pick(random.chance(0.45) ? written : madeTools),
       (drawn) => drawn.key,
     )
     const first = plans[0]
     const related = first === undefined || shared(first.key, plan.key)
     if (near && attempt < 60 && !related) continue
-    if (!plans.some((other) => other.sense === plan.sense || other.key === plan.key)) plans.push(plan)
+    if (!plans.some((other) => isSame(other, plan))) plans.push(plan)
   }
   return plans
+}
+
+/** A sense of one word, a verb, stands for that verb with anything. */
+function isSame(one: ToolPlan, other: ToolPlan): boolean {
+  const startsWith = ({ key }: ToolPlan, verb: string) => key.startsWith(`${verb}_`)
+  return (
+    one.key === other.key || one.sense === other.sense || startsWith(one, other.sense) || startsWith(other, one.sense)
+  )
 }
 
 function shared(one: string, other: string): boolean {
@@ -123,7 +145,12 @@ function ask(
   split: Split,
   { plan, declaration, names }: Declared,
 ): { request: string; call: ToolCall } {
-  const given = new Map(plan.parameters.map((one) => [one.names[0] ?? '', drawValue(random, one.kind)]))
+  const given = new Map(
+    plan.parameters.map((one) => [
+      one.names[0] ?? '',
+      (split === 'train' ? drawRareValue : drawValue)(random, one.kind),
+    ]),
+  )
   // The slots stay recognizable, to see which of them the chosen phrasing has: those arguments are given.
   const marks = Object.fromEntries([...given.keys()].map((slot) => [slot, `\ue000${slot}\ue001`]))
   const text = capitalized(

@@ -3,7 +3,7 @@ import { drawFor } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { nouns } from '../words/nouns.ts'
 import { resultFields, toolErrors } from '../words/tools-values.ts'
-import { drawValue } from './tool-values.ts'
+import { drawRareValue, drawValue } from './tool-values.ts'
 
 /** What a tool returned, how the model says it, and what must be in an answer. */
 export type ToolResult = {
@@ -104,7 +104,7 @@ function drawFields(random: Random, split: Split, count: number): Fields {
   const draw = () =>
     random.sample(resultFields, count).map((field) => {
       const [name = '', ...kind] = field.split(' ')
-      return [name, drawValue(random, kind.join(' ')).value] as const
+      return [name, (split === 'train' ? drawRareValue : drawValue)(random, kind.join(' ')).value] as const
     })
   return drawFor(split, draw, (drawn) => drawn.flat().join(' '))
 }

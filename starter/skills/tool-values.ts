@@ -4,6 +4,7 @@ import { weekdays } from '../words/moments.ts'
 import { nouns } from '../words/nouns.ts'
 import { firstNames, lastNames } from '../words/people.ts'
 import * as words from '../words/tools-values.ts'
+import { rarely } from './extract-invented.ts'
 
 /** A value and how a request says it. */
 export type ToolValue = { readonly value: string | number | boolean; readonly spoken: string }
@@ -18,6 +19,18 @@ export function schemaOf(kind: string): Record<string, unknown> {
   if (type === 'flag') return { type: 'boolean' }
   if (type === 'choice') return { type: 'string', enum: range.split(/[,/]/) }
   return { type: 'string' }
+}
+
+/** Kinds that are made of words, which may be words nobody has seen. */
+const wordKinds = 'person email url path file folder image word noun name text words query service slug'.split(' ')
+
+/** A value for practice: where it is made of words, often of such as nobody has seen, so that they must be copied. */
+export function drawRareValue(random: Random, kind: string): ToolValue {
+  const drawn = drawValue(random, kind)
+  if (!wordKinds.includes(kind) || random.chance(0.6)) return drawn
+  return said(
+    String(drawn.value).replace(/[A-Za-z]{3,}/g, (word) => (random.chance(0.4) ? rarely(random, word) : word)),
+  )
 }
 
 /** `integer 1 90`, `choice low,high`, `flag with force/without force`, or the name of a maker below. */

@@ -1,4 +1,4 @@
-import type { Example, Skill, StarterModel, ToolCall } from '../example.ts'
+import { type Example, inSeries, type Skill, type StarterModel, type ToolCall } from '../example.ts'
 import { phrase } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { famousPeople } from '../words/topics-people.ts'
@@ -6,7 +6,7 @@ import { countries } from '../words/topics-places.ts'
 import { concepts } from '../words/topics-science.ts'
 import { capitalized } from './list-phrase.ts'
 import { greetings, offDomain, productQuestions } from './tool-unneeded.ts'
-import { declaredTools, toolRequest } from './tool-prompt.ts'
+import { declaredTools, toolRequest, type ToolRequest, toolRequests } from './tool-prompt.ts'
 import { drawResult } from './tool-results.ts'
 
 /** Choosing the tool that fits and copying its arguments out of the request. */
@@ -25,6 +25,29 @@ export const toolCall: Skill = {
       judge: { kind: 'calls', calls: [call] },
     }
   },
+  drill(random) {
+    // The tools cost many words to read: two or three requests make use of them.
+    const requests = toolRequests(random, 'train', random.integer(2, 3), random.integer(2, 3))
+    return inSeries(requests.map((one, index) => called(random, one, index === requests.length - 1)))
+  },
+}
+
+/** A request and its call; before another request, what came of it. */
+function called(random: Random, { tools, request, call }: ToolRequest, isLast: boolean): Example {
+  const result = drawResult(random, 'train')
+  const answer = [
+    { role: 'tool', content: result.content },
+    { role: 'assistant', content: result.spoken(call.name) },
+  ] as const
+  return {
+    tools,
+    turns: [
+      { role: 'user', content: request },
+      { role: 'assistant', content: '', thinking: reasons(call), calls: [call] },
+      ...(isLast ? [] : answer),
+    ],
+    judge: { kind: 'calls', calls: [call] },
+  }
 }
 
 /** Saying what a tool returned, always in one form, so that results of any kind can be said. */

@@ -1,0 +1,283 @@
+import type { Intent } from './classify-intents.ts'
+
+/** What messages outside of a shop are about: from a bank, a landlord, an office, a newspaper, so that a label's meaning has to be read. */
+export const topics: Readonly<Record<string, Intent>> = {
+  lostCard: {
+    labels: ['lost card', 'block card', 'stolen card'],
+    means: 'A card is gone',
+    near: ['payment', 'lostItem', 'password'],
+    texts: [
+      '[my|our] [bank card|credit card|debit card] [was stolen|is gone|got lost][ in {city}| on {weekday}|].',
+      '[please|can you|you must] [block|lock|freeze] my [card|credit card|bank card][, I lost it|, it was stolen| at once].',
+      'I [lost|cannot find|dropped] my [bank card|credit card|debit card][, what should I do|, please block it| in {city}].',
+      '[somebody|a thief|someone] [took|stole|has] my [wallet with the card|credit card|bank card].',
+    ],
+  },
+  balance: {
+    labels: ['account balance', 'balance check', 'check balance'],
+    means: 'The money in an account is asked for',
+    near: ['account', 'payment', 'billing', 'transfer', 'price'],
+    texts: [
+      '[how much money|how much] [is|do I have|is left] [in|on] my [account|savings account|bank account]?',
+      '[what is|tell me|show me|check] my [balance|account balance|current balance][, please| today|].',
+      '[is there|do I have] enough money [in|on] my [account|savings]?',
+      '[has|did] my [salary|pension|pay] [arrived|come in|get booked] [in|on] my [account|bank account]?',
+    ],
+  },
+  transfer: {
+    labels: ['bank transfer', 'send money', 'money transfer'],
+    means: 'Money is to be sent',
+    near: ['balance', 'payment', 'refund', 'billing'],
+    texts: [
+      'I [want|need|would like] to [send|transfer|wire] [money|fifty euros|some money] to {person}[ in {city}|].',
+      '[please|can you] [transfer|wire|send] [a hundred|twenty|fifty] [dollars|euros] to {person}.',
+      '[how long does|what does] a [transfer|wire transfer|bank transfer] to {city} [take|cost]?',
+      '[set up|make|start] a [standing order|transfer|wire] to {person}[ for {weekday}| every month|].',
+    ],
+  },
+  weather: {
+    labels: ['weather', 'weather forecast', 'weather report'],
+    means: 'It is about the weather',
+    texts: [
+      '[will it|is it going to|does it] [rain|snow|be sunny|get cold|storm] [in {city}|on {weekday}|tomorrow]?',
+      '[a storm|heavy rain|thick fog|snow|sunshine] [is expected|comes|is forecast] [in {city}|on {weekday}|for the weekend].',
+      '[how warm|how cold|how windy] [will it be|is it|does it get] [in {city}|on {weekday}|tonight]?',
+      '[do I need|should I take] [an umbrella|a raincoat|warm clothes] [in {city}|on {weekday}|today]?',
+      '[clouds|showers|frost|hail] [in the morning|over {city}|in the north], [sunny|dry|windy] [later|in the evening].',
+    ],
+  },
+  sports: {
+    labels: ['sports', 'sport', 'sports news'],
+    means: 'It is about sports',
+    near: ['music', 'health'],
+    texts: [
+      '[our team|{city}|the club] [won|lost|drew] [the match|the final|the game][ on {weekday}| by two goals|].',
+      '{person} [scored|missed|saved] [a goal|the penalty|twice] [in the final|in the last minute|against {city}].',
+      '[the coach|the striker|the goalkeeper] [of {city} |][was fired|is injured|signed a contract].',
+      '[who won|who plays in|how did they play in] the [football match|tennis final|race|cup] [on {weekday}|in {city}|yesterday]?',
+      '{person} [ran the marathon|won a medal|broke the record|finished third] [in {city}|on {weekday}].',
+    ],
+  },
+  cooking: {
+    labels: ['cooking', 'recipes', 'recipe'],
+    means: 'It is about making food',
+    near: ['restaurant'],
+    texts: [
+      '[fry|chop|peel|boil] the [onions|potatoes|carrots|garlic] [for ten minutes|and add salt|in a pan|in butter].',
+      '[how do I|how long do I|can I] [bake|roast|cook|grill] [bread|a chicken|rice|fish|a cake]?',
+      '[mix|stir|knead|beat] the [flour|eggs|dough|sugar] [until smooth|with milk|and let it rest].',
+      '[which|what] [spice|herb|oil|cheese] [goes with|do I put in] [the soup|pasta|the salad|fish]?',
+      '[the dough|the sauce|the cake] [needs|wants] [more salt|an hour in the oven|two eggs|low heat].',
+    ],
+  },
+  music: {
+    labels: ['music', 'play music', 'songs'],
+    means: 'It is about music',
+    near: ['sports', 'film', 'event'],
+    texts: [
+      '[play|put on|start] [a song|some jazz|my playlist|something by {person}|the new album].',
+      '{person} [sings|plays the piano|recorded an album|gave a concert][ in {city}| last year|].',
+      '[the band|the choir|the orchestra] [from {city} |][released a song|plays new tunes|tours the country].',
+      '[turn up|skip|repeat] [the song|this track|the tune][, please|].',
+      '[who sings|who wrote|what is the name of] [this song|that melody|the tune on the radio]?',
+    ],
+  },
+  film: {
+    labels: ['movies', 'film', 'cinema'],
+    means: 'It is about a film',
+    near: ['music', 'event'],
+    texts: [
+      '[the new film|the movie|the thriller] [by|with] {person} [runs in the cinema|was boring|won a prize].',
+      '[which|what] [movie|film] [is on|do you recommend|should we watch] [tonight|on {weekday}|at the cinema]?',
+      '{person} [plays the hero|directs the film|is the star of the movie|writes the script].',
+      '[the actors|the ending|the first scene] [of the film |][was|were] [long|sad|funny|shot in {city}].',
+    ],
+  },
+  health: {
+    labels: ['health', 'medical question', 'symptoms'],
+    means: 'Somebody is not well',
+    near: ['sports', 'appointment', 'sickLeave'],
+    texts: [
+      '[my|I have a] [headache|sore throat|fever|stomach ache|rash] [for days|since {weekday}|and it gets worse].',
+      'my [back|knee|tooth|ear] hurts[ since {weekday}| when I walk| at night|].',
+      '[how many|how often|when] do I take [the pills|this medicine|the drops|the tablets]?',
+      '[is it dangerous|what helps|what can I do] [if I cough at night|against a cold|when my eye is red]?',
+      '[I feel|my son feels|she feels] [dizzy|sick|weak|feverish][ since {weekday}| in the morning|].',
+    ],
+  },
+  travel: {
+    labels: ['travel', 'travel booking', 'trip planning'],
+    means: 'A trip is planned',
+    near: ['shipping', 'hotel', 'event', 'appointment', 'traffic'],
+    texts: [
+      '[book|find|I need] [a flight|a train|a ticket] to {city}[ on {weekday}| for two|].',
+      '[when|at what time] [leaves|does] the [next train|flight|ferry] to {city} [leave|go|depart]?',
+      '[we want|I plan|my family wants] to [visit|travel to|see|fly to] {city}[ in summer| on {weekday}|].',
+      '[do I need|is there] [a visa|a passport|a direct flight] [for|to] [a trip to {city}|{city}]?',
+    ],
+  },
+  hotel: {
+    labels: ['hotel booking', 'room reservation', 'hotel'],
+    means: 'A room for the night is wanted',
+    near: ['travel', 'appointment', 'restaurant', 'rent', 'hours', 'price', 'event'],
+    texts: [
+      '[I need|book|reserve] [a double room|a single room|a room with a view|a hotel] [in {city}|for two nights|for {weekday}].',
+      '[do you have|is there] [a room|a bed|a suite] [free |][for the night|for two nights|with breakfast]?',
+      '[at what time|when] is [check-in|check-out][ at the hotel| on {weekday}|]?',
+      '[is|was] [breakfast|parking|the sauna] included in the [room|hotel room]?',
+    ],
+  },
+  restaurant: {
+    labels: ['table reservation', 'restaurant', 'book a table'],
+    means: 'A table or a meal is wanted',
+    near: ['cooking', 'hotel', 'appointment', 'hours', 'event'],
+    texts: [
+      '[a table|table] for [two|four|six][, please| on {weekday}| at eight| by the window].',
+      '[book|reserve|I need] a table [for {person}|on {weekday}|for four|at the Italian place].',
+      '[do you serve|is there|have you got] [vegan food|a children menu|fish|gluten-free pizza]?',
+      '[we would like|can we] [eat outside|sit by the window|order the menu|dine at eight].',
+    ],
+  },
+  rent: {
+    labels: ['rent', 'apartment', 'housing'],
+    means: 'It is about a flat',
+    near: ['hotel', 'repair', 'billing', 'price'],
+    texts: [
+      '[I am looking for|we need|is there] [a flat|an apartment|a house] [in {city}|with a garden|with three rooms].',
+      '[how high is|what is|when is] the [rent|deposit][ for the flat| in {city}| due|]?',
+      '[can I|when can I|may we] [see|view|rent|move into] the [flat|apartment|house][ on {weekday}|]?',
+      '[my landlord|the landlord|the tenant upstairs] [raises the rent|wants the deposit|ends the lease].',
+    ],
+  },
+  repair: {
+    labels: ['repair request', 'maintenance', 'home repair'],
+    means: 'Something in the house is to be repaired',
+    near: ['rent', 'technical', 'exchange', 'appointment'],
+    texts: [
+      '[the tap|the roof|the pipe|the toilet] [drips|leaks|is blocked][ since {weekday}| again|].',
+      '[the heating|the lift|the front door|the hall light] is [broken|cold|stuck|out of order], [send somebody|please repair it|call the caretaker].',
+      '[can someone|when can somebody|please] [fix|repair|look at] the [window|lift|sink|heating]?',
+      '[water comes|there is mould|a draught comes] [through the ceiling|in the bathroom|through the window].',
+    ],
+  },
+  job: {
+    labels: ['job application', 'careers', 'job inquiry', 'recruiting', 'jobs'],
+    means: 'Somebody looks for work',
+    texts: [
+      'I [want|would like] to [work for you|apply for a job|join your team].',
+      '[are you hiring|do you have any open jobs|is there a job] [in {city}|at the moment|for students]?',
+      '[where|how] [do I|can I] apply[ for the job in {city}|]?',
+      '[here is|I am sending you] my [CV|application|resume].',
+      '[is the position|is the job] [in {city} |]still [open|free]?',
+      '[do you offer|do you have] internships[ in {city}|]?',
+      '[I am looking|I look] for [work|a job|a position|an internship][ in {city}| at your company|].',
+      '[are there|do you have] [vacancies|openings|jobs|positions] [for students|in {city}|in the kitchen|in sales]?',
+      '[what does|how much does] the [job|position] [pay|ask for|involve][ in {city}|]?',
+      '[who|whom] [do I talk to|is in charge of|can I ask] [about a job|about working here|for an interview]?',
+      '[attached is|please find|enclosed is] my [CV|resume|job application|cover letter].',
+    ],
+  },
+  sickLeave: {
+    labels: ['sick leave', 'sick note', 'absence'],
+    means: 'Somebody stays away from work',
+    near: ['health', 'holiday', 'appointment', 'job'],
+    texts: [
+      'I am [ill|sick|in bed with the flu] and [cannot come to work|stay home|will not be in the office][ today| on {weekday}|].',
+      '{person} [called in sick|is off sick|will be absent|is ill][ until {weekday}| today|].',
+      '[my sick note|the slip from the doctor] [is attached|follows|comes by mail][, I am back on {weekday}|].',
+      '[I have to|I must] [stay home|miss work] [because I am ill|with a fever|today, my child is sick].',
+    ],
+  },
+  holiday: {
+    labels: ['holiday request', 'vacation request', 'time off'],
+    means: 'Days off are asked for',
+    near: ['sickLeave', 'travel', 'hours', 'appointment', 'job'],
+    texts: [
+      '[may I|can I|I would like to] [take|have] [a week|two days|{weekday}] off[, please| in summer|]?',
+      '[how many|are there any] [vacation days|days off|holidays] [do I have left|left for me|are left this year]?',
+      '[please approve|I request|I ask for] [my vacation|my holiday|leave] [from {weekday}|next week|in August].',
+      '[is|was] my [vacation|leave|time off] [approved|granted|in the calendar][ for {weekday}|]?',
+    ],
+  },
+  meeting: {
+    labels: ['meeting', 'schedule meeting', 'meeting request'],
+    means: 'People are to meet at work',
+    near: ['appointment', 'event', 'hours', 'holiday'],
+    texts: [
+      '[let us|we should|can we] [meet|have a call|sit together|talk about the budget] [with {person}|on {weekday}|in the office].',
+      '[the team meeting|the project meeting|the call with {person}] [starts at ten|was moved|is on {weekday}].',
+      '[send|put|write] [the agenda|the minutes|the invitation] [for|of] the [meeting|conference call][, please|].',
+      '[who joins|is {person} in|which room is for] the [team meeting|project meeting|weekly call][ on {weekday}|]?',
+    ],
+  },
+  event: {
+    labels: ['event', 'event tickets', 'event booking'],
+    means: 'It is about an event',
+    near: ['music', 'film', 'meeting', 'travel', 'hotel', 'restaurant', 'price', 'sports'],
+    texts: [
+      '[are there|I want|we need] [tickets|two tickets|seats] for the [festival|fair|exhibition|circus][ on {weekday}|].',
+      '[where|when] [is|starts|takes place] the [festival|fair|exhibition|street party][ in {city}|]?',
+      '[the festival|the fair|the exhibition] in {city} [opens on {weekday}|is sold out|was cancelled].',
+    ],
+  },
+  traffic: {
+    labels: ['traffic', 'traffic report', 'road conditions'],
+    means: 'It is about the roads',
+    near: ['travel', 'weather', 'parking'],
+    texts: [
+      '[a traffic jam|an accident|road works] [on the road to {city}|on the motorway|near {city}][, ten minutes delay|, please drive slowly|].',
+      '[is|was] the [bridge|tunnel|main road|motorway] [to {city} |][closed|blocked|open again]?',
+      '[how is the traffic|are the roads free|is there a jam] [to {city}|in {city}|this morning]?',
+    ],
+  },
+  parking: {
+    labels: ['parking', 'parking question', 'car park'],
+    means: 'A place for the car is wanted',
+    near: ['traffic', 'hotel', 'price'],
+    texts: [
+      '[where can I|is it allowed to|may we] park [my car|the van|here|near the office][ in {city}| on {weekday}|]?',
+      '[is there|do you have] [a car park|a garage|free parking|parking] [near you|at the shop|in {city}]?',
+      '[I got|why is there|who pays] a parking [ticket|fine][ on {weekday}| in {city}|]?',
+    ],
+  },
+  lostItem: {
+    labels: ['lost and found', 'lost item', 'lost property'],
+    means: 'Something was left behind',
+    near: ['lostCard', 'orderStatus', 'complaint'],
+    texts: [
+      'I [left|forgot] my [umbrella|jacket|bag|keys|glasses] [on the bus|in your shop|in the train to {city}|at the counter].',
+      '[did anyone|has anybody|did you] [find|found|hand in] [a scarf|my gloves|a black bag|some keys][ on {weekday}|]?',
+      '[we found|somebody left|there is] [an umbrella|a hat|a phone|a small shoe] [in the hall|on a seat|in the train], [whose is it|who misses it].',
+    ],
+  },
+  donation: {
+    labels: ['donation', 'fundraising', 'charity'],
+    means: 'Something is given for a good cause',
+    near: ['transfer', 'payment'],
+    texts: [
+      '[I want|we would like|how can I] to [donate|give] [clothes|toys|money|books] [to the shelter|to the poor|for the school]?',
+      '[we collect|please give|they raise] [money|blankets|food] for [the animal shelter|children in need|the victims of the flood].',
+      '[can I|may we] [donate|give away] [old toys|a bed|warm coats] [to you|to your charity|for a good cause]?',
+    ],
+  },
+  spam: {
+    labels: ['spam', 'junk', 'advertising'],
+    means: 'It is advertising nobody asked for',
+    near: ['price', 'sales', 'praise', 'transfer'],
+    texts: [
+      '[congratulations|you are the winner|lucky you], you [won|have won] [a million|a free trip|a car|the lottery]! [Click here|Claim it now|Reply today]!',
+      '[earn|make] [thousands|fast cash|easy money] [from home|every day|while you sleep][, click here|, no risk|]!',
+      '[lose weight|grow hair|get rich] [in three days|overnight|without effort] [with one trick|with our miracle pill|guaranteed]!',
+    ],
+  },
+  coding: {
+    labels: ['coding help', 'programming', 'code question'],
+    means: 'It is about code',
+    near: ['technical'],
+    texts: [
+      '[how do I|can you|help me] [sort an array|parse JSON|write a loop|read a file] in [Python|JavaScript|Java|Go]?',
+      '[my function|this loop|the compiler|the unit test] [returns null|never ends|reports a type error|fails on line nine].',
+      '[what does|explain] [this regular expression|the keyword await|a null pointer|recursion] [mean|do|in simple words]?',
+    ],
+  },
+}
