@@ -115,6 +115,7 @@ function openEngine(weightsPath: string, kind: LoadSettings['gpu']): Promise<Lla
         threads,
         batchTokens: 256,
         isReproducible: false,
+        draftTokensMax: 0,
         cacheBytesMax: 0,
         cacheOnDisk: null,
       },

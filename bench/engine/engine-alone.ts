@@ -5,7 +5,7 @@ import type { Answer, Ask, Contestant, Setting } from './contestant.ts'
 
 /** Odyssey's engine without the service around it: the difference is what HTTP, keys and the ledger cost. */
 export async function startEngineAlone(setting: Setting): Promise<Contestant> {
-  const engine = await openEngine(setting)
+  const engine = await openEngine(setting, 0)
   return {
     name: 'Engine alone',
     ask: (ask) => answer(engine, ask),
@@ -14,7 +14,7 @@ export async function startEngineAlone(setting: Setting): Promise<Contestant> {
   }
 }
 
-function openEngine(setting: Setting): Promise<LlamaEngine> {
+export function openEngine(setting: Setting, draftTokensMax: number): Promise<LlamaEngine> {
   return new Promise((resolve, reject) => {
     const engine = new LlamaEngine({
       settings: {
@@ -25,6 +25,7 @@ function openEngine(setting: Setting): Promise<LlamaEngine> {
         threads: setting.threads,
         batchTokens: setting.batchTokens,
         isReproducible: false,
+        draftTokensMax,
         cacheBytesMax: setting.cacheBytes,
         cacheOnDisk: null,
       },

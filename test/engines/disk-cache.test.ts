@@ -48,6 +48,16 @@ for (const [name, weightsPath] of [
       equal(warm.text, cold.text)
     })
 
+    test('stay as useful through one restart after another', async () => {
+      const { usage } = await askAndClose(open())
+      const reused: number[] = []
+      for (let restart = 1; restart <= 3; restart += 1) {
+        reused.push((await askAndClose(open())).usage.inputCacheRead)
+      }
+      ok((reused[0] ?? 0) >= 0.95 * promptOf(usage), `${reused.join(', ')} of ${promptOf(usage)}`)
+      equal(new Set(reused).size, 1, reused.join(', '))
+    })
+
     test('are written when the engine rests, so that a killed process has lost little', async () => {
       const engine = open()
       await ask(engine, question)

@@ -23,7 +23,7 @@ let endOfPrompt: number
 before(async () => {
   engine = openLlama({ cacheBytesMax: 1_000_000_000 })
   const loading = { gpu: 'off', slots: 1, windowTokensMax: 512, threads: 1, batchTokens: 32 } as const
-  const rest = { isReproducible: false, cacheBytesMax: 0, cacheOnDisk: null }
+  const rest = { isReproducible: false, draftTokensMax: 0, cacheBytesMax: 0, cacheOnDisk: null }
   const { vocabulary } = await loadNative({ weightsPath: placeholderPath, ...loading, ...rest })
   const count = (markup: string) => vocabulary.tokenize(markup, true).length
   endOfPrompt = count('<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n')

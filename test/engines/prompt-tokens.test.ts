@@ -24,6 +24,7 @@ before(async () => {
     threads: 1,
     batchTokens: 64,
     isReproducible: false,
+    draftTokensMax: 0,
     cacheBytesMax: 0,
     cacheOnDisk: null,
   })

@@ -48,6 +48,7 @@ function loadVocabulary() {
     threads: 1,
     batchTokens: 32,
     isReproducible: false,
+    draftTokensMax: 0,
     cacheBytesMax: 0,
     cacheOnDisk: null,
   })

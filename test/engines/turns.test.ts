@@ -137,3 +137,39 @@ test('more answers to one request than there are slots come in order', async () 
   assert.equal(events.filter(({ type }) => type === 'finish').length, 7)
   assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
 })
+
+test('a request enters the line only when its turn lets it, and no answer is longer than the turn allows', async () => {
+  const lets = Promise.withResolvers<{ outputTokensMax: number }>()
+  let counted: number | null = null
+  const turn = {
+    begin(tokens: number) {
+      counted = tokens
+      return lets.promise
+    },
+    made() {},
+  }
+  const request = requestOf('key_limited', 20, { outputTokensMax: 50, outputTokensMin: 50 })
+  const answer = collect(engine.generate(request, never, turn))
+  await until(() => counted !== null, 'The turn was not asked.')
+  assert.equal(engine.queue().upcoming[0]?.inputTokens, null)
+  lets.resolve({ outputTokensMax: 7 })
+  const { usage, reason } = await answer
+  assert.deepEqual([usage.output, reason, inputTokens(usage)], [7, { kind: 'length' }, counted])
+})
+
+test('whoever leaves while its turn is not decided is gone at once', async () => {
+  const controller = new AbortController()
+  let isAsked = false
+  const turn = {
+    begin() {
+      isAsked = true
+      return new Promise<void>(() => {})
+    },
+    made() {},
+  }
+  const left = collect(engine.generate(requestOf('key_left', 20), controller.signal, turn))
+  await until(() => isAsked, 'The turn was not asked.')
+  controller.abort()
+  await assert.rejects(left, GenerationAborted)
+  assert.equal(engine.status().waiting, 0)
+})

@@ -3,7 +3,9 @@ import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { readMemory } from './memory-room.ts'
 import { readFileState, resolveWeights } from './model-weights.ts'
+import { shareCache } from './share-cache.ts'
 import { startEngine, type RunningEngine } from './start-engine.ts'
 
 export type PoolOptions = {
@@ -12,6 +14,9 @@ export type PoolOptions = {
   /** Something that the status tells of has changed. */
   onChange(): void
 }
+
+/** An eighth of the memory holds prompts that have left their slots. */
+const cacheShareDefault = 8
 
 /** A request that has already looked its engine up has certainly begun by then. */
 const graceMs = 1_000
@@ -49,6 +54,7 @@ export class EnginePool {
     const running = this.find(weightsPath) ?? this.#start(weightsPath)
     this.#holds.set(running, (this.#holds.get(running) ?? 0) + 1)
     this.#retirements.delete(running)
+    this.#shareCache()
     return running
   }
 
@@ -100,6 +106,14 @@ export class EnginePool {
     return running
   }
 
+  /** What the prompts of all engines may take in memory is one number, whatever the number of engines. */
+  #shareCache(): void {
+    const { cacheBytesMax } = this.#options.config.engine
+    const bytesMax = cacheBytesMax ?? readMemory().totalBytes / cacheShareDefault
+    const engines = [...this.#holds].map(([{ llama }, holds]) => ({ llama, isHeld: holds > 0 }))
+    for (const { llama, bytes } of shareCache(engines, bytesMax)) llama.resizeCache(bytes)
+  }
+
   #modelsOf(running: RunningEngine): ModelId[] {
     return [...this.#byModel].filter(([, other]) => other === running).map(([id]) => id)
   }
@@ -107,6 +121,7 @@ export class EnginePool {
   #letGo(running: RunningEngine, end: () => Promise<void>): void {
     const holds = (this.#holds.get(running) ?? 0) - 1
     this.#holds.set(running, holds)
+    this.#shareCache()
     if (holds > 0 || this.#isClosed) return
     end().catch((error: unknown) => this.#options.log.error({ error }, 'an engine could not be ended'))
   }

@@ -36,6 +36,9 @@ export type StartOptions = {
 /** The last lines of a child tell best why it failed. */
 const linesKept = 3
 
+/** Four times four tokens in a step: beyond that a processor gains nothing any more. */
+const draftTokensDefault = 15
+
 export function startEngine({ config, weightsPath, file, log, onChange }: StartOptions): RunningEngine {
   const loaded = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<string>()
@@ -84,7 +87,9 @@ function toAdmissionOptions({ server }: Config): AdmissionOptions {
 }
 
 function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions['settings'] {
-  const { reproducible: isReproducible, cacheFolder, cacheFolderBytesMax, ...settings } = config.engine
+  const { reproducible: isReproducible, speculation, cacheFolder, cacheFolderBytesMax, ...settings } = config.engine
+  // The pool shares the room for prompts out among its engines.
+  const cacheBytesMax = 0
   const cacheOnDisk =
     cacheFolder === null
       ? null
@@ -93,5 +98,17 @@ function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions
           bytesMax: cacheFolderBytesMax,
           key: loadSecrets(config.home).promptCacheKey,
         }
-  return { ...settings, weightsPath, isReproducible, cacheOnDisk }
+  return {
+    ...settings,
+    weightsPath,
+    isReproducible,
+    cacheBytesMax,
+    draftTokensMax: toDraftTokensMax(speculation),
+    cacheOnDisk,
+  }
+}
+
+function toDraftTokensMax(speculation: Config['engine']['speculation']): number {
+  if (speculation === 'off') return 0
+  return speculation === 'on' ? draftTokensDefault : speculation
 }

@@ -47,7 +47,8 @@ export class FakeEngine implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    await Promise.race([aborted(signal), turn?.begin(promptTokens)])
+    const terms = await Promise.race([aborted(signal), turn?.begin(promptTokens)])
+    const outputTokensMax = Math.min(request.outputTokensMax, terms?.outputTokensMax ?? Infinity)
     let held = 1
     this.#running += held
     const end = () => {
@@ -55,7 +56,7 @@ export class FakeEngine implements Engine {
       held = 0
     }
     try {
-      for await (const event of this.#answer(request, signal)) {
+      for await (const event of this.#answer({ ...request, outputTokensMax }, signal)) {
         if (event.type === 'finish') end()
         turn?.made(event)
         yield event
@@ -142,6 +143,8 @@ function* eventsOf(step: FakeStep, meter: Meter): Generator<GenerationEvent> {
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
+  // A signal that has fired does not fire again.
+  if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 

@@ -14,11 +14,13 @@ export type ToChild =
       readonly awaitsTurn: boolean
     }
   /** A prepared task may have a slot. */
-  | { readonly kind: 'begin'; readonly id: TaskId }
+  | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number | null }
   | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
   | { readonly kind: 'abort'; readonly id: TaskId }
   /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
   | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }
+  /** The room for prompts that have left their slots has changed. */
+  | { readonly kind: 'resize-cache'; readonly bytesMax: number }
   | { readonly kind: 'ping' }
   /** Save what is worth saving and end. */
   | { readonly kind: 'stop' }
@@ -39,7 +41,10 @@ export type FromChild =
   | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
   | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
   /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
-  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
+  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean; readonly drafts: DraftCounts }
+
+/** Tokens that a child has computed ahead, and those of them that its answers then had. */
+export type DraftCounts = { readonly drafted: number; readonly accepted: number }
 
 export type LoadSettings = {
   readonly weightsPath: string
@@ -51,8 +56,10 @@ export type LoadSettings = {
   readonly batchTokens: number
   /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
   readonly isReproducible: boolean
-  /** Prompts that have left their slots are kept in memory up to so many bytes; null chooses by the memory there is. */
-  readonly cacheBytesMax: number | null
+  /** Tokens that may be guessed from the text and computed ahead; zero computes none ahead. */
+  readonly draftTokensMax: number
+  /** Prompts that have left their slots are kept in memory up to so many bytes. */
+  readonly cacheBytesMax: number
   /** Where they are kept over a restart; null keeps nothing. */
   readonly cacheOnDisk: { readonly folder: string; readonly bytesMax: number; readonly key: Uint8Array } | null
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
+import type { DraftCounts, FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
 import { Supervisor, type ChildReady } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 
@@ -22,7 +22,10 @@ const readyWaitMsMax = 10_000
 const abortWaitMsMax = 2_000
 
 /** What sampling and grammars give for any weights. */
-const always: readonly Feature[] = ['json-output', 'logprobs', 'logit-bias', 'output-min']
+const always: ReadonlySet<Feature> = new Set(['json-output', 'logprobs', 'logit-bias', 'output-min'])
+const withTools: ReadonlySet<Feature> = new Set([...always, 'tools'])
+
+const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
@@ -33,6 +36,9 @@ export class LlamaEngine implements Engine {
   #lastId = 0
   #ready: ChildReady | null = null
   #isClosed = false
+  #drafts: DraftCounts = noDrafts
+  /** Those of children that have ended. */
+  #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
     this.#clock = options.clock
@@ -48,6 +54,8 @@ export class LlamaEngine implements Engine {
       onMessage: (message) => this.#receive(message),
       onExit: (reason) => {
         for (const task of this.#tasks.values()) task.tell({ kind: 'crashed' })
+        this.#draftsBefore = sum(this.#draftsBefore, this.#drafts)
+        this.#drafts = noDrafts
         options.onExit(reason)
         this.#wakeWaiters()
       },
@@ -77,27 +85,37 @@ export class LlamaEngine implements Engine {
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
     const task = await this.#createTask(signal)
     this.#send({ kind: 'count', id: task.id, request })
+    const abort = () => this.#supervisor.send({ kind: 'abort', id: task.id })
+    signal.addEventListener('abort', abort, { once: true })
     try {
       const news = await task.next()
       if (news.kind === 'counted') return news.tokens
-      if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
+      throwIfRefused(news, signal)
       throw engineFailed()
     } finally {
+      signal.removeEventListener('abort', abort)
       this.#tasks.delete(task.id)
     }
   }
 
   status(): EngineStatus {
     const { state } = this.#supervisor
-    const running = [...this.#tasks.values()].filter((task) => task.hasStarted).length
+    let running = 0
+    for (const task of this.#tasks.values()) if (task.hasStarted) running += 1
     return {
       state: this.#isClosed || state === 'stopped' ? 'closed' : state,
       windowTokens: this.#ready?.windowTokens ?? null,
-      features: new Set(this.#ready?.takesTools === false ? always : [...always, 'tools']),
+      features: this.#ready?.takesTools === false ? always : withTools,
       running,
       waiting: this.#tasks.size - running,
       slots: this.#ready?.slots ?? null,
+      drafts: sum(this.#draftsBefore, this.#drafts),
     }
+  }
+
+  /** Prompts that have left their slots may take so many bytes from now on; what is too much goes. */
+  resizeCache(bytesMax: number): void {
+    this.#supervisor.resizeCache(bytesMax)
   }
 
   async close(): Promise<void> {
@@ -119,7 +137,9 @@ export class LlamaEngine implements Engine {
   }
 
   async #beginInTurn(task: Task, inputTokens: number): Promise<void> {
-    if (await task.awaitTurn(inputTokens)) this.#supervisor.send({ kind: 'begin', id: task.id })
+    const terms = await task.awaitTurn(inputTokens)
+    if (terms === null) return
+    this.#supervisor.send({ kind: 'begin', id: task.id, outputTokensMax: terms.outputTokensMax ?? null })
   }
 
   /** Passes a task's events on. Ends with `crashed` when the child is gone; an abort and a refusal throw. */
@@ -159,6 +179,8 @@ export class LlamaEngine implements Engine {
   #receive(message: FromChild): void {
     if (message.kind === 'events') {
       for (const [id, event] of message.batch) this.#tasks.get(id)?.tell({ kind: 'event', event })
+    } else if (message.kind === 'pong') {
+      this.#drafts = message.drafts
     } else if ('id' in message) {
       this.#tasks.get(message.id)?.tell(message)
     }
@@ -191,6 +213,10 @@ export class LlamaEngine implements Engine {
   #wakeWaiters(): void {
     for (const wake of this.#readyWaiters) wake()
   }
+}
+
+function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
+  return { drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted }
 }
 
 function countCharacters({ messages }: EngineRequest): number {

@@ -26,6 +26,8 @@ export type SupervisorOptions = {
 
 /** A child that does not answer for this long hangs. */
 const silenceMsMax = 10_000
+/** Before its first word a child has to be started, which takes long on a machine where everything starts at once. */
+const launchMsMax = 60_000
 /** Making text into tokens keeps a child from answering; the slowest text measured took 0.44 µs a character. */
 const msPerCharacter = 0.001
 /** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
@@ -48,9 +50,11 @@ export class Supervisor {
   /** False after weights could not be loaded: another try is made, but nobody need wait for it. */
   #canLoad = true
   #cancelRestart = () => {}
+  #cacheBytesMax: number
 
   constructor(options: SupervisorOptions) {
     this.#options = options
+    this.#cacheBytesMax = options.settings.cacheBytesMax
     this.#launch()
   }
 
@@ -71,6 +75,12 @@ export class Supervisor {
     const from = Math.max(this.#patientUntilMs, this.#options.clock.monotonicMs())
     this.#patientUntilMs = from + characters * msPerCharacter
     this.send(message)
+  }
+
+  /** Tells this child, and each that comes after it. */
+  resizeCache(bytesMax: number): void {
+    this.#cacheBytesMax = bytesMax
+    this.send({ kind: 'resize-cache', bytesMax })
   }
 
   /** Ends the child at once; it is restarted like after any crash. */
@@ -113,7 +123,7 @@ export class Supervisor {
     })
     child.on('message', (message) => this.#receive(message))
     for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
-    this.send({ kind: 'load', settings: this.#options.settings })
+    this.send({ kind: 'load', settings: { ...this.#options.settings, cacheBytesMax: this.#cacheBytesMax } })
   }
 
   #receive(message: unknown): void {
@@ -152,7 +162,7 @@ export class Supervisor {
 
 /** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
 function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => number): () => void {
-  let heardAtMs = clock.monotonicMs()
+  let heardAtMs = clock.monotonicMs() + launchMsMax - silenceMsMax
   let progressAtMs = heardAtMs
   let lastSteps = 0
   child.on('message', (message: FromChild) => {

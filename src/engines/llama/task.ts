@@ -1,4 +1,4 @@
-import type { Turn } from '../../core/engine.ts'
+import type { Turn, TurnTerms } from '../../core/engine.ts'
 import type { ApiErrorReason } from '../../core/error.ts'
 import type { GenerationEvent, Usage } from '../../core/generation.ts'
 import { createAsyncQueue } from '../../lib/async-queue.ts'
@@ -50,16 +50,16 @@ export class Task {
     this.#news.push(news)
   }
 
-  /** Waits until a prepared task may begin. Where it may not, the reason is among the news. */
-  async awaitTurn(inputTokens: number): Promise<boolean> {
+  /** Waits until a prepared task may begin. Where it may not, the answer is null and the reason is among the news. */
+  async awaitTurn(inputTokens: number): Promise<Partial<TurnTerms> | null> {
     this.#isWaiting = true
     try {
-      await this.#turn?.begin(inputTokens)
+      const terms = await this.#turn?.begin(inputTokens)
       this.#isWaiting = false
-      return true
+      return terms ?? {}
     } catch (error) {
       this.tell({ kind: 'refused', error })
-      return false
+      return null
     }
   }
 

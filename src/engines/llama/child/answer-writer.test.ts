@@ -48,6 +48,26 @@ const deltas = (events: readonly GenerationEvent[]) =>
 const tokens = (events: readonly GenerationEvent[]) =>
   events.flatMap((event) => (event.type === 'delta' ? [event.tokens] : []))
 
+test('what a client asked to keep is counted up to the furthest mark, and the long part up to the furthest long one', () => {
+  const count = (read: number, ...breakpoints: { length: number; lifetimeMs: number }[]) => {
+    const vocabulary = { bytesOf: () => Buffer.from(''), endsGeneration: () => false } as unknown as Vocabulary
+    const prompt = { tokens: new Uint32Array(100), thinks: false, startsThinking: false }
+    const rest = { tags: null, toolCalls: null, dropsRemainder: false, isCallsOnly: false, vocabulary, emit: () => {} }
+    const writer = new AnswerWriter({ request: engineRequest(), prompt, ...rest })
+    writer.countCached(read, breakpoints)
+    const { inputUncached, inputCacheRead, inputCacheWrite, inputCacheWriteLong } = writer.usage()
+    return [inputUncached, inputCacheRead, inputCacheWrite, inputCacheWriteLong]
+  }
+  const long = { length: 40, lifetimeMs: 3_600_000 }
+  const short = { length: 90, lifetimeMs: 300_000 }
+  assert.deepEqual(count(0, long, short), [10, 0, 90, 40])
+  assert.deepEqual(count(30, long, short), [10, 30, 60, 10])
+  assert.deepEqual(count(60, long, short), [10, 60, 30, 0])
+  assert.deepEqual(count(95, long, short), [5, 95, 0, 0])
+  assert.deepEqual(count(0, short), [10, 0, 90, 0])
+  assert.deepEqual(count(0), [100, 0, 0, 0])
+})
+
 test('a character that comes in pieces is shown when it is whole, with all its tokens', async () => {
   const face = Buffer.from('😀')
   const events = await write(['a', face.subarray(0, 1), face.subarray(1, 3), face.subarray(3), 'b', null])
@@ -56,7 +76,14 @@ test('a character that comes in pieces is shown when it is whole, with all its t
   assert.deepEqual(events.at(-1), {
     type: 'finish',
     reason: { kind: 'end' },
-    usage: { inputUncached: 5, inputCacheRead: 0, inputCacheWrite: 0, output: 6, outputThinking: 0 },
+    usage: {
+      inputUncached: 5,
+      inputCacheRead: 0,
+      inputCacheWrite: 0,
+      inputCacheWriteLong: 0,
+      output: 6,
+      outputThinking: 0,
+    },
   })
 })
 

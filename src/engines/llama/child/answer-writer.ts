@@ -13,9 +13,13 @@ import { createThinkingSplitter, type SplitText } from '../../../prompts/thinkin
 import type { ToolCallParser } from '../../../prompts/tool-format/parse-tool-calls.ts'
 import type { ToolCallPart } from '../../../prompts/tool-format/parsing/tool-call-part.ts'
 import { BlockWriter } from './block-writer.ts'
+import type { Breakpoint } from './find-candidates.ts'
 import type { Prompt } from './prompt-builder.ts'
 import { TokenTextDecoder } from './token-text.ts'
 import type { Vocabulary } from './vocabulary.ts'
+
+/** What is kept so long is priced as kept for an hour. */
+const longLifetimeMs = 60 * 60_000
 
 export type AnswerWriterOptions = {
   readonly request: EngineRequest
@@ -44,6 +48,7 @@ export class AnswerWriter {
   readonly #blocks: BlockWriter
   #inputCacheRead = 0
   #inputCacheWrite = 0
+  #inputCacheWriteLong = 0
   #output = 0
   #outputThinking = 0
   #calls = 0
@@ -69,10 +74,11 @@ export class AnswerWriter {
   }
 
   /** Notes how much of the prompt was there already, and how much of the rest the client asked to keep. */
-  countCached(read: number, breakpoints: readonly { readonly length: number }[]): void {
-    const kept = Math.max(0, ...breakpoints.map(({ length }) => length))
+  countCached(read: number, breakpoints: readonly Breakpoint[]): void {
+    const long = breakpoints.filter(({ lifetimeMs }) => lifetimeMs >= longLifetimeMs)
     this.#inputCacheRead = read
-    this.#inputCacheWrite = Math.max(0, kept - read)
+    this.#inputCacheWrite = Math.max(0, furthest(breakpoints) - read)
+    this.#inputCacheWriteLong = Math.max(0, furthest(long) - read)
   }
 
   usage(): Usage {
@@ -80,6 +86,7 @@ export class AnswerWriter {
       inputUncached: this.#options.prompt.tokens.length - this.#inputCacheRead - this.#inputCacheWrite,
       inputCacheRead: this.#inputCacheRead,
       inputCacheWrite: this.#inputCacheWrite,
+      inputCacheWriteLong: this.#inputCacheWriteLong,
       output: this.#output,
       outputThinking: this.#outputThinking,
     }
@@ -194,6 +201,10 @@ export class AnswerWriter {
     this.#blocks.writeText(match.text)
     return match.matched
   }
+}
+
+function furthest(breakpoints: readonly Breakpoint[]): number {
+  return Math.max(0, ...breakpoints.map(({ length }) => length))
 }
 
 function unwrapInput(text: string): string {

@@ -4,13 +4,17 @@
 //     assemble one batch: one token of each running answer, a share of each prompt
 //     decode it, sample where an answer goes on, hand out what came of it
 //
+// Where answers repeat a text, tokens are guessed and decoded behind the one token. Each that is
+// then chosen as guessed need not be decoded any more; what follows another one is taken back.
+//
 // Between two steps the loop is at rest, so an abort takes effect within one step.
 
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
-import { eventsInFlightMax, type TaskId } from '../ipc.ts'
+import { eventsInFlightMax, type DraftCounts, type TaskId } from '../ipc.ts'
 import type { LogitIndex, Native } from './native.ts'
 import type { PromptCache } from './prompt-cache.ts'
+import { draftTogether } from './speculation/draft-together.ts'
 import { beginTask, type Task } from './task.ts'
 
 export type DecodeLoopOutput = {
@@ -20,13 +24,15 @@ export type DecodeLoopOutput = {
   failed(id: TaskId, error: unknown): void
 }
 
-/** A task's share of a batch; `logit` is where it is sampled, null while its prompt goes on. */
-type Chunk = {
-  readonly task: Task
-  readonly slot: number
-  readonly tokens: Uint32Array
-  readonly logit: LogitIndex | null
-}
+type TaskInSlot = { readonly task: Task; readonly slot: number }
+
+/** A task's share of a batch: its own tokens, and guessed ones behind them. */
+type Share = TaskInSlot & { readonly tokens: Uint32Array; readonly draft: Uint32Array }
+
+/** `logits` are where it is sampled: behind its last token and behind each of the draft, nowhere while its prompt goes on. */
+type Chunk = Share & { readonly logits: readonly LogitIndex[] }
+
+const nothing = new Uint32Array()
 
 const restBeforeSavingMs = 1_000
 
@@ -41,6 +47,8 @@ export class DecodeLoop {
   #outbox: (readonly [TaskId, GenerationEvent])[] = []
   #wake: () => void = () => {}
   #steps = 0
+  #drafted = 0
+  #accepted = 0
 
   constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput) {
     this.#native = native
@@ -52,6 +60,10 @@ export class DecodeLoop {
   /** Decode steps so far. */
   get steps(): number {
     return this.#steps
+  }
+
+  get drafts(): DraftCounts {
+    return { drafted: this.#drafted, accepted: this.#accepted }
   }
 
   get isBusy(): boolean {
@@ -107,6 +119,11 @@ export class DecodeLoop {
   /** Until there is work again. A longer rest is used to save what a crash would lose. */
   async #rest(): Promise<void> {
     const woken = new Promise<'woken'>((resolve) => (this.#wake = () => resolve('woken')))
+    const ahead = this.#cache.readAhead()?.then(() => 'read' as const)
+    if (ahead !== undefined) {
+      if ((await Promise.race([woken, ahead])) === 'read') await this.#cache.takeReadAhead(this.#freeSlots())
+      return
+    }
     if (!this.#cache.hasUnsaved(this.#freeSlots())) return void (await woken)
     const stop = new AbortController()
     const rested = setTimeout(restBeforeSavingMs, 'rested', { signal: stop.signal }).catch(() => 'woken')
@@ -131,13 +148,18 @@ export class DecodeLoop {
   }
 
   async #fillSlots(): Promise<void> {
-    for (;;) {
+    for (let passed = 0; ;) {
       const free = this.#freeSlots()
-      const task = free.size === 0 ? undefined : this.#waiting.shift()
+      const [task] = free.size === 0 ? [] : this.#waiting.splice(passed, 1)
       if (task === undefined) return
       this.#arriving = task
       const placement = await this.#cache.place(task.prompt, free)
       this.#arriving = null
+      if (placement === null) {
+        this.#putBack(task, passed)
+        passed += 1
+        continue
+      }
       this.#slots[placement.slot] = task
       try {
         beginTask(task, placement)
@@ -145,6 +167,12 @@ export class DecodeLoop {
         this.#fail(task, error)
       }
     }
+  }
+
+  /** A prompt that waits for another one to be computed is asked again after the next step. */
+  #putBack(task: Task, index: number): void {
+    if (task.isAborted) this.#output.aborted(task.id, zeroUsage)
+    else this.#waiting.splice(index, 0, task)
   }
 
   async #step(): Promise<void> {
@@ -155,10 +183,8 @@ export class DecodeLoop {
       this.#cache.extend(slot, tokens)
       await this.#cache.takeDueCheckpoint(slot)
     }
-    const advancing = chunks.map(async ({ task, logit }) => {
-      if (logit !== null) await this.#advance(task, logit).catch((error: unknown) => this.#fail(task, error))
-    })
-    await Promise.all(advancing)
+    const accepted = await Promise.all(chunks.map((chunk) => this.#advanceThrough(chunk)))
+    chunks.forEach((chunk, index) => this.#settle(chunk, accepted[index] ?? 0))
     this.#flush()
   }
 
@@ -168,19 +194,40 @@ export class DecodeLoop {
     const tasks = this.#tasksOfStep()
     const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
     const share = prompts === 0 ? 1 : Math.max(1, Math.floor((batchTokens - (tasks.length - prompts)) / prompts))
-    const chunks = tasks.map(({ task, slot }) => {
+    const drafts = prompts === 0 && this.#native.draftTokensMax > 0 ? this.#draft(tasks) : []
+    const shares = tasks.map(({ task, slot }, index): Share => {
       const until = this.#cache.untilCheckpoint(slot) ?? share
-      return { task, slot, tokens: task.pending.subarray(0, Math.min(share, until)) }
+      const tokens = task.pending.subarray(0, Math.min(share, until))
+      return { task, slot, tokens, draft: drafts[index] ?? nothing }
     })
-    context.initBatch(chunks.reduce((sum, { tokens }) => sum + tokens.length, 0))
-    return chunks.map(({ task, slot, tokens }) => {
-      const isLast = tokens.length === task.pending.length
-      const logitAt = isLast ? Uint32Array.of(tokens.length - 1) : new Uint32Array()
-      const logits = context.addToBatch(slot, task.position, tokens, logitAt)
-      task.position += tokens.length
-      task.pending = task.pending.subarray(tokens.length)
-      return { task, slot, tokens, logit: logits[0] ?? null }
+    context.initBatch(shares.reduce((sum, { tokens, draft }) => sum + tokens.length + draft.length, 0))
+    return shares.map((one) => this.#addToBatch(one))
+  }
+
+  #addToBatch(share: Share): Chunk {
+    const { task, slot, tokens, draft } = share
+    const isLast = tokens.length === task.pending.length
+    const logitAt = isLast ? Array.from({ length: 1 + draft.length }, (_, index) => tokens.length - 1 + index) : []
+    const added = draft.length === 0 ? tokens : Uint32Array.of(...tokens, ...draft)
+    const logits = this.#native.context.addToBatch(slot, task.position, added, Uint32Array.from(logitAt))
+    task.position += tokens.length
+    task.pending = task.pending.subarray(tokens.length)
+    return { ...share, logits: Array.from(logits) }
+  }
+
+  /** Drafts for a step in which answers alone are computed. */
+  #draft(tasks: readonly TaskInSlot[]): Uint32Array[] {
+    const answers = tasks.map(({ task, slot }) => {
+      const output = task.writer.usage().output
+      // The token that is chosen behind a whole draft must be within the limits as well.
+      const room = Math.min(task.outputTokensMax - output, this.#native.windowTokens - task.position) - 1
+      const [next = 0] = task.pending
+      const draft = (most: number) => task.speculator?.draft(this.#cache.tokensOf(slot), next, output, most) ?? nothing
+      return { room, draft }
     })
+    const drafts = draftTogether(answers, this.#native.batchTokens)
+    this.#drafted += drafts.reduce((sum, { length }) => sum + length, 0)
+    return drafts
   }
 
   /**
@@ -189,7 +236,7 @@ export class DecodeLoop {
    * Sums come out a little different in batches of different sizes, and now and
    * then that tips a choice.
    */
-  #tasksOfStep(): { readonly task: Task; readonly slot: number }[] {
+  #tasksOfStep(): TaskInSlot[] {
     const tasks = this.#slots.flatMap((task, slot) => (task !== null && isRunnable(task) ? [{ task, slot }] : []))
     if (!this.#native.isReproducible) return tasks
     return tasks.slice(this.#steps % tasks.length).slice(0, 1)
@@ -201,10 +248,41 @@ export class DecodeLoop {
     this.#output.failed(task.id, error)
   }
 
+  /** Goes on token by token as long as the next one was drafted. Returns how much of the draft the answer has now. */
+  async #advanceThrough({ task, draft, logits }: Chunk): Promise<number> {
+    let accepted = 0
+    try {
+      for (const logit of logits) {
+        await this.#advance(task, logit)
+        const isDrafted = task.pending.length === 1 && task.pending[0] === draft[accepted]
+        if (!isDrafted) break
+        task.pending = nothing
+        task.position += 1
+        accepted += 1
+      }
+    } catch (error) {
+      this.#fail(task, error)
+    }
+    return accepted
+  }
+
+  /** Not while any token is sampled: memory is changed at rest only. */
+  #settle({ task, slot, draft }: Chunk, accepted: number): void {
+    if (draft.length === 0) return
+    this.#accepted += accepted
+    task.speculator?.settle(draft.length, accepted)
+    try {
+      this.#cache.settle(slot, draft, accepted)
+    } catch (error) {
+      if (this.#slots[slot] === task) this.#fail(task, error)
+    }
+  }
+
   async #advance(task: Task, logit: LogitIndex): Promise<void> {
     if (task.isAborted || task.chooser === null) return
     if (task.outputTokensMax === 0) return this.#end(task, { kind: task.limitKind })
     const { token, logprob } = await task.chooser.choose(logit)
+    task.speculator?.observe(token)
     const wasAnswering = task.writer.isAnswering
     const steered = wasAnswering ? task.steering.take(token, task.chooser) : { text: null, tokens: [token] }
     const reason = task.writer.accept(token, logprob, steered.text)

@@ -1,9 +1,8 @@
-import type { CacheReport } from '../../../core/generation.ts'
 import type { DiskCache, DiskEntry } from './disk-cache.ts'
 import { livePins, usableLength, type Pin } from './held-prefix.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import type { Snapshot, SnapshotStore } from './snapshot-store.ts'
-import type { TokenList } from './token-list.ts'
+import { commonPrefix, type TokenList } from './token-list.ts'
 
 /** A prompt that looks for a slot. */
 export type PromptToPlace = {
@@ -29,6 +28,10 @@ export type Holding = {
   lastUsedMs: number
   /** It holds what the disk does not. */
   isUnsaved: boolean
+  /** It was read from the disk before anybody asked for it. */
+  isReadAhead: boolean
+  /** The prompt that is, or was, computed into the slot, as far as it will be of use to others. */
+  prompt: Pick<PromptToPlace, 'tokens' | 'conversationLength'>
 }
 
 export type Candidate = {
@@ -46,7 +49,7 @@ export type Candidate = {
 /** A shorter prefix is computed again sooner than it is copied or put aside. */
 export const worthKeepingTokens = 64
 
-type Places = {
+export type Places = {
   readonly slots: readonly (Holding | null)[]
   readonly memory: SequenceMemory
   readonly store: SnapshotStore
@@ -57,6 +60,8 @@ type Places = {
 export async function findCandidates(places: Places, prompt: PromptToPlace, nowMs: number): Promise<Candidate[]> {
   const { slots, memory, store, disk } = places
   const { namespace, tokens } = prompt
+  // First of all: whatever is listed below may be gone after a pause.
+  const entries = (await disk?.of(namespace)) ?? []
   const inSlots = slots.flatMap((holding, slot): Candidate[] => {
     if (holding?.namespace !== namespace || livePins(holding.pins, nowMs) !== holding.pins) return []
     const held = { ...holding, tokens: holding.tokens.view() }
@@ -67,7 +72,7 @@ export async function findCandidates(places: Places, prompt: PromptToPlace, nowM
     const usable = usableLength(snapshot, tokens, () => memory.isWhole)
     return { from: { kind: 'memory', snapshot }, length: snapshot.stateLength, ...usable }
   })
-  const onDisk = ((await disk?.of(namespace)) ?? []).flatMap((entry): Candidate[] => {
+  const onDisk = entries.flatMap((entry): Candidate[] => {
     if (livePins(entry.pins, nowMs) !== entry.pins) return []
     const usable = usableLength(entry, tokens, () => memory.isWhole)
     return [{ from: { kind: 'disk', entry }, length: entry.tokens.length, ...usable }]
@@ -82,9 +87,28 @@ export function isWorthMoving({ usable, length }: Candidate): boolean {
   return usable >= worthKeepingTokens && length <= movedPerUsedMax * usable
 }
 
-export function sourceOf({ from }: Candidate, slot: number): CacheReport['source'] {
-  if (from.kind !== 'slot') return from.kind
-  return from.slot === slot ? 'slot' : 'copy'
+/** A beginning of a prompt that is being computed for another one. */
+export type Coming = { readonly slot: number; readonly holding: Holding; readonly length: number }
+
+/** The longest beginning of a prompt that a slot at work will soon have computed, and that can be copied from it then. */
+export function findComing(slots: Places['slots'], prompt: PromptToPlace, free: ReadonlySet<number>): Coming | null {
+  const found = slots.flatMap((holding, slot): Coming[] => {
+    if (holding?.namespace !== prompt.namespace || free.has(slot)) return []
+    const length = Math.min(commonPrefix(holding.prompt.tokens, prompt.tokens), prompt.tokens.length - 1)
+    return length > holding.tokens.length ? [{ slot, holding, length }] : []
+  })
+  return found.reduce<Coming | null>((most, one) => (one.length > (most?.length ?? 0) ? one : most), null)
+}
+
+/** Waiting costs a prompt its share of the steps until then, so it has to save most of what there is to compute. */
+export function isWorthWaiting(
+  { slot, length }: Coming,
+  candidates: readonly Candidate[],
+  { tokens }: PromptToPlace,
+): boolean {
+  const elsewhere = candidates.filter((candidate) => slotOf(candidate) !== slot)
+  const usable = elsewhere.reduce((most, candidate) => Math.max(most, candidate.usable), 0)
+  return length - usable >= worthKeepingTokens && 2 * (length - usable) >= tokens.length - usable
 }
 
 export function slotOf({ from }: Candidate): number {

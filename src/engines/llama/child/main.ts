@@ -2,7 +2,6 @@
 // the service but the messages of ipc.ts, and it ends when the service does.
 
 import { statSync } from 'node:fs'
-import { totalmem } from 'node:os'
 
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
@@ -19,19 +18,22 @@ import { PromptCache } from './prompt-cache.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
 import { refuseUnknownTokens } from './refuse-unknown-tokens.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
-import { createTask, type Task, type TaskContext } from './task.ts'
+import { createTask, limitOutput, type Task, type TaskContext } from './task.ts'
 import { boundaryTexts, createVocabulary } from './vocabulary.ts'
+import { warmUp } from './warm-up.ts'
 
 type Asked = { readonly id: TaskId; readonly request: EngineRequest }
 type AskedToGenerate = Asked & { readonly awaitsTurn: boolean }
-type Loaded = { readonly loop: DecodeLoop; readonly prompts: PromptBuilder; readonly context: TaskContext }
+type Loaded = {
+  readonly loop: DecodeLoop
+  readonly prompts: PromptBuilder
+  readonly context: TaskContext
+  resizeCache(bytesMax: number): void
+}
 
 /** For weights that bring no template of their own. */
 const plainTemplate =
   '{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}'
-
-/** An eighth of the memory holds prompts that have left their slots. */
-const cacheShareDefault = 8
 
 function send(message: FromChild): void {
   process.send?.(message)
@@ -39,6 +41,8 @@ function send(message: FromChild): void {
 
 class EngineChild {
   #loaded: Loaded | null = null
+  /** Null while nothing else was said than when loading began. */
+  #cacheBytesMax: number | null = null
   /** Tasks whose prompt is being built. */
   readonly #preparing = new Set<TaskId>()
   /** Tasks that wait for the service's word before they may have a slot. */
@@ -51,7 +55,7 @@ class EngineChild {
       case 'generate':
         return void this.#prepare(message.id, (loaded) => this.#submit(message, loaded))
       case 'begin':
-        return this.#begin(message.id)
+        return this.#begin(message)
       case 'count':
         return void this.#prepare(message.id, (loaded) => this.#count(message, loaded))
       case 'abort':
@@ -60,9 +64,12 @@ class EngineChild {
         return this.#loaded?.loop.taken(message.id, message.events)
       case 'stop':
         return void this.#stop()
+      case 'resize-cache':
+        return this.#resizeCache(message.bytesMax)
       case 'ping': {
-        const { steps, isBusy } = this.#loaded?.loop ?? { steps: 0, isBusy: false }
-        return send({ kind: 'pong', steps, isBusy })
+        const none = { steps: 0, isBusy: false, drafts: { drafted: 0, accepted: 0 } }
+        const { steps, isBusy, drafts } = this.#loaded?.loop ?? none
+        return send({ kind: 'pong', steps, isBusy, drafts })
       }
       default:
         message satisfies never
@@ -72,7 +79,8 @@ class EngineChild {
   async #load(settings: LoadSettings): Promise<void> {
     try {
       const native = await loadNative(settings)
-      this.#loaded = prepare(native, settings)
+      this.#loaded = prepare(native, { ...settings, cacheBytesMax: this.#cacheBytesMax ?? settings.cacheBytesMax })
+      await warmUp(native, this.#loaded.context.vocabulary, this.#loaded.prompts)
       const { windowTokens, slots } = native
       const takesTools = this.#loaded.context.toolFormat !== null
       send({ kind: 'ready', windowTokens, slots, takesTools })
@@ -84,6 +92,11 @@ class EngineChild {
       console.error(error)
       process.exit(1)
     })
+  }
+
+  #resizeCache(bytesMax: number): void {
+    this.#cacheBytesMax = bytesMax
+    this.#loaded?.resizeCache(bytesMax)
   }
 
   async #stop(): Promise<void> {
@@ -102,9 +115,11 @@ class EngineChild {
     send({ kind: 'prepared', id, inputTokens: prompt.tokens.length })
   }
 
-  #begin(id: TaskId): void {
+  #begin({ id, outputTokensMax }: Extract<ToChild, { kind: 'begin' }>): void {
     const task = this.#prepared.get(id)
-    if (this.#prepared.delete(id) && task !== undefined) this.#loaded?.loop.submit(task)
+    if (!this.#prepared.delete(id) || task === undefined) return
+    if (outputTokensMax !== null) limitOutput(task, outputTokensMax)
+    this.#loaded?.loop.submit(task)
   }
 
   /** A count is of the prompt alone: no grammar is made for an answer that nobody will write. */
@@ -149,8 +164,8 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
   })
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
-  const bytesMax = settings.isReproducible ? 0 : (settings.cacheBytesMax ?? totalmem() / cacheShareDefault)
-  const store = createSnapshotStore(memory, bytesMax)
+  const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)
+  const store = createSnapshotStore(memory, bytesToKeep(settings.cacheBytesMax))
   const disk = openDiskCache(settings, native.release)
   const cache = new PromptCache({ memory, store, disk, slots, nowMs: Date.now, onFault: console.error })
   const loop = new DecodeLoop(native, cache, {
@@ -162,7 +177,8 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
     },
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
-  return { loop, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
+  const resizeCache = (bytesMax: number) => store.resize(bytesToKeep(bytesMax))
+  return { loop, prompts, resizeCache, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
 }
 
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */

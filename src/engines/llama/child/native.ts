@@ -78,6 +78,8 @@ export type Native = {
   readonly windowTokens: number
   readonly batchTokens: number
   readonly isReproducible: boolean
+  /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
+  readonly draftTokensMax: number
   createSampler(): NativeSampler
   /** Throws for a text that is no grammar. The root rule is `root`. */
   createGrammarState(grammar: string): GrammarState
@@ -148,7 +150,7 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
       native: internals.context._ctx,
       createCheckpoint: () => new bindings.AddonContextSequenceCheckpoint(),
       windowedTokens: model.fileInsights.swaSize ?? null,
-      isRecurrent: model.fileInsights.isRecurrent,
+      isRecurrent: model.fileInsights.isRecurrent || model.fileInsights.isHybrid,
       slotTokensMax: context.contextSize,
     }),
     vocabulary: internals.model._model,
@@ -159,6 +161,7 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
     isReproducible: settings.isReproducible,
+    draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
     createSampler: () => new bindings.AddonSampler(internals.model._model),
     createGrammarState(text) {
       const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })
@@ -171,6 +174,11 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
       return true
     },
   }
+}
+
+/** A window forgets only what no token of the batch looks back to. A running state keeps nothing of before. */
+function canTakeBack({ fileInsights }: LlamaModel): boolean {
+  return !fileInsights.isRecurrent && !fileInsights.isHybrid
 }
 
 function withMeasuring(context: LibraryContext): NativeContext {

@@ -99,6 +99,7 @@ function open({ slots = 2, window = null as number | null, bytesMax = 1_000_000 
   /** Places a prompt and computes the rest of it, and an answer, as the decode loop does. */
   async function run(prompt: PromptToPlace, { free = all as ReadonlySet<number>, answer = [] as number[] } = {}) {
     const placement = await cache.place(prompt, free)
+    ok(placement !== null, 'nothing is under way that could be waited for')
     const { slot, reused } = placement
     ok(free.has(slot))
     deepEqual(memory.at(slot), [...prompt.tokens.subarray(0, reused)])

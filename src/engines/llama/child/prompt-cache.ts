@@ -1,19 +1,23 @@
 import type { CacheReport } from '../../../core/generation.ts'
 import type { DiskCache } from './disk-cache.ts'
+import { slotToGiveUp, sourceOf, staysInPlace } from './choose-slot.ts'
 import {
   findCandidates,
+  findComing,
   isWorthMoving,
+  isWorthWaiting,
   slotOf,
-  sourceOf,
   worthKeepingTokens,
   type Candidate,
+  type Coming,
   type Holding,
   type PromptToPlace,
 } from './find-candidates.ts'
-import { dropAll, livePins, pinnedLength, selectCheckpoints, usePins } from './held-prefix.ts'
+import { dropAll, livePins, pinnedLength, selectCheckpoints, usePins, type HeldPrefix } from './held-prefix.ts'
+import { ReadAhead } from './read-ahead.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import type { Snapshot, SnapshotStore } from './snapshot-store.ts'
-import { TokenList } from './token-list.ts'
+import { commonPrefix, TokenList } from './token-list.ts'
 
 export type Placement = {
   readonly slot: number
@@ -45,6 +49,7 @@ export class PromptCache {
   readonly #memory: SequenceMemory
   readonly #store: SnapshotStore
   readonly #disk: DiskCache | null
+  readonly #readAhead: ReadAhead | null
   readonly #nowMs: () => number
   readonly #onFault: (message: string) => void
   readonly #slots: (Holding | null)[]
@@ -53,28 +58,36 @@ export class PromptCache {
     this.#memory = memory
     this.#store = store
     this.#disk = disk
+    this.#readAhead = disk === null ? null : new ReadAhead(disk)
     this.#nowMs = nowMs
     this.#onFault = onFault
     this.#slots = Array.from({ length: slots }, () => null)
   }
 
-  /** Chooses one of the free slots for a prompt and brings into it what of the prompt is held anywhere. */
-  async place(prompt: PromptToPlace, free: ReadonlySet<number>): Promise<Placement> {
+  /**
+   * Chooses one of the free slots for a prompt and brings into it what of the prompt is held anywhere.
+   *
+   * Null where the prompt does better to wait: another that is being computed will hold most of it.
+   */
+  async place(prompt: PromptToPlace, free: ReadonlySet<number>): Promise<Placement | null> {
     await this.#expire(free)
     const places = { slots: this.#slots, memory: this.#memory, store: this.#store, disk: this.#disk }
     const candidates = await findCandidates(places, prompt, this.#nowMs())
     const nearest = candidates.reduce((most, { shared }) => Math.max(most, shared), -1)
-    const [best] = candidates
-      .filter((candidate) => this.#staysInPlace(candidate, free) || isWorthMoving(candidate))
-      .toSorted(
-        (a, b) => b.usable - a.usable || Number(this.#staysInPlace(b, free)) - Number(this.#staysInPlace(a, free)),
-      )
-    const isInPlace = best !== undefined && this.#staysInPlace(best, free)
-    const slot = isInPlace ? slotOf(best) : this.#target(free, best)
+    const isHere = (candidate: Candidate) => staysInPlace(candidate, prompt, this.#slots, free)
+    const usable = candidates.filter((candidate) => isHere(candidate) || isWorthMoving(candidate))
+    const coming = findComing(this.#slots, prompt, free)
+    if (coming !== null && isWorthWaiting(coming, usable, prompt)) {
+      this.#makeDue(coming)
+      return null
+    }
+    const [best] = usable.toSorted((a, b) => b.usable - a.usable || Number(isHere(b)) - Number(isHere(a)))
+    const isInPlace = best !== undefined && isHere(best)
+    const slot = isInPlace ? slotOf(best) : slotToGiveUp(this.#slots, free, best)
+    const source = best === undefined ? 'none' : sourceOf(best, this.#slots, slot)
     const reused = await this.#bring(best, slot, isInPlace, prompt)
     this.#hold(slot, prompt, reused)
-    const source = reused === 0 || best === undefined ? 'none' : sourceOf(best, slot)
-    return { slot, reused, source, differsAt: nearest < 0 ? null : nearest }
+    return { slot, reused, source: reused === 0 ? 'none' : source, differsAt: nearest < 0 ? null : nearest }
   }
 
   /** Tokens that the slot has now computed. */
@@ -83,6 +96,20 @@ export class PromptCache {
     if (holding === null || holding === undefined) return
     holding.tokens.push(tokens)
     holding.isUnsaved = true
+  }
+
+  /** The tokens that a slot has computed; valid until it computes more. */
+  tokensOf(slot: number): Uint32Array {
+    return this.#slots[slot]?.tokens.view() ?? new Uint32Array()
+  }
+
+  /** Of tokens that the slot has computed ahead it keeps the first `accepted` ones and forgets the others. */
+  settle(slot: number, draft: Uint32Array, accepted: number): void {
+    this.extend(slot, draft.subarray(0, accepted))
+    if (accepted === draft.length) return
+    if (this.#memory.cutBack(slot, this.tokensOf(slot).length)) return
+    this.#clear(slot)
+    throw new Error('What was computed ahead could not be taken back.')
   }
 
   /** Whether some free slot holds what a restart would lose. */
@@ -112,6 +139,41 @@ export class PromptCache {
     })
   }
 
+  /** Resolves when something has been read ahead that can be taken up, or nothing is left; null after that. */
+  readAhead(): Promise<void> | null {
+    return this.#readAhead?.next() ?? null
+  }
+
+  /** Takes up what has been read ahead: into a slot while one is empty, then into memory while there is room. */
+  async takeReadAhead(free: ReadonlySet<number>): Promise<void> {
+    const read = this.#readAhead?.take() ?? null
+    if (read === null || this.#holdsAll(read)) return
+    const { namespace, tokens, pins, state, usedMs } = read
+    const slot = [...free].find((candidate) => this.#slots[candidate] === null)
+    if (slot === undefined) {
+      const stateLength = tokens.length
+      const snapshot = { namespace, tokens, stateLength, checkpoints: [], pins, state, lastUsedMs: usedMs }
+      if (this.#store.hasRoomFor(snapshot)) this.#store.add(snapshot)
+      else this.#readAhead?.end()
+    } else if (await this.#memory.load(slot, state)) {
+      const list = new TokenList()
+      list.push(tokens)
+      this.#slots[slot] = { ...createHolding(namespace, list), pins, lastUsedMs: usedMs, isReadAhead: true }
+      await this.#checkpointLoaded(slot)
+    }
+  }
+
+  /** A state from the disk comes without checkpoints, and a next turn goes on from where it ends. */
+  async #checkpointLoaded(slot: number): Promise<void> {
+    if (!this.#memory.isWhole) this.#slots[slot]?.checkpoints.push(await this.#memory.checkpoint(slot))
+  }
+
+  #holdsAll({ namespace, tokens }: HeldPrefix): boolean {
+    const isHeld = (others: Uint32Array) => commonPrefix(others, tokens) === tokens.length
+    const isInSlot = this.#slots.some((held) => held?.namespace === namespace && isHeld(held.tokens.view()))
+    return isInSlot || this.#store.of(namespace).some((snapshot) => isHeld(snapshot.tokens))
+  }
+
   #isWorthSaving(holding: Holding | null | undefined): boolean {
     return holding?.isUnsaved === true && holding.tokens.length >= worthKeepingTokens
   }
@@ -134,29 +196,11 @@ export class PromptCache {
     dropAll(this.#memory, dropped)
   }
 
-  /** Whether a free slot may go on from what it holds. It may not where more would be lost than is gained. */
-  #staysInPlace({ from, usable, length }: Candidate, free: ReadonlySet<number>): boolean {
-    if (from.kind !== 'slot' || !free.has(from.slot) || usable === 0) return false
-    const lost = length - usable
-    const pinned = pinnedLength(this.#slots[from.slot]?.pins ?? [], length)
-    return pinned <= usable && (lost <= usable || lost < worthKeepingTokens)
-  }
-
-  /** The free slot whose content is missed least. */
-  #target(free: ReadonlySet<number>, best: Candidate | undefined): number {
-    const cost = (slot: number): readonly number[] => {
-      const holding = this.#slots[slot]
-      if (holding === null || holding === undefined) return [0, 0]
-      if (best !== undefined && slotOf(best) === slot) return [3, 0]
-      return [holding.pins.length > 0 ? 2 : 1, holding.lastUsedMs]
-    }
-    const [slot] = [...free].toSorted((a, b) => {
-      const [kindA = 0, usedA = 0] = cost(a)
-      const [kindB = 0, usedB = 0] = cost(b)
-      return kindA - kindB || usedA - usedB
-    })
-    if (slot === undefined) throw new Error('No slot is free.')
-    return slot
+  /** Where the model cannot be cut back, a prompt that waits needs a checkpoint to go on from. */
+  #makeDue({ holding, length }: Coming): void {
+    const stops = [...holding.due, ...holding.checkpoints.map((checkpoint) => checkpoint.length)]
+    const isNear = stops.some((stop) => stop <= length && length - stop < worthKeepingTokens)
+    if (!this.#memory.isWhole && !isNear) holding.due = [...holding.due, length].toSorted((a, b) => a - b)
   }
 
   /** Fills a slot with the usable part of a candidate. Returns how many tokens it then holds. */
@@ -174,6 +218,7 @@ export class PromptCache {
     const isBrought = best !== undefined && (await this.#fill(best, slot, checkpoints))
     if (isBrought) this.#adopt(best, slot, tokens)
     else this.#clear(slot)
+    if (isBrought && best.from.kind === 'disk') await this.#checkpointLoaded(slot)
     const usable = isBrought ? best.usable : 0
     if (taken !== null) this.#giveBack(taken, usable)
     if (aside !== null) this.#store.add(aside)
@@ -197,6 +242,7 @@ export class PromptCache {
 
   async #load(slot: number, from: Exclude<Candidate['from'], { kind: 'slot' }>): Promise<boolean> {
     const state = from.kind === 'memory' ? from.snapshot.state : await this.#disk?.read(from.entry)
+    if (from.kind === 'disk') await this.#disk?.markUsed(from.entry)
     return state !== null && state !== undefined && this.#memory.load(slot, state)
   }
 
@@ -217,7 +263,7 @@ export class PromptCache {
     if (here !== null && here !== undefined) return this.#forgetBehind(here, usable)
     const tokens = new TokenList()
     tokens.push(prompt.subarray(0, usable))
-    const holding = { namespace: '', tokens, checkpoints: [], pins: [], due: [], lastUsedMs: 0, isUnsaved: false }
+    const holding = createHolding('', tokens)
     this.#slots[slot] = holding
     if (from.kind === 'slot' || length > usable) return
     const { checkpoints, pins } = from.kind === 'memory' ? from.snapshot : from.entry
@@ -231,7 +277,8 @@ export class PromptCache {
     dropAll(this.#memory, gone)
   }
 
-  #hold(slot: number, { namespace, breakpoints, conversationLength }: PromptToPlace, reused: number): void {
+  #hold(slot: number, prompt: PromptToPlace, reused: number): void {
+    const { namespace, breakpoints, conversationLength } = prompt
     const nowMs = this.#nowMs()
     const before = this.#slots[slot]
     const pins = (before?.pins ?? []).filter(({ length }) => length <= reused)
@@ -244,6 +291,8 @@ export class PromptCache {
       due: this.#memory.isWhole ? [] : [...new Set(stops)].toSorted((a, b) => a - b),
       lastUsedMs: nowMs,
       isUnsaved: before?.isUnsaved ?? true,
+      isReadAhead: false,
+      prompt: { tokens: prompt.tokens, conversationLength },
     }
   }
 
@@ -251,7 +300,8 @@ export class PromptCache {
   async #takeAside(slot: number): Promise<Snapshot | null> {
     const holding = this.#slots[slot]
     if (!this.#store.isOn || holding === null || holding === undefined) return null
-    if (holding.tokens.length < worthKeepingTokens) return null
+    // What was read ahead still lies on the disk.
+    if (holding.tokens.length < worthKeepingTokens || holding.isReadAhead) return null
     const tokens = holding.tokens.view().slice()
     const state = await this.#save(slot, tokens)
     if (state === null) return null
@@ -293,5 +343,19 @@ export class PromptCache {
       holding.pins = pins
       this.#forgetBehind(holding, length)
     }
+  }
+}
+
+function createHolding(namespace: string, tokens: TokenList): Holding {
+  return {
+    namespace,
+    tokens,
+    checkpoints: [],
+    pins: [],
+    due: [],
+    lastUsedMs: 0,
+    isUnsaved: false,
+    isReadAhead: false,
+    prompt: { tokens: new Uint32Array(), conversationLength: tokens.length },
   }
 }

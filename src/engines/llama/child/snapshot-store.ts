@@ -15,11 +15,15 @@ export interface SnapshotStore {
   /** Whether there is a point in making a snapshot. */
   readonly isOn: boolean
   add(snapshot: Snapshot): void
+  /** Whether it can be added at nobody's cost. */
+  hasRoomFor(snapshot: Snapshot): boolean
   /** Gives a snapshot away, its checkpoints with it. */
   take(snapshot: Snapshot): void
   /** Drops what has outlived the lifetimes it was kept for. */
   expire(nowMs: number): void
   readonly bytes: number
+  /** Grants more or less room; what is too much then goes at once. */
+  resize(bytesMax: number): void
 }
 
 /**
@@ -29,7 +33,8 @@ export interface SnapshotStore {
  * many long prompts cannot empty the cache of the others; what a client asked to keep
  * goes last.
  */
-export function createSnapshotStore(memory: SequenceMemory, bytesMax: number): SnapshotStore {
+export function createSnapshotStore(memory: SequenceMemory, initialBytesMax: number): SnapshotStore {
+  let bytesMax = initialBytesMax
   const snapshots = new Set<Snapshot>()
   const sum = (some: Iterable<Snapshot>) => [...some].reduce((total, snapshot) => total + sizeOf(snapshot), 0)
 
@@ -44,20 +49,31 @@ export function createSnapshotStore(memory: SequenceMemory, bytesMax: number): S
     return [...snapshots].toSorted((a, b) => endOf(a) - endOf(b))[0]
   }
 
+  function makeRoom(): void {
+    for (let bytes = sum(snapshots); bytes > bytesMax; bytes = sum(snapshots)) {
+      const victim = leastWorth()
+      if (victim === undefined) return
+      remove(victim)
+    }
+  }
+
   return {
     get bytes() {
       return sum(snapshots)
     },
     of: (namespace) => [...snapshots].filter((snapshot) => snapshot.namespace === namespace),
-    isOn: bytesMax > 0,
+    get isOn() {
+      return bytesMax > 0
+    },
+    hasRoomFor: (snapshot) => sum([...snapshots, snapshot]) <= bytesMax,
+    resize(bytes) {
+      bytesMax = bytes
+      makeRoom()
+    },
     take: (snapshot) => void snapshots.delete(snapshot),
     add(snapshot) {
       snapshots.add(snapshot)
-      for (let bytes = sum(snapshots); bytes > bytesMax; bytes = sum(snapshots)) {
-        const victim = leastWorth()
-        if (victim === undefined) return
-        remove(victim)
-      }
+      makeRoom()
     },
     expire(nowMs) {
       for (const snapshot of snapshots) {

@@ -10,6 +10,7 @@ import type { Native } from './native.ts'
 import type { PromptToPlace } from './find-candidates.ts'
 import type { Placement } from './prompt-cache.ts'
 import type { Prompt } from './prompt-builder.ts'
+import { Speculator } from './speculation/speculator.ts'
 import { Steering } from './steering.ts'
 import { TokenChooser } from './token-chooser.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -21,9 +22,9 @@ export type Task = {
   readonly steering: Steering
   /** Made when a slot takes the task: it holds native memory. */
   createChooser(): TokenChooser
-  readonly outputTokensMax: number
+  outputTokensMax: number
   /** What it means when `outputTokensMax` is reached. */
-  readonly limitKind: 'length' | 'window'
+  limitKind: 'length' | 'window'
   readonly closeThinkingTokens: Uint32Array
   mustCloseThinking(): boolean
   /** What the writer has produced and the loop has not sent yet. */
@@ -33,6 +34,8 @@ export type Task = {
   pending: Uint32Array
   position: number
   chooser: TokenChooser | null
+  /** Null where nothing is computed ahead. */
+  readonly speculator: Speculator | null
   isAborted: boolean
   eventsInFlight: number
 }
@@ -90,9 +93,17 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     pending: prompt.tokens,
     position: 0,
     chooser: null,
+    speculator: native.draftTokensMax === 0 ? null : new Speculator(native.draftTokensMax),
     isAborted: false,
     eventsInFlight: 0,
   }
+}
+
+/** Allows a task that has not begun no more output than so much. */
+export function limitOutput(task: Task, outputTokensMax: number): void {
+  if (outputTokensMax >= task.outputTokensMax) return
+  task.outputTokensMax = outputTokensMax
+  task.limitKind = 'length'
 }
 
 /** Readies a task that has got its slot for its first token. Throws where its grammar is not one to the native parser. */

@@ -1,0 +1,18 @@
+export type Sharer<Engine> = { readonly llama: Engine; readonly isHeld: boolean }
+
+/**
+ * Divides the room for prompts among the engines: evenly among those that somebody holds.
+ *
+ * One that only finishes what it has begun is given none, and gives up its room before the others
+ * grow: no further prompt comes to it.
+ */
+export function shareCache<Engine>(
+  engines: readonly Sharer<Engine>[],
+  bytesMax: number,
+): { readonly llama: Engine; readonly bytes: number }[] {
+  const held = engines.filter(({ isHeld }) => isHeld).length
+  const share = Math.floor(bytesMax / Math.max(1, held))
+  return engines
+    .map(({ llama, isHeld }) => ({ llama, bytes: isHeld ? share : 0 }))
+    .toSorted((a, b) => a.bytes - b.bytes)
+}
