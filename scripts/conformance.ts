@@ -16,11 +16,17 @@ type Kind = 'basics' | 'tools' | 'faults'
 type Tally = { passed: number; all: number }
 
 const files: Readonly<Record<Kind, readonly string[]>> = {
-  basics: globSync('test/conformance/*.test.ts', { cwd: root }).filter((file) => !file.includes('-tools')),
+  basics: [
+    ...globSync('test/conformance/*.test.ts', { cwd: root }).filter((file) => !file.includes('-tools')),
+    'test/replay/whole-transcripts.ts',
+  ],
   tools: ['test/structured/{anthropic,openai}.test.ts', 'test/conformance/*-tools.test.ts'].flatMap((pattern) =>
     globSync(pattern, { cwd: root }),
   ),
-  faults: globSync('test/conformance/faults/*.test.ts', { cwd: root }),
+  faults: [
+    ...globSync('test/conformance/faults/*.test.ts', { cwd: root }),
+    'test/conformance/faults/slow-prefill-minute.ts',
+  ],
 }
 
 process.exitCode = await main()
@@ -43,6 +49,7 @@ async function runKind(kind: Kind, tallies: Map<string, Tally>): Promise<number>
   let path: string[] = []
   const stream = run({ files: files[kind].map((file) => join(root, file)), concurrency: 2, timeout: 600_000 })
   for await (const event of stream as AsyncIterable<TestEvent>) {
+    if (event.type === 'test:stdout') process.stdout.write(event.data.message)
     if (event.type === 'test:start') path = [...path.slice(0, event.data.nesting), event.data.name]
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { file = '', name, nesting, details } = event.data

@@ -32,22 +32,19 @@ function describeKey(address: string, key: string): string[] {
     '',
     `  ${key}`,
     '',
-    'OpenAI SDK (and whatever speaks chat completions)',
-    `  export OPENAI_BASE_URL=${address}/v1`,
-    `  export OPENAI_API_KEY=${key}`,
+    'Try it:',
+    `  export ODYSSEY_KEY=${key}`,
+    `  curl ${address}/v1/messages -H "x-api-key: $ODYSSEY_KEY" -d '${JSON.stringify(firstRequest)}'`,
     '',
-    'Anthropic SDK (and whatever speaks messages)',
-    `  export ANTHROPIC_BASE_URL=${address}`,
-    `  export ANTHROPIC_API_KEY=${key}`,
-    '',
-    'Claude Code',
-    `  export ANTHROPIC_BASE_URL=${address}`,
-    `  export ANTHROPIC_AUTH_TOKEN=${key}`,
-    '  export ANTHROPIC_MODEL=clarke-1.0',
-    '  export ANTHROPIC_DEFAULT_HAIKU_MODEL=tycho-1.0',
-    '  export ANTHROPIC_DEFAULT_SONNET_MODEL=clarke-1.0',
-    '  export ANTHROPIC_DEFAULT_OPUS_MODEL=hal-1.0',
+    'Set up a client; without a name this lists them all:',
+    '  npx odyssey connect claude-code --write',
     '',
     'Make further keys with: npx odyssey keys create --name NAME',
   ]
 }
+
+const firstRequest = {
+  model: 'clarke-1.0',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello' }],
+} as const

@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, '../..')
 const page = join(root, 'docs/clients.md')
 
 /** What one kind of run has found out; each has a table of its own on the page. */
-export type Section = 'libraries' | 'python' | 'agents'
+export type Section = 'libraries' | 'python' | 'agents' | 'session'
 
 export type Table = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
 

@@ -1,7 +1,7 @@
 // Clients that are set up wrongly, and endpoints that are not offered: one request, one
 // answer that says what to do, no redirect and nothing that a client would try again.
 
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
@@ -237,9 +237,3 @@ for (const [name, Client] of Object.entries(anthropicClients)) {
     })
   })
 }
-
-test('the address on the banner has no /v1 for messages and one for chat completions', () => {
-  const { stdout } = service.output()
-  match(stdout, new RegExp(`OPENAI_BASE_URL=${RegExp.escape(service.address)}/v1\n`))
-  match(stdout, new RegExp(`ANTHROPIC_BASE_URL=${RegExp.escape(service.address)}\n`))
-})

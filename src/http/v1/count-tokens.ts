@@ -1,24 +1,37 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../../core/ids.ts'
 import { countTokens } from '../../inference/generate.ts'
-import { authenticate } from '../middleware/authenticate.ts'
+import { admit } from '../admit.ts'
+import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
+import { requireModel } from '../middleware/authenticate.ts'
 import { readJson } from '../middleware/read-json.ts'
 import type { HttpParts } from '../parts.ts'
+import { tellLimits } from '../tell-limits.ts'
 
 /** `POST /v1/messages/count_tokens`: the exact length of the prompt that the same request would have. */
 export function countTokensRoute(parts: HttpParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const principal = await authenticate(parts.apiKeys, request.headers)
-    const tracked = parts.tracker.begin()
+    const admitted = await admit(parts, request, 'count-tokens')
+    const { principal } = admitted.access
+    let model: string | null = null
     try {
       const { request: counted, encode } = parts.messages.decodeCount(
         await readJson(request.raw, parts.inference.clock),
       )
+      model = counted.model
+      requireModel(admitted.access, model)
       const asked = { request: counted, requestId: request.id as RequestId, principal }
-      const inputTokens = await countTokens(parts.inference, asked, tracked.signal)
+      const signal = AbortSignal.any([admitted.signal, whenClientLeaves(reply.raw)])
+      const inputTokens = await countTokens(parts.inference, asked, signal).catch((thrown: unknown) => {
+        throw causeOfEnd(thrown, signal)
+      })
+      tellLimits(parts, reply, { principal, model })
       await reply.type('application/json').send(JSON.stringify(encode(inputTokens)))
+    } catch (error) {
+      tellLimits(parts, reply, { principal, model })
+      throw error
     } finally {
-      tracked.end()
+      admitted.end()
     }
   }
 }

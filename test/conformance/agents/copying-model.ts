@@ -7,8 +7,8 @@ export const source = 'note.txt'
 export const target = 'copy.txt'
 export const prompt = `Read ${source}, write the word that it holds into ${target}, and tell me the word.`
 
-/** What becomes of one request of the agent's own loop; null is the answer it would get anyway. */
-export type AgentFault = (request: EngineRequest) => readonly FakeStep[] | null
+/** What becomes of one request of the agent's own loop, which would get the usual answer. */
+export type AgentFault = (request: EngineRequest, usual: () => readonly FakeStep[]) => readonly FakeStep[]
 
 export type CopyingService = FakeService & {
   /** Requests of the agent's own loop, as opposed to those for titles and the like. */
@@ -24,13 +24,14 @@ export async function startCopyingService(folder: string, faults: readonly Agent
   const coming = [...faults]
   let hasSummed = false
   const script = (request: EngineRequest) => {
-    const read = findTool(request, /^(read|read_file)$/i)
+    const read = findTool(request, readers)
     // What follows a summary speaks of it as well, so only the first is one.
     const isSummary: boolean = !hasSummed && isForSummary(request)
     hasSummed ||= isSummary
     if (read === undefined || isSummary) return beside(request)
     turns.push(request)
-    return coming.shift()?.(request) ?? copy(request, folder, read)
+    const usual = () => copy(request, folder, read)
+    return coming.shift()?.(request, usual) ?? usual()
   }
   const service = await startFakeService({ script, features: new Set(['tools', 'json-output']) })
   return { ...service, turns }
@@ -42,9 +43,14 @@ export function refuse(reason: ApiErrorReason): AgentFault {
   }
 }
 
+/** The prompt takes so long that nothing comes for a while. */
+export function slow(ms: number): AgentFault {
+  return (_request, usual) => [{ kind: 'wait', ms }, ...usual()]
+}
+
 /** The engine is lost while it writes the arguments of a call. */
 export const loseInCall: AgentFault = (request) => {
-  const { name = 'read' } = findTool(request, /^(read|read_file)$/i) ?? {}
+  const { name = 'read' } = findTool(request, readers) ?? {}
   const block = { kind: 'tool-call', id: 'cut', name } as const
   const error = new ApiError({ code: 'engine-failed' }, 'The engine was lost.')
   return [
@@ -52,6 +58,10 @@ export const loseInCall: AgentFault = (request) => {
     { kind: 'fail', error },
   ]
 }
+
+/** What agents call the tools that read a file and write one. */
+const readers = /^(read|read_files?)$/i
+const writers = /^(write|write_file|editor)$/i
 
 let callCount = 0
 
@@ -62,7 +72,7 @@ function copy(request: EngineRequest, folder: string, read: Tool): readonly Fake
     .join('\n')
   const word = /MAGIC-\w+/.exec(text)?.[0]
   if (word === undefined) return call(read, { path: `${folder}/${source}` })
-  const write = findTool(request, /^(write|write_file)$/i)
+  const write = findTool(request, writers)
   const hasWritten = request.messages.some(({ content }) =>
     content.some((block) => block.kind === 'tool-call' && block.name === write?.name),
   )
@@ -71,10 +81,12 @@ function copy(request: EngineRequest, folder: string, read: Tool): readonly Fake
 }
 
 /** Names the arguments as the agent's own tool does: they all have a path, each under another name. */
-function call({ name, parameters }: Tool, given: { readonly path: string; readonly content?: string }) {
+function call({ name, parameters }: Tool, { path, content }: { readonly path: string; readonly content?: string }) {
   const keys = Object.keys((parameters['properties'] ?? {}) as Record<string, unknown>)
   const pathKey = keys.find((key) => /path/i.test(key)) ?? 'path'
-  const input = { [pathKey]: given.path, ...(given.content !== undefined && { content: given.content }) }
+  const contentKey = keys.find((key) => /^(content|new_text)$/.test(key)) ?? 'content'
+  const one = { [pathKey]: path, ...(content !== undefined && { [contentKey]: content }) }
+  const input = keys.includes('files') ? { files: [one] } : one
   callCount += 1
   const block = { kind: 'tool-call', id: `scripted${callCount}`, name } as const
   const steps: FakeStep[] = [
@@ -93,7 +105,9 @@ function beside({ output }: EngineRequest): readonly FakeStep[] {
 function isForSummary({ messages }: EngineRequest): boolean {
   const last = messages.findLast(({ role }) => role === 'user')
   const texts = last?.content.flatMap((block) => (block.kind === 'text' ? [block.text] : [])) ?? []
-  return /summar|compact|compress/i.test(texts.at(-1) ?? '')
+  const text = texts.at(-1) ?? ''
+  // Cline cuts its conversation without asking for a summary, and says so in a notice.
+  return /summar|compact|compress/i.test(text) && !text.includes('<SYSTEM_NOTICE>')
 }
 
 function say(text: string): FakeStep[] {

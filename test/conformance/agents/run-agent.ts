@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { letRun } from '../../harness/manual-clock.ts'
 import type { Agent, Run } from './agents.ts'
 import { prompt, source, startCopyingService, target, type AgentFault } from './copying-model.ts'
 
@@ -29,6 +30,7 @@ export async function runAgent(
   const word = `MAGIC-${Math.random().toString(36).slice(2, 10)}`
   writeFileSync(join(folder, source), `${word}\n`)
   const service = await startCopyingService(folder, faults)
+  const stopClock = letRun(service.clock)
   try {
     const run = agent.prepare({ address: service.address, key: key ?? service.key, modules, folder, prompt })
     const startedMs = performance.now()
@@ -43,14 +45,17 @@ export async function runAgent(
       turns: service.turns.length,
     }
   } finally {
+    stopClock()
+    endThoseAtHome(folder)
     service.app.server.closeAllConnections()
     await service.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function execute({ file, args, environment }: Run, folder: string): Promise<Pick<AgentOutcome, 'code' | 'output'>> {
-  const env = {
+/** Nothing of the own environment, and a home in the agent's folder. */
+export function environmentIn(folder: string): Record<string, string> {
+  return {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,
     XDG_CONFIG_HOME: join(folder, '.config'),
@@ -61,8 +66,11 @@ function execute({ file, args, environment }: Run, folder: string): Promise<Pick
     HTTPS_PROXY: 'http://127.0.0.1:9',
     HTTP_PROXY: 'http://127.0.0.1:9',
     NO_PROXY: '127.0.0.1,localhost',
-    ...environment,
   }
+}
+
+function execute({ file, args, environment }: Run, folder: string): Promise<Pick<AgentOutcome, 'code' | 'output'>> {
+  const env = { ...environmentIn(folder), ...environment }
   return new Promise((resolve, reject) => {
     // A group of its own, so that what an agent leaves running ends with it.
     const child = spawn(file, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -83,4 +91,17 @@ function execute({ file, args, environment }: Run, folder: string): Promise<Pick
       resolve({ code, output })
     })
   })
+}
+
+/** Ends what an agent has left behind outside its group, such as Cline's hub: all that have its folder for a home. */
+function endThoseAtHome(folder: string): void {
+  if (process.platform !== 'linux') return
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+      if (variables.includes(`HOME=${folder}`)) process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
 }

@@ -44,6 +44,11 @@ export function pausedUntil(pattern: RegExp): Fault {
   ]
 }
 
+/** An answer whose prompt takes so long that its first token comes late. */
+export function slowlyBegun(ms: number): Fault {
+  return (service) => [{ kind: 'wait', ms }, ...whole(service)]
+}
+
 export function refused(reason: ApiErrorReason): Fault {
   return () => {
     throw new ApiError(reason, 'The request is refused.')

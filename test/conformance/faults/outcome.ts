@@ -23,12 +23,14 @@ export type Outcome = {
 
 export type Circumstances = Faults & {
   readonly asking?: Partial<Asking>
+  /** How long the client may take; far longer than any should unless said otherwise. */
+  readonly patienceMs?: number
   /** Runs beside the request, until it is over. */
   meanwhile?(service: FaultyService): void
 }
 
 /** Longer than any client should leave its user without an answer or an error in these tests. */
-const patienceMs = 30_000
+const usualPatienceMs = 30_000
 
 /** Asks a service that has the faults, and tells how that went. */
 export async function ask(client: Client, way: Way, circumstances: Circumstances): Promise<Outcome> {
@@ -40,7 +42,7 @@ export async function ask(client: Client, way: Way, circumstances: Circumstances
   const asking = { address, key, fetch: recorded.fetch, ...circumstances.asking }
   try {
     const answer = client[way](asking, (piece) => (shown += piece))
-    const { text, error } = await inTime(answer).then(
+    const { text, error } = await inTime(answer, circumstances.patienceMs ?? usualPatienceMs).then(
       (given) => ({ text: given, error: null }),
       (thrown: unknown) => ({ text: null, error: String(thrown) }),
     )
@@ -55,7 +57,7 @@ export async function ask(client: Client, way: Way, circumstances: Circumstances
   }
 }
 
-async function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+async function inTime<Value>(promise: Promise<Value>, patienceMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`hangs for ${patienceMs} ms`)), patienceMs)

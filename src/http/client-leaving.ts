@@ -1,0 +1,19 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError, toApiError } from '../core/error.ts'
+import { GenerationAborted } from '../core/generation.ts'
+
+/** Fires when the client is gone before it has its whole answer. */
+export function whenClientLeaves(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
+
+/** An aborted generation says only that it was aborted; a stopping service gave its reason to the signal. */
+export function causeOfEnd(thrown: unknown, signal: AbortSignal): ApiError {
+  if (thrown instanceof GenerationAborted && signal.reason instanceof ApiError) return signal.reason
+  if (thrown instanceof GenerationAborted) return new ApiError({ code: 'request-timeout' }, 'The client has left.')
+  return toApiError(thrown)
+}
