@@ -1,5 +1,6 @@
 // npm run campaign                                  the list
 // npm run campaign -- NAME [--seed N] [--count N]   one campaign against a real service
+// npm run campaign -- ledger --database postgres    on PostgreSQL, whose server is killed too
 //
 // A campaign is far longer than a test: it is run by hand, by night, and before a release.
 
@@ -8,6 +9,7 @@ import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign
 import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runKills } from '../test/campaigns/kills.ts'
+import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/mutations.ts'
 import { runStructured } from '../test/campaigns/structured.ts'
@@ -39,6 +41,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 50,
     run: runKills,
   },
+  ledger: {
+    about: 'the service, and the database server, are killed under load; every acknowledged answer has its one row',
+    unit: 'kills',
+    count: 200,
+    run: runLedgerKills,
+  },
   mutations: {
     about: 'requests damaged in every way; each is refused in the right form, and nothing ends or grows',
     unit: 'requests',
@@ -61,7 +69,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, count: { type: 'string' } },
+  options: { seed: { type: 'string' }, count: { type: 'string' }, database: { type: 'string' } },
 })
 const [name] = positionals
 const campaign = name !== undefined && Object.hasOwn(campaigns, name) ? campaigns[name] : undefined
@@ -74,7 +82,7 @@ else if (campaign === undefined) {
 } else process.exitCode = await runCampaign(name, campaign)
 
 function list(): void {
-  console.log('Usage: npm run campaign -- NAME [--seed N] [--count N]\n')
+  console.log('Usage: npm run campaign -- NAME [--seed N] [--count N] [--database postgres]\n')
   for (const [known, { about, count, unit }] of Object.entries(campaigns)) {
     console.log(`  ${known.padEnd(12)} ${about} (${count} ${unit})`)
   }
@@ -83,12 +91,18 @@ function list(): void {
 async function runCampaign(known: string, { run, count: countDefault, unit }: Campaign): Promise<number> {
   const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 2 ** 31)
   const count = wholeNumber('count', values.count) ?? countDefault
+  const database = values.database === 'postgres' ? 'postgres' : 'sqlite'
   console.log(`seed ${seed}`)
-  console.log(`again: npm run campaign -- ${known} --seed ${seed} --count ${count}\n`)
+  console.log(`again: npm run campaign -- ${known} --seed ${seed} --count ${count} --database ${database}\n`)
   // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
   process.setMaxListeners(0)
   const startedMs = performance.now()
-  const { figures, failures, failureCount } = await run({ seed, count, log: (line) => console.log(`  ${line}`) })
+  const { figures, failures, failureCount } = await run({
+    seed,
+    count,
+    database,
+    log: (line) => console.log(`  ${line}`),
+  })
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
   printTable({ [unit]: count, seconds, ...figures, failures: failureCount })
   for (const failure of failures) console.log(`✖ ${failure}`)

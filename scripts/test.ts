@@ -2,11 +2,20 @@
 // npm test -- ledger sse  only the test files whose path contains one of the words
 
 import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { globSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const words = process.argv.slice(2)
+
+/** The first test that needs PostgreSQL starts it for all of them; it ends by itself once this process is gone. */
+const onePostgres = {
+  ODYSSEY_TEST_POSTGRES: join(tmpdir(), `odyssey-test-postgres-${randomUUID()}`),
+  ODYSSEY_TEST_POSTGRES_OWNER: String(process.pid),
+}
+
 process.exitCode = words.length === 0 ? runAll() : runMatching(words)
 
 function runAll(): number {
@@ -31,5 +40,8 @@ function runTests(files: readonly string[]): number {
 }
 
 function runNode(args: readonly string[]): number {
-  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1
+  return (
+    spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...onePostgres } })
+      .status ?? 1
+  )
 }

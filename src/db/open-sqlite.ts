@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
-import { migrations } from './migrations/all.ts'
+import { listMigrations, migrate, type MigrationState } from './migrate.ts'
 import type { Tables } from './tables.ts'
 
 /** Before this version SQLite could lose committed pages when the log was reset. */
@@ -10,15 +10,53 @@ const sqliteVersionMin = '3.51.3'
 
 /** Opens the database file and brings its schema up to date. */
 export async function openSqlite(path: string): Promise<Database> {
-  const sqlite = new DatabaseSync(path, { timeout: 5_000 })
-  requireVersion(sqlite)
-  // Readers never wait for the writer; a commit is on the disk before it counts.
-  sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
-  const db: Database = new Kysely<Tables>({
-    dialect: new TransactionalSqliteDialect({ database: toKyselyDatabase(sqlite) }),
+  const db = connectSqlite(path)
+  try {
+    await migrate(db)
+    return db
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}
+
+/** Returns the names of the migrations that were applied. */
+export async function migrateSqlite(path: string): Promise<string[]> {
+  const db = connectSqlite(path)
+  try {
+    return await migrate(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** Nothing is made where there is no file yet. */
+export async function listSqliteMigrations(path: string): Promise<MigrationState[]> {
+  const db = connectSqlite(existsSync(path) ? path : ':memory:')
+  try {
+    return await listMigrations(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+function connectSqlite(path: string): Database {
+  return new Kysely<Tables>({
+    dialect: new TransactionalSqliteDialect({ database: toKyselyDatabase(connectFile(path)) }),
   })
-  await migrate(db)
-  return db
+}
+
+/** A connection as every part of the program has it: readers never wait for the writer; a commit is on the disk before it counts. */
+export function connectFile(path: string): DatabaseSync {
+  const sqlite = new DatabaseSync(path, { timeout: 5_000 })
+  try {
+    requireVersion(sqlite)
+    sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
 }
 
 /** Schema changes are rolled back with the transaction they are part of, which the stock dialect does not use. */
@@ -32,12 +70,6 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true
   }
-}
-
-async function migrate(db: Database): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw new Error('The database could not be brought up to date.', { cause: error })
 }
 
 function toKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {

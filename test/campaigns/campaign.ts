@@ -1,6 +1,8 @@
 export type CampaignOptions = {
   readonly seed: number
   readonly count: number
+  /** SQLite unless it says otherwise; only the campaign that is about the ledger asks. */
+  readonly database?: 'sqlite' | 'postgres'
   /** Progress for whoever watches. */
   log(line: string): void
 }

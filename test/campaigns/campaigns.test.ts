@@ -4,6 +4,7 @@ import type { CampaignOptions, CampaignResult } from './campaign.ts'
 import { runCounts } from './counts.ts'
 import { runDisconnects } from './disconnects.ts'
 import { runKills } from './kills.ts'
+import { runLedgerKills } from './ledger-kills.ts'
 import { runLifecycle } from './lifecycle.ts'
 import { runMutations } from './mutations.ts'
 import { runStructured } from './structured.ts'
@@ -25,4 +26,7 @@ test('clients that leave get one row each and keep nothing running', () => runSh
 test('an engine child that dies breaks answers off in order', () => runShort(runKills, 3))
 test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))
 test('a service that ends loses nothing that was acknowledged', () => runShort(runLifecycle, 3))
+test('a service that is killed has written what it acknowledged', () => runShort(runLedgerKills, 3))
+test('so it has on PostgreSQL, whichever of the two is killed', () =>
+  runShort((options) => runLedgerKills({ ...options, database: 'postgres' }), 3))
 test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))

@@ -12,8 +12,9 @@ export function readLog(service: Service): Line[] {
 /** What the service itself takes for a failure, each kind once: a bug that an answer hides shows up here. */
 export function errorLines(service: Service, expected: readonly string[] = []): string[] {
   const kinds = new Map<string, number>()
-  for (const { level, msg, error } of readLog(service)) {
-    if (level === 'error' && !expected.includes(msg)) increment(kinds, `${msg} ${describeCause(error)}`)
+  for (const { level, msg, error, reason } of readLog(service)) {
+    if (level !== 'error' || expected.includes(msg)) continue
+    increment(kinds, `${msg} ${typeof reason === 'string' ? `(${reason})` : describeCause(error)}`)
   }
   return [...kinds].map(([kind, count]) => `${kind} ×${count}`)
 }

@@ -1,27 +1,120 @@
+import type { Generated } from 'kysely'
 import type { CacheReport } from '../../core/generation.ts'
 import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../../core/ids.ts'
 
-/** One row per request, written once and never changed. */
-export type LedgerTable = {
-  readonly request_id: RequestId
-  readonly at: number
-  readonly organization_id: OrganizationId
-  readonly project_id: ProjectId
-  readonly api_key_id: ApiKeyId
-  readonly model: string
-  readonly outcome: 'finished' | 'aborted' | 'failed'
-  /** Why a finished generation ended, or the error code of a failed one. */
-  readonly reason: string | null
+export type PriceId = `price_${string}`
+
+/** Token counts as the ledger and the rollups have them; those of a reversal are negative. */
+export type TokenColumns = {
   readonly input_uncached: number
   readonly input_cache_read: number
   readonly input_cache_write: number
+  /** The part of `input_cache_write` that is kept for an hour. */
+  readonly input_cache_write_long: number
   readonly output: number
   readonly output_thinking: number
-  /** From admission to the first event, null when there was none. */
+}
+
+/** A request has one charge, written once and never changed, and at most one reversal that voids it. */
+export type LedgerTable = TokenColumns & {
+  /** The order of the ledger. It grows with every row, which the clock does not promise. */
+  readonly sequence: Generated<number>
+  readonly request_id: RequestId
+  readonly kind: 'charge' | 'reversal'
+  /** When the row was made: the hour and the day it counts in. */
+  readonly at: number
+  /** When the request was admitted, which decides its price; unknown in rows from before there were prices. */
+  readonly admitted_at: number | null
+  readonly organization_id: OrganizationId
+  readonly project_id: ProjectId
+  readonly api_key_id: ApiKeyId
+  /** The key whose limits counted, where that is another one. */
+  readonly quota_id: ApiKeyId | null
+  readonly model: string
+  readonly protocol: string | null
+  readonly is_stream: number | null
+  readonly outcome: 'finished' | 'aborted' | 'failed'
+  /** Why a finished generation ended, or the error code of a failed one. */
+  readonly reason: string | null
+  /** Null, like the cost, where the model had no price. */
+  readonly price_id: PriceId | null
+  readonly cost_micros: number | null
+  /** From admission to the first event, which comes when the request has got its slot; null when there was none. */
   readonly first_event_ms: number | null
+  /** From admission to the first token of the answer. */
+  readonly first_token_ms: number | null
   readonly duration_ms: number
   readonly cache_source: CacheReport['source'] | null
   /** The first token that differs from the nearest prompt held, and the part of the request it belongs to. */
   readonly cache_differs_at: number | null
   readonly cache_differs_in: string | null
+  /** Which copy of a remote engine answered. */
+  readonly replica: string | null
+  /** The id a client gave the request in its own header. */
+  readonly client_request_id: string | null
+  /** A keyed hash by which the same body sent again is recognised. */
+  readonly body_hash: string | null
+}
+
+/** Answers of which the last byte has left; kept as long as a client may send the request again. */
+export type DeliveryTable = { readonly request_id: RequestId; readonly at: number }
+
+/** Micro-units of the currency per million tokens. Rows are added and never changed. */
+export type PriceTable = {
+  readonly id: PriceId
+  /** Null is everyone without a price of their own. */
+  readonly organization_id: OrganizationId | null
+  readonly model: string
+  /** Admissions from this time on have this price, until a later row takes over. */
+  readonly effective_at: number
+  readonly currency: string
+  /** From here on there is no price: an organization's own gives way to the general one, and that to none. */
+  readonly is_end: number
+  readonly input: number
+  readonly cache_read: number
+  readonly cache_write_short: number
+  readonly cache_write_long: number
+  readonly output: number
+  readonly created_at: number
+}
+
+/** Sums of the ledger by the hour (`usage_hours`) or by the UTC day (`usage_days`) that begins at `at`. */
+export type UsageTable = TokenColumns & {
+  readonly organization_id: OrganizationId
+  readonly at: number
+  readonly project_id: ProjectId
+  readonly api_key_id: ApiKeyId
+  readonly model: string
+  readonly requests: number
+  readonly finished: number
+  readonly aborted: number
+  readonly failed: number
+  readonly reversed: number
+  /** Requests for which there was no price. */
+  readonly unpriced: number
+  readonly cost_micros: number
+}
+
+/** One row: how far the work on the ledger has come. */
+export type LedgerProgressTable = {
+  readonly id: 1
+  /** The last row that the rollups contain. */
+  rolled_up_to: number
+  /** Rows up to this one may be deleted; 0 but for the moment in which the retention job deletes. */
+  deletable_to: number
+  /** Rows from before this time may have been deleted. */
+  kept_from: number
+  /** The last row that the reconciliation has counted, and the sums until there, as JSON. */
+  reconciled_to: number
+  reconciled_sums: string
+}
+
+export type ReconciliationTable = {
+  readonly id: string
+  readonly at: number
+  /** The ledger until here was compared. */
+  readonly sequence: number
+  readonly is_equal: number
+  /** What differs, as JSON. */
+  readonly differences: string
 }

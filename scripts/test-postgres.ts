@@ -1,0 +1,49 @@
+// node scripts/test-postgres.ts                    a throw-away PostgreSQL until Ctrl-C; prints its address
+// node scripts/test-postgres.ts --owner PID --address FILE
+//
+// The second form serves tests: the address is written to a file, and the server is gone, with its
+// data and that file's folder, as soon as the process that owns it is, however that one ended.
+
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startPostgresServer } from './postgres/start-server.ts'
+
+const { values } = parseArgs({ options: { owner: { type: 'string' }, address: { type: 'string' } } })
+const { owner, address: addressPath } = values
+
+try {
+  const server = await startPostgresServer()
+  publish(server.url)
+  const stop = () =>
+    void server.stop().then(() => {
+      if (addressPath !== undefined) rmSync(dirname(addressPath), { recursive: true, force: true })
+      process.exit()
+    })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop)
+  const timer = setInterval(() => {
+    if (owner === undefined || isRunning(Number(owner))) return
+    clearInterval(timer)
+    stop()
+  }, 300)
+} catch (error) {
+  // Whoever waits for the address reads instead why there is none.
+  publish(`failed: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+}
+
+function publish(text: string): void {
+  console.log(text)
+  if (addressPath === undefined) return
+  writeFileSync(`${addressPath}.new`, text)
+  renameSync(`${addressPath}.new`, addressPath)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

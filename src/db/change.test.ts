@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createManualClock } from '../../test/harness/manual-clock.ts'
+import { onEachDatabase } from '../../test/harness/databases.ts'
+import { change } from './change.ts'
+import type { Database } from './database.ts'
+
+const operator = { kind: 'operator' } as const
+const action = { action: 'organizations:create', organizationId: 'org_1', target: 'org_1' } as const
+
+onEachDatabase(({ open }) => {
+  let db: Database
+  beforeEach(async () => {
+    db = await open()
+  })
+  afterEach(() => db.destroy())
+
+  const clock = createManualClock()
+  const count = async () => {
+    const [organizations, audit] = [db.selectFrom('organizations'), db.selectFrom('audit')]
+    return [(await organizations.selectAll().execute()).length, (await audit.selectAll().execute()).length]
+  }
+  const create = (id: 'org_1' | 'org_2') =>
+    change({ db, clock }, operator, action, (transaction) =>
+      transaction.insertInto('organizations').values({ id, name: 'One', created_at: clock.nowMs() }).execute(),
+    )
+
+  test('a change and its record are there together', async () => {
+    await create('org_1')
+    assert.deepEqual(await count(), [1, 1])
+  })
+
+  test('a change that fails leaves no record, one that throws afterwards no change', async () => {
+    await create('org_1')
+    await assert.rejects(create('org_1'))
+    const fail = change({ db, clock }, operator, action, async (transaction) => {
+      await transaction.insertInto('organizations').values({ id: 'org_2', name: 'Two', created_at: 1 }).execute()
+      throw new Error('afterwards')
+    })
+    await assert.rejects(fail, /afterwards/)
+    assert.deepEqual(await count(), [1, 1])
+  })
+
+  test('changes made at once are all made', async () => {
+    const rename = (name: string) =>
+      change({ db, clock }, operator, action, (transaction) =>
+        transaction.updateTable('organizations').set({ name }).where('id', '=', 'org_1').execute(),
+      )
+    await create('org_1')
+    await Promise.all(Array.from({ length: 20 }, (_, number) => rename(`Name ${number}`)))
+    assert.deepEqual(await count(), [1, 21])
+  })
+})

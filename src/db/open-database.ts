@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { Database } from './database.ts'
+import type { MigrationState } from './migrate.ts'
+import { listPostgresMigrations, migratePostgres, openPostgres } from './open-postgres.ts'
+import { listSqliteMigrations, migrateSqlite, openSqlite } from './open-sqlite.ts'
+
+export type DatabasePlace = {
+  /** The data folder, which holds the SQLite file. */
+  readonly home: string
+  /** PostgreSQL's address with its password; null keeps everything in the data folder. */
+  readonly databaseUrl: string | null
+}
+
+export function sqlitePath({ home }: Pick<DatabasePlace, 'home'>): string {
+  return join(home, 'odyssey.db')
+}
+
+/** Opens the one database or the other, and brings its schema up to date. */
+export function openDatabase(place: DatabasePlace): Promise<Database> {
+  return place.databaseUrl === null ? openSqlite(sqlitePath(place)) : openPostgres(place.databaseUrl)
+}
+
+/** Returns the names of the migrations that were applied. */
+export function migrateDatabase(place: DatabasePlace): Promise<string[]> {
+  return place.databaseUrl === null ? migrateSqlite(sqlitePath(place)) : migratePostgres(place.databaseUrl)
+}
+
+/** Every known migration and whether it was applied. Changes nothing. */
+export function listDatabaseMigrations(place: DatabasePlace): Promise<MigrationState[]> {
+  return place.databaseUrl === null
+    ? listSqliteMigrations(sqlitePath(place))
+    : listPostgresMigrations(place.databaseUrl)
+}

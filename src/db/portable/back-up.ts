@@ -1,0 +1,80 @@
+import { existsSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { sql, type Transaction } from 'kysely'
+import { syncFolder } from '../../lib/write-file-durably.ts'
+import type { Database } from '../database.ts'
+import { sqlitePath, type DatabasePlace } from '../open-database.ts'
+import { connectPostgres, listPostgresMigrations } from '../open-postgres.ts'
+import { openSqlite } from '../open-sqlite.ts'
+import type { Tables } from '../tables.ts'
+import { checkFile, copyFile, countRows, finishFile, listTables, removeFile, type TableShape } from './portable-file.ts'
+
+const rowsPerFetch = 2_000
+
+/**
+ * Writes everything the database holds at one moment into a file, while the service goes on.
+ *
+ * The file is there only when it is whole and was checked. Returns the number of rows of each table.
+ */
+export async function backUp(place: DatabasePlace, path: string): Promise<Map<string, number>> {
+  if (existsSync(path)) throw new Error(`${path} exists already.`)
+  const unfinished = `${path}.unfinished`
+  removeFile(unfinished)
+  try {
+    if (place.databaseUrl === null) copyFile(sqlitePath(place), unfinished)
+    else await exportPostgres(place.databaseUrl, unfinished)
+    checkFile(unfinished)
+    finishFile(unfinished)
+    renameSync(unfinished, path)
+  } catch (error) {
+    removeFile(unfinished)
+    throw error
+  }
+  syncFolder(dirname(path))
+  return countRows(path)
+}
+
+async function exportPostgres(url: string, path: string): Promise<void> {
+  const waiting = (await listPostgresMigrations(url)).filter(({ appliedAt }) => appliedAt === null)
+  if (waiting.length > 0)
+    throw new Error('The database has an older schema than this program: run "odyssey migrate" first.')
+  await (await openSqlite(path)).destroy()
+  const file = new DatabaseSync(path)
+  // Nothing is acknowledged before the end, and then the whole file is synced once.
+  file.exec('PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF')
+  const db: Database = connectPostgres(url)
+  try {
+    // All reads of this transaction see the database as it was at the first.
+    await db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (snapshot) => {
+        for (const table of listTables(file)) await exportTable(snapshot, file, table)
+      })
+  } finally {
+    await db.destroy()
+    file.close()
+  }
+}
+
+async function exportTable(
+  snapshot: Transaction<Tables>,
+  file: DatabaseSync,
+  { name, columns }: TableShape,
+): Promise<void> {
+  const list = columns.join(', ')
+  const insert = file.prepare(`INSERT INTO ${name} (${list}) VALUES (${columns.map(() => '?').join(', ')})`)
+  // A migration may have put rows there that every new database begins with.
+  file.exec(`DELETE FROM ${name}`)
+  await sql.raw(`DECLARE export NO SCROLL CURSOR FOR SELECT ${list} FROM ${name}`).execute(snapshot)
+  for (;;) {
+    const { rows } = await sql.raw<Record<string, SQLInputValue>>(`FETCH ${rowsPerFetch} FROM export`).execute(snapshot)
+    if (rows.length === 0) break
+    file.exec('BEGIN')
+    for (const row of rows) insert.run(...columns.map((column) => row[column] ?? null))
+    file.exec('COMMIT')
+  }
+  await sql.raw('CLOSE export').execute(snapshot)
+}

@@ -1,0 +1,46 @@
+import type { Database } from '../database.ts'
+import { isPostgres } from '../is-postgres.ts'
+import { gatherWrites, RowFault } from './gather-writes.ts'
+import type { NewRow, RowWriter } from './row-writer.ts'
+
+/** Throws a `RowFault` where the rows are at fault and not the database. */
+export async function insertRows(db: Database, rows: readonly NewRow[]): Promise<void> {
+  try {
+    await db
+      .insertInto('ledger')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  } catch (error) {
+    if (isPostgres(db) ? isRefusedByPostgres(error) : isRefusedBySqlite(error)) throw toRowFault(error)
+    throw error
+  }
+}
+
+export function toRowFault(error: unknown): RowFault {
+  return new RowFault(error instanceof Error ? error.message : String(error), { cause: error })
+}
+
+/** Classes 22 and 23 of the SQL standard: the values cannot be stored, or break a constraint. */
+export function isRefusedByPostgres(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23][0-9A-Z]{3}$/.test(String(error.code))
+}
+
+/** SQLITE_CONSTRAINT, SQLITE_MISMATCH and SQLITE_RANGE, whatever their extension; and what the driver itself refuses. */
+export function isRefusedBySqlite(error: unknown): boolean {
+  if (error instanceof TypeError) return true
+  const code = sqliteCode(error)
+  return code !== null && [19, 20, 25].includes(code)
+}
+
+/** The primary result code of an error of SQLite's, null for any other. */
+export function sqliteCode(error: unknown): number | null {
+  const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+  return isOfSqlite ? Number(error.errcode) & 0xff : null
+}
+
+/** Writes with the connection at hand; for a database in memory, which nothing else can reach. */
+export function createDirectRowWriter(db: Database): RowWriter {
+  const { write, idle } = gatherWrites((rows) => insertRows(db, rows))
+  return { write, fault: () => null, close: idle }
+}

@@ -1,0 +1,25 @@
+import type { Insertable } from 'kysely'
+import type { LedgerTable } from '../tables/billing.ts'
+
+export type NewRow = Omit<Insertable<LedgerTable>, 'sequence'>
+
+/**
+ * Writes ledger rows, and says so only when they would survive a power cut.
+ *
+ * A row that is there already, by its request id, is left as it is. So a row of
+ * which nobody knows whether it was written is simply written again.
+ */
+export interface RowWriter {
+  /** Resolves once the rows are durable. Rejects when they are not; those that were valid may be written again. */
+  write(rows: readonly NewRow[]): Promise<void>
+  /** Why nothing can be written at the moment; null while all is well. Found out anew every second. */
+  fault(): Error | null
+  /** Waits for what is under way. */
+  close(): Promise<void>
+}
+
+/** Tells the operator of faults and their end. */
+export type StorageReport = {
+  failed(error: unknown, what: string): void
+  recovered(what: string): void
+}

@@ -1,0 +1,26 @@
+// Writes ledger rows without a pause until it is killed: `node writing-program.ts HOME FIRST [DATABASE_URL]`.
+// Of each row that is durable its number, which is also its output tokens, is a line of the file `told` in HOME.
+
+import { openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { openRowWriter } from '../../src/db/rows/open-row-writer.ts'
+import { ledgerRow } from '../harness/ledger-row.ts'
+
+const [home = '', first = '0', databaseUrl = null] = process.argv.slice(2)
+const writersAtOnce = 8
+
+const writer = await openRowWriter({ home, databaseUrl }, { failed: console.error, recovered() {} })
+// A file takes every line, whatever becomes of this process; a pipe that is full does not.
+const told = openSync(join(home, 'told'), 'w')
+let next = Number(first)
+
+async function writeOn(): Promise<never> {
+  for (;;) {
+    const number = next++
+    await writer.write([ledgerRow(number)])
+    writeSync(told, `${number}\n`)
+    if (number === Number(first)) console.log('writing')
+  }
+}
+
+await Promise.all(Array.from({ length: writersAtOnce }, writeOn))
