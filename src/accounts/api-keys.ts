@@ -1,109 +1,237 @@
-import { createHmac } from 'node:crypto'
-import type { ApiKeyId, OrganizationId, ProjectId } from '../core/ids.ts'
-import type { ApiKeyPrincipal, Principal } from '../core/principal.ts'
-import { change } from '../db/change.ts'
-import type { Database } from '../db/database.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Transaction } from 'kysely'
+import { invalidRequest } from '../core/error.ts'
+import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
+import { notFound, requirePermission, type Permission } from '../core/permission.ts'
+import type { Principal } from '../core/principal.ts'
+import type { ApiKeyTable } from '../db/tables/accounts.ts'
+import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
-import { createKey, isWellFormedKey } from './key-format.ts'
-
-export type ApiKeys = {
-  readonly db: Database
-  readonly clock: Clock
-  /** Keys are stored as hashes under this secret; with another one none of them is recognised. */
-  readonly hashSecret: Uint8Array
-}
+import { changeAccess } from './change-access.ts'
+import { checkName } from './check-name.ts'
+import { createKey, hashKey } from './key-format.ts'
+import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
+import type { AccountsParts } from './parts.ts'
 
 export type NewApiKey = {
   readonly name: string
   readonly organizationId: OrganizationId
   readonly projectId: ProjectId
+  /** The member whose key it is; a member that makes one owns it if nothing else is said. */
+  readonly ownerId?: MemberId
+  readonly rules?: Partial<KeyRules>
 }
 
-export type ApiKeySummary = {
-  readonly id: ApiKeyId
-  readonly name: string
-  readonly lastFour: string
-  readonly createdAtMs: number
-  readonly revokedAtMs: number | null
-}
+export type CreatedApiKey = { readonly id: ApiKeyId; readonly key: string }
+
+/** Which key is meant; with another organization's name it is not found. */
+export type ApiKeyReference = { readonly id: string; readonly organizationId: OrganizationId }
 
 /** Makes a key. The answer is the only place where it can ever be read. */
 export async function createApiKey(
-  parts: ApiKeys,
+  parts: AccountsParts,
   principal: Principal,
-  { name, organizationId, projectId }: NewApiKey,
-): Promise<{ id: ApiKeyId; key: string }> {
+  { name, organizationId, projectId, ownerId, rules = {} }: NewApiKey,
+): Promise<CreatedApiKey> {
+  const owner = ownerId ?? (principal.kind === 'member' ? principal.memberId : null)
+  requirePermission(principal, 'api-keys:create', { organizationId, projectId, ownerId: owner })
   const id: ApiKeyId = `key_${randomId()}`
   const key = createKey()
-  await change(parts, principal, { action: 'api-keys:create', organizationId, target: id }, (transaction) =>
-    transaction
-      .insertInto('api_keys')
-      .values({
-        id,
-        organization_id: organizationId,
-        project_id: projectId,
-        name,
-        key_hash: hashKey(parts, key),
-        last_four: key.slice(-4),
-        created_at: parts.clock.nowMs(),
-        revoked_at: null,
-      })
-      .execute(),
+  const now = parts.clock.nowMs()
+  const allRules = { ...noRules, ...rules }
+  checkRules(allRules, now)
+  const row: ApiKeyTable = {
+    id,
+    organization_id: organizationId,
+    project_id: projectId,
+    name: checkName(name),
+    key_hash: hashKey(parts.hashSecret, key),
+    last_four: key.slice(-4),
+    created_at: now,
+    revoked_at: null,
+    owner_id: owner,
+    disabled_at: null,
+    ...toRuleColumns(allRules),
+    rotated_from: null,
+    quota_id: id,
+    last_used_at: null,
+  }
+  await changeAccess(
+    parts,
+    principal,
+    { action: 'api-keys:create', organizationId, target: id },
+    async (transaction, note) => {
+      await requireActiveProject(transaction, { organizationId, projectId })
+      if (owner !== null) await requireMember(transaction, { organizationId, memberId: owner })
+      await transaction.insertInto('api_keys').values(row).execute()
+      note(null, describe(row))
+    },
   )
   return { id, key }
 }
 
-/** Whose key this is, or null for one that is unknown or revoked. */
-export async function findPrincipal(parts: ApiKeys, key: string): Promise<ApiKeyPrincipal | null> {
-  if (!isWellFormedKey(key)) return null
-  const row = await parts.db
-    .selectFrom('api_keys')
-    .select(['id', 'organization_id', 'project_id'])
-    .where('key_hash', '=', hashKey(parts, key))
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
-  if (row === undefined) return null
-  return { kind: 'api-key', apiKeyId: row.id, organizationId: row.organization_id, projectId: row.project_id }
+export type ApiKeyChanges = Partial<KeyRules> & { readonly name?: string }
+
+/** Changes what is named; null lifts a rule. */
+export async function updateApiKey(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: ApiKeyReference,
+  { name, ...changedRules }: ApiKeyChanges,
+): Promise<void> {
+  await changeKey(parts, principal, { permission: 'api-keys:update', reference }, (row) => {
+    const rules = { ...fromRuleColumns(row), ...changedRules }
+    // An end that has passed meanwhile is no fault of a change that leaves it as it is.
+    checkRules(changedRules.expiresAtMs === undefined ? { ...rules, expiresAtMs: null } : rules, parts.clock.nowMs())
+    return { name: name === undefined ? row.name : checkName(name), ...toRuleColumns(rules) }
+  })
 }
 
-export async function listApiKeys({ db }: ApiKeys, organizationId: OrganizationId): Promise<ApiKeySummary[]> {
-  const rows = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('created_at')
-    .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    lastFour: row.last_four,
-    createdAtMs: row.created_at,
-    revokedAtMs: row.revoked_at,
+/** A disabled key is refused until it is enabled again. */
+export async function setApiKeyDisabled(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: ApiKeyReference,
+  isDisabled: boolean,
+): Promise<void> {
+  await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, ({ disabled_at }) => ({
+    disabled_at: isDisabled ? (disabled_at ?? parts.clock.nowMs()) : null,
   }))
 }
 
-/** Whether there was such a key to revoke. */
+/** Ends a key for good. */
 export async function revokeApiKey(
-  parts: ApiKeys,
+  parts: AccountsParts,
   principal: Principal,
-  { id, organizationId }: { readonly id: string; readonly organizationId: OrganizationId },
-): Promise<boolean> {
-  const key = await parts.db
+  reference: ApiKeyReference,
+): Promise<void> {
+  await changeKey(parts, principal, { permission: 'api-keys:revoke', reference }, () => ({
+    revoked_at: parts.clock.nowMs(),
+  }))
+}
+
+type KeyChange = { readonly permission: Permission; readonly reference: ApiKeyReference }
+type KeyColumns = Partial<ApiKeyTable>
+
+function changeKey(
+  parts: AccountsParts,
+  principal: Principal,
+  { permission, reference }: KeyChange,
+  decide: (row: ApiKeyTable) => KeyColumns,
+): Promise<void> {
+  const { organizationId, id } = reference
+  const action = { action: permission, organizationId, target: id }
+  return changeAccess(parts, principal, action, async (transaction, note) => {
+    const row = await findKeyToChange(transaction, { principal, permission, reference })
+    const columns = decide(row)
+    await transaction
+      .updateTable('api_keys')
+      .set(columns)
+      .where('id', '=', row.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    const before = describe(row)
+    const after = describe({ ...row, ...columns })
+    const changed = Object.keys(after).filter((name) => before[name] !== after[name])
+    note(pick(before, changed), pick(after, changed))
+  })
+}
+
+const dayMs = 86_400_000
+export const overlapMsMax = 7 * dayMs
+
+/**
+ * Replaces a key with a new one of the same rules, owner and quota.
+ *
+ * The old one goes on working for the overlap, so that it can be replaced
+ * wherever it is in use. Without an overlap it ends at once.
+ */
+export async function rotateApiKey(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: ApiKeyReference,
+  overlapMs: number,
+): Promise<CreatedApiKey> {
+  if (!(Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= overlapMsMax)) {
+    throw invalidRequest(['overlap'], 'value', 'The overlap is from 0 to 7 days.')
+  }
+  const id: ApiKeyId = `key_${randomId()}`
+  const key = createKey()
+  const { organizationId } = reference
+  const action = { action: 'api-keys:rotate', organizationId, target: reference.id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    const old = await findKeyToChange(transaction, { principal, permission: 'api-keys:rotate', reference })
+    const now = parts.clock.nowMs()
+    if (old.expires_at !== null && old.expires_at <= now) throw notFound()
+    const fresh = { id, key_hash: hashKey(parts.hashSecret, key), last_four: key.slice(-4), created_at: now }
+    await transaction
+      .insertInto('api_keys')
+      .values({ ...old, ...fresh, rotated_from: old.id, last_used_at: null })
+      .execute()
+    const ending = { expires_at: Math.min(old.expires_at ?? Infinity, now + overlapMs) }
+    await transaction
+      .updateTable('api_keys')
+      .set(overlapMs === 0 ? { revoked_at: now } : ending)
+      .where('id', '=', old.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    note({ id: old.id }, { id, last_four: fresh.last_four, old_ends_at: ending.expires_at })
+  })
+  return { id, key }
+}
+
+/** A key that is not revoked, and that the principal may do this to. */
+async function findKeyToChange(
+  transaction: Transaction<Tables>,
+  { principal, permission, reference }: KeyChange & { readonly principal: Principal },
+): Promise<ApiKeyTable> {
+  const { organizationId } = reference
+  const row = await transaction
     .selectFrom('api_keys')
-    .select('id')
-    .where('id', '=', id as ApiKeyId)
+    .selectAll()
+    .where('id', '=', reference.id as ApiKeyId)
     .where('organization_id', '=', organizationId)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
-  if (key === undefined) return false
-  await change(parts, principal, { action: 'api-keys:revoke', organizationId, target: key.id }, (transaction) =>
-    transaction.updateTable('api_keys').set({ revoked_at: parts.clock.nowMs() }).where('id', '=', key.id).execute(),
-  )
-  return true
+  const target = { organizationId, projectId: row?.project_id ?? null, ownerId: row?.owner_id ?? null }
+  if (row === undefined) throw notFound()
+  requirePermission(principal, permission, target)
+  return row
 }
 
-/** The key is random, so one round of a keyed hash is as hard to reverse as many. */
-function hashKey({ hashSecret }: ApiKeys, key: string): string {
-  return createHmac('sha256', hashSecret).update(key).digest('hex')
+async function requireActiveProject(
+  transaction: Transaction<Tables>,
+  { organizationId, projectId }: { readonly organizationId: OrganizationId; readonly projectId: ProjectId },
+): Promise<void> {
+  const project = await transaction
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('organization_id', '=', organizationId)
+    .where('archived_at', 'is', null)
+    .executeTakeFirst()
+  if (project === undefined) throw notFound()
+}
+
+async function requireMember(
+  transaction: Transaction<Tables>,
+  { organizationId, memberId }: { readonly organizationId: OrganizationId; readonly memberId: MemberId },
+): Promise<void> {
+  const member = await transaction
+    .selectFrom('members')
+    .select('id')
+    .where('id', '=', memberId)
+    .where('organization_id', '=', organizationId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  if (member === undefined) throw notFound()
+}
+
+/** What the audit shows of a key: neither the key nor its hash. */
+function describe(row: ApiKeyTable): Record<string, unknown> {
+  const { key_hash: _, id: __, organization_id: ___, created_at: ____, last_used_at: _____, ...shown } = row
+  return shown
+}
+
+function pick(fields: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, fields[name]]))
 }

@@ -1,27 +1,40 @@
+import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { alphabet, randomId } from '../lib/random-id.ts'
 
-const prefix = 'sk-ody-'
+/** Keys that ask models, and keys that manage the installation: neither is taken for the other. */
+const prefixes = { api: 'sk-ody-', management: 'sk-odym-' } as const
+export type KeyKind = keyof typeof prefixes
+
 const secretLength = 32
 const checksumLength = 6
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
+const shapes = { api: shapeOf('api'), management: shapeOf('management') } as const
 
-/** A new key: `sk-ody-`, 32 random characters (190 bits) and a checksum of those in 6 characters. */
-export function createKey(): string {
+/** A new key: its prefix, 32 random characters (190 bits) and a checksum of those in 6 characters. */
+export function createKey(kind: KeyKind = 'api'): string {
   const secret = randomId(secretLength)
-  return `${prefix}${secret}${checksum(secret)}`
+  return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 
 /** Tells a key from a typing error or a guess without asking the database. */
-export function isWellFormedKey(key: string): boolean {
-  if (!shape.test(key)) return false
-  const secret = key.slice(prefix.length, prefix.length + secretLength)
+export function isWellFormedKey(key: string, kind: KeyKind = 'api'): boolean {
+  if (!shapes[kind].test(key)) return false
+  const secret = key.slice(prefixes[kind].length, prefixes[kind].length + secretLength)
   return key.endsWith(checksum(secret))
+}
+
+/** The key is random, so one round of a keyed hash is as hard to reverse as many. */
+export function hashKey(hashSecret: Uint8Array, key: string): string {
+  return createHmac('sha256', hashSecret).update(key).digest('hex')
 }
 
 /** What may be shown of a key that was refused. */
 export function maskKey(key: string): string {
   return key.length < 12 ? '***' : `${key.slice(0, 5)}***${key.slice(-3)}`
+}
+
+function shapeOf(kind: KeyKind): RegExp {
+  return new RegExp(`^${prefixes[kind]}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
 }
 
 function checksum(secret: string): string {

@@ -12,9 +12,15 @@ export type Turn = {
    * Called when the prompt is prepared and fits. Resolves when the request may have a slot, and rejects
    * with what its stream is to throw. An engine that had to prepare it again asks again and hears the same.
    */
-  begin(inputTokens: number): Promise<void>
+  begin(inputTokens: number): Promise<TurnTerms | void>
   /** Called with each event as soon as it is made, which may be long before anybody reads it. */
   made(event: GenerationEvent): void
+}
+
+/** On what terms a request may begin. */
+export type TurnTerms = {
+  /** Where it is less than the request asked for, the answer ends with `length` when it is reached. */
+  readonly outputTokensMax: number
 }
 
 /** Anything that can answer a generation request: a llama.cpp child, a remote replica, a pool of engines. */
@@ -42,4 +48,9 @@ export type EngineStatus = {
   readonly running: number
   readonly waiting: number
   readonly slots: number | null
+  /**
+   * Tokens that were guessed and computed ahead since the engine began, and those of them that
+   * its answers then had, as known a second ago. Absent where the engine does not say.
+   */
+  readonly drafts?: { readonly drafted: number; readonly accepted: number }
 }

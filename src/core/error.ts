@@ -1,4 +1,5 @@
 import type { Feature } from './feature.ts'
+import type { ExceededLimit } from './limit.ts'
 
 /** Where in the request body a fault lies; each wire format writes it in its own notation. */
 export type ErrorPath = readonly (string | number)[]
@@ -26,12 +27,18 @@ export type ApiErrorReason =
   | { readonly code: 'context-exceeded'; readonly inputTokens: number; readonly windowTokens: number }
   | { readonly code: 'unauthenticated'; readonly key: RefusedKey | null }
   | { readonly code: 'permission-denied' }
+  /** What was asked for by its id is not there, or belongs to somebody else. */
+  | { readonly code: 'not-found' }
+  /** What was asked for does not go together with what is there. */
+  | { readonly code: 'conflict' }
   | { readonly code: 'model-not-found'; readonly model: string; readonly available: readonly string[] }
   | { readonly code: 'unsupported-endpoint' | 'unknown-url' }
   | { readonly code: 'method-not-allowed'; readonly allowed: readonly string[] }
   | { readonly code: 'request-too-large'; readonly bytesMax: number; readonly isUnpacked: boolean }
   | { readonly code: 'request-timeout' }
-  | { readonly code: 'rate-limited'; readonly retryAfterMs: number }
+  | { readonly code: 'rate-limited'; readonly retryAfterMs: number; readonly exceeded?: ExceededLimit }
+  /** A hard stop: waiting for the next period is all that helps. */
+  | { readonly code: 'budget-exceeded' }
   | { readonly code: 'overloaded'; readonly retryAfterMs: number }
   | { readonly code: 'engine-failed' }
   | { readonly code: 'internal' }

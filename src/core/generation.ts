@@ -39,6 +39,8 @@ export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMa
   readonly tenant: Tenant
   /** By which an operator finds it. */
   readonly requestId: string
+  /** The W3C header by which an engine elsewhere continues the request's trace. */
+  readonly traceparent?: string
 }
 
 /** For whom an engine works: what it holds for one organization is never used for another. */
@@ -195,6 +197,8 @@ export type Usage = {
   readonly inputUncached: number
   readonly inputCacheRead: number
   readonly inputCacheWrite: number
+  /** The part of `inputCacheWrite` that is kept for an hour; the rest is kept for five minutes. */
+  readonly inputCacheWriteLong: number
   /** Every token the model produced, the one that ends the answer included. */
   readonly output: number
   /** The part of `output` spent in thinking blocks. */
@@ -205,6 +209,7 @@ export const zeroUsage: Usage = {
   inputUncached: 0,
   inputCacheRead: 0,
   inputCacheWrite: 0,
+  inputCacheWriteLong: 0,
   output: 0,
   outputThinking: 0,
 }
@@ -214,10 +219,23 @@ export function inputTokens({ inputUncached, inputCacheRead, inputCacheWrite }: 
   return inputUncached + inputCacheRead + inputCacheWrite
 }
 
-/** Adds a further answer to the same request: they share its prompt, which counts once. */
+/**
+ * Adds a further answer to the same request: they share its prompt, which counts once.
+ *
+ * It counts as in the answer for which it was computed; the others found it in the cache, whichever began first.
+ */
 export function addAnswer(sum: Usage, answer: Usage): Usage {
   if (inputTokens(sum) === 0) return answer
-  return { ...sum, output: sum.output + answer.output, outputThinking: sum.outputThinking + answer.outputThinking }
+  const isComputed = inputTokens(answer) > 0 && answer.inputCacheRead < sum.inputCacheRead
+  const { inputUncached, inputCacheRead, inputCacheWrite, inputCacheWriteLong } = isComputed ? answer : sum
+  return {
+    inputUncached,
+    inputCacheRead,
+    inputCacheWrite,
+    inputCacheWriteLong,
+    output: sum.output + answer.output,
+    outputThinking: sum.outputThinking + answer.outputThinking,
+  }
 }
 
 /** Thrown by an engine's stream after its signal fired; `usage` counts all the engine did until it stopped. */

@@ -1,39 +1,98 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { findPrincipal, type ApiKeys } from '../../accounts/api-keys.ts'
+import type { FastifyRequest } from 'fastify'
+import type { AccessCache } from '../../accounts/access/access-cache.ts'
+import type { KeyAccess } from '../../accounts/access/key-access.ts'
 import { maskKey } from '../../accounts/key-format.ts'
-import { ApiError, type RefusedKey } from '../../core/error.ts'
-import type { ApiKeyPrincipal } from '../../core/principal.ts'
+import type { Endpoint } from '../../core/endpoint.ts'
+import { ApiError, toApiError, type RefusedKey } from '../../core/error.ts'
+import { modelIds, type ModelId } from '../../core/model.ts'
+
+/** A key that may be used here, and how to speak of it should it be refused later. */
+export type Authenticated = { readonly access: KeyAccess; readonly shown: RefusedKey }
+
+/** What a request says of itself before its body. */
+export type RequestHead = Pick<FastifyRequest, 'headers' | 'ip'>
 
 /**
- * Finds out whose key a request carries, in either format's header on every route.
+ * Finds out whose key a request carries, in either format's header on every route, and whether it may be used here.
  *
- * Clients may send two, one of them left over from another vendor: the bearer
- * token goes first, and the request is refused only when neither is valid.
+ * Clients may send two, one of them left over from another vendor, which is
+ * overlooked. Two that both work are refused: which of them a route, a log or a
+ * proxy went by would be anybody's guess.
  */
-export async function authenticate(apiKeys: ApiKeys, headers: IncomingHttpHeaders): Promise<ApiKeyPrincipal> {
+export async function authenticate(
+  cache: Pick<AccessCache, 'find'>,
+  { headers, ip }: RequestHead,
+  endpoint: Endpoint | null,
+): Promise<Authenticated> {
   const candidates = credentials(headers)
-  for (const { key } of candidates) {
-    const principal = await findPrincipal(apiKeys, key)
-    if (principal !== null) return principal
-  }
-  const [first] = candidates
-  const key = first === undefined ? null : { masked: maskKey(first.key), header: first.header }
-  const message =
-    key === null ? 'Missing API key: send Authorization: Bearer <key> or x-api-key' : 'The API key is not valid.'
-  throw new ApiError({ code: 'unauthenticated', key }, message)
+  const found = await findAll(cache, candidates)
+  const ids = new Set(found.map(({ access }) => access.principal.apiKeyId))
+  const [first] = found
+  if (first === undefined || ids.size > 1) throw refuse(candidates[0])
+  const refusal = refusalOf(first.access, ip, endpoint)
+  if (refusal !== null) throw new ApiError({ code: 'permission-denied' }, refusal)
+  return first
 }
 
-type Credential = { readonly key: string; readonly header: RefusedKey['header'] }
+export type Credential = { readonly key: string; readonly shown: RefusedKey }
+
+async function findAll(
+  cache: Pick<AccessCache, 'find'>,
+  candidates: readonly Credential[],
+): Promise<readonly Authenticated[]> {
+  const found: Authenticated[] = []
+  let failure: ApiError | null = null
+  for (const { key, shown } of candidates) {
+    try {
+      const access = await cache.find(key)
+      if (access !== null) found.push({ access, shown })
+    } catch (error) {
+      failure = toApiError(error)
+    }
+  }
+  if (found.length === 0 && failure !== null) throw failure
+  return found
+}
+
+function refusalOf({ closed, endpoints, addresses }: KeyAccess, ip: string, endpoint: Endpoint | null): string | null {
+  if (closed === 'organization-disabled') return 'The organization of this API key is disabled.'
+  if (closed === 'project-archived') return 'The project of this API key is archived.'
+  if (endpoint !== null && endpoints?.has(endpoint) === false) return 'This API key may not be used for this endpoint.'
+  if (addresses?.includes(ip) === false) return 'This API key may not be used from this address.'
+  return null
+}
+
+/** Once the body is read: whether the key may ask this model. A name that is nobody's is refused elsewhere. */
+export function requireModel(access: KeyAccess, model: string): void {
+  const known = modelIds.find((id) => id === model)
+  if (known === undefined || mayUse(access, known)) return
+  throw new ApiError({ code: 'permission-denied' }, `This API key may not use the model ${known}.`)
+}
+
+export function mayUse({ models }: KeyAccess, model: ModelId): boolean {
+  return models?.has(model) ?? true
+}
+
+function refuse(credential: Credential | undefined): ApiError {
+  const message =
+    credential === undefined
+      ? 'Missing API key: send Authorization: Bearer <key> or x-api-key'
+      : 'The API key is not valid.'
+  return new ApiError({ code: 'unauthenticated', key: credential?.shown ?? null }, message)
+}
 
 /** What clients send where a key is required and nobody has set one. */
 const placeholders: ReadonlySet<string> = new Set(['', 'dummy', 'none', 'empty'])
 
-function credentials(headers: IncomingHttpHeaders): Credential[] {
+/** Every key that a request shows; what stands for none is left out. */
+export function credentials(headers: RequestHead['headers']): Credential[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? ''
   const apiKey = headers['x-api-key'] ?? ''
-  const found: Credential[] = [
+  const found = [
     { key: bearer, header: 'authorization' },
     { key: (typeof apiKey === 'string' ? apiKey : (apiKey[0] ?? '')).trim(), header: 'x-api-key' },
-  ]
-  return found.filter(({ key }) => !placeholders.has(key.toLowerCase()))
+  ] as const
+  return found
+    .filter(({ key }) => !placeholders.has(key.toLowerCase()))
+    .map(({ key, header }) => ({ key, shown: { masked: maskKey(key), header } }))
 }

@@ -14,24 +14,38 @@ const pauseMsMax = 15_000
 const depthMax = 64
 /** Brackets, commas and colons: each becomes objects in memory. The largest recorded client request has 5,000. */
 const tokensMax = 200_000
+/** Half a character cannot stand in valid UTF-8; only an escape can bring one. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/
 
 /** Reads and parses a request's body. The content type is not asked: what parses as JSON is taken as JSON. */
-export async function readJson(request: IncomingMessage, clock: Clock): Promise<unknown> {
-  const bytes = await readBody(request, decoded(request), clock)
+export async function readJson(request: IncomingMessage, clock: Clock, bytesMax = bodyBytesMax): Promise<unknown> {
+  return (await readJsonBody(request, clock, bytesMax)).value
+}
+
+/** As `readJson`, with the bytes that were sent, unpacked. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  clock: Clock,
+  bytesMax = bodyBytesMax,
+): Promise<{ readonly value: unknown; readonly bytes: Uint8Array }> {
+  const reading = { stream: decoded(request, bytesMax), bytesMax, clock }
+  const bytes = await readBody(request, reading)
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.')
   const excess = scanJson(bytes, { depthMax, tokensMax })
   if (excess === 'depth') throw invalidJson(`The body is nested deeper than ${depthMax} levels.`)
   if (excess === 'tokens') throw invalidJson(`The body has more than ${tokensMax} elements.`)
   try {
-    return makeWellFormed(JSON.parse(bytes.toString('utf8')))
+    const text = bytes.toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return { value: surrogateEscape.test(text) ? makeWellFormed(value) : value, bytes }
   } catch {
     throw invalidJson('The body is not valid JSON.')
   }
 }
 
-function decoded(request: IncomingMessage): Readable {
+function decoded(request: IncomingMessage, bytesMax: number): Readable {
   const length = Number(request.headers['content-length'] ?? 0)
-  if (length > bodyBytesMax) throw tooLarge(false)
+  if (length > bytesMax) throw tooLarge(bytesMax, false)
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return request
   if (encoding !== 'gzip') {
@@ -46,8 +60,10 @@ function decoded(request: IncomingMessage): Readable {
   return request.pipe(gunzip)
 }
 
+type Reading = { readonly stream: Readable; readonly bytesMax: number; readonly clock: Clock }
+
 /** `request` is what the client sends, `stream` what it means once unpacked. */
-function readBody(request: IncomingMessage, stream: Readable, clock: Clock): Promise<Buffer> {
+function readBody(request: IncomingMessage, { stream, bytesMax, clock }: Reading): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -64,7 +80,7 @@ function readBody(request: IncomingMessage, stream: Readable, clock: Clock): Pro
     stream.on('data', (chunk: Buffer) => {
       cancelPause()
       size += chunk.length
-      if (size > bodyBytesMax) return fail(tooLarge(stream !== request))
+      if (size > bytesMax) return fail(tooLarge(bytesMax, stream !== request))
       chunks.push(chunk)
       cancelPause = startPause()
     })
@@ -73,7 +89,7 @@ function readBody(request: IncomingMessage, stream: Readable, clock: Clock): Pro
       resolve(Buffer.concat(chunks))
     })
     stream.once('error', () => fail(invalidJson('The body could not be read.')))
-    stream.once('close', () => fail(invalidJson('The body ended early.')))
+    stream.once('close', () => stream.readableEnded || fail(invalidJson('The body ended early.')))
   })
 }
 
@@ -81,9 +97,9 @@ function invalidJson(message: string): ApiError {
   return new ApiError({ code: 'invalid-request', path: null, fault: null, detail: 'invalid-json' }, message)
 }
 
-function tooLarge(isUnpacked: boolean): ApiError {
-  const reason = { code: 'request-too-large', bytesMax: bodyBytesMax, isUnpacked } as const
-  return new ApiError(reason, `Request body too large (limit ${bodyBytesMax} bytes).`)
+function tooLarge(bytesMax: number, isUnpacked: boolean): ApiError {
+  const reason = { code: 'request-too-large', bytesMax, isUnpacked } as const
+  return new ApiError(reason, `Request body too large (limit ${bytesMax} bytes).`)
 }
 
 function tooSlow(): ApiError {

@@ -1,0 +1,259 @@
+// Knows in memory whose the keys are that are in use, so that no request waits for the database.
+//
+//   a change here        is acted on before whoever made it is answered
+//   a change elsewhere   is heard of by a notice, and found at the latest when the counter of
+//                        changes is read, which happens all the time
+//   the database away    known keys work for a while after it was last heard of, unknown ones do not
+
+import { ApiError } from '../../core/error.ts'
+import { readAccessChanges } from '../../db/access-changes.ts'
+import type { Database } from '../../db/database.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { hashKey, isWellFormedKey } from '../key-format.ts'
+import { readKeyAccess, type KeyAccess } from './key-access.ts'
+import { LastUsed } from './last-used.ts'
+import { RunningKeys, type EndReason } from './running-keys.ts'
+import { createSingleFlight } from './single-flight.ts'
+
+export type AccessCacheOptions = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly hashSecret: Uint8Array
+  /** How often the counter of changes is read at the least. */
+  readonly confirmMs: number
+  /** A request that comes this long after the counter was read waits until it is read again; null never waits. */
+  readonly confirmBeforeUseMs: number | null
+  /** How long known keys work while the database is away. */
+  readonly outageMs: number
+}
+
+export interface AccessCache {
+  /**
+   * Whose key this is, or null for one that is unknown, revoked, disabled or expired.
+   *
+   * Throws `overloaded` when that cannot be found out.
+   */
+  find(key: string): Promise<KeyAccess | null>
+  /** Calls back, once, as soon as the key may no longer be used. Returns the way to stop watching. */
+  watch(access: KeyAccess, onEnd: (reason: EndReason) => void): () => void
+  /** For a change that this process has made: it counts when this resolves, and nobody is let in before it does. */
+  refresh(): Promise<void>
+  /** For a change that is said to have been made elsewhere: it is looked for, and nobody waits for that. */
+  look(): void
+  close(): Promise<void>
+}
+
+const tickMs = 250
+const lastUsedMs = 60_000
+/** A database that takes longer for one key is as good as away. */
+const lookupMsMax = 250
+/** About 1 KB each. */
+const knownMax = 50_000
+const unknownMax = 10_000
+/** Lookups of unknown keys at a time; more of them would only queue for a connection. */
+const lookupsMax = 100
+const hashesPerRead = 500
+
+export function createAccessCache(options: AccessCacheOptions): AccessCache {
+  const cache = new Cache(options)
+  return {
+    find: (key) => cache.find(key),
+    watch: (access, onEnd) => cache.watch(access, onEnd),
+    refresh: () => cache.refresh(),
+    look: () => cache.look(),
+    close: () => cache.close(),
+  }
+}
+
+class Cache {
+  readonly running: RunningKeys
+  readonly #options: AccessCacheOptions
+  readonly #known = new Map<string, KeyAccess>()
+  readonly #unknown = new Set<string>()
+  readonly #lastUsed: LastUsed
+  readonly #confirm: () => Promise<void>
+  #lookups = 0
+  #count = -1
+  /** When the counter was last read, by the clock that never goes back. */
+  #confirmedMs = -Infinity
+  /** Whether there is a change that the entries do not show yet. */
+  #isOutdated = false
+  /** Tells lookups that began before a change from those that began after it. */
+  #generation = 0
+  #lastUsedWrittenMs: number
+  #cancelTick = () => {}
+  #isClosed = false
+
+  constructor(options: AccessCacheOptions) {
+    this.#options = options
+    this.running = new RunningKeys(options.clock)
+    this.#lastUsed = new LastUsed(options)
+    this.#confirm = createSingleFlight(() => this.#readChanges())
+    this.#lastUsedWrittenMs = options.clock.monotonicMs()
+    this.#scheduleTick()
+  }
+
+  async find(key: string): Promise<KeyAccess | null> {
+    if (!isWellFormedKey(key)) return null
+    const hash = hashKey(this.#options.hashSecret, key)
+    if (this.#mustConfirm()) await this.#confirmInTime()
+    const access = this.#unknown.has(hash) ? null : (this.#known.get(hash) ?? (await this.#lookUp(hash)))
+    if (access === null || this.running.hasExpired(access)) return null
+    this.#lastUsed.note(access.principal.apiKeyId)
+    return access
+  }
+
+  watch(access: KeyAccess, onEnd: (reason: EndReason) => void): () => void {
+    // The key may have ended since it was found.
+    if (!this.#known.has(access.hash)) void this.refresh()
+    return this.running.watch(access, onEnd)
+  }
+
+  async refresh(): Promise<void> {
+    this.#isOutdated = true
+    this.#generation += 1
+    try {
+      await this.#confirm()
+    } catch {
+      // As long as the change cannot be read every key is refused, and every tick tries again.
+    }
+  }
+
+  look(): void {
+    // What fails now the next tick tries again.
+    this.#confirm().catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelTick()
+    await this.#lastUsed.write().catch(() => {})
+  }
+
+  #mustConfirm(): boolean {
+    const { clock, confirmBeforeUseMs, outageMs } = this.#options
+    const ageMs = clock.monotonicMs() - this.#confirmedMs
+    return this.#isOutdated || ageMs > (confirmBeforeUseMs ?? outageMs)
+  }
+
+  async #confirmInTime(): Promise<void> {
+    try {
+      await this.#inTime(this.#confirm())
+    } catch (error) {
+      const { clock, outageMs } = this.#options
+      const isRecent = clock.monotonicMs() - this.#confirmedMs <= outageMs
+      // A change that is known of and cannot be read may have been about this very key.
+      if (this.#isOutdated || !isRecent) throw unavailable(error)
+    }
+  }
+
+  async #lookUp(hash: string): Promise<KeyAccess | null> {
+    if (this.#lookups >= lookupsMax) throw unavailable(null)
+    this.#lookups += 1
+    try {
+      for (;;) {
+        const generation = this.#generation
+        const [access = null] = await this.#inTime(readKeyAccess(this.#options.db, [hash]))
+        // What was read before a change must not be remembered after it.
+        if (generation !== this.#generation) continue
+        this.#remember(hash, access)
+        return access
+      }
+    } catch (error) {
+      throw unavailable(error)
+    } finally {
+      this.#lookups -= 1
+    }
+  }
+
+  #remember(hash: string, access: KeyAccess | null): void {
+    if (access === null) addBounded(this.#unknown, hash, unknownMax)
+    else {
+      if (this.#known.size >= knownMax) {
+        const [oldest] = this.#known.keys()
+        if (oldest !== undefined) this.#known.delete(oldest)
+      }
+      this.#known.set(hash, access)
+    }
+  }
+
+  async #readChanges(): Promise<void> {
+    const { db, clock } = this.#options
+    const askedMs = clock.monotonicMs()
+    const count = await readAccessChanges(db)
+    if (count !== this.#count || this.#isOutdated) await this.#readAgain(count)
+    this.#confirmedMs = askedMs
+    this.running.endOver(this.#known)
+  }
+
+  async #readAgain(count: number): Promise<void> {
+    this.#generation += 1
+    const generation = this.#generation
+    try {
+      await this.#readEntries()
+    } catch (error) {
+      this.#isOutdated = true
+      throw error
+    }
+    this.#count = count
+    // A change that was made meanwhile may not be in what was read.
+    if (generation === this.#generation) this.#isOutdated = false
+  }
+
+  async #readEntries(): Promise<void> {
+    const hashes = [...new Set([...this.#known.keys(), ...this.running.hashes()])]
+    const found = new Map<string, KeyAccess>()
+    for (let start = 0; start < hashes.length; start += hashesPerRead) {
+      const some = await readKeyAccess(this.#options.db, hashes.slice(start, start + hashesPerRead))
+      for (const access of some) found.set(access.hash, access)
+    }
+    this.#unknown.clear()
+    for (const hash of hashes) {
+      const access = found.get(hash)
+      if (access === undefined) {
+        this.#known.delete(hash)
+        this.running.end(hash)
+      } else this.#known.set(hash, access)
+    }
+  }
+
+  #scheduleTick(): void {
+    this.#cancelTick = this.#options.clock.after(tickMs, () => {
+      void this.#tick()
+      if (!this.#isClosed) this.#scheduleTick()
+    })
+  }
+
+  async #tick(): Promise<void> {
+    const { clock, confirmMs } = this.#options
+    this.running.endOver(this.#known)
+    try {
+      if (this.#isOutdated || clock.monotonicMs() - this.#confirmedMs >= confirmMs) await this.#confirm()
+      if (clock.monotonicMs() - this.#lastUsedWrittenMs < lastUsedMs) return
+      this.#lastUsedWrittenMs = clock.monotonicMs()
+      await this.#lastUsed.write()
+    } catch {
+      // The next tick tries again; until it succeeds the outage counts from the last success.
+    }
+  }
+
+  #inTime<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#options.clock.after(lookupMsMax, () => reject(new Error('The database takes too long.')))
+      work.then(resolve, reject).finally(cancel)
+    })
+  }
+}
+
+function addBounded(set: Set<string>, entry: string, sizeMax: number): void {
+  if (set.size >= sizeMax) {
+    const [oldest] = set
+    if (oldest !== undefined) set.delete(oldest)
+  }
+  set.add(entry)
+}
+
+function unavailable(cause: unknown): ApiError {
+  const message = 'The key cannot be checked at the moment. Please try again shortly.'
+  return new ApiError({ code: 'overloaded', retryAfterMs: 2_000 }, message, { cause })
+}

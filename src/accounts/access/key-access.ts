@@ -1,0 +1,64 @@
+import type { Endpoint } from '../../core/endpoint.ts'
+import type { ModelId } from '../../core/model.ts'
+import type { ApiKeyPrincipal } from '../../core/principal.ts'
+import type { Database } from '../../db/database.ts'
+import { fromRuleColumns } from '../key-rules.ts'
+import { parseAddressList, type AddressList } from '../../lib/address-list.ts'
+
+/** Whose a key is and what it may be used for, as the door needs to know it. */
+export type KeyAccess = {
+  readonly hash: string
+  readonly principal: ApiKeyPrincipal
+  readonly expiresAtMs: number | null
+  /** Why the key is refused although it is in order itself. */
+  readonly closed: 'organization-disabled' | 'project-archived' | null
+  /** Null allows everything. */
+  readonly models: ReadonlySet<ModelId> | null
+  readonly endpoints: ReadonlySet<Endpoint> | null
+  readonly addresses: AddressList | null
+}
+
+/** Those of the keys that exist and are neither revoked nor disabled, by their hashes. */
+export async function readKeyAccess(db: Database, hashes: readonly string[]): Promise<KeyAccess[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
+    .innerJoin('projects', 'projects.id', 'api_keys.project_id')
+    .select([
+      'api_keys.id as apiKeyId',
+      'api_keys.organization_id as organizationId',
+      'api_keys.project_id as projectId',
+      'quota_id as quotaId',
+      'key_hash',
+      'expires_at',
+      'allowed_models',
+      'allowed_endpoints',
+      'allowed_addresses',
+      'organizations.disabled_at as organization_disabled_at',
+      'projects.archived_at as archived_at',
+    ])
+    .where('key_hash', 'in', hashes)
+    .where('revoked_at', 'is', null)
+    .where('api_keys.disabled_at', 'is', null)
+    .execute()
+  return rows.map((row) => {
+    const { apiKeyId, organizationId, projectId, quotaId, key_hash: hash } = row
+    const { expiresAtMs, models, endpoints, addresses } = fromRuleColumns(row)
+    const isDisabled = row.organization_disabled_at !== null
+    return {
+      hash,
+      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId },
+      expiresAtMs,
+      closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
+      models: models && new Set(models),
+      endpoints: endpoints && new Set(endpoints),
+      addresses: addresses && readAddresses(addresses),
+    }
+  })
+}
+
+/** What was checked when it was written allows nothing if it cannot be read now. */
+function readAddresses(entries: readonly string[]): AddressList {
+  const list = parseAddressList(entries)
+  return 'fault' in list ? { includes: () => false } : list
+}

@@ -1,0 +1,81 @@
+import type { OrganizationId } from '../../core/ids.ts'
+import { requirePermission } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
+import type { Database } from '../../db/database.ts'
+import type { AuditTable } from '../../db/tables/audit.ts'
+import type { AccountsParts } from '../parts.ts'
+
+/** One thing that was done, as an export shows it. */
+export type AuditEntry = {
+  readonly id: string
+  readonly sequence: number | null
+  readonly at: string
+  readonly organization: OrganizationId
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly address: string | null
+  readonly requestId: string | null
+  readonly hash: string | null
+}
+
+export type AuditRange = {
+  readonly organizationId: OrganizationId
+  /** Begins behind this one; 0 begins with the first. */
+  readonly afterSequence: number
+  readonly limit: number
+}
+
+export async function readAudit(
+  { db }: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  range: AuditRange,
+): Promise<AuditEntry[]> {
+  requirePermission(principal, 'audit:read', { organizationId: range.organizationId })
+  return (await readAuditRows(db, range)).map(toEntry)
+}
+
+/** In the order of the chain. */
+export function readAuditRows(
+  db: Database,
+  { organizationId, afterSequence, limit }: AuditRange,
+): Promise<AuditTable[]> {
+  return db
+    .selectFrom('audit')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', afterSequence)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+}
+
+/** Every organization of which anything was recorded. */
+export async function listAuditedOrganizations(db: Database): Promise<OrganizationId[]> {
+  const rows = await db
+    .selectFrom('audit')
+    .select('organization_id')
+    .union(db.selectFrom('audit_chains').select('organization_id'))
+    .orderBy('organization_id')
+    .execute()
+  return rows.map(({ organization_id }) => organization_id)
+}
+
+export function toEntry(row: AuditTable): AuditEntry {
+  return {
+    id: row.id,
+    sequence: row.sequence,
+    at: new Date(row.at).toISOString(),
+    organization: row.organization_id,
+    actor: row.actor,
+    action: row.action,
+    target: row.target,
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+    address: row.address,
+    requestId: row.request_id,
+    hash: row.hash,
+  }
+}

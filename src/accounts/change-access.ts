@@ -1,0 +1,22 @@
+import type { Transaction } from 'kysely'
+import type { Principal } from '../core/principal.ts'
+import { countAccessChange } from '../db/access-changes.ts'
+import { change, type AuditedAction, type NoteFields } from '../db/change.ts'
+import type { Tables } from '../db/tables.ts'
+import type { AccountsParts } from './parts.ts'
+
+/** Changes who may do what: as `change`, and every gateway hears of it. */
+export async function changeAccess<Result>(
+  parts: AccountsParts,
+  principal: Principal,
+  action: AuditedAction,
+  write: (transaction: Transaction<Tables>, note: NoteFields) => Promise<Result>,
+): Promise<Result> {
+  const result = await change(parts, principal, action, async (transaction, note) => {
+    const written = await write(transaction, note)
+    await countAccessChange(transaction)
+    return written
+  })
+  await parts.accessChanged?.()
+  return result
+}

@@ -1,0 +1,224 @@
+import type { Transaction } from 'kysely'
+import { ApiError, invalidRequest } from '../core/error.ts'
+import type { MemberId, OrganizationId } from '../core/ids.ts'
+import { notFound, requirePermission } from '../core/permission.ts'
+import type { MemberPrincipal, Principal } from '../core/principal.ts'
+import { mayGrant, type Role } from '../core/role.ts'
+import type { MemberTable } from '../db/tables/accounts.ts'
+import type { Tables } from '../db/tables.ts'
+import { randomId } from '../lib/random-id.ts'
+import { changeAccess } from './change-access.ts'
+import { checkName } from './check-name.ts'
+import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import type { AccountsParts } from './parts.ts'
+
+export type Member = {
+  readonly id: MemberId
+  readonly email: string
+  readonly name: string
+  readonly role: Role
+  readonly createdAtMs: number
+  readonly removedAtMs: number | null
+}
+
+export type MemberReference = { readonly id: string; readonly organizationId: OrganizationId }
+
+export type NewMember = {
+  readonly organizationId: OrganizationId
+  readonly email: string
+  readonly name: string
+  readonly role: Role
+}
+
+export async function createMember(
+  parts: AccountsParts,
+  principal: Principal,
+  { organizationId, email, name, role }: NewMember,
+): Promise<MemberId> {
+  requirePermission(principal, 'members:create', { organizationId })
+  requireGrant(principal, role)
+  const id: MemberId = `mem_${randomId()}`
+  const person = { email: checkEmail(email), name: checkName(name), role }
+  const action = { action: 'members:create', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockOrganization(transaction, organizationId)
+    const existing = await transaction
+      .selectFrom('members')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('email', '=', person.email)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst()
+    if (existing !== undefined) throw conflict('There is a member with this e-mail already.')
+    await transaction
+      .insertInto('members')
+      .values({ id, organization_id: organizationId, ...person, created_at: parts.clock.nowMs(), removed_at: null })
+      .execute()
+    note(null, person)
+  })
+  return id
+}
+
+export async function listMembers(
+  { db }: AccountsParts,
+  principal: Principal,
+  request: PageRequest & { readonly organizationId: OrganizationId },
+): Promise<Page<Member>> {
+  requirePermission(principal, 'members:read', { organizationId: request.organizationId })
+  const rows = await db
+    .selectFrom('members')
+    .selectAll()
+    .where('organization_id', '=', request.organizationId)
+    .where(afterCursor(request))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(request))
+    .execute()
+  return toPage(rows, request, ({ id, email, name, role, created_at, removed_at }) => {
+    return { id, email, name, role, createdAtMs: created_at, removedAtMs: removed_at }
+  })
+}
+
+/** Changes a member's role. The last owner stays one, and nobody touches a role above their own. */
+export async function setMemberRole(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: MemberReference,
+  role: Role,
+): Promise<void> {
+  const { organizationId, id } = reference
+  requirePermission(principal, 'members:update', { organizationId })
+  requireGrant(principal, role)
+  const action = { action: 'members:update', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockOrganization(transaction, organizationId)
+    const member = await findMember(transaction, reference)
+    requireGrant(principal, member.role)
+    if (role !== 'owner') await requireAnotherOwner(transaction, member)
+    await transaction
+      .updateTable('members')
+      .set({ role })
+      .where('id', '=', member.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    note({ role: member.role }, { role })
+  })
+}
+
+/** Ends a membership, and with it every key that the member owns. */
+export async function removeMember(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: MemberReference,
+): Promise<void> {
+  const { organizationId, id } = reference
+  requirePermission(principal, 'members:remove', { organizationId })
+  const action = { action: 'members:remove', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockOrganization(transaction, organizationId)
+    const member = await findMember(transaction, reference)
+    requireGrant(principal, member.role)
+    await requireAnotherOwner(transaction, member)
+    const now = parts.clock.nowMs()
+    await transaction
+      .updateTable('members')
+      .set({ removed_at: now })
+      .where('id', '=', member.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    const revoked = await transaction
+      .updateTable('api_keys')
+      .set({ revoked_at: now })
+      .where('owner_id', '=', member.id)
+      .where('organization_id', '=', organizationId)
+      .where('revoked_at', 'is', null)
+      .returning('id')
+      .execute()
+    note({ email: member.email, role: member.role }, { removed_at: now, revoked_keys: revoked.map((key) => key.id) })
+  })
+}
+
+/** Somebody who is signed in, as they are at this moment; null for who is a member no longer. */
+export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): Promise<MemberPrincipal | null> {
+  const member = await db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(['members.organization_id', 'members.role'])
+    .where('members.id', '=', id)
+    .where('members.removed_at', 'is', null)
+    .where('organizations.disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (member === undefined) return null
+  const projects = await db
+    .selectFrom('project_members')
+    .select('project_id')
+    .where('member_id', '=', id)
+    .where('organization_id', '=', member.organization_id)
+    .execute()
+  return {
+    kind: 'member',
+    memberId: id,
+    organizationId: member.organization_id,
+    role: member.role,
+    projectIds: projects.map(({ project_id }) => project_id),
+  }
+}
+
+/** Nobody gives or takes a role that is above their own. */
+export function requireGrant(principal: Principal, role: Role): void {
+  if (principal.kind === 'operator') return
+  if (principal.kind !== 'api-key' && mayGrant(principal.role, role)) return
+  throw new ApiError({ code: 'permission-denied' }, `This needs a role from which ${role} may be given.`)
+}
+
+async function findMember(
+  transaction: Transaction<Tables>,
+  { id, organizationId }: MemberReference,
+): Promise<MemberTable> {
+  const row = await transaction
+    .selectFrom('members')
+    .selectAll()
+    .where('id', '=', id as MemberId)
+    .where('organization_id', '=', organizationId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return row
+}
+
+/** Two owners who go at the same moment must not both see the other one stay. Throws where there is no organization. */
+async function lockOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
+  const locked = await transaction
+    .updateTable('organizations')
+    .set((expression) => ({ name: expression.ref('name') }))
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst()
+  if (locked === undefined) throw notFound()
+}
+
+async function requireAnotherOwner(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+  if (member.role !== 'owner') return
+  const other = await transaction
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', member.organization_id)
+    .where('role', '=', 'owner')
+    .where('removed_at', 'is', null)
+    .where('id', '!=', member.id)
+    .executeTakeFirst()
+  if (other === undefined) throw conflict('An organization keeps at least one owner.')
+}
+
+function conflict(message: string): ApiError {
+  return new ApiError({ code: 'conflict' }, message)
+}
+
+const emailLengthMax = 254
+
+/** Mail itself decides what an address means; two spellings that differ in capitals are one person here. */
+function checkEmail(email: string): string {
+  const normal = email.trim().toLowerCase()
+  if (normal.length <= emailLengthMax && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(normal)) return normal
+  throw invalidRequest(['email'], 'value', 'This is no e-mail address.')
+}

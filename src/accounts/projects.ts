@@ -1,0 +1,167 @@
+import type { Transaction } from 'kysely'
+import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
+import { notFound, requirePermission, visibleProjects } from '../core/permission.ts'
+import type { Principal } from '../core/principal.ts'
+import { change } from '../db/change.ts'
+import type { ProjectTable } from '../db/tables/accounts.ts'
+import type { Tables } from '../db/tables.ts'
+import { randomId } from '../lib/random-id.ts'
+import { changeAccess } from './change-access.ts'
+import { checkName } from './check-name.ts'
+import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import type { AccountsParts } from './parts.ts'
+
+export type Project = {
+  readonly id: ProjectId
+  readonly name: string
+  readonly createdAtMs: number
+  readonly archivedAtMs: number | null
+}
+
+export type ProjectReference = { readonly id: string; readonly organizationId: OrganizationId }
+
+export async function createProject(
+  parts: AccountsParts,
+  principal: Principal,
+  { organizationId, name }: { readonly organizationId: OrganizationId; readonly name: string },
+): Promise<ProjectId> {
+  requirePermission(principal, 'projects:create', { organizationId })
+  const id: ProjectId = `proj_${randomId()}`
+  const row = { id, organization_id: organizationId, name: checkName(name), archived_at: null }
+  const action = { action: 'projects:create', organizationId, target: id }
+  await change(parts, principal, action, async (transaction, note) => {
+    await requireOrganization(transaction, organizationId)
+    await transaction
+      .insertInto('projects')
+      .values({ ...row, created_at: parts.clock.nowMs() })
+      .execute()
+    note(null, { name: row.name })
+  })
+  return id
+}
+
+export async function listProjects(
+  { db }: AccountsParts,
+  principal: Principal,
+  request: PageRequest & { readonly organizationId: OrganizationId },
+): Promise<Page<Project>> {
+  const visible = visibleProjects(principal, 'projects:read', request.organizationId)
+  if (visible?.length === 0) return { items: [], next: null }
+  let query = db.selectFrom('projects').selectAll().where('organization_id', '=', request.organizationId)
+  if (visible !== null) query = query.where('id', 'in', visible)
+  const rows = await query
+    .where(afterCursor(request))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(request))
+    .execute()
+  return toPage(rows, request, ({ id, name, created_at, archived_at }) => {
+    return { id, name, createdAtMs: created_at, archivedAtMs: archived_at }
+  })
+}
+
+export async function renameProject(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: ProjectReference,
+  name: string,
+): Promise<void> {
+  const { organizationId, id } = reference
+  requirePermission(principal, 'projects:update', { organizationId })
+  const checked = checkName(name)
+  const action = { action: 'projects:update', organizationId, target: id }
+  await change(parts, principal, action, async (transaction, note) => {
+    const project = await findProject(transaction, reference)
+    await setColumns(transaction, project, { name: checked })
+    note({ name: project.name }, { name: checked })
+  })
+}
+
+/** While a project is archived its keys are refused; what was recorded of it stays. */
+export async function setProjectArchived(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: ProjectReference,
+  isArchived: boolean,
+): Promise<void> {
+  const { organizationId, id } = reference
+  requirePermission(principal, 'projects:archive', { organizationId })
+  const action = { action: 'projects:archive', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    const project = await findProject(transaction, reference)
+    const archived_at = isArchived ? (project.archived_at ?? parts.clock.nowMs()) : null
+    await setColumns(transaction, project, { archived_at })
+    note({ archived_at: project.archived_at }, { archived_at })
+  })
+}
+
+export type ProjectMember = ProjectReference & { readonly memberId: MemberId; readonly maySee: boolean }
+
+/** Says whether a developer may see a project. Other roles see every one. */
+export async function setProjectMember(
+  parts: AccountsParts,
+  principal: Principal,
+  { id, organizationId, memberId, maySee }: ProjectMember,
+): Promise<void> {
+  requirePermission(principal, 'members:update', { organizationId })
+  const action = { action: 'members:update', organizationId, target: memberId }
+  await change(parts, principal, action, async (transaction, note) => {
+    const project = await findProject(transaction, { id, organizationId })
+    const member = await transaction
+      .selectFrom('members')
+      .select('id')
+      .where('id', '=', memberId)
+      .where('organization_id', '=', organizationId)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst()
+    if (member === undefined) throw notFound()
+    const row = { organization_id: organizationId, project_id: project.id, member_id: member.id }
+    if (maySee) {
+      await transaction
+        .insertInto('project_members')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    } else {
+      await transaction
+        .deleteFrom('project_members')
+        .where('organization_id', '=', organizationId)
+        .where('project_id', '=', project.id)
+        .where('member_id', '=', member.id)
+        .execute()
+    }
+    note(null, { project: project.id, may_see: maySee })
+  })
+}
+
+async function findProject(
+  transaction: Transaction<Tables>,
+  { id, organizationId }: ProjectReference,
+): Promise<ProjectTable> {
+  const row = await transaction
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', id as ProjectId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return row
+}
+
+async function setColumns(
+  transaction: Transaction<Tables>,
+  project: ProjectTable,
+  columns: { readonly name?: string; readonly archived_at?: number | null },
+): Promise<void> {
+  await transaction
+    .updateTable('projects')
+    .set(columns)
+    .where('id', '=', project.id)
+    .where('organization_id', '=', project.organization_id)
+    .execute()
+}
+
+async function requireOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
+  const row = await transaction.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound()
+}

@@ -1,0 +1,47 @@
+import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
+import { notFound, requirePermission } from '../core/permission.ts'
+import type { Principal } from '../core/principal.ts'
+import type { Member, MemberReference } from './members.ts'
+import type { AccountsParts } from './parts.ts'
+
+/** Also one who was removed. */
+export async function readMember(
+  { db }: AccountsParts,
+  principal: Principal,
+  { id, organizationId }: MemberReference,
+): Promise<Member> {
+  requirePermission(principal, 'members:read', { organizationId })
+  const row = await db
+    .selectFrom('members')
+    .selectAll()
+    .where('id', '=', id as MemberId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  const { email, name, role, created_at, removed_at } = row
+  return { id: row.id, email, name, role, createdAtMs: created_at, removedAtMs: removed_at }
+}
+
+export type ProjectsOfMembers = {
+  readonly organizationId: OrganizationId
+  readonly memberIds: readonly MemberId[]
+}
+
+/** The projects that were opened to each of these members. */
+export async function readMemberProjects(
+  { db }: AccountsParts,
+  principal: Principal,
+  { organizationId, memberIds }: ProjectsOfMembers,
+): Promise<ReadonlyMap<MemberId, readonly ProjectId[]>> {
+  requirePermission(principal, 'members:read', { organizationId })
+  if (memberIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('project_members')
+    .select(['member_id', 'project_id'])
+    .where('organization_id', '=', organizationId)
+    .where('member_id', 'in', memberIds)
+    .orderBy('project_id')
+    .execute()
+  const byMember = Map.groupBy(rows, (row) => row.member_id)
+  return new Map([...byMember].map(([id, own]) => [id, own.map(({ project_id }) => project_id)]))
+}

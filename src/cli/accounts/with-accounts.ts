@@ -1,0 +1,49 @@
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import { openAccounts, type Accounts } from '../open-accounts.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Whoever can run a command on the data folder may do everything. */
+export const operator = { kind: 'operator' } as const
+
+/** Opens the data folder for one command and closes it after. */
+export async function withAccounts(run: (accounts: Accounts, config: Config) => Promise<void>): Promise<void> {
+  const config = loadConfig()
+  const accounts = await openAccounts(config)
+  try {
+    await run(accounts, config)
+  } finally {
+    await accounts.db.destroy()
+  }
+}
+
+/** The organization that a command is about; the default one where none is named. */
+export function readOrganizationId(text: string | undefined, { home }: Accounts): OrganizationId {
+  return text === undefined ? home.organizationId : requireId(text, 'org')
+}
+
+/** Throws for what cannot be an id of this kind, rather than looking for it. */
+export function requireId<Prefix extends string>(text: string | undefined, prefix: Prefix): `${Prefix}_${string}` {
+  if (text?.startsWith(`${prefix}_`) === true) return text as `${Prefix}_${string}`
+  throw new UsageError(`${text ?? 'Nothing'} is no id that begins with ${prefix}_.`)
+}
+
+/** Reads every page of a list. */
+export async function readAll<Item>(
+  read: (cursor?: string) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = []
+  let page = await read()
+  for (;;) {
+    items.push(...page.items)
+    if (page.next === null) return items
+    page = await read(page.next)
+  }
+}
+
+/** Prints a result for programs, or lines for people. */
+export function print(asJson: boolean, result: unknown, lines: readonly string[]): void {
+  if (asJson) console.log(JSON.stringify(result))
+  else for (const line of lines) console.log(line)
+}

@@ -1,0 +1,141 @@
+import { ApiError } from './error.ts'
+import type { MemberId, OrganizationId, ProjectId } from './ids.ts'
+import type { Principal } from './principal.ts'
+import type { Role } from './role.ts'
+
+/**
+ * How far a role's permission reaches.
+ *
+ *     installation   any organization, and only for management keys that belong to none
+ *     organization   everything in the principal's own organization
+ *     projects       what belongs to a project that the developer may see
+ *     own            what belongs to the member, in such a project
+ *     none           nothing
+ */
+type Reach = 'installation' | 'organization' | 'projects' | 'own' | 'none'
+type Row = Readonly<Record<Role, Reach>>
+
+const everyone: Row = {
+  owner: 'organization',
+  admin: 'organization',
+  developer: 'organization',
+  billing: 'organization',
+  auditor: 'organization',
+}
+const administrators: Row = {
+  owner: 'organization',
+  admin: 'organization',
+  developer: 'none',
+  billing: 'none',
+  auditor: 'none',
+}
+const owners: Row = { ...administrators, admin: 'none' }
+const installation: Row = {
+  owner: 'installation',
+  admin: 'installation',
+  developer: 'none',
+  billing: 'none',
+  auditor: 'none',
+}
+const accountants: Row = { ...administrators, billing: 'organization' }
+
+const table = {
+  'organizations:read': everyone,
+  'organizations:update': administrators,
+  'organizations:create': installation,
+  'organizations:disable': installation,
+  'projects:read': { ...everyone, developer: 'projects' },
+  'projects:create': administrators,
+  'projects:update': administrators,
+  'projects:archive': administrators,
+  'members:read': { ...administrators, auditor: 'organization' },
+  'members:create': administrators,
+  'members:update': administrators,
+  'members:remove': administrators,
+  'api-keys:read': { ...administrators, developer: 'projects', auditor: 'organization' },
+  'api-keys:create': { ...administrators, developer: 'own' },
+  'api-keys:update': { ...administrators, developer: 'own' },
+  'api-keys:rotate': { ...administrators, developer: 'own' },
+  'api-keys:disable': { ...administrators, developer: 'own' },
+  'api-keys:revoke': { ...administrators, developer: 'own' },
+  'management-keys:read': { ...administrators, auditor: 'organization' },
+  'management-keys:create': owners,
+  'management-keys:revoke': administrators,
+  'limits:read': { ...everyone, developer: 'projects' },
+  'limits:update': administrators,
+  'budgets:read': { ...everyone, developer: 'projects' },
+  'budgets:update': accountants,
+  'usage:read': { ...everyone, developer: 'projects' },
+  'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },
+  'prices:read': everyone,
+  'prices:update': installation,
+  'invoices:read': { ...accountants, auditor: 'organization' },
+  'invoices:update': accountants,
+  'audit:read': { ...administrators, auditor: 'organization' },
+  'engines:read': installation,
+} as const satisfies Record<string, Row>
+
+/** What may be done, as `resource:verb`. */
+export type Permission = keyof typeof table
+export const permissions = Object.keys(table) as readonly Permission[]
+
+/** What something is done to; null where it belongs to none. */
+export type Target = {
+  readonly organizationId: OrganizationId | null
+  readonly projectId?: ProjectId | null
+  readonly ownerId?: MemberId | null
+}
+
+/** Whether this principal may do this. An API key asks models and nothing else; the operator may do everything. */
+export function may(principal: Principal, permission: Permission, target: Target): boolean {
+  if (principal.kind === 'operator') return true
+  if (principal.kind === 'api-key') return false
+  const isInstallation = principal.organizationId === null
+  const reach: Reach = table[permission][principal.role]
+  if (reach === 'none' || !belongs(principal, target)) return false
+  if (reach === 'installation') return isInstallation
+  if (reach === 'organization') return true
+  // A management key stands for no member, so it has neither projects nor anything of its own.
+  if (principal.kind !== 'member' || !principal.projectIds.some((id) => id === target.projectId)) return false
+  return reach === 'projects' || target.ownerId === principal.memberId
+}
+
+/** Whether the principal can know of an organization at all: to everyone else it does not exist. */
+export function belongs(principal: Principal, { organizationId }: Pick<Target, 'organizationId'>): boolean {
+  if (principal.kind === 'operator') return true
+  return principal.organizationId === null || principal.organizationId === organizationId
+}
+
+/** Asked before anything is changed or read. What a principal may not know of is not there for it. */
+export function requirePermission(principal: Principal, permission: Permission, target: Target): void {
+  if (!belongs(principal, target) || isHidden(principal, permission, target)) throw notFound()
+  if (!may(principal, permission, target)) {
+    throw new ApiError({ code: 'permission-denied' }, `This needs the permission ${permission}.`)
+  }
+}
+
+/** A developer is not told what there is in other projects. */
+function isHidden(principal: Principal, permission: Permission, { projectId }: Target): boolean {
+  if (principal.kind !== 'member' || projectId === undefined || projectId === null) return false
+  const reach: Reach = table[permission][principal.role]
+  return (reach === 'projects' || reach === 'own') && !principal.projectIds.includes(projectId)
+}
+
+/** Which projects a list may show: null is every one in the organization. Throws for a role that may see none. */
+export function visibleProjects(
+  principal: Principal,
+  permission: Permission,
+  organizationId: OrganizationId,
+): readonly ProjectId[] | null {
+  if (principal.kind === 'member' && belongs(principal, { organizationId })) {
+    const reach: Reach = table[permission][principal.role]
+    if (reach === 'projects' || reach === 'own') return principal.projectIds
+  }
+  requirePermission(principal, permission, { organizationId })
+  return null
+}
+
+/** The same for what never was and for what belongs to somebody else. */
+export function notFound(): ApiError {
+  return new ApiError({ code: 'not-found' }, 'There is no such thing.')
+}

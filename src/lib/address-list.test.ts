@@ -1,0 +1,50 @@
+import { equal, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseAddressList, type AddressList } from './address-list.ts'
+
+function listOf(...entries: string[]): AddressList {
+  const list = parseAddressList(entries)
+  ok('includes' in list)
+  return list
+}
+
+test('addresses and networks of both families', () => {
+  const list = listOf('10.1.0.0/16', '192.0.2.7', '2001:db8::/32', 'fe80::1')
+  for (const inside of ['10.1.0.0', '10.1.255.255', '192.0.2.7', '2001:db8:ffff::1', 'fe80::1', 'fe80::1%eth0']) {
+    equal(list.includes(inside), true, inside)
+  }
+  for (const outside of ['10.2.0.0', '10.0.255.255', '192.0.2.8', '2001:db9::', 'fe80::2', '::1']) {
+    equal(list.includes(outside), false, outside)
+  }
+})
+
+test('an IPv4 address that arrives at an IPv6 socket is the same address', () => {
+  equal(listOf('10.1.0.0/16').includes('::ffff:10.1.2.3'), true)
+  equal(listOf('10.1.0.0/16').includes('::ffff:10.2.2.3'), false)
+})
+
+test('everything and nothing', () => {
+  equal(listOf('0.0.0.0/0').includes('203.0.113.9'), true)
+  equal(listOf('0.0.0.0/0').includes('2001:db8::1'), false)
+  equal(listOf().includes('203.0.113.9'), false)
+  for (const nonsense of ['', 'unknown', '10.1.2', '10.1.2.3, 10.1.2.4', "' OR 1=1"]) {
+    equal(listOf('0.0.0.0/0', '::/0').includes(nonsense), false, nonsense)
+  }
+})
+
+test('the first entry that is no network is named', () => {
+  for (const fault of [
+    '',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::/129',
+    '10.0.0.0/-1',
+    'localhost',
+    '10.0.0.0/8/8',
+    'fe80::1%eth0',
+    '1.2.3.4/',
+  ]) {
+    const list = parseAddressList(['10.0.0.0/8', fault, 'x'])
+    equal('fault' in list && list.fault, fault)
+  }
+})

@@ -1,0 +1,108 @@
+// The commands for organizations, members and keys, one after the other as an operator would give them.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { runCli, tryCli } from '../harness/run-cli.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'odyssey-accounts-'))
+after(() => rmSync(root, { recursive: true }))
+const newHome = () => mkdtempSync(join(root, 'home-'))
+const home = newHome()
+
+const run = async (...args: string[]) => JSON.parse(await runCli({ home }, ...args, '--json')) as Record<string, string>
+const list = async (...args: string[]) =>
+  JSON.parse(await runCli({ home }, ...args, '--json')) as readonly Record<string, unknown>[]
+
+test('an organization with its members, projects and keys', async () => {
+  const { organizationId: organization = '', projectId = '' } = await run('organizations', 'create', '--name', 'Acme')
+  const inIt = ['--organization', organization]
+  const { id: project = '' } = await run('projects', 'create', '--name', 'Tools', ...inIt)
+  const { id: member = '' } = await run('members', 'create', '--email', 'Ann@acme.test', '--role', 'developer', ...inIt)
+  await run('members', 'show', member, '--project', project, ...inIt)
+  const rules = [
+    '--expires',
+    '30d',
+    '--models',
+    'hal-1.0,tycho-1.0',
+    '--endpoints',
+    'messages',
+    '--addresses',
+    '10.0.0.0/8',
+  ]
+  const key = await run('keys', 'create', '--name', 'ann', '--project', project, '--owner', member, ...rules, ...inIt)
+  match(key['key'] ?? '', /^sk-ody-/)
+  const rotated = await run('keys', 'rotate', key['id'] ?? '', '--overlap', '2d', ...inIt)
+  await run('keys', 'update', rotated['id'] ?? '', '--models', 'all', '--name', 'ann again', ...inIt)
+  await run('keys', 'disable', rotated['id'] ?? '', ...inIt)
+
+  const keys = await list('keys', 'list', ...inIt)
+  deepEqual(
+    keys.map(({ id, name, state, projectId: of, ownerId }) => [id, name, state, of, ownerId]),
+    [
+      [key['id'], 'ann', 'active', project, member],
+      [rotated['id'], 'ann again', 'disabled', project, member],
+    ],
+  )
+  const expected = { models: null, endpoints: ['messages'], addresses: ['10.0.0.0/8'] }
+  const { expiresAtMs, ...others } = keys[1]!['rules'] as Record<string, unknown>
+  deepEqual(others, expected)
+  ok(Math.abs(Number(expiresAtMs) - Date.now() - 30 * 86_400_000) < 600_000)
+  deepEqual(new Set((await list('projects', 'list', ...inIt)).map(({ id }) => id)), new Set([project, projectId]))
+  deepEqual(await list('keys', 'list'), [], 'the default organization has none of them')
+
+  await run('members', 'remove', member, ...inIt)
+  for (const { state } of await list('keys', 'list', ...inIt)) equal(state, 'revoked')
+  await run('organizations', 'disable', organization)
+  const organizations = await list('organizations', 'list')
+  equal(organizations.find(({ id }) => id === organization)?.['disabledAtMs'] === null, false)
+})
+
+test('what is wrong is said, with an exit code for it', async () => {
+  const wrong: readonly (readonly [number, RegExp, ...string[]])[] = [
+    [2, /keys takes/, 'keys', 'invent'],
+    [2, /--name/, 'keys', 'create'],
+    [2, /--expires takes/, 'keys', 'create', '--name', 'x', '--expires', 'soon'],
+    [2, /needs --project/, 'keys', 'create', '--name', 'x', '--organization', 'org_other'],
+    [2, /begins with key_/, 'keys', 'revoke', 'org_default'],
+    [1, /There is no such thing/, 'keys', 'revoke', 'key_none'],
+    [1, /no "gpt-4" among the models/, 'keys', 'create', '--name', 'x', '--models', 'gpt-4'],
+    [1, /no address and no CIDR block/, 'keys', 'create', '--name', 'x', '--addresses', '10.0.0.0/99'],
+    [2, /--role takes owner/, 'members', 'create', '--email', 'a@b', '--role', 'king'],
+    [1, /at least one|no such thing/, 'members', 'remove', 'mem_none'],
+    [2, /audit takes/, 'audit', 'forget'],
+  ]
+  for (const [exitCode, message, ...args] of wrong) {
+    const end = await tryCli({ home }, ...args)
+    equal(end.exitCode, exitCode, `${args.join(' ')}: ${end.stderr}`)
+    match(end.stderr, message)
+  }
+})
+
+test('the audit is exported, verified and anchored, and a row that was edited is named', async () => {
+  const place = { home: newHome() }
+  const key = JSON.parse(await runCli(place, 'keys', 'create', '--name', 'x', '--json')) as Record<string, string>
+  const exported = (await runCli(place, 'audit', 'export')).trimEnd().split('\n')
+  const entries = exported.map((line) => JSON.parse(line) as Record<string, unknown>)
+  deepEqual(
+    entries.map(({ sequence, action, actor, target }) => [sequence, action, actor, target]),
+    [
+      [1, 'organizations:create', 'operator', 'org_default'],
+      [2, 'api-keys:create', 'operator', key['id']],
+    ],
+  )
+  ok(!exported.join('').includes((key['key'] ?? '').slice(7, 20)))
+  match(await runCli(place, 'audit', 'verify'), /org_default: 2 rows, as they were written/)
+  const anchors = join(place.home, 'audit-anchors.jsonl')
+  ok(readFileSync(anchors, 'utf8').includes('org_default'))
+  equal(statSync(anchors).mode & 0o777, 0o600)
+  const db = new DatabaseSync(join(place.home, 'odyssey.db'))
+  db.exec("UPDATE audit SET actor = 'mem_somebody' WHERE sequence = 2")
+  db.close()
+  const end = await tryCli(place, 'audit', 'verify')
+  match(end.stdout, /edited: Row 2/, end.stderr)
+  equal(end.exitCode, 1)
+})
