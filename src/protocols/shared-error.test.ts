@@ -25,6 +25,7 @@ test('types are those that the messages clients know', () => {
   const cases: readonly (readonly [ApiErrorReason, number, string, string | null])[] = [
     [{ code: 'unauthenticated', key: null }, 401, 'authentication_error', 'invalid_api_key'],
     [{ code: 'permission-denied' }, 403, 'permission_error', 'permission_denied'],
+    [{ code: 'not-found' }, 404, 'not_found_error', 'not_found'],
     [{ code: 'model-not-found', model: 'x', available: [] }, 404, 'not_found_error', 'model_not_found'],
     [{ code: 'method-not-allowed', allowed: ['GET'] }, 405, 'invalid_request_error', 'method_not_supported'],
     [{ code: 'request-timeout' }, 408, 'timeout_error', null],

@@ -8,6 +8,7 @@ import type { EncodedError } from './protocol.ts'
 const types: Readonly<Partial<Record<ApiErrorCode, string>>> = {
   unauthenticated: 'authentication_error',
   'permission-denied': 'permission_error',
+  'not-found': 'not_found_error',
   'model-not-found': 'not_found_error',
   'request-too-large': 'request_too_large',
   'request-timeout': 'timeout_error',

@@ -1,6 +1,7 @@
-import type { Engine } from '../core/engine.ts'
+import type { Engine, Turn } from '../core/engine.ts'
 import { GenerationAborted, zeroUsage, type GenerationEvent } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Place } from './place.ts'
 import { SlotQueue, type QueueLimits, type QueueStatus } from './slot-queue.ts'
 
 export type AdmissionOptions = QueueLimits & {
@@ -24,14 +25,27 @@ export type AdmittedEngine = Engine & {
 export function withAdmission(engine: Engine, options: AdmissionOptions): AdmittedEngine {
   const queue = new SlotQueue({ ...options, slots: () => engine.status().slots ?? 1 })
 
-  async function* generate(...[request, signal]: Parameters<Engine['generate']>): AsyncGenerator<GenerationEvent> {
+  /** A request enters the line for a slot when whoever asked lets it; it may have to leave before. */
+  async function beginInTurn(place: Place, inputTokens: number, turn: Turn | undefined) {
+    const leaving = place.decision.promise.then(() => undefined)
+    const terms = await Promise.race([turn?.begin(inputTokens), leaving])
+    await queue.begin(place, inputTokens)
+    return terms
+  }
+
+  async function* generate(
+    ...[request, signal, turn]: Parameters<Engine['generate']>
+  ): AsyncGenerator<GenerationEvent> {
     const place = queue.enter(request)
     const leave = () => queue.refuse(place, new GenerationAborted(zeroUsage))
     signal.addEventListener('abort', leave, { once: true })
     try {
       yield* engine.generate(request, signal, {
-        begin: (inputTokens) => queue.begin(place, inputTokens),
-        made: (event) => queue.count(place, event),
+        begin: (inputTokens) => beginInTurn(place, inputTokens, turn),
+        made(event) {
+          queue.count(place, event)
+          turn?.made(event)
+        },
       })
     } catch (error) {
       if (error instanceof GenerationAborted) queue.settle(place, error.usage)

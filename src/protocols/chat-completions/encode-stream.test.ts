@@ -11,7 +11,14 @@ type Fields = Record<string, unknown>
 type Chunk = { choices: { delta: Fields; logprobs: unknown; finish_reason: string | null }[]; usage?: unknown }
 type Block = { readonly start: BlockStart; readonly texts: readonly string[] }
 
-const usage: Usage = { inputUncached: 100, inputCacheRead: 640, inputCacheWrite: 72, output: 57, outputThinking: 31 }
+const usage: Usage = {
+  inputUncached: 100,
+  inputCacheRead: 640,
+  inputCacheWrite: 72,
+  inputCacheWriteLong: 0,
+  output: 57,
+  outputThinking: 31,
+}
 const meta = { requestId: 'req_abc', model: 'clarke-1.0', createdAtMs: 1_795_219_200_900 } as const
 const protocol = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
 const tools = [

@@ -45,6 +45,8 @@ suite('errors', () => {
     const cases: readonly (readonly [ApiErrorReason, number, string, string | null])[] = [
       [{ code: 'unsupported-encoding' }, 400, invalid, 'unsupported_content_encoding'],
       [{ code: 'permission-denied' }, 403, invalid, 'permission_denied'],
+      [{ code: 'not-found' }, 404, invalid, 'not_found'],
+      [{ code: 'conflict' }, 409, invalid, 'conflict'],
       [{ code: 'unsupported-endpoint' }, 404, 'not_found_error', 'unsupported_endpoint'],
       [{ code: 'unknown-url' }, 404, 'not_found_error', 'unknown_url'],
       [{ code: 'request-timeout' }, 408, 'timeout', null],

@@ -9,8 +9,10 @@ import {
   type RefusedKey,
 } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
+import type { ExceededLimit } from '../../core/limit.ts'
 import type { EncodedError, SseMessage } from '../protocol.ts'
 import { errorHeaders } from '../error-headers.ts'
+import { formatDuration } from '../limit-headers.ts'
 
 type ErrorKind = { readonly status: number; readonly type: string; readonly code: string | null }
 
@@ -27,6 +29,8 @@ const kinds: Readonly<Record<ApiErrorCode, ErrorKind>> = {
   'context-exceeded': { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
   unauthenticated: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
   'permission-denied': { status: 403, type: 'invalid_request_error', code: 'permission_denied' },
+  'not-found': { status: 404, type: 'invalid_request_error', code: 'not_found' },
+  conflict: { status: 409, type: 'invalid_request_error', code: 'conflict' },
   'model-not-found': { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
   'unsupported-endpoint': { status: 404, type: 'not_found_error', code: 'unsupported_endpoint' },
   'unknown-url': { status: 404, type: 'not_found_error', code: 'unknown_url' },
@@ -34,6 +38,7 @@ const kinds: Readonly<Record<ApiErrorCode, ErrorKind>> = {
   'request-timeout': { status: 408, type: 'timeout', code: null },
   'request-too-large': { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
   'rate-limited': { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  'budget-exceeded': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
   'engine-failed': { status: 500, type: 'server_error', code: 'internal_error' },
   internal: { status: 500, type: 'server_error', code: 'internal_error' },
   overloaded: { status: 503, type: 'service_unavailable_error', code: 'server_is_overloaded' },
@@ -140,6 +145,8 @@ function describeMessage({ reason, message }: ApiError, requestId: RequestId): s
       return wordModel(reason.model, reason.available)
     case 'request-too-large':
       return `Request body too large (limit ${reason.bytesMax} bytes).`
+    case 'rate-limited':
+      return reason.exceeded === undefined ? message : wordLimit(reason.exceeded, reason.retryAfterMs)
     // A message from deep inside may speak of engines and hosts, so it is not repeated.
     case 'engine-failed':
     case 'internal':
@@ -154,6 +161,19 @@ function wordContext(inputTokens: number, windowTokens: number): string {
   return (
     `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ` +
     `${inputTokens} tokens. Please reduce the length of the messages.`
+  )
+}
+
+const unitNames = { requests: 'requests', 'input-tokens': 'input tokens', 'output-tokens': 'output tokens' } as const
+
+function wordLimit({ kind, model, limit, remaining, requested }: ExceededLimit, retryAfterMs: number): string {
+  const used = limit - remaining
+  const advice = Number.isFinite(retryAfterMs)
+    ? `Please try again in ${formatDuration(retryAfterMs)}.`
+    : 'It is more than the limit ever allows at once.'
+  return (
+    `Rate limit reached for ${model}: limit ${limit} ${unitNames[kind]}/min, ` +
+    `used ${used}, requested ${requested}. ${advice}`
   )
 }
 

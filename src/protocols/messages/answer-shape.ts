@@ -1,7 +1,6 @@
 import type { BlockStart } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { AnswerMeta, Json } from '../protocol.ts'
-import type { CacheLifetime } from './cache-marks.ts'
 import type { ThinkingSignature } from './thinking-signature.ts'
 
 /** What a request said about its answer's shape. */
@@ -11,7 +10,6 @@ export type AnswerShape = {
   /** The answer goes on from a text the client began, so its white space counts from the first character. */
   readonly continuesText: boolean
   readonly reportsContextManagement: boolean
-  readonly cacheLifetime: CacheLifetime
 }
 
 /** The fields of a message that are the same whether it is complete or about to stream. */

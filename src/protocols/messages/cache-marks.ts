@@ -4,7 +4,7 @@ import type { WireCacheControl } from './content-schema.ts'
 import { fieldError } from './field-error.ts'
 import type { CountBody } from './schema.ts'
 
-export type CacheLifetime = '5m' | '1h'
+type CacheLifetime = '5m' | '1h'
 type Mark = { readonly cacheBreakpoint?: { readonly lifetime: CacheLifetime } }
 type Prompt = { readonly tools: readonly Tool[]; readonly messages: readonly Message[] }
 
@@ -37,7 +37,7 @@ export function applyCacheMarks(body: CountBody, prompt: Prompt): Prompt {
 }
 
 /** The lifetime of every mark on a block, those on blocks that will be dropped included. */
-export function cacheLifetimes(body: CountBody): CacheLifetime[] {
+function cacheLifetimes(body: CountBody): CacheLifetime[] {
   const found: CacheLifetime[] = []
   const visit = (item: object): void => {
     const { cache_control: cacheControl } = item as { cache_control?: WireCacheControl }

@@ -3,7 +3,7 @@ import { modelSampling, type GenerationRequest, type OutputFormat, type Sampling
 import { parseBody } from '../parse-body.ts'
 import type { DecodedRequest, Json } from '../protocol.ts'
 import type { AnswerShape } from './answer-shape.ts'
-import { applyCacheMarks, cacheLifetimes } from './cache-marks.ts'
+import { applyCacheMarks } from './cache-marks.ts'
 import { decodeConversation, hasToolResult } from './decode-messages.ts'
 import { decodeThinking, type DecodedThinking } from './decode-thinking.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
@@ -33,7 +33,6 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): D
     omitsThinking: prompt.thinking.isOmitted,
     continuesText: request.continuesFinalMessage,
     reportsContextManagement: parsed.context_management !== undefined,
-    cacheLifetime: soleLifetime(parsed),
   }
   return {
     request,
@@ -105,13 +104,6 @@ function decodeOutput(body: CountBody): OutputFormat {
   if (format === undefined) return { kind: 'text' }
   const schemaPath = configured === undefined ? ['output_format', 'schema'] : ['output_config', 'format', 'schema']
   return { kind: 'json', schema: format.schema, schemaPath, isStrict: true }
-}
-
-/** Writes are counted without their lifetime, so they are told apart only where all marks agree; the shorter one costs less. */
-function soleLifetime(body: MessagesBody): AnswerShape['cacheLifetime'] {
-  const explicit = cacheLifetimes(body)
-  const all = body.cache_control === undefined ? explicit : [...explicit, body.cache_control.ttl ?? '5m']
-  return all.length > 0 && all.every((lifetime) => lifetime === '1h') ? '1h' : '5m'
 }
 
 /** A continued thread leaves out what came before it, so that an answer would be to half a conversation. */

@@ -7,7 +7,14 @@ import { createThinkingSignature } from './thinking-signature.ts'
 const signatureKey = new Uint8Array(32).fill(3)
 const protocol = createMessagesProtocol({ signatureKey })
 const meta = { requestId: 'req_0123456789abcdefghijklmn', model: 'hal-1.0', createdAtMs: 0 } as const
-const usage = { inputUncached: 172, inputCacheRead: 640, inputCacheWrite: 0, output: 57, outputThinking: 31 }
+const usage = {
+  inputUncached: 172,
+  inputCacheRead: 640,
+  inputCacheWrite: 0,
+  inputCacheWriteLong: 0,
+  output: 57,
+  outputThinking: 31,
+}
 
 function encode(blocks: readonly GeneratedBlock[], kind: 'end' | 'tool-calls' | 'length' = 'end') {
   const body = { model: 'hal-1.0', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }

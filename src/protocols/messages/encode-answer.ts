@@ -25,7 +25,7 @@ export function encodeAnswer([answer]: readonly Generation[], meta: AnswerMeta, 
     content,
     ...encodeStop(answer.reason, hasToolUse),
     ...(shape.reportsContextManagement && { context_management: { applied_edits: [] } }),
-    usage: encodeUsage(answer.usage, shape.cacheLifetime, 'complete'),
+    usage: encodeUsage(answer.usage, 'complete'),
   }
 }
 

@@ -12,7 +12,14 @@ import { createThinkingSignature } from './thinking-signature.ts'
 const signatureKey = new Uint8Array(32).fill(3)
 const protocol = createMessagesProtocol({ signatureKey })
 const meta: AnswerMeta = { requestId: 'req_0123456789abcdefghijklmn', model: 'hal-1.0', createdAtMs: 0 }
-const start: Usage = { inputUncached: 172, inputCacheRead: 640, inputCacheWrite: 20, output: 1, outputThinking: 0 }
+const start: Usage = {
+  inputUncached: 172,
+  inputCacheRead: 640,
+  inputCacheWrite: 20,
+  inputCacheWriteLong: 0,
+  output: 1,
+  outputThinking: 0,
+}
 const final: Usage = { ...start, output: 57, outputThinking: 31 }
 
 type Fields = { readonly [key: string]: unknown }
@@ -231,14 +238,16 @@ test('context management is answered where it was asked for', async () => {
   ok(!(await stream(script([text('x')]))).some(({ data }) => data.includes('context_management')))
 })
 
-test('cache writes count under the lifetime that all marks share', async () => {
-  const written = async (...lifetimes: string[]) => {
-    const content = lifetimes.map((ttl) => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl } }))
-    const { usage } = fold(await stream(script([]), { messages: [{ role: 'user', content }] })) as { usage: Fields }
+test('cache writes are told apart by how long they are kept', async () => {
+  const written = async (inputCacheWriteLong: number) => {
+    const usageSoFar = { ...start, inputCacheWriteLong }
+    const { usage } = fold(await stream([{ type: 'start', usage: usageSoFar }, ...script([]).slice(1)])) as {
+      usage: Fields
+    }
     return usage['cache_creation']
   }
-  deepEqual(await written('1h', '1h'), { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 20 })
-  deepEqual(await written('1h', '5m'), { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 0 })
+  deepEqual(await written(20), { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 20 })
+  deepEqual(await written(15), { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 })
 })
 
 test('a failure of the source is thrown on and leaves the stream open', async () => {

@@ -35,7 +35,7 @@ export async function* encodeStream(
     switch (event.type) {
       case 'start':
         yield toFrame('message_start', {
-          message: { ...encodeMessage(meta), usage: encodeUsage(event.usage, shape.cacheLifetime, 'started') },
+          message: { ...encodeMessage(meta), usage: encodeUsage(event.usage, 'started') },
         })
         yield ping
         break

@@ -22,6 +22,8 @@ const reasons: readonly (readonly [ApiErrorReason, number, string, string | unde
   [{ code: 'context-exceeded', inputTokens: 2, windowTokens: 1 }, 400, 'invalid_request_error', 'false'],
   [{ code: 'unauthenticated', key: null }, 401, 'authentication_error', 'false'],
   [{ code: 'permission-denied' }, 403, 'permission_error', 'false'],
+  [{ code: 'not-found' }, 404, 'not_found_error', 'false'],
+  [{ code: 'conflict' }, 409, 'invalid_request_error', 'false'],
   [{ code: 'model-not-found', model: 'x', available: [] }, 404, 'not_found_error', 'false'],
   [{ code: 'unsupported-endpoint' }, 404, 'not_found_error', 'false'],
   [{ code: 'unknown-url' }, 404, 'not_found_error', 'false'],

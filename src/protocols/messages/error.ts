@@ -1,6 +1,7 @@
 import type { ApiError, ApiErrorReason, ErrorPath, RefusedKey } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
+import type { ExceededLimit } from '../../core/limit.ts'
 import type { EncodedError, Json, SseMessage } from '../protocol.ts'
 import { errorHeaders } from '../error-headers.ts'
 import { toFrame } from './encode-stream.ts'
@@ -37,6 +38,8 @@ const kinds: Readonly<Record<ApiErrorReason['code'], Kind>> = {
   'context-exceeded': invalid,
   unauthenticated: { status: 401, type: 'authentication_error' },
   'permission-denied': { status: 403, type: 'permission_error' },
+  'not-found': notFound,
+  conflict: { status: 409, type: 'invalid_request_error' },
   'model-not-found': notFound,
   'unsupported-endpoint': notFound,
   'unknown-url': notFound,
@@ -44,6 +47,7 @@ const kinds: Readonly<Record<ApiErrorReason['code'], Kind>> = {
   'request-timeout': { status: 408, type: 'timeout_error' },
   'request-too-large': { status: 413, type: 'request_too_large' },
   'rate-limited': { status: 429, type: 'rate_limit_error' },
+  'budget-exceeded': { status: 429, type: 'rate_limit_error' },
   overloaded: { status: 529, type: 'overloaded_error' },
   'engine-failed': failed,
   internal: failed,
@@ -55,6 +59,7 @@ function encodeDetails(reason: ApiErrorReason): Json {
   if (reason.code === 'request-too-large' && reason.isUnpacked) {
     return { error_code: 'request_body_too_large_after_decoding' }
   }
+  if (reason.code === 'budget-exceeded') return { error_code: 'enforced_spend_limit_reached' }
   if (reason.code !== 'invalid-request') return null
   if (reason.detail === 'thread-unsupported')
     return { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
@@ -74,6 +79,8 @@ function wordReason(reason: ApiErrorReason, message: string): string {
       return wordKey(reason.key)
     case 'request-too-large':
       return 'Request exceeds the maximum size'
+    case 'rate-limited':
+      return reason.exceeded === undefined ? message : wordLimit(reason.exceeded)
     case 'method-not-allowed':
       return `Method not allowed. Use ${reason.allowed.join(', ')}.`
     case 'engine-failed':
@@ -82,6 +89,13 @@ function wordReason(reason: ApiErrorReason, message: string): string {
     default:
       return message
   }
+}
+
+const unitNames = { requests: 'requests', 'input-tokens': 'input tokens', 'output-tokens': 'output tokens' } as const
+
+function wordLimit({ kind, limit }: ExceededLimit): string {
+  const number = limit.toLocaleString('en-US')
+  return `This request would exceed your rate limit of ${number} ${unitNames[kind]} per minute.`
 }
 
 function wordKey(key: RefusedKey | null): string {

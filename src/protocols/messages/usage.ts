@@ -1,16 +1,15 @@
 import type { Usage } from '../../core/generation.ts'
 import type { Json } from '../protocol.ts'
-import type { CacheLifetime } from './cache-marks.ts'
 
 type Fields = { readonly [key: string]: Json }
 
 /** The usage of a message. One that has not begun yet has no details of its output. */
-export function encodeUsage(usage: Usage, cacheLifetime: CacheLifetime, state: 'started' | 'complete'): Fields {
+export function encodeUsage(usage: Usage, state: 'started' | 'complete'): Fields {
   return {
     ...encodeInput(usage),
     cache_creation: {
-      ephemeral_5m_input_tokens: cacheLifetime === '5m' ? usage.inputCacheWrite : 0,
-      ephemeral_1h_input_tokens: cacheLifetime === '1h' ? usage.inputCacheWrite : 0,
+      ephemeral_5m_input_tokens: usage.inputCacheWrite - usage.inputCacheWriteLong,
+      ephemeral_1h_input_tokens: usage.inputCacheWriteLong,
     },
     // Some clients add this number to the final one, so it stays 0 until then.
     output_tokens: state === 'complete' ? usage.output : 0,

@@ -1,0 +1,346 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { budgetOf, createTestLimiter, principal } from '../../../test/harness/limiter.ts'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { ApiError } from '../../core/error.ts'
+import { zeroUsage } from '../../core/generation.ts'
+import type { Admission } from '../limiter.ts'
+import type { Budget } from '../settings/budget-settings.ts'
+import type { Amounts, BudgetParts } from './budget-account.ts'
+
+const sought = { principal, model: 'clarke-1.0' }
+/** A prompt token costs 1 micro-unit, one of the answer 5. */
+const wish = (inputTokens: number, outputTokensMax: number) => ({
+  inputTokens,
+  outputTokensMax,
+  isOutputChosen: true,
+  worstCaseMicros: (outputTokens: number) => inputTokens + 5 * outputTokens,
+})
+
+function open(budgets: readonly Partial<Budget>[], parts: Partial<BudgetParts> = {}, startMs?: number) {
+  const clock = createManualClock(startMs)
+  const settings = budgets.map((budget, index) => budgetOf({ id: `budget_${index}`, ...budget }))
+  const opened = createTestLimiter({ clock, budgets: settings, parts })
+  const spent = () => {
+    const claims = opened.book.budgetsOf(principal).flatMap((account) => account.claims())
+    return claims.map(({ allowance }) => [allowance.spent, allowance.reserved])
+  }
+  const settle = (admission: Admission, input: number, output: number) =>
+    admission.settle({
+      usage: { ...zeroUsage, inputUncached: input, output },
+      costMicros: input + 5 * output,
+      atMs: clock.nowMs(),
+    })
+  return { clock, spent, settle, ...opened }
+}
+
+const hasCode = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
+
+/** What has become of a promise after everything that is under way had its turn. */
+async function stateOf(promise: Promise<unknown>): Promise<'waits' | 'resolved' | 'rejected'> {
+  for (let round = 0; round < 20; round++) await turn()
+  const settled = promise.then(
+    () => 'resolved' as const,
+    () => 'rejected' as const,
+  )
+  return Promise.race([settled, turn('waits' as const)])
+}
+
+test('the worst case is reserved and what was really spent is settled', async () => {
+  const { limiter, book, spent, settle } = open([{ microsMax: 100_000, tokensMax: 50_000 }])
+  const admission = await limiter.admit(sought)
+  assert.equal(await admission.reserve(wish(1_000, 2_000)), 2_000)
+  assert.deepEqual(spent(), [
+    [0, 11_000],
+    [0, 3_000],
+  ])
+  assert.deepEqual(book.reservedOf('budget_0'), { micros: 11_000, tokens: 3_000 })
+  settle(admission, 1_000, 100)
+  settle(admission, 1_000, 100)
+  assert.deepEqual(spent(), [
+    [1_500, 0],
+    [1_100, 0],
+  ])
+})
+
+test('200 calls at once on a budget of 0.10 that is twice what they need: none refused, none beyond it', async () => {
+  const { limiter, spent, settle, clock } = open([{ microsMax: 100_000 }])
+  let [most, running, together] = [0, 0, 0]
+  const ends: (() => void)[] = []
+  const call = async () => {
+    const admission = await limiter.admit(sought)
+    // The worst case of one is a fiftieth of the budget, and what it will really cost a tenth of that.
+    const granted = await admission.reserve(wish(50, 390))
+    assert.equal(granted, 390)
+    together = Math.max(together, (running += 1))
+    await new Promise<void>((resolve) => ends.push(resolve))
+    running -= 1
+    settle(admission, 50, 40)
+    const [[sum = 0, reserved = 0] = []] = spent()
+    most = Math.max(most, sum + reserved)
+  }
+  const calls = Array.from({ length: 200 }, call)
+  const over = Promise.all(calls)
+  while ((await stateOf(over)) === 'waits') {
+    ends.shift()?.()
+    clock.advance(20)
+  }
+  await over
+  assert.deepEqual(spent(), [[200 * 250, 0]])
+  assert.ok(most <= 100_000, `${most}`)
+  assert.ok(together >= 49, `${together}`)
+})
+
+test('200 calls at once whose worst case is several budgets: none beyond it, none refused while half of it is free', async () => {
+  const { limiter, spent, settle, clock } = open([{ microsMax: 100_000 }])
+  const ends: (() => void)[] = []
+  const call = async () => {
+    const admission = await limiter.admit(sought)
+    const granted = await admission.reserve(wish(50, 64_000))
+    assert.ok(granted >= 1_024, `${granted}`)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    settle(admission, 50, 40)
+  }
+  const over = Promise.all(Array.from({ length: 200 }, call))
+  while ((await stateOf(over)) === 'waits') {
+    for (const end of ends.splice(0)) end()
+    clock.advance(20)
+  }
+  await over
+  assert.deepEqual(spent(), [[200 * 250, 0]])
+})
+
+test('calls that spend all they may never spend more than the budget, and the rest is refused', async () => {
+  const { limiter, spent, settle, clock } = open([{ microsMax: 100_000 }])
+  const outcomes: string[] = []
+  const ends: (() => void)[] = []
+  const call = async () => {
+    const admission = await limiter.admit(sought)
+    try {
+      const granted = await admission.reserve(wish(50, 2_000))
+      await new Promise<void>((resolve) => ends.push(resolve))
+      settle(admission, 50, granted)
+      outcomes.push('served')
+    } catch (error) {
+      settle(admission, 0, 0)
+      outcomes.push(error instanceof ApiError ? error.code : String(error))
+    }
+  }
+  const over = Promise.all(Array.from({ length: 200 }, call))
+  while ((await stateOf(over)) === 'waits') {
+    for (const end of ends.splice(0)) end()
+    clock.advance(20)
+  }
+  const [[sum = 0, reserved = 0] = []] = spent()
+  assert.ok(sum <= 100_000 && sum > 94_000, `${sum}`)
+  assert.equal(reserved, 0)
+  assert.deepEqual([...new Set(outcomes)].toSorted(), ['budget-exceeded', 'served'])
+})
+
+test('an answer gets as much as is left when its worst case is more', async () => {
+  const { limiter, settle, spent } = open([{ microsMax: 10_000 }])
+  const admission = await limiter.admit(sought)
+  const granted = await admission.reserve(wish(1_000, 64_000))
+  assert.equal(granted, 1_800)
+  settle(admission, 1_000, granted)
+  assert.deepEqual(spent(), [[10_000, 0]])
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(1, 0)), hasCode('budget-exceeded'))
+})
+
+test('what would leave no useful answer is refused, unless so little was asked for', async () => {
+  const { limiter } = open([{ tokensMax: 1_000 }])
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(500, 64_000)), hasCode('budget-exceeded'))
+  assert.equal(await (await limiter.admit(sought)).reserve(wish(500, 400)), 400)
+})
+
+test('those who wait go in their order, and whoever leaves is forgotten', async () => {
+  const { limiter, settle } = open([{ microsMax: 11_000 }])
+  const admissions = await Promise.all(Array.from({ length: 4 }, () => limiter.admit(sought)))
+  const [first, second, third, fourth] = admissions.map((admission) => ({
+    admission,
+    reserved: admission.reserve(wish(1_000, 1_900)),
+  }))
+  assert.ok(first && second && third && fourth)
+  for (const { reserved } of [second, third, fourth]) reserved.catch(() => {})
+  assert.equal(await stateOf(first.reserved), 'resolved')
+  assert.equal(await stateOf(second.reserved), 'waits')
+  settle(second.admission, 0, 0)
+  assert.equal(await stateOf(second.reserved), 'rejected')
+  settle(first.admission, 0, 0)
+  assert.equal(await stateOf(third.reserved), 'resolved')
+  assert.equal(await stateOf(fourth.reserved), 'waits')
+  settle(third.admission, 0, 0)
+  assert.equal(await stateOf(fourth.reserved), 'resolved')
+})
+
+test('nobody waits for money longer than a minute', async () => {
+  const { limiter, clock } = open([{ microsMax: 11_000 }])
+  await (await limiter.admit(sought)).reserve(wish(1_000, 2_000))
+  const waiting = (await limiter.admit(sought)).reserve(wish(1_000, 1_900))
+  waiting.catch(() => {})
+  assert.equal(await stateOf(waiting), 'waits')
+  clock.advance(60_000)
+  await assert.rejects(waiting, hasCode('rate-limited'))
+})
+
+test('the strictest of several budgets decides, and a refusal takes nothing of the others', async () => {
+  const { limiter, spent } = open([
+    { microsMax: 1_000_000, period: 'month' },
+    { microsMax: 500, subject: { kind: 'project', id: 'proj_1' } },
+    { tokensMax: 100, subject: { kind: 'api-key', id: 'key_2' } },
+  ])
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(400, 30)), hasCode('budget-exceeded'))
+  assert.deepEqual(spent(), [
+    [0, 0],
+    [0, 0],
+  ])
+})
+
+test('what the ledger holds of the period counts, also after a restart', async () => {
+  const asked: unknown[] = []
+  const readSpent: BudgetParts['readSpent'] = async (place, range) => {
+    asked.push([place.subject.id, new Date(range.fromMs).toISOString(), new Date(range.beforeMs).toISOString()])
+    return { micros: 99_000, tokens: 0 }
+  }
+  const at = Date.UTC(2026, 10, 21, 12)
+  const { limiter, spent } = open([{ microsMax: 100_000, period: 'month' }], { readSpent }, at)
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(1_001, 0)), hasCode('budget-exceeded'))
+  await (await limiter.admit(sought)).reserve(wish(1_000, 0))
+  assert.deepEqual(asked, [['org_1', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z']])
+  assert.deepEqual(spent(), [[99_000, 1_000]])
+})
+
+test('while the ledger cannot be read nothing is spent, and nobody is refused for good', async () => {
+  let isDown = true
+  const readSpent = () =>
+    isDown ? Promise.reject(new Error('no database')) : Promise.resolve({ micros: 0, tokens: 0 })
+  const { limiter } = open([{ microsMax: 100_000 }], { readSpent })
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(1, 1)), hasCode('overloaded'))
+  isDown = false
+  await (await limiter.admit(sought)).reserve(wish(1, 1))
+})
+
+test('at midnight what is spent is forgotten and what is reserved goes over to the new day', async () => {
+  const { limiter, clock, spent, settle } = open([{ microsMax: 100_000 }], {}, Date.UTC(2026, 1, 28, 23, 59, 59, 900))
+  const [early, late] = [await limiter.admit(sought), await limiter.admit(sought)]
+  await early.reserve(wish(1_000, 1_000))
+  await late.reserve(wish(1_000, 1_000))
+  settle(early, 1_000, 0)
+  assert.deepEqual(spent(), [[1_000, 6_000]])
+  clock.advance(200)
+  assert.deepEqual(spent(), [[0, 6_000]])
+  settle(late, 1_000, 10)
+  assert.deepEqual(spent(), [[1_050, 0]])
+})
+
+test('a row of the day before is not paid for by the new day', async () => {
+  const { limiter, clock, spent } = open([{ microsMax: 100_000 }], {}, Date.UTC(2026, 11, 31, 23, 59, 59, 999))
+  const admission = await limiter.admit(sought)
+  await admission.reserve(wish(1_000, 0))
+  const atMs = clock.nowMs()
+  clock.advance(1)
+  admission.settle({ usage: zeroUsage, costMicros: 500, atMs })
+  assert.deepEqual(spent(), [[0, 0]])
+})
+
+test('the alert comes once in a period, and again in the next', async () => {
+  const alerts: Amounts[] = []
+  const { limiter, clock, settle } = open([{ microsMax: 1_000, alertPercent: 80 }], {
+    alert: (_budget, _start, spent) => void alerts.push(spent),
+  })
+  const spend = async (micros: number) => {
+    const admission = await limiter.admit(sought)
+    await admission.reserve(wish(micros, 0))
+    settle(admission, micros, 0)
+  }
+  await spend(799)
+  assert.equal(alerts.length, 0)
+  await spend(1)
+  await spend(50)
+  assert.deepEqual(alerts, [{ micros: 800, tokens: 0 }])
+  clock.advance(24 * 3_600_000)
+  await spend(900)
+  assert.equal(alerts.length, 2)
+})
+
+test('a budget that is set while requests are under way pays for them too; one that is raised lets those in who wait', async () => {
+  const { limiter, book, settle, spent } = open([])
+  const admission = await limiter.admit(sought)
+  await admission.reserve(wish(600, 0))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 1_000 })] })
+  // The first look at it reads the ledger, in which the request is not yet.
+  await (await limiter.admit(sought)).reserve(wish(1, 0))
+  settle(admission, 600, 0)
+  await assert.rejects((await limiter.admit(sought)).reserve(wish(500, 0)), hasCode('budget-exceeded'))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 2_000 })] })
+  const last = await limiter.admit(sought)
+  await last.reserve(wish(500, 0))
+  book.update({ limits: [], budgets: [budgetOf({ tokensMax: 5_000 })] })
+  await (await limiter.admit(sought)).reserve(wish(4_000, 0))
+  settle(last, 500, 0)
+  assert.deepEqual(spent(), [[500, 4_000]])
+})
+
+type Step =
+  | { readonly kind: 'ask'; readonly input: number; readonly output: number }
+  | { readonly kind: 'settle' | 'abort'; readonly which: number; readonly share: number }
+  | { readonly kind: 'wait'; readonly ms: number }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('ask' as const), input: fc.nat(900), output: fc.nat(3_000) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('settle' as const, 'abort' as const),
+      which: fc.nat(50),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
+)
+
+test('whatever happens in whatever order, no budget is exceeded and nothing stays reserved', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(60_000), fc.nat(20_000), fc.array(step, { size: 'max', maxLength: 50 }), async (...of) => {
+      const [microsMax, tokensMax, steps] = of
+      const { limiter, clock, spent, settle } = open([{ microsMax }, { tokensMax, period: 'month' }])
+      const running: { admission: Admission; input: number; granted: number | null }[] = []
+      const sums = { micros: 0, tokens: 0 }
+      const end = ({ admission, input, granted }: (typeof running)[number], share: number) => {
+        const [prompt, output] = granted === null ? [0, 0] : [input, Math.floor(granted * share)]
+        sums.micros += prompt + 5 * output
+        sums.tokens += prompt + output
+        settle(admission, prompt, output)
+      }
+      for (const now of steps) {
+        if (now.kind === 'wait') clock.advance(now.ms)
+        if (now.kind === 'ask') {
+          const request: (typeof running)[number] = {
+            admission: await limiter.admit(sought),
+            input: now.input,
+            granted: null,
+          }
+          running.push(request)
+          const keep = (granted: number) => void (request.granted = granted)
+          request.admission.reserve(wish(now.input, now.output)).then(keep, () => {})
+        }
+        if (now.kind === 'settle' || now.kind === 'abort') {
+          const [request] = running.splice(now.which % Math.max(1, running.length), 1)
+          if (request !== undefined) end(request, now.kind === 'abort' ? 0 : now.share)
+        }
+        for (let round = 0; round < 3; round++) await turn()
+        const [[micros = 0, microsReserved = 0] = [], [tokens = 0, tokensReserved = 0] = []] = spent()
+        assert.ok(micros + microsReserved <= microsMax && tokens + tokensReserved <= tokensMax)
+      }
+      for (const request of running) end(request, 1)
+      await turn()
+      assert.deepEqual(spent(), [
+        [sums.micros, 0],
+        [sums.tokens, 0],
+      ])
+    }),
+    { numRuns: 150 },
+  )
+})
