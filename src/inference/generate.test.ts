@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { createTestLimiter } from '../../test/harness/limiter.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { generationRequest } from '../../test/harness/requests.ts'
-import type { LedgerEntry } from '../billing/ledger.ts'
+import type { LedgerEntry } from '../billing/ledger-entry.ts'
+import { createPriceBook } from '../billing/prices/price-book.ts'
 import { ApiError } from '../core/error.ts'
 import { GenerationAborted, type GenerationEvent } from '../core/generation.ts'
 import { modelIds } from '../core/model.ts'
 import { FakeEngine, type FakeStep } from '../engines/fake/fake-engine.ts'
-import { createConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
 import { createCatalog } from './catalog.ts'
 import { generate, type InferenceParts } from './generate.ts'
 import { describeServedModel } from './served-models.ts'
@@ -33,7 +34,10 @@ function partsFor(
   const engine = new FakeEngine({ script: () => script })
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
   const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine })))
-  return { catalog, ledger: { append }, limiter: createConcurrencyLimiter(1), clock: createManualClock() }
+  const prices = createPriceBook([])
+  const clock = createManualClock()
+  const { limiter } = createTestLimiter({ clock, requestsPerKeyMax: 1 })
+  return { catalog, ledger: { append, requireWritable: () => {} }, prices, limiter, clock }
 }
 
 async function readUntil(events: AsyncIterable<GenerationEvent>, type: GenerationEvent['type']): Promise<void> {

@@ -1,35 +1,29 @@
-import type { Ledger, LedgerEntry } from '../billing/ledger.ts'
-import { ApiError, toApiError } from '../core/error.ts'
+import type { Ledger } from '../billing/ledger.ts'
+import type { PriceBook } from '../billing/prices/price-book.ts'
+import type { Engine } from '../core/engine.ts'
+import { toApiError } from '../core/error.ts'
 import {
-  addAnswer,
   GenerationAborted,
-  inputTokens,
   zeroUsage,
   type EngineRequest,
-  type CacheReport,
   type GenerationEvent,
-  type GenerationRequest,
   type Usage,
 } from '../core/generation.ts'
-import type { RequestId } from '../core/ids.ts'
-import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import type { Asked } from './asked.ts'
 import type { Catalog, CatalogEntry } from './catalog.ts'
+import { createLimitedTurn } from './limited-turn.ts'
 import { resolveRequest } from './resolve-request.ts'
+import { createSettlement, type Settlement } from './settlement.ts'
 import { generateSeveral } from './several-answers.ts'
 
 export type InferenceParts = {
   readonly catalog: Catalog
   readonly ledger: Ledger
-  readonly limiter: ConcurrencyLimiter
+  readonly prices: PriceBook
+  readonly limiter: Limiter
   readonly clock: Clock
-}
-
-export type Asked = {
-  readonly request: GenerationRequest
-  readonly requestId: RequestId
-  readonly principal: ApiKeyPrincipal
 }
 
 /**
@@ -45,12 +39,16 @@ export async function generate(
   asked: Asked,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<GenerationEvent>> {
+  parts.ledger.requireWritable()
   const entry = parts.catalog.find(asked.request.model)
   const request = engineRequest(asked, entry)
-  const reservation = parts.limiter.reserve(asked.principal)
-  const settle = createSettlement(parts, asked, () => reservation.release())
-  const { choiceCount } = asked.request
-  const begin = (stop: AbortSignal) => generateSeveral(entry.engine, request, choiceCount, stop)
+  const admission = await parts.limiter.admit({ principal: asked.principal, model: entry.model.id })
+  const settle = createSettlement(parts, asked, (used) => admission.settle(used))
+  const { choiceCount, outputTokensMax } = asked.request
+  const isOutputChosen = outputTokensMax !== null
+  const turn = createLimitedTurn(admission, { request, choiceCount, isOutputChosen, price: settle.price })
+  const engine: Pick<Engine, 'generate'> = { generate: (each, stop) => entry.engine.generate(each, stop, turn) }
+  const begin = (stop: AbortSignal) => generateSeveral(engine, request, choiceCount, stop)
   const events = metered({ begin, choiceCount }, settle, signal)
   return replay(await events.next(), events)
 }
@@ -61,8 +59,9 @@ export async function countTokens({ catalog }: InferenceParts, asked: Asked, sig
   return entry.engine.countTokens(engineRequest(asked, entry), signal)
 }
 
-function engineRequest({ request, requestId, principal }: Asked, entry: CatalogEntry): EngineRequest {
-  return { ...resolveRequest(request, entry), tenant: principal, requestId }
+function engineRequest({ request, requestId, principal, traceparent }: Asked, entry: CatalogEntry): EngineRequest {
+  const traced = traceparent === undefined ? {} : { traceparent }
+  return { ...resolveRequest(request, entry), tenant: principal, requestId, ...traced }
 }
 
 /**
@@ -120,70 +119,6 @@ async function usageAfterAbort(source: AsyncIterator<GenerationEvent>): Promise<
     return last
   } catch (error) {
     return error instanceof GenerationAborted ? error.usage : zeroUsage
-  }
-}
-
-type Settlement = {
-  count(event: GenerationEvent): void
-  /** Takes the engine's own final counts where they are ahead of what was delivered. */
-  correct(usage: Usage): void
-  /** Writes the one ledger row; a second call changes nothing. */
-  close(outcome: LedgerEntry['outcome'], reason: string | null): Promise<void>
-}
-
-function createSettlement({ ledger, clock }: InferenceParts, asked: Asked, release: () => void): Settlement {
-  const startedMs = clock.monotonicMs()
-  /** Of the answers that have finished, and of the one under way. */
-  let finished: Usage = zeroUsage
-  let current: Usage = zeroUsage
-  let cache: CacheReport | null = null
-  let firstEventMs: number | null = null
-  let isClosed = false
-  return {
-    count(event) {
-      firstEventMs ??= clock.monotonicMs() - startedMs
-      if (event.type === 'start') {
-        current = event.usage
-        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
-        cache ??= event.cache ?? null
-      }
-      if (event.type === 'delta') current = { ...current, output: current.output + event.tokens }
-      if (event.type !== 'finish') return
-      finished = addAnswer(finished, event.usage)
-      current = zeroUsage
-    },
-    correct(final) {
-      if (final.output >= current.output && inputTokens(final) > 0) current = final
-    },
-    async close(outcome, reason) {
-      if (isClosed) return
-      isClosed = true
-      release()
-      const { requestId, principal, request } = asked
-      const durationMs = clock.monotonicMs() - startedMs
-      const entry = {
-        requestId,
-        principal,
-        atMs: clock.nowMs(),
-        model: request.model,
-        outcome,
-        reason,
-        usage: addAnswer(finished, current),
-        cache,
-        firstEventMs,
-        durationMs,
-      }
-      try {
-        await ledger.append(entry)
-      } catch (error) {
-        // Nothing is served unrecorded: a full disk stops the service and not the bookkeeping.
-        throw new ApiError(
-          { code: 'overloaded', retryAfterMs: 5_000 },
-          'The request could not be recorded. Please try again.',
-          { cause: error },
-        )
-      }
-    },
   }
 }
 

@@ -15,7 +15,7 @@ import {
  * their turn to be read, which the engine's own back-pressure bounds.
  */
 export async function* generateSeveral(
-  engine: Engine,
+  engine: Pick<Engine, 'generate'>,
   request: EngineRequest,
   count: number,
   signal: AbortSignal,

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import { createRandom } from '../../../test/campaigns/random.ts'
+import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { randomEntry } from '../../../test/harness/ledger-entries.ts'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import { createDirectRowWriter } from '../../db/rows/insert-rows.ts'
+import { createLedger } from '../ledger.ts'
+import type { LedgerEntry } from '../ledger-entry.ts'
+import { createPriceBook } from '../prices/price-book.ts'
+import { readPrices, setPrice } from '../prices/prices.ts'
+import { readLedger } from '../read-ledger.ts'
+import { deleteOldRows } from '../retention.ts'
+import { queryUsage } from '../usage/query-usage.ts'
+import { rollUp } from '../usage/roll-up.ts'
+import { dayMs } from '../usage/usage-columns.ts'
+import { reconcile } from './reconcile.ts'
+import { verifyLedger, type LedgerFault } from './verify-ledger.ts'
+
+const day = Date.UTC(2027, 2, 1)
+const nowMs = day + 10 * dayMs
+const rates = {
+  input: 3_000_003,
+  cacheRead: 300_001,
+  cacheWriteShort: 3_750_000,
+  cacheWriteLong: 6_000_000,
+  output: 15_000_001,
+}
+const noPause = () => Promise.resolve()
+
+onEachDatabase((database) => {
+  let db: Database
+  let entries: LedgerEntry[]
+  const clock = createManualClock(day - dayMs)
+  beforeEach(async () => {
+    db = await database.open()
+    for (const model of ['clarke-1.0', 'hal-1.0']) {
+      for (const effectiveAtMs of [clock.nowMs() + 10_000, day + dayMs]) {
+        await setPrice(
+          { db, clock },
+          { kind: 'operator' },
+          {
+            organizationId: null,
+            model,
+            effectiveAtMs,
+            currency: 'USD',
+            rates: { ...rates, output: rates.output + (effectiveAtMs % 1_000_003) },
+          },
+        )
+      }
+    }
+    const prices = createPriceBook(await readPrices(db))
+    const options = { random: createRandom(11), prices, fromMs: day, toMs: day + 3 * dayMs }
+    entries = Array.from({ length: 700 }, (_, number) => randomEntry(number, options)).toSorted(
+      (a, b) => a.atMs - b.atMs,
+    )
+    const ledger = createLedger(createDirectRowWriter(db))
+    await Promise.all(entries.map((entry) => ledger.append(entry)))
+  })
+  afterEach(() => db.destroy())
+
+  async function verify(): Promise<{ rows: number; costMicros: bigint; faults: LedgerFault[] }> {
+    const faults: LedgerFault[] = []
+    const verdict = await verifyLedger(db, (fault) => faults.push(fault))
+    assert.equal(verdict.faults, faults.length)
+    return { ...verdict, faults }
+  }
+
+  /** As somebody might who has the database's password. */
+  async function tamper(change: ReturnType<typeof sql>): Promise<void> {
+    const [off, on] = isPostgres(db)
+      ? ['alter table ledger disable trigger all', 'alter table ledger enable trigger all']
+      : ['drop trigger ledger_refuses_update', null]
+    await sql.raw(off ?? '').execute(db)
+    await change.execute(db)
+    if (on !== null && on !== undefined) await sql.raw(on).execute(db)
+  }
+
+  test('an honest ledger verifies to the last unit, rolled up or not', async () => {
+    const costMicros = entries.reduce((sum, { charge }) => sum + BigInt(charge?.costMicros ?? 0), 0n)
+    assert.deepEqual(await verify(), { rows: 700, costMicros, faults: [] })
+    await rollUp(db)
+    assert.deepEqual(await verify(), { rows: 700, costMicros, faults: [] })
+  })
+
+  test('a row that was changed by one token or one micro-unit is named', async () => {
+    await rollUp(db)
+    const priced = entries.filter(({ charge }) => (charge?.costMicros ?? 0) > 0)
+    const [one, other] = priced.map(({ requestId }) => requestId)
+    await tamper(sql`update ledger set cost_micros = cost_micros + 1 where request_id = ${one}`)
+    const { faults } = await verify()
+    assert.match(faults.find(({ sequence }) => sequence !== null)?.subject ?? '', new RegExp(`^${one} `))
+    assert.deepEqual(faults.map(({ subject }) => subject).slice(1), ['usage_days', 'usage_hours'])
+    if (isPostgres(db)) await tamper(sql`update ledger set output = output + 1 where request_id = ${other}`)
+    else await sql`update ledger set output = output + 1 where request_id = ${other}`.execute(db)
+    assert.ok((await verify()).faults.some(({ subject }) => subject.startsWith(`${other} `)))
+  })
+
+  test('a price that was changed, or that was not in force, is noticed', async () => {
+    const fault = entries.find(({ charge }) => (charge?.costMicros ?? 0) > 0)
+    const priceId = fault?.charge?.priceId ?? ''
+    await sql`update prices set effective_at = ${nowMs} where id = ${priceId}`.execute(db)
+    assert.ok((await verify()).faults.every(({ fault: text }) => /when it was admitted the price was/.test(text)))
+    assert.notEqual((await verify()).faults.length, 0)
+  })
+
+  test('reconciling finds nothing in an honest ledger, and a sum that differs by one', async () => {
+    assert.deepEqual(await reconcile({ db, clock }, noPause), { sequence: 700, differences: [] })
+    assert.deepEqual(await reconcile({ db, clock }, noPause), { sequence: 700, differences: [] })
+    const [row] = await db.selectFrom('usage_hours').selectAll().limit(1).execute()
+    await sql`update usage_hours set output = output + 1 where at = ${row?.at} and api_key_id = ${row?.api_key_id}
+      and model = ${row?.model}`.execute(db)
+    const { differences } = await reconcile({ db, clock }, noPause)
+    assert.deepEqual(
+      differences.map(({ column }) => column),
+      ['output'],
+    )
+    const kept = await db.selectFrom('reconciliations').select('is_equal').execute()
+    assert.deepEqual(
+      kept.map((result) => result.is_equal).toSorted((a, b) => a - b),
+      [0, 1, 1],
+    )
+  })
+
+  test('old rows go when all sums have them, and the sums stay', async () => {
+    const query = {
+      organizationId: 'org_1',
+      fromMs: day,
+      toMs: nowMs,
+      bucket: 'day',
+      groupBy: 'key',
+      limit: 1_000,
+    } as const
+    const before = await queryUsage(db, { ...query, cursor: null })
+    const retention = { nowMs, daysMax: 8, pause: noPause }
+    assert.equal(await deleteOldRows(db, retention), 0, 'nothing is rolled up')
+    await rollUp(db)
+    assert.equal(await deleteOldRows(db, retention), 0, 'nothing is reconciled')
+    await reconcile({ db, clock }, noPause)
+    const old = entries.filter(({ atMs }) => atMs < day + 2 * dayMs).length
+    assert.equal(await deleteOldRows(db, retention), old)
+    assert.equal(await deleteOldRows(db, retention), 0)
+    assert.deepEqual(await queryUsage(db, { ...query, cursor: null }), before)
+    assert.equal((await verify()).rows, 700 - old)
+    assert.deepEqual((await verify()).faults, [])
+    assert.deepEqual((await reconcile({ db, clock }, noPause)).differences, [])
+    await assert.rejects(db.deleteFrom('ledger').execute(), /append-only/, 'what is left is guarded as before')
+  })
+
+  test('the whole ledger is read once, in its order', async () => {
+    const sequences: number[] = []
+    for await (const page of readLedger(db)) sequences.push(...page.map(({ sequence }) => sequence))
+    assert.deepEqual(
+      sequences,
+      Array.from({ length: 700 }, (_, index) => index + 1),
+    )
+    const times: number[] = []
+    const range = { organizationId: 'org_1', fromMs: day + dayMs, toMs: day + 2 * dayMs } as const
+    for await (const page of readLedger(db, range)) times.push(...page.map(({ at }) => at))
+    const expected = entries.filter(
+      ({ atMs, principal }) => atMs >= day + dayMs && atMs < day + 2 * dayMs && principal.organizationId === 'org_1',
+    )
+    assert.equal(times.length, expected.length)
+  })
+})

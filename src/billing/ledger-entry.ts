@@ -1,0 +1,37 @@
+import type { CacheReport, Usage } from '../core/generation.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { ApiKeyPrincipal } from '../core/principal.ts'
+import type { Charge } from './prices/price.ts'
+
+/** How a request came in. */
+export type RequestOrigin = {
+  readonly protocol: 'messages' | 'chat-completions'
+  readonly isStream: boolean
+  /** The id a client gave it in its own header. */
+  readonly clientRequestId: string | null
+  /** A keyed hash by which the same body sent again is recognised; null where it cannot be sent again. */
+  readonly bodyHash: string | null
+}
+
+export type LedgerEntry = {
+  readonly requestId: RequestId
+  readonly principal: ApiKeyPrincipal
+  /** When the request ended: the hour and the day it counts in. */
+  readonly atMs: number
+  /** When it was admitted, which decided its price. */
+  readonly admittedAtMs: number
+  readonly model: string
+  readonly outcome: 'finished' | 'aborted' | 'failed'
+  /** Why a finished generation ended, or the error code of a failed one. */
+  readonly reason: string | null
+  readonly usage: Usage
+  /** Null where the model had no price. */
+  readonly charge: Charge | null
+  readonly cache: CacheReport | null
+  readonly firstEventMs: number | null
+  readonly firstTokenMs: number | null
+  readonly durationMs: number
+  /** Which copy of a remote engine answered. */
+  readonly replica?: string
+  readonly origin?: RequestOrigin
+}

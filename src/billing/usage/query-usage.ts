@@ -1,0 +1,195 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Usage } from '../../core/generation.ts'
+import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
+import type { tokenColumns } from '../token-columns.ts'
+import {
+  bucketOfLedger,
+  dayMs,
+  hourMs,
+  summedColumns,
+  sumsOfLedger,
+  type SummedColumn,
+  type UsageTableName,
+} from './usage-columns.ts'
+
+export type UsageFilter = {
+  readonly organizationId: OrganizationId
+  /** Whole hours since 1970, UTC; `toMs` itself is left out, and null goes on to now. */
+  readonly fromMs: number
+  readonly toMs: number | null
+  readonly projectIds?: readonly ProjectId[]
+  readonly apiKeyIds?: readonly ApiKeyId[]
+  readonly models?: readonly string[]
+}
+
+export type UsageQuery = UsageFilter & {
+  readonly bucket: 'hour' | 'day' | 'whole'
+  readonly groupBy: 'key' | 'project' | 'model' | null
+  readonly limit: number
+  /** Where the page before ended; null begins with the first. */
+  readonly cursor: string | null
+}
+
+export type UsageRow = {
+  /** The beginning of the hour or day; null where the whole time is one. */
+  readonly startMs: number | null
+  /** The id of the key or project, or the model; null where nothing is grouped. */
+  readonly group: string | null
+  readonly requests: number
+  readonly finished: number
+  readonly aborted: number
+  readonly failed: number
+  readonly reversed: number
+  readonly unpriced: number
+  readonly usage: Usage
+  /** Exact also where it is larger than a JavaScript number may be. */
+  readonly costMicros: bigint
+}
+
+export type UsagePage = { readonly rows: readonly UsageRow[]; readonly nextCursor: string | null }
+
+/** The usage of one organization, up to the last row of the ledger: what is not yet rolled up is added from there. */
+export async function queryUsage(db: Database, query: UsageQuery): Promise<UsagePage> {
+  const { bucket, groupBy, limit } = query
+  const after = query.cursor === null ? null : parseCursor(query.cursor)
+  const fromMs = after === null || bucket === 'whole' ? query.fromMs : Math.max(query.fromMs, after.bucket)
+  requireWholeHours(query)
+  const condition =
+    after === null
+      ? sql`1 = 1`
+      : sql`(bucket > ${after.bucket} or (bucket = ${after.bucket} and grouped > ${after.grouped}))`
+  const rows = await readSums(db, { ...query, fromMs }, condition)
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    rows: page.map((row) => toUsageRow(row, bucket !== 'whole', groupBy !== null)),
+    nextCursor: rows.length > limit && last !== undefined ? makeCursor(last) : null,
+  }
+}
+
+/** What was spent from a time on, a whole hour, by an organization or a part of it. For budgets. */
+export async function spentSince(
+  db: Database,
+  scope: Omit<UsageFilter, 'fromMs' | 'toMs'>,
+  periodStartMs: number,
+): Promise<{ readonly costMicros: bigint; readonly usage: Usage; readonly requests: number }> {
+  const query = { ...scope, fromMs: periodStartMs, toMs: null, bucket: 'whole', groupBy: null, limit: 1 } as const
+  const { rows } = await queryUsage(db, { ...query, cursor: null })
+  return rows[0] ?? { costMicros: 0n, usage: toUsage(() => 0), requests: 0 }
+}
+
+type SumRow = { readonly bucket: number; readonly grouped: string; readonly rolled_up_to: number } & Readonly<
+  Record<SummedColumn, string>
+>
+
+const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model' } as const
+
+/**
+ * Asks with the watermark as a number, so that the database knows how few rows lie behind it.
+ * Where rows have been rolled up in the meantime they would count twice, and it asks again.
+ */
+async function readSums(db: Database, query: UsageQuery, condition: RawBuilder<unknown>): Promise<readonly SumRow[]> {
+  const sums = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as text) as ${sql.ref(column)}`)
+  for (;;) {
+    const progress = await db.selectFrom('ledger_progress').select('rolled_up_to').executeTakeFirstOrThrow()
+    const { rows } = await sql<SumRow>`
+      select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to, ${sql.join(sums)}
+      from (${selectSources(query, progress.rolled_up_to)}) as usage_rows
+      where ${condition} group by bucket, grouped order by bucket, grouped limit ${query.limit + 1}`.execute(db)
+    if (rows.every((row) => row.rolled_up_to === progress.rolled_up_to)) return rows
+  }
+}
+
+/** The rollups, and of the ledger what they do not contain yet. One statement, so both are of the same moment. */
+function selectSources(query: UsageQuery, rolledUpTo: number): RawBuilder<unknown> {
+  const { groupBy, organizationId } = query
+  const grouped = groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
+  const conditions = conditionsOf(query)
+  const rolledUp = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`)
+  const fresh = summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`)
+  const bucket = bucketOf(query)
+  // Not by its index: the few rows behind the last one rolled up are found fastest by their sequence.
+  const isOfOrganization = sql`organization_id || '' = ${organizationId}`
+  return sql`
+    select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(rolledUp)} from ${sql.table(tableFor(query))}
+    where organization_id = ${organizationId} and ${conditions} group by ${sql.lit(1)}, ${sql.lit(2)}
+    union all
+    select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(fresh)} from ledger
+    where sequence > ${rolledUpTo} and ${isOfOrganization} and ${conditions}
+    group by ${sql.lit(1)}, ${sql.lit(2)}`
+}
+
+function bucketOf({ bucket }: UsageQuery): RawBuilder<unknown> {
+  if (bucket === 'whole') return sql`0`
+  return bucketOfLedger(bucket === 'hour' ? hourMs : dayMs)
+}
+
+/** The smaller table where nothing asks for single hours. */
+function tableFor({ fromMs, toMs, bucket }: UsageQuery): UsageTableName {
+  const isByDay = bucket !== 'hour' && fromMs % dayMs === 0 && (toMs === null || toMs % dayMs === 0)
+  return isByDay ? 'usage_days' : 'usage_hours'
+}
+
+function conditionsOf({ fromMs, toMs, projectIds, apiKeyIds, models }: UsageFilter): RawBuilder<unknown> {
+  const conditions = [sql`at >= ${fromMs}`]
+  if (toMs !== null) conditions.push(sql`at < ${toMs}`)
+  if (projectIds !== undefined) conditions.push(isOneOf('project_id', projectIds))
+  if (apiKeyIds !== undefined) conditions.push(isOneOf('api_key_id', apiKeyIds))
+  if (models !== undefined) conditions.push(isOneOf('model', models))
+  return sql.join(conditions, sql` and `)
+}
+
+function isOneOf(column: string, values: readonly string[]): RawBuilder<unknown> {
+  return values.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join(values)})`
+}
+
+function requireWholeHours({ fromMs, toMs }: UsageFilter): void {
+  if (fromMs % hourMs === 0 && (toMs === null || toMs % hourMs === 0)) return
+  throw new RangeError('Usage is kept by the hour: it begins and ends with a whole one.')
+}
+
+function toUsageRow(row: SumRow, hasBucket: boolean, isGrouped: boolean): UsageRow {
+  const count = (column: SummedColumn) => Number(row[column])
+  return {
+    startMs: hasBucket ? row.bucket : null,
+    group: isGrouped ? row.grouped : null,
+    requests: count('requests'),
+    finished: count('finished'),
+    aborted: count('aborted'),
+    failed: count('failed'),
+    reversed: count('reversed'),
+    unpriced: count('unpriced'),
+    usage: toUsage(count),
+    costMicros: BigInt(row.cost_micros),
+  }
+}
+
+function toUsage(count: (column: (typeof tokenColumns)[number]) => number): Usage {
+  return {
+    inputUncached: count('input_uncached'),
+    inputCacheRead: count('input_cache_read'),
+    inputCacheWrite: count('input_cache_write'),
+    inputCacheWriteLong: count('input_cache_write_long'),
+    output: count('output'),
+    outputThinking: count('output_thinking'),
+  }
+}
+
+function makeCursor({ bucket, grouped }: Pick<SumRow, 'bucket' | 'grouped'>): string {
+  return Buffer.from(JSON.stringify([bucket, grouped])).toString('base64url')
+}
+
+export class InvalidCursor extends Error {
+  override readonly name = 'InvalidCursor'
+}
+
+function parseCursor(cursor: string): Pick<SumRow, 'bucket' | 'grouped'> {
+  try {
+    const [bucket, grouped] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[]
+    if (Number.isSafeInteger(bucket) && typeof grouped === 'string') return { bucket: bucket as number, grouped }
+  } catch {
+    // Told below, like a cursor that parses and is none.
+  }
+  throw new InvalidCursor('This is no cursor of a usage page.')
+}

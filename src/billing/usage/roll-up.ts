@@ -1,0 +1,93 @@
+import { sql, type Transaction } from 'kysely'
+import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import type { Tables } from '../../db/tables.ts'
+import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
+
+/** Few enough that nobody who wants to write waits longer than a few hundredths of a second. */
+const rowsAtOnce = 500
+
+const scopeColumns = ['organization_id', 'project_id', 'api_key_id', 'model'] as const
+
+/**
+ * Adds every ledger row that is not yet in the rollups to them, in order.
+ *
+ * How far it has come is written in the same transaction, so a row counts once
+ * however often this runs, in how many processes and however it is interrupted.
+ */
+export async function rollUp(db: Database, pause: () => Promise<void> = nextTurn): Promise<void> {
+  const last = await lastSettled(db)
+  while (await rollUpBatch(db, last)) await pause()
+}
+
+/** Returns whether there is more to do. */
+function rollUpBatch(db: Database, last: number): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const select = transaction.selectFrom('ledger_progress').select('rolled_up_to')
+    const progress = await (isPostgres(db) ? select.forUpdate() : select).executeTakeFirstOrThrow()
+    const after = progress.rolled_up_to
+    const upTo = Math.min(last, after + rowsAtOnce)
+    if (upTo <= after) return false
+    for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
+    await transaction.updateTable('ledger_progress').set({ rolled_up_to: upTo }).execute()
+    return upTo < last
+  })
+}
+
+/**
+ * A sequence number up to which every row is there that ever will be.
+ *
+ * On PostgreSQL two writers may commit in another order than that of their
+ * numbers. The lock waits for those who have one, and is given back at once.
+ */
+function lastSettled(db: Database): Promise<number> {
+  return db.transaction().execute(async (transaction) => {
+    if (isPostgres(db)) await sql`lock table ledger in share mode`.execute(transaction)
+    const last = await transaction
+      .selectFrom('ledger')
+      .select('sequence')
+      .orderBy('sequence', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    return last?.sequence ?? 0
+  })
+}
+
+async function addRows(
+  transaction: Transaction<Tables>,
+  table: UsageTableName,
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+): Promise<void> {
+  const bucket = bucketOfLedger(widths[table])
+  const rows = transaction
+    .selectFrom('ledger')
+    .select([...scopeColumns, bucket.as('bucket')])
+    .select(() => summedColumns.map((column) => sumsOfLedger[column].as(column)))
+    .where('sequence', '>', after)
+    .where('sequence', '<=', upTo)
+    .groupBy([...scopeColumns, bucket])
+  await transaction
+    .insertInto(table)
+    .columns([...scopeColumns, 'at', ...summedColumns])
+    .expression(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'at', 'project_id', 'api_key_id', 'model'])
+        .doUpdateSet(
+          Object.fromEntries(
+            summedColumns.map((column) => [
+              column,
+              sql`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+            ]),
+          ),
+        ),
+    )
+    .execute()
+}
+
+/** Lets others write in between. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

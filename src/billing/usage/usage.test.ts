@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createRandom } from '../../../test/campaigns/random.ts'
+import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { randomEntry } from '../../../test/harness/ledger-entries.ts'
+import type { Database } from '../../db/database.ts'
+import { createDirectRowWriter } from '../../db/rows/insert-rows.ts'
+import { createLedger } from '../ledger.ts'
+import type { LedgerEntry } from '../ledger-entry.ts'
+import type { Price } from '../prices/price.ts'
+import { createPriceBook } from '../prices/price-book.ts'
+import { InvalidCursor, queryUsage, spentSince, type UsageQuery, type UsageRow } from './query-usage.ts'
+import { rollUp } from './roll-up.ts'
+import { dayMs, hourMs } from './usage-columns.ts'
+
+const day = Date.UTC(2027, 2, 1)
+const rates = { input: 3, cacheRead: 1, cacheWriteShort: 4, cacheWriteLong: 6, output: 15 }
+const scaled = (factor: number) =>
+  Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, rate * factor])) as typeof rates
+const priced = (model: string, effectiveAtMs: number, factor: number): Price => ({
+  id: `price_${model}_${effectiveAtMs}`,
+  organizationId: null,
+  model,
+  effectiveAtMs,
+  currency: 'USD',
+  rates: scaled(factor),
+  createdAtMs: effectiveAtMs,
+})
+/** One model has a price that changes at midnight, one has no price. */
+const prices = createPriceBook([
+  priced('clarke-1.0', 0, 1_000_003),
+  priced('clarke-1.0', day + dayMs, 2_000_001),
+  priced('hal-1.0', 0, 5_000_009),
+])
+const all = { bucket: 'whole', groupBy: null, limit: 10_000, cursor: null, fromMs: day, toMs: day + 3 * dayMs } as const
+
+onEachDatabase((database) => {
+  let db: Database
+  let entries: LedgerEntry[]
+  beforeEach(async () => {
+    db = await database.open()
+    const random = createRandom(7)
+    const options = { random, prices, fromMs: day, toMs: day + 3 * dayMs }
+    entries = Array.from({ length: 1_600 }, (_, number) => randomEntry(number, options))
+  })
+  afterEach(() => db.destroy())
+
+  const append = async (some: readonly LedgerEntry[]) => {
+    const ledger = createLedger(createDirectRowWriter(db))
+    await Promise.all(some.map((entry) => ledger.append(entry)))
+  }
+  const query = async (changes: Partial<UsageQuery> = {}) =>
+    (await queryUsage(db, { organizationId: 'org_1', ...all, ...changes })).rows
+
+  /** The same sums, made from the entries themselves. */
+  function expected(of: (entry: LedgerEntry) => string | null): Map<string, readonly [number, number, bigint]> {
+    const sums = new Map<string, readonly [number, number, bigint]>()
+    for (const entry of entries) {
+      const group = of(entry)
+      if (group === null || entry.principal.organizationId !== 'org_1') continue
+      const [requests, output, cost] = sums.get(group) ?? [0, 0, 0n]
+      const costMicros = cost + BigInt(entry.charge?.costMicros ?? 0)
+      sums.set(group, [requests + 1, output + entry.usage.output, costMicros])
+    }
+    return sums
+  }
+  const found = (rows: readonly UsageRow[]) =>
+    new Map(
+      rows.map((row) => [
+        [row.startMs, row.group].filter((part) => part !== null).join(' '),
+        [row.requests, row.usage.output, row.costMicros],
+      ]),
+    )
+
+  test('sums are those of the rows, whatever of them has been rolled up', async () => {
+    await append(entries.slice(0, 1_100))
+    await rollUp(db)
+    await append(entries.slice(1_100))
+    const check = async () => {
+      assert.deepEqual(
+        found(await query()),
+        expected(() => ''),
+      )
+      const byDay = expected(({ atMs, model }) => `${atMs - (atMs % dayMs)} ${model}`)
+      assert.deepEqual(found(await query({ bucket: 'day', groupBy: 'model' })), byDay)
+      const byHour = expected(({ atMs, principal }) => `${atMs - (atMs % hourMs)} ${principal.apiKeyId}`)
+      assert.deepEqual(found(await query({ bucket: 'hour', groupBy: 'key' })), byHour)
+      const project = 'proj_1_0'
+      const inProject = expected(({ atMs, principal }) =>
+        principal.projectId === project && atMs >= day + 5 * hourMs && atMs < day + 30 * hourMs ? '' : null,
+      )
+      const part = { projectIds: [project], fromMs: day + 5 * hourMs, toMs: day + 30 * hourMs } as const
+      assert.deepEqual(found(await query(part)), inProject)
+    }
+    await check()
+    await rollUp(db)
+    await rollUp(db)
+    await check()
+  })
+
+  test('two that roll up at once count every row once', async () => {
+    await append(entries)
+    await Promise.all([rollUp(db), rollUp(db), rollUp(db)])
+    assert.deepEqual(
+      found(await query()),
+      expected(() => ''),
+    )
+  })
+
+  test('an interrupted roll-up goes on where it stopped', async () => {
+    await append(entries)
+    await assert.rejects(
+      rollUp(db, () => Promise.reject(new Error('cut off'))),
+      /cut off/,
+    )
+    assert.deepEqual(
+      found(await query()),
+      expected(() => ''),
+    )
+    await rollUp(db)
+    assert.deepEqual(
+      found(await query()),
+      expected(() => ''),
+    )
+  })
+
+  test('an invoice is the sum of its lines, and a price that changes at midnight splits them by their admission', async () => {
+    await append(entries)
+    await rollUp(db)
+    const [invoice] = await query()
+    const lines = await query({ bucket: 'hour', groupBy: 'key' })
+    assert.equal(
+      lines.reduce((sum, { costMicros }) => sum + costMicros, 0n),
+      invoice?.costMicros,
+    )
+    const rows = await db.selectFrom('ledger').selectAll().where('model', '=', 'clarke-1.0').execute()
+    const change = day + dayMs
+    for (const { admitted_at: admittedAt, price_id: priceId } of rows) {
+      assert.equal(priceId, `price_clarke-1.0_${(admittedAt ?? 0) < change ? 0 : change}`)
+    }
+    assert.ok(
+      rows.some((row) => (row.admitted_at ?? 0) < change && row.at >= change),
+      'some run over midnight',
+    )
+  })
+
+  test('requests without a price are counted apart', async () => {
+    await append(entries)
+    const rows = await query({ groupBy: 'model' })
+    const unpriced = new Map(rows.map((row) => [row.group, row.unpriced === row.requests]))
+    assert.deepEqual(
+      [...unpriced],
+      [
+        ['clarke-1.0', false],
+        ['hal-1.0', false],
+        ['tycho-1.0', true],
+      ],
+    )
+  })
+
+  test('pages follow each other without a gap and without a repetition', async () => {
+    await append(entries)
+    await rollUp(db)
+    const whole = await query({ bucket: 'day', groupBy: 'key' })
+    const pages: UsageRow[] = []
+    let cursor: string | null = null
+    do {
+      const page = await queryUsage(db, {
+        organizationId: 'org_1',
+        ...all,
+        bucket: 'day',
+        groupBy: 'key',
+        limit: 2,
+        cursor,
+      })
+      assert.ok(page.rows.length <= 2)
+      pages.push(...page.rows)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    assert.deepEqual(pages, whole)
+    await assert.rejects(query({ cursor: 'none' }), InvalidCursor)
+  })
+
+  test('another organization sees nothing of it', async () => {
+    await append(entries.filter(({ principal }) => principal.organizationId === 'org_1'))
+    const check = async () => {
+      assert.deepEqual(await query({ organizationId: 'org_2', groupBy: 'key' }), [])
+      assert.equal((await spentSince(db, { organizationId: 'org_2' }, day)).requests, 0)
+    }
+    await check()
+    await rollUp(db)
+    await check()
+  })
+
+  test('what a key has spent since a time is known to the last row', async () => {
+    await append(entries)
+    const apiKeyIds = ['key_1_2'] as const
+    const since = day + dayMs + hourMs
+    const sum = expected(({ atMs, principal }) => (principal.apiKeyId === 'key_1_2' && atMs >= since ? '' : null))
+    const spent = await spentSince(db, { organizationId: 'org_1', apiKeyIds }, since)
+    assert.deepEqual([spent.requests, spent.usage.output, spent.costMicros], sum.get(''))
+    assert.equal((await spentSince(db, { organizationId: 'org_1', apiKeyIds: [] }, since)).costMicros, 0n)
+    await assert.rejects(spentSince(db, { organizationId: 'org_1' }, since + 1), RangeError)
+  })
+
+  test('the database refuses to change or delete a row of the ledger', async () => {
+    await append(entries.slice(0, 3))
+    await assert.rejects(
+      db
+        .updateTable('ledger')
+        .set({ model: 'x' } as never)
+        .execute(),
+      /append-only/,
+    )
+    await assert.rejects(db.deleteFrom('ledger').execute(), /append-only/)
+    await assert.rejects(db.deleteFrom('ledger').where('sequence', '=', 1).execute(), /append-only/)
+    assert.equal((await db.selectFrom('ledger').select('sequence').execute()).length, 3)
+  })
+})

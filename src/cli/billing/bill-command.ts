@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { rerate, type Rerating } from '../../billing/audits/rerate.ts'
+import { verifyLedger } from '../../billing/audits/verify-ledger.ts'
+import type { Price } from '../../billing/prices/price.ts'
+import { ratesSchema, readPrices } from '../../billing/prices/prices.ts'
+import { modelIds } from '../../core/model.ts'
+import { withAccounts } from '../accounts/with-accounts.ts'
+import { parseArguments } from '../parse-arguments.ts'
+import { UsageError } from '../usage-error.ts'
+import { formatMicros, parseMicros } from './money-text.ts'
+import { parsePeriod, periodOptions } from './period.ts'
+import { textTable } from './text-table.ts'
+import { writeOut } from './write-out.ts'
+
+const options = {
+  ...periodOptions,
+  'dry-run': { type: 'boolean', default: false },
+  prices: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof options }>>['values']
+
+/** `odyssey bill`: whether the ledger is right to the last unit, and what it would be at other prices. */
+export async function billCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const [action] = positionals
+  if (action === 'verify') await verify(values.json)
+  else if (action === 'rerate') await rerateRange(values)
+  else throw new UsageError('bill takes verify or rerate.')
+}
+
+/** Ends with 1 when anything is wrong. */
+async function verify(asJson: boolean): Promise<void> {
+  await withAccounts(async ({ db }, config) => {
+    const verdict = await verifyLedger(db, (fault) => {
+      const { sequence, subject, fault: words } = fault
+      const where = sequence === null ? subject : `row ${sequence}, ${subject}`
+      console.log(asJson ? JSON.stringify(fault) : `${where}: ${words}`)
+    })
+    const { rows, faults } = verdict
+    const cost = formatMicros(verdict.costMicros)
+    const sum = `${rows} rows, ${cost} ${config.billing.currency}`
+    const end = asJson
+      ? JSON.stringify({ rows, cost, currency: config.billing.currency, faults })
+      : `${sum}: ${faults === 0 ? 'every row and every sum is right' : `${faults} differ`}.`
+    await writeOut(`${end}\n`)
+    if (faults > 0) process.exitCode = 1
+  })
+}
+
+async function rerateRange(values: Values): Promise<void> {
+  if (!values['dry-run']) throw new UsageError('bill rerate changes nothing and takes --dry-run, to say so.')
+  const range = parsePeriod(values)
+  await withAccounts(async ({ db }, config) => {
+    const { currency } = config.billing
+    const prices = values.prices === undefined ? latest(await readPrices(db)) : readPriceFile(values.prices, currency)
+    const sums = await rerate(db, prices, range)
+    if (values.json) return writeOut(`${JSON.stringify(sums.map(toJson))}\n`)
+    const head = ['organization', 'model', 'requests', `charged ${currency}`, `would be ${currency}`, 'difference']
+    const lines = sums.map((sum) => Object.values(toJson(sum)).map(String))
+    await writeOut(`${textTable([head, ...lines])}\n`)
+  })
+}
+
+function toJson({ organizationId, model, requests, chargedMicros, wouldMicros }: Rerating) {
+  const [charged, would] = [formatMicros(chargedMicros), formatMicros(wouldMicros)]
+  return { organizationId, model, requests, charged, would, difference: formatMicros(wouldMicros - chargedMicros) }
+}
+
+/** The prices that were set last, as if they had always been in force. */
+function latest(prices: readonly Price[]): Price[] {
+  const byScope = new Map(prices.map((price) => [`${price.organizationId} ${price.model}`, price]))
+  return [...byScope.values()].map((price) => ({ ...price, effectiveAtMs: 0 }))
+}
+
+const amount = z.union([z.string(), z.number()]).transform((text) => parseMicros(String(text), 'A rate'))
+const rates = z.strictObject({
+  input: amount,
+  cacheRead: amount,
+  cacheWriteShort: amount,
+  cacheWriteLong: amount,
+  output: amount,
+})
+const priceFile = z.partialRecord(z.enum(modelIds), rates.pipe(ratesSchema))
+
+/** Rates per million tokens by model, for everyone. */
+function readPriceFile(path: string, currency: string): Price[] {
+  const parsed = priceFile.safeParse(JSON.parse(readFileSync(path, 'utf8')))
+  if (!parsed.success) throw new UsageError(`${path} cannot be used:\n${z.prettifyError(parsed.error)}`)
+  return Object.entries(parsed.data).map(([model, perMillion]) => ({
+    id: `price_${model}` as const,
+    organizationId: null,
+    model,
+    effectiveAtMs: 0,
+    currency,
+    createdAtMs: 0,
+    rates: perMillion,
+  }))
+}

@@ -1,0 +1,74 @@
+import { queryUsage, type UsageQuery, type UsageRow } from '../../billing/usage/query-usage.ts'
+import { dayMs } from '../../billing/usage/usage-columns.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { requireId, withAccounts } from '../accounts/with-accounts.ts'
+import { parseArguments } from '../parse-arguments.ts'
+import { UsageError } from '../usage-error.ts'
+import { csvLine, type Cell } from './csv.ts'
+import { formatMicros } from './money-text.ts'
+import { parsePeriod, periodOptions } from './period.ts'
+import { textTable } from './text-table.ts'
+import { writeOut } from './write-out.ts'
+
+const options = {
+  ...periodOptions,
+  by: { type: 'string', default: 'day' },
+  organization: { type: 'string' },
+  csv: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+const groupings: Readonly<Record<string, Pick<UsageQuery, 'bucket' | 'groupBy'>>> = {
+  key: { bucket: 'whole', groupBy: 'key' },
+  project: { bucket: 'whole', groupBy: 'project' },
+  model: { bucket: 'whole', groupBy: 'model' },
+  day: { bucket: 'day', groupBy: null },
+  hour: { bucket: 'hour', groupBy: null },
+}
+
+const daysUnlessTold = 30
+const rowsPerRead = 1_000
+
+/** `odyssey usage`: what an organization has used and what it cost. */
+export async function usageCommand(args: string[]): Promise<void> {
+  const { values } = parseArguments({ args, options })
+  const grouping = Object.hasOwn(groupings, values.by) ? groupings[values.by] : undefined
+  if (grouping === undefined) throw new UsageError(`usage --by takes ${Object.keys(groupings).join(', ')}.`)
+  if (values.csv && values.json) throw new UsageError('usage takes --csv or --json.')
+  const nowMs = systemClock.nowMs()
+  const { fromMs = nowMs - (nowMs % dayMs) - (daysUnlessTold - 1) * dayMs, toMs = null } = parsePeriod(values)
+  const named = values.organization === undefined ? null : requireId(values.organization, 'org')
+  await withAccounts(async ({ db, home }, config) => {
+    const query = { ...grouping, organizationId: named ?? home.organizationId, fromMs, toMs, limit: rowsPerRead }
+    const rows: UsageRow[] = []
+    let cursor: string | null = null
+    do {
+      const page = await queryUsage(db, { ...query, cursor })
+      rows.push(...page.rows)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    await writeOut(describe(rows, { ...values, currency: config.billing.currency }))
+  })
+}
+
+type Form = { readonly csv: boolean; readonly json: boolean; readonly by: string; readonly currency: string }
+
+function describe(rows: readonly UsageRow[], { csv, json, by, currency }: Form): string {
+  if (json) return `${JSON.stringify(rows.map((row) => toJson(row, currency)))}\n`
+  const head = [by, 'requests', 'input', 'cache_read', 'cache_write', 'output', 'not_priced', `cost_${currency}`]
+  const lines = rows.map((row) => toCells(row, by))
+  if (csv) return [head, ...lines].map(csvLine).join('')
+  return `${textTable([head, ...lines].map((cells) => cells.map(String)))}\n`
+}
+
+function toCells(row: UsageRow, by: string): Cell[] {
+  const { inputUncached, inputCacheRead, inputCacheWrite, output } = row.usage
+  const name = row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16)
+  const tokens = [inputUncached, inputCacheRead, inputCacheWrite, output]
+  return [name, row.requests, ...tokens, row.unpriced, formatMicros(row.costMicros)]
+}
+
+function toJson({ startMs, costMicros, unpriced, ...row }: UsageRow, currency: string) {
+  const start = startMs === null ? null : new Date(startMs).toISOString()
+  return { start, ...row, notPriced: unpriced, cost: formatMicros(costMicros), currency }
+}

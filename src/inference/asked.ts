@@ -1,0 +1,13 @@
+import type { RequestOrigin } from '../billing/ledger-entry.ts'
+import type { GenerationRequest } from '../core/generation.ts'
+import type { RequestId } from '../core/ids.ts'
+import type { ApiKeyPrincipal } from '../core/principal.ts'
+
+/** What is asked of the path from request to ledger, and by whom. */
+export type Asked = {
+  readonly request: GenerationRequest
+  readonly requestId: RequestId
+  readonly principal: ApiKeyPrincipal
+  readonly origin?: RequestOrigin
+  readonly traceparent?: string
+}

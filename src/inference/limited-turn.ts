@@ -1,0 +1,36 @@
+import { worstCaseCost, type PriceInForce } from '../billing/prices/price.ts'
+import type { Turn } from '../core/engine.ts'
+import type { EngineRequest, Message } from '../core/generation.ts'
+import type { Admission } from '../limits/limiter.ts'
+
+export type Bounds = {
+  readonly request: EngineRequest
+  readonly choiceCount: number
+  /** Whether the client named a limit of output tokens. */
+  readonly isOutputChosen: boolean
+  /** Null where the model has none, so that nothing is charged. */
+  readonly price: PriceInForce | null
+}
+
+/** Lets a request's prepared answers into the queue once their worst case is reserved, all of them together. */
+export function createLimitedTurn(admission: Admission, { request, choiceCount, isOutputChosen, price }: Bounds): Turn {
+  const cacheLifetimes = [...lifetimesOf(request)]
+  const outputTokensMax = request.outputTokensMax * choiceCount
+  return {
+    async begin(inputTokens) {
+      const worstCaseMicros = (outputTokens: number) =>
+        price === null ? 0 : worstCaseCost(price.rates, { inputTokens, outputTokensMax: outputTokens, cacheLifetimes })
+      const granted = await admission.reserve({ inputTokens, outputTokensMax, isOutputChosen, worstCaseMicros })
+      return { outputTokensMax: Math.floor(granted / choiceCount) }
+    },
+    made() {},
+  }
+}
+
+function* lifetimesOf({ messages, tools }: EngineRequest): Generator<'5m' | '1h'> {
+  const blocks = messages.flatMap(({ content }): readonly Message['content'][number][] => content)
+  const inside = blocks.flatMap((block) => (block.kind === 'tool-result' ? block.content : []))
+  for (const part of [...tools, ...blocks, ...inside]) {
+    if ('cacheBreakpoint' in part && part.cacheBreakpoint !== undefined) yield part.cacheBreakpoint.lifetime
+  }
+}

@@ -1,0 +1,108 @@
+import type { Ledger } from '../billing/ledger.ts'
+import type { LedgerEntry } from '../billing/ledger-entry.ts'
+import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
+import type { PriceBook } from '../billing/prices/price-book.ts'
+import { ApiError } from '../core/error.ts'
+import {
+  addAnswer,
+  inputTokens,
+  zeroUsage,
+  type CacheReport,
+  type GenerationEvent,
+  type Usage,
+} from '../core/generation.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Used } from '../limits/limiter.ts'
+import type { Asked } from './asked.ts'
+
+export type SettlementParts = { readonly ledger: Ledger; readonly prices: PriceBook; readonly clock: Clock }
+
+export type Settlement = {
+  /** The price at admission; null where there is none. */
+  readonly price: PriceInForce | null
+  count(event: GenerationEvent): void
+  /** Takes the engine's own final counts where they are ahead of what was delivered. */
+  correct(usage: Usage): void
+  /** Writes the one ledger row; a second call changes nothing. */
+  close(outcome: LedgerEntry['outcome'], reason: string | null): Promise<void>
+}
+
+/** Keeps the account of one request from its admission, which is now and decides its price, to its ledger row. */
+export function createSettlement(
+  { ledger, prices, clock }: SettlementParts,
+  { requestId, principal, request, origin }: Asked,
+  settled: (used: Used) => void,
+): Settlement {
+  const admittedAtMs = clock.nowMs()
+  const startedMs = clock.monotonicMs()
+  const price = prices.find(principal.organizationId, request.model, admittedAtMs)
+  const meter = createMeter(() => clock.monotonicMs() - startedMs)
+  let isClosed = false
+  return {
+    price,
+    count: (event) => meter.count(event),
+    correct: (final) => meter.correct(final),
+    async close(outcome, reason) {
+      if (isClosed) return
+      isClosed = true
+      const measured = meter.read()
+      const entry: LedgerEntry = {
+        requestId,
+        principal,
+        atMs: clock.nowMs(),
+        admittedAtMs,
+        model: request.model,
+        outcome,
+        reason,
+        ...measured,
+        charge: chargeFor(price, measured.usage, outcome),
+        durationMs: clock.monotonicMs() - startedMs,
+        ...(origin !== undefined && { origin }),
+      }
+      try {
+        await ledger.append(entry)
+      } catch (error) {
+        // Nothing is served unrecorded: a full disk stops the service and not the bookkeeping.
+        throw new ApiError(
+          { code: 'overloaded', retryAfterMs: 5_000 },
+          'The request could not be recorded. Please try again.',
+          { cause: error },
+        )
+      } finally {
+        // Not before the row is there: whoever sums the ledger up and what is settled must find it in one of them.
+        settled({ usage: entry.usage, costMicros: entry.charge?.costMicros ?? 0, atMs: entry.atMs })
+      }
+    },
+  }
+}
+
+/** Follows the events of a request's answers. */
+function createMeter(elapsedMs: () => number) {
+  /** Of the answers that have finished, and of the one under way. */
+  let finished: Usage = zeroUsage
+  let current: Usage = zeroUsage
+  let cache: CacheReport | null = null
+  let firstEventMs: number | null = null
+  let firstTokenMs: number | null = null
+  return {
+    count(event: GenerationEvent): void {
+      firstEventMs ??= elapsedMs()
+      if (event.type === 'start') {
+        current = event.usage
+        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
+        cache ??= event.cache ?? null
+      }
+      if (event.type === 'delta') {
+        firstTokenMs ??= elapsedMs()
+        current = { ...current, output: current.output + event.tokens }
+      }
+      if (event.type !== 'finish') return
+      finished = addAnswer(finished, event.usage)
+      current = zeroUsage
+    },
+    correct(final: Usage): void {
+      if (final.output >= current.output && inputTokens(final) > 0) current = final
+    },
+    read: () => ({ usage: addAnswer(finished, current), cache, firstEventMs, firstTokenMs }),
+  }
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { createLedger } from '../../src/billing/ledger.ts'
+import { createPriceBook } from '../../src/billing/prices/price-book.ts'
+import { readPrices, setPrice } from '../../src/billing/prices/prices.ts'
+import { createDirectRowWriter } from '../../src/db/rows/insert-rows.ts'
+import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { csvLine } from '../../src/cli/billing/csv.ts'
+import { parsePeriod } from '../../src/cli/billing/period.ts'
+import { UsageError } from '../../src/cli/usage-error.ts'
+import { formatMicros, parseMicros } from '../../src/cli/billing/money-text.ts'
+import { createRandom } from '../campaigns/random.ts'
+import { randomEntry } from '../harness/ledger-entries.ts'
+import { createManualClock } from '../harness/manual-clock.ts'
+import { runCli, tryCli } from '../harness/run-cli.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'odyssey-billing-'))
+const path = join(home, 'odyssey.db')
+const day = Date.UTC(2026, 9, 1)
+const dayMs = 86_400_000
+const rateOptions = [
+  '--input',
+  '3',
+  '--cache-read',
+  '0.3',
+  '--cache-write',
+  '3.75',
+  '--cache-write-long',
+  '6',
+  '--output',
+  '15',
+]
+let costMicros = 0n
+let requests = 0
+
+before(async () => {
+  const db = await openSqlite(path)
+  const clock = createManualClock(day - dayMs)
+  const rates = {
+    input: 3_000_000,
+    cacheRead: 300_000,
+    cacheWriteShort: 3_750_000,
+    cacheWriteLong: 6_000_000,
+    output: 15_000_000,
+  }
+  const price = { organizationId: null, model: 'hal-1.0', effectiveAtMs: null, currency: 'USD', rates } as const
+  await setPrice({ db, clock }, { kind: 'operator' }, price)
+  const prices = createPriceBook(await readPrices(db))
+  const options = { random: createRandom(3), prices, fromMs: day, toMs: day + 3 * dayMs }
+  const ledger = createLedger(createDirectRowWriter(db))
+  for (let number = 0; number < 60; number++) {
+    const entry = randomEntry(number, options)
+    await ledger.append({ ...entry, replica: number === 0 ? '=HYPERLINK("x")' : 'plain' })
+    if (entry.principal.organizationId !== 'org_1') continue
+    requests += 1
+    costMicros += BigInt(entry.charge?.costMicros ?? 0)
+  }
+  await db.destroy()
+})
+after(() => rmSync(home, { recursive: true }))
+
+const run = (...args: string[]) => runCli({ home }, ...args)
+const attempt = (...args: string[]) => tryCli({ home }, ...args)
+const period = ['--from', '2026-10-01', '--to', '2026-10-04']
+
+test('usage adds up by day, key, project and model, and to the same sum', async () => {
+  for (const by of ['hour', 'key']) {
+    const rows = JSON.parse(await run('usage', '--organization', 'org_1', ...period, '--by', by, '--json')) as {
+      requests: number
+      cost: string
+    }[]
+    assert.equal(
+      rows.reduce((sum, row) => sum + row.requests, 0),
+      requests,
+      by,
+    )
+    assert.equal(
+      rows.reduce((sum, row) => sum + BigInt(row.cost.replace('.', '')), 0n),
+      costMicros,
+      by,
+    )
+  }
+  const [head, ...lines] = (await run('usage', '--organization', 'org_1', ...period, '--csv')).trimEnd().split('\r\n')
+  assert.match(head ?? '', /^day,requests,.*,cost_USD$/)
+  assert.equal(lines.length, 3)
+  assert.match(await run('usage', '--organization', 'org_none'), /^day +requests/)
+})
+
+test('a faulty period is refused in words', async () => {
+  assert.throws(() => parsePeriod({ from: 'soon' }), UsageError)
+  assert.throws(() => parsePeriod({ from: '2026-10-04', to: '2026-10-01' }), UsageError)
+  assert.throws(() => parsePeriod({ from: '2026-10-01T08:30' }), UsageError)
+  assert.deepEqual(parsePeriod({ from: '2026-10-01T02+02:00', to: '2026-10-01T00:30Z' }), {
+    fromMs: day,
+    toMs: day + 1_800_000,
+  })
+  assert.deepEqual(parsePeriod({}), {})
+  const { exitCode, stderr } = await attempt('usage', '--from', '2026-10-01T08:30Z')
+  assert.deepEqual([exitCode, stderr.trim()], [1, 'Usage is kept by the hour: it begins and ends with a whole one.'])
+})
+
+test('the export has every row, and no text that a spreadsheet would run', async () => {
+  const csv = (await run('ledger', 'export', '--csv')).trimEnd().split('\r\n')
+  assert.equal(csv.length, 61)
+  assert.match(csv[1] ?? '', /,"'=HYPERLINK\(""x""\)",/)
+  assert.doesNotMatch(csv.join('\n'), /(^|,)"?=/m)
+  const json = (await run('ledger', 'export', '--json', '--organization', 'org_1')).trimEnd().split('\n')
+  assert.equal(json.length, requests)
+  assert.ok(json.every((line) => (JSON.parse(line) as { organization_id: string }).organization_id === 'org_1'))
+})
+
+test('a price needs every rate, a known model and a moment to come', async () => {
+  const missing = await attempt('prices', 'set', 'hal-1.0', '--input', '1', '--output', '2')
+  assert.deepEqual(
+    [missing.exitCode, /--cache-read, --cache-write, --cache-write-long missing/.test(missing.stderr)],
+    [2, true],
+  )
+  assert.match(
+    (await attempt('prices', 'set', 'hal-1.0', ...rateOptions, '--from', '2026-01-01')).stderr,
+    /10 seconds from now/,
+  )
+  const set = JSON.parse(await run('prices', 'set', 'clarke-1.0', ...rateOptions, '--json')) as {
+    perMillionTokens: object
+  }
+  assert.deepEqual(set.perMillionTokens, {
+    input: '3.000000',
+    cacheRead: '0.300000',
+    cacheWriteShort: '3.750000',
+    cacheWriteLong: '6.000000',
+    output: '15.000000',
+  })
+  assert.match(await run('prices', 'end', 'clarke-1.0', '--from', '2090-01-01'), /clarke-1\.0 has no price from 2090/)
+  assert.match(await run('prices', 'list'), /clarke-1\.0 .* 0\.300000/)
+})
+
+test('rerating says what other prices would have made, and changes nothing', async () => {
+  const before = readFileSync(path)
+  const file = join(home, 'prices.json')
+  const doubled = { input: 6, cacheRead: '0.6', cacheWriteShort: 7.5, cacheWriteLong: 12, output: 30 }
+  writeFileSync(file, JSON.stringify({ 'hal-1.0': doubled }))
+  const sums = JSON.parse(await run('bill', 'rerate', '--dry-run', ...period, '--prices', file, '--json')) as {
+    model: string
+    charged: string
+    would: string
+    requests: number
+  }[]
+  assert.equal(
+    sums.reduce((sum, row) => sum + row.requests, 0),
+    60,
+  )
+  for (const { model, charged, would, requests: count } of sums) {
+    const [was, is] = [charged, would].map((text) => Number(text.replace('.', '')))
+    if (model === 'hal-1.0') assert.ok((was ?? 0) > 0 && Math.abs((is ?? 0) - 2 * (was ?? 0)) <= count, `${was} ${is}`)
+    else assert.deepEqual([was, is], [0, 0])
+  }
+  writeFileSync(file, JSON.stringify({ 'hal-1.0': { input: 6, output: 30 } }))
+  assert.equal((await attempt('bill', 'rerate', '--dry-run', '--prices', file)).exitCode, 2)
+  assert.deepEqual(readFileSync(path), before)
+})
+
+test('verifying ends with 1 and names the row when one of them was changed', async () => {
+  assert.match(await run('bill', 'verify'), /^60 rows, \d+\.\d{6} USD: every row and every sum is right\.$/m)
+  const db = new DatabaseSync(path)
+  db.exec('DROP TRIGGER ledger_refuses_update')
+  db.exec(
+    'UPDATE ledger SET cost_micros = cost_micros + 1 WHERE sequence = (SELECT min(sequence) FROM ledger WHERE cost_micros > 0)',
+  )
+  db.close()
+  const { exitCode, stdout } = await attempt('bill', 'verify')
+  assert.equal(exitCode, 1)
+  assert.match(stdout, /^row \d+, req_\d+ \(charge\): it costs \d+ micro-units and not \d+$/m)
+  assert.match(stdout, /1 differ\.$/m)
+})
+
+test('amounts are read and written exactly', () => {
+  assert.equal(parseMicros('0.1', 'x'), 100_000)
+  assert.equal(parseMicros('12345.678901', 'x'), 12_345_678_901)
+  for (const text of ['', '.5', '1.', '-1', '1.2345678', '1e3', '١']) assert.throws(() => parseMicros(text, 'x'))
+  assert.equal(formatMicros(1_234_567n), '1.234567')
+  assert.equal(formatMicros(-5n), '-0.000005')
+  assert.equal(formatMicros(9_007_199_254_740_993n), '9007199254.740993')
+})
+
+test('a CSV cell is what it was, unless a spreadsheet would run it', () => {
+  assert.equal(csvLine(['a', 1, -2, null, true, 3n]), 'a,1,-2,,true,3\r\n')
+  assert.equal(csvLine(['a,b', 'c"d', 'e\nf']), '"a,b","c""d","e\nf"\r\n')
+  for (const text of ['=1', '+1', '-1', '@x', '\t=1', ' =1']) assert.match(csvLine([text]), /^"?'/)
+})
