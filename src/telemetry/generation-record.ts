@@ -1,0 +1,18 @@
+import type { Usage } from '../core/generation.ts'
+import type { ModelId } from '../core/model.ts'
+
+/** What is known of a generation when it is over; nothing in it says what was asked or answered. */
+export type GenerationRecord = {
+  readonly requestId: string
+  readonly model: ModelId
+  readonly outcome: 'finished' | 'aborted' | 'failed'
+  /** Why a finished generation ended, or the error code of a failed one. */
+  readonly reason: string | null
+  readonly usage: Usage
+  /** Null where it never came so far. */
+  readonly queueMs: number | null
+  readonly prefillMs: number | null
+  readonly firstTokenMs: number | null
+  readonly durationMs: number
+  readonly costMicros: number | null
+}

@@ -1,0 +1,160 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { EngineStatus } from '../core/engine.ts'
+import type { ModelId } from '../core/model.ts'
+import type { GenerationRecord } from './generation-record.ts'
+
+/**
+ * Numbers for Prometheus.
+ *
+ * Every label takes its values from a list in the code: nothing that a client
+ * sends can add a series.
+ */
+export interface Metrics {
+  answered(answer: AnsweredRequest): void
+  generated(record: GenerationRecord): void
+  /** A request that was refused or failed, by the code of its error. */
+  refused(code: string): void
+  recorded(ledgerMs: number, isWritten: boolean): void
+  /** The text that Prometheus reads. */
+  expose(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+export type AnsweredRequest = {
+  /** The path as the route table has it, or `other`. */
+  readonly route: string
+  readonly method: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+export type MetricsOptions = {
+  readonly version: string
+  /** Asked at every scrape. */
+  readEngines(): readonly { readonly model: ModelId; readonly status: EngineStatus }[]
+}
+
+/** Waits and answers take from a millisecond to many minutes. */
+const secondBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const perTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  measureService(registry, options)
+  const http = createHttpMetrics(registry)
+  const generations = createGenerationMetrics(registry)
+  const ledger = createLedgerMetrics(registry)
+  return {
+    ...http,
+    ...generations,
+    ...ledger,
+    expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refused'> {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'odyssey_http_requests_total',
+    help: 'Requests by route and status; 499 where the client left first.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'odyssey_http_request_seconds',
+    help: 'From the head of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: secondBuckets,
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'odyssey_errors_total',
+    help: 'Errors that clients were told of, by code.',
+    labelNames: ['code'],
+    registers,
+  })
+  return {
+    answered({ route, method, status, durationMs }) {
+      requests.inc({ route, method, status: String(status) })
+      seconds.observe({ route }, durationMs / 1_000)
+    },
+    refused: (code) => refusals.inc({ code }),
+  }
+}
+
+function createGenerationMetrics(registry: Registry): Pick<Metrics, 'generated'> {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new Counter({ name: `odyssey_${name}`, help, labelNames: [...labelNames], registers })
+  const histogram = (name: string, help: string, buckets = secondBuckets) =>
+    new Histogram({ name: `odyssey_${name}`, help, labelNames: ['model'], buckets, registers })
+
+  const ended = counter('generations_total', 'Generations that are over.', ['model', 'outcome', 'reason'])
+  const tokens = counter('tokens_total', 'Tokens by kind; the input kinds do not overlap.', ['model', 'kind'])
+  const thinking = counter('thinking_tokens_total', 'The part of the output that was thinking.', ['model'])
+  const cost = counter('cost_micros_total', 'What was charged, in millionths of the unit of money.', ['model'])
+  const queue = histogram('queue_seconds', 'From admission to a slot.')
+  const prefill = histogram('prefill_seconds', 'From the slot to the first token.')
+  const first = histogram('first_token_seconds', 'From admission to the first token.')
+  const whole = histogram('generation_seconds', 'From admission to the end.')
+  const perToken = histogram('output_token_seconds', 'Mean time per output token after the first.', perTokenBuckets)
+
+  return {
+    generated({ model, outcome, reason, usage, costMicros, ...times }) {
+      ended.inc({ model, outcome, reason: reason ?? 'none' })
+      tokens.inc({ model, kind: 'input_uncached' }, usage.inputUncached)
+      tokens.inc({ model, kind: 'input_cache_read' }, usage.inputCacheRead)
+      tokens.inc({ model, kind: 'input_cache_write' }, usage.inputCacheWrite)
+      tokens.inc({ model, kind: 'output' }, usage.output)
+      thinking.inc({ model }, usage.outputThinking)
+      if (costMicros !== null) cost.inc({ model }, costMicros)
+      if (times.queueMs !== null) queue.observe({ model }, times.queueMs / 1_000)
+      if (times.prefillMs !== null) prefill.observe({ model }, times.prefillMs / 1_000)
+      whole.observe({ model }, times.durationMs / 1_000)
+      if (times.firstTokenMs === null) return
+      first.observe({ model }, times.firstTokenMs / 1_000)
+      const decodeMs = times.durationMs - times.firstTokenMs
+      if (usage.output > 1) perToken.observe({ model }, decodeMs / 1_000 / (usage.output - 1))
+    },
+  }
+}
+
+function createLedgerMetrics(registry: Registry): Pick<Metrics, 'recorded'> {
+  const seconds = new Histogram({
+    name: 'odyssey_ledger_append_seconds',
+    help: 'Until a row was on the disk.',
+    buckets: secondBuckets,
+    registers: [registry],
+  })
+  const failures = new Counter({
+    name: 'odyssey_ledger_failures_total',
+    help: 'Rows that could not be written; their requests failed.',
+    registers: [registry],
+  })
+  return {
+    recorded(ledgerMs, isWritten) {
+      if (isWritten) seconds.observe(ledgerMs / 1_000)
+      else failures.inc()
+    },
+  }
+}
+
+function measureService(registry: Registry, { version, readEngines }: MetricsOptions): void {
+  const registers = [registry]
+  new Gauge({ name: 'odyssey_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
+  const gauge = (name: string, help: string, read: (status: EngineStatus) => number | null) =>
+    new Gauge({
+      name: `odyssey_engine_${name}`,
+      help,
+      labelNames: ['model'],
+      registers,
+      collect() {
+        for (const { model, status } of readEngines()) this.set({ model }, read(status) ?? 0)
+      },
+    })
+  gauge('ready', 'Whether the model can answer.', ({ state }) => (state === 'ready' ? 1 : 0))
+  gauge('slots', 'Answers that can be generated at the same time.', ({ slots }) => slots)
+  gauge('running', 'Generations that hold a slot; models that share a file share its slots.', ({ running }) => running)
+  gauge('waiting', 'Generations that wait for a slot.', ({ waiting }) => waiting)
+  gauge('window_tokens', 'Prompt and answer together.', ({ windowTokens }) => windowTokens)
+}
