@@ -1,18 +1,40 @@
 import { ConfigError } from '../config/load.ts'
+import { auditCommand } from './accounts/audit-command.ts'
+import { keysCommand } from './accounts/keys-command.ts'
+import { managementKeysCommand } from './accounts/management-keys-command.ts'
+import { membersCommand } from './accounts/members-command.ts'
+import { organizationsCommand } from './accounts/organizations-command.ts'
+import { projectsCommand } from './accounts/projects-command.ts'
+import { billCommand } from './billing/bill-command.ts'
+import { ledgerCommand } from './billing/ledger-command.ts'
+import { pricesCommand } from './billing/prices-command.ts'
+import { usageCommand } from './billing/usage-command.ts'
 import { cacheCommand } from './cache-command.ts'
 import { connectCommand } from './connect/connect-command.ts'
-import { keysCommand } from './keys.ts'
 import { modelsCommand } from './models/models-command.ts'
 import { queueCommand } from './queue-command.ts'
 import { serveCommand } from './serve.ts'
+import { backupCommand, importCommand, restoreCommand } from './storage/backup-commands.ts'
+import { migrateCommand } from './storage/migrate-command.ts'
 import { UsageError } from './usage-error.ts'
 
 const usage = `Usage: odyssey <command>
 
   serve                                Start the service
-  keys create --name NAME [--json]     Make an API key
-  keys list [--json]                   List the keys
-  keys revoke ID                       Revoke a key
+  keys create --name NAME              Make an API key: --expires 30d, --models LIST, --endpoints LIST,
+                                       --addresses LIST, --organization ID, --project ID, --owner ID
+  keys list                            List the keys
+  keys update ID                       Change a key's name or rules, with the same options
+  keys rotate ID [--overlap 7d]        Replace a key; the old one works on for as long as that
+  keys disable ID, keys enable ID      Refuse a key for a while
+  keys revoke ID                       End a key
+  organizations create --name NAME     Make an organization; also list, rename, disable and enable
+  projects create --name NAME          Make a project; also list, rename, archive and restore
+  members create --email E --role ROLE Make a member; also list, role, remove, show and hide
+  management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
+                                       installation or one --organization ID; also list and revoke
+  audit list, audit export             Show who changed what, or write it as JSON lines
+  audit verify [--organization ID]     Check that the audit is as it was written
   models [--json]                      Show the models and what is loaded
   models pull MODEL SOURCE             Fetch weights for a model from a hub (owner/repo/file.gguf)
                                        or an address: --sha256 HASH, --hub ADDRESS, --no-use
@@ -22,8 +44,20 @@ const usage = `Usage: odyssey <command>
   connect CLIENT [--write]             Print or write a client's settings, and try them with one call
   queue [--json]                       Show who waits for which model, in order
   cache explain REQUEST [--json]       Say how much of a request's prompt was reused, and why no more
+  prices list [--json]                 Show the prices of a million tokens, and from when on they count
+  prices set MODEL                     Set one, with --input, --cache-read, --cache-write, --cache-write-long
+                                       and --output: --from TIME, --organization ID; prices end MODEL ends it
+  usage [--by key|project|model|day]   Add up tokens and cost: --from TIME, --to TIME, --organization ID,
+                                       --csv or --json
+  ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME
+  bill verify [--json]                 Compute the cost of every request and every sum once more
+  bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to
+  migrate [--status]                   Bring the database's schema up to date, or show what is applied
+  backup FILE                          Write everything into one file, also while the service runs
+  restore FILE [--replace]             Fill the database from a backup, while the service is stopped
+  import FILE [--replace]              Fill PostgreSQL (DATABASE_URL) from a SQLite file
 
-Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG,
+Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG, DATABASE_URL,
 ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data folder.`
 
 type Command = (args: string[]) => Promise<void>
@@ -31,10 +65,23 @@ type Command = (args: string[]) => Promise<void>
 const commands: Readonly<Record<string, Command>> = {
   serve: serveCommand,
   keys: keysCommand,
+  'management-keys': managementKeysCommand,
+  organizations: organizationsCommand,
+  projects: projectsCommand,
+  members: membersCommand,
+  audit: auditCommand,
   connect: connectCommand,
   models: modelsCommand,
   queue: queueCommand,
   cache: cacheCommand,
+  migrate: migrateCommand,
+  backup: backupCommand,
+  restore: restoreCommand,
+  import: importCommand,
+  prices: pricesCommand,
+  usage: usageCommand,
+  ledger: ledgerCommand,
+  bill: billCommand,
 }
 
 async function run([name, ...args]: string[]): Promise<void> {

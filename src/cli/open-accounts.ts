@@ -1,16 +1,15 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ApiKeys } from '../accounts/api-keys.ts'
 import { ensureDefaultHome, type Home } from '../accounts/organizations.ts'
+import type { AccountsParts } from '../accounts/parts.ts'
 import { loadSecrets, type Secrets } from '../config/load-secret.ts'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../db/database.ts'
-import { openSqlite } from '../db/open-sqlite.ts'
+import { openDatabase } from '../db/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 
 export type Accounts = {
   readonly db: Database
-  readonly apiKeys: ApiKeys
+  readonly apiKeys: AccountsParts
   readonly home: Home
   readonly secrets: Secrets
 }
@@ -19,7 +18,7 @@ export type Accounts = {
 export async function openAccounts(config: Config): Promise<Accounts> {
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const secrets = loadSecrets(config.home)
-  const db = await openSqlite(join(config.home, 'odyssey.db'))
+  const db = await openDatabase(config)
   const clock = systemClock
   const home = await ensureDefaultHome({ db, clock })
   return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }

@@ -1,22 +1,33 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApiKey, listApiKeys } from '../accounts/api-keys.ts'
+import type { AccessCache } from '../accounts/access/access-cache.ts'
+import { createApiKey } from '../accounts/api-keys.ts'
+import { listApiKeys } from '../accounts/list-api-keys.ts'
 import { createLedger } from '../billing/ledger.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { modelIds } from '../core/model.ts'
 import { lockHome } from '../db/lock-home.ts'
+import { requireSoundDatabase } from '../db/check-sqlite.ts'
+import { openRowWriter } from '../db/rows/open-row-writer.ts'
+import type { RowWriter } from '../db/rows/row-writer.ts'
 import { createApp } from '../http/app.ts'
 import { createRequestTracker, type RequestTracker } from '../http/request-tracker.ts'
 import { createCatalog, type Catalog, type SwitchableCatalog } from '../inference/catalog.ts'
+import { createReadSpent } from '../inference/read-spent.ts'
 import { describeServedModel } from '../inference/served-models.ts'
+import { watchLedger } from '../inference/watched-ledger.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createConcurrencyLimiter } from '../limits/concurrency-limiter.ts'
+import { createSharedAllowances } from '../limits/leases/shared-allowances.ts'
+import { openLimits, type Limits } from '../limits/open-limits.ts'
 import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode.ts'
 import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
+import { createManagement } from './accounts/create-management.ts'
+import { openAccess } from './accounts/open-access.ts'
 import { describeStart } from './banner.ts'
+import { openBilling, type Billing } from './billing/open-billing.ts'
 import { describeModels, fingerprint } from './engines/describe-models.ts'
 import { describeQueues } from './engines/describe-queues.ts'
 import { EnginePool } from './engines/engine-pool.ts'
@@ -27,6 +38,8 @@ import { watchSwapRequests } from './engines/watch-swap-requests.ts'
 import { openAccounts, type Accounts } from './open-accounts.ts'
 import { removeStatus, writeStatus, type ServiceStatus } from './status-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
+import { reportToLog } from './storage/report-to-log.ts'
+import { openTelemetry, type Telemetry } from './telemetry/open-telemetry.ts'
 
 /** The banner waits for the weights this long; large ones go on loading while the service already answers. */
 const bannerWaitMs = 5_000
@@ -40,13 +53,30 @@ export async function serveCommand(): Promise<void> {
   // Whoever asked an earlier service for other weights no longer waits for them.
   withdrawSwapRequest(config.home)
   const log = createLog(config.logLevel)
-  const accounts = await openAccounts(config)
+  requireSoundDatabase(config)
+  const access = openAccess(await openAccounts(config), config, log)
+  const { accounts } = access
+  const rows = await openRowWriter(config, reportToLog(log))
+  const limits = await openServiceLimits(accounts, config, log)
+  const billing = await openBilling({ accounts, rows, config, log })
   const publish = { status: () => {} }
   const pool = new EnginePool({ config, log, onChange: () => publish.status() })
   pool.startAll()
   const catalog = createCatalogOf(config, pool)
   const tracker = createRequestTracker()
-  const app = createService(accounts, { config, catalog, pool, tracker, log })
+  const telemetry = await openTelemetry(config, catalog, log)
+  const app = createService(accounts, {
+    access: access.cache,
+    telemetry,
+    config,
+    catalog,
+    pool,
+    tracker,
+    log,
+    rows,
+    limits,
+    billing,
+  })
   const address = await listen(app, config, pool)
   const status = createStatus(config.home, { address, catalog, pool, log })
   publish.status = () => status.write()
@@ -64,6 +94,11 @@ export async function serveCommand(): Promise<void> {
     stopWatchingQueues()
     await pool.close()
     await app.close()
+    await telemetry.close()
+    await access.close()
+    await billing.close()
+    await limits.close()
+    await rows.close()
     await accounts.db.destroy()
     removeStatus(config.home)
     unlock()
@@ -78,27 +113,51 @@ function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
   )
 }
 
+function openServiceLimits({ db }: Accounts, config: Config, log: Log): Promise<Limits> {
+  const requestsPerKeyMax = config.limits.concurrentRequestsPerKeyMax
+  const onError = (error: unknown) => log.error({ error }, 'limits cannot be shared with other gateways')
+  return openLimits({
+    db,
+    clock: systemClock,
+    log,
+    readSpent: createReadSpent(db),
+    requestsPerKeyMax,
+    ...(config.databaseUrl !== null && { shared: createSharedAllowances({ db, clock: systemClock, onError }) }),
+  })
+}
+
 type Service = ReturnType<typeof createApp>
 type ServiceParts = {
+  readonly access: AccessCache
   readonly config: Config
   readonly catalog: Catalog
   readonly pool: EnginePool
   readonly tracker: RequestTracker
   readonly log: Log
+  readonly rows: RowWriter
+  readonly limits: Limits
+  readonly billing: Billing
+  readonly telemetry: Telemetry
 }
 
 function createService(
-  { db, apiKeys, secrets }: Accounts,
-  { config, catalog, pool, tracker, log }: ServiceParts,
+  accounts: Accounts,
+  { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry }: ServiceParts,
 ): Service {
-  const limiter = createConcurrencyLimiter(config.limits.concurrentRequestsPerKeyMax)
+  const { metrics, tracing } = telemetry
+  const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
   return createApp({
-    inference: { catalog, ledger: createLedger(db), limiter, clock: systemClock },
-    apiKeys,
+    deliveries: billing.deliveries,
+    inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
+    access,
+    trustedProxies: config.server.trustedProxies,
     chatCompletions: createChatCompletions(() => fingerprint(config, pool)),
-    messages: createMessagesProtocol({ signatureKey: secrets.signatureKey }),
+    messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
     tracker,
     log,
+    metrics,
+    tracing,
+    management: createManagement(accounts, { config, pool, limits }),
   })
 }
 
@@ -146,7 +205,9 @@ async function printBanner(
   { accounts, catalog, pool }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly pool: EnginePool },
 ): Promise<void> {
   const { apiKeys, home } = accounts
-  const isFirstStart = (await listApiKeys(apiKeys, home.organizationId)).length === 0
+  const isFirstStart =
+    (await listApiKeys(apiKeys, { kind: 'operator' }, { organizationId: home.organizationId, limit: 1 })).items
+      .length === 0
   const firstKey = isFirstStart
     ? (await createApiKey(apiKeys, { kind: 'operator' }, { name: 'First key', ...home })).key
     : null

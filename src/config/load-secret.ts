@@ -9,6 +9,10 @@ export type Secrets = {
   readonly signatureKey: Uint8Array
   /** Encrypts prompts that are kept on the disk. */
   readonly promptCacheKey: Uint8Array
+  /** Signs how far the audit has come. */
+  readonly auditAnchorKey: Uint8Array
+  /** Encrypts the answers that are kept for requests that are sent again. */
+  readonly storedAnswerKey: Uint8Array
 }
 
 /**
@@ -24,6 +28,8 @@ export function loadSecrets(home: string): Secrets {
     keyHashSecret: derive('api-key hashes'),
     signatureKey: derive('thinking signatures'),
     promptCacheKey: derive('prompt cache'),
+    auditAnchorKey: derive('audit anchors'),
+    storedAnswerKey: derive('stored answers'),
   }
 }
 

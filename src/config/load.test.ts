@@ -54,6 +54,19 @@ test('a file that is missing, no JSON or no object is a fault', () => {
   }
 })
 
+test('the database is named by the environment alone, and a fault does not repeat its password', () => {
+  const url = 'postgresql://odyssey:secret@db/odyssey?sslmode=verify-full'
+  assert.equal(loadConfig({ DATABASE_URL: url }, folder).databaseUrl, url)
+  assert.equal(loadConfig({ DATABASE_URL: '' }, folder).databaseUrl, null)
+  assert.throws(() => loadConfig(withFile(`{"databaseUrl": "${url}"}`), folder), ConfigError)
+  for (const wrong of ['mysql://odyssey:secret@db/odyssey', 'postgresql://odyssey:secret@ db']) {
+    assert.throws(
+      () => loadConfig({ DATABASE_URL: wrong }, folder),
+      (error) => error instanceof ConfigError && !error.message.includes('secret'),
+    )
+  }
+})
+
 test('a child learns nothing secret of the environment', () => {
   const { childEnvironment } = loadConfig({ PATH: '/bin', ODYSSEY_SECRET: 'x', AWS_SECRET_ACCESS_KEY: 'x' }, folder)
   assert.deepEqual(childEnvironment, { PATH: '/bin' })

@@ -49,10 +49,19 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     ...result.data,
     ...chooseWeights(result.data.models, readChosen(home)),
     home,
+    databaseUrl: readDatabaseUrl(environment),
     configPath: path,
     configFolder: dirname(path),
     childEnvironment: pick(environment, childVariables),
   })
+}
+
+/** Only from the environment, since it holds a password; for the same reason a fault does not repeat it. */
+function readDatabaseUrl(environment: Environment): string | null {
+  const url = setting(environment, 'DATABASE_URL')
+  if (url === undefined) return null
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return url
+  throw new ConfigError(['DATABASE_URL must be an address of the form postgresql://user:password@host/database.'])
 }
 
 function readChosen(home: string): WeightsMap {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
+import { parseAddressList } from '../lib/address-list.ts'
 
 const model = z.strictObject({
   /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
@@ -22,6 +23,8 @@ const engine = z.strictObject({
   batchTokens: z.int().min(32).max(8_192).default(512),
   /** The same request with the same seed gives the same bytes also under load, at the price of decoding answers one by one. */
   reproducible: z.boolean().default(false),
+  /** Answers that repeat a text are computed several tokens at a time, with a number no more than so many ahead. */
+  speculation: z.union([z.enum(['on', 'off']), z.int().min(3).max(63)]).default('on'),
   /** Prompts that had to leave their slots stay in memory up to so many bytes; null takes an eighth of the machine's memory. */
   cacheBytesMax: z.int().min(0).nullable().default(null),
   /** A folder where prompts are kept over a restart, encrypted; null keeps none. A relative path counts from the config file's folder. */
@@ -43,11 +46,47 @@ const server = z.strictObject({
     .default(64 * 1_024 * 1_024),
   /** A request that had to wait this long is refused before it is begun: hardly anybody waits for it any more. */
   queueSecondsMax: z.int().min(1).max(3_600).default(300),
+  /** Proxies whose X-Forwarded-For is believed, as addresses and CIDR blocks; from anyone else it is overlooked. */
+  trustedProxies: z
+    .array(z.string())
+    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
+    .default([]),
+  /** How long keys that are in use go on working while the database is away. */
+  keyOutageSeconds: z.int().min(0).max(3_600).default(60),
 })
 
 const limits = z.strictObject({
   /** Requests one key may have under way; null does not limit them. */
   concurrentRequestsPerKeyMax: z.int().min(1).nullable().default(null),
+})
+
+const billing = z.strictObject({
+  /** The one currency of all prices, as its three letters. */
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .default('USD'),
+  /** Refuses to start while a model has no price. */
+  pricesRequired: z.boolean().default(false),
+  /** Older ledger rows are deleted; their sums by the hour and the day stay. Null keeps every row. */
+  ledgerDaysMax: z.int().min(1).max(36_500).nullable().default(null),
+})
+
+const metrics = z.strictObject({
+  /** Who can reach it can read it: there is no key. */
+  host: z.string().min(1).default('127.0.0.1'),
+  /** Where Prometheus finds `/metrics`; null offers no numbers. */
+  port: z.int().min(0).max(65_535).nullable().default(null),
+})
+
+const traces = z.strictObject({
+  /** A collector's OTLP address over HTTP, such as http://127.0.0.1:4318; null sends nothing. */
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .default(null),
+  /** The share of requests that are followed; a caller that has decided for its own trace is obeyed. */
+  sampleRatio: z.number().min(0).max(1).default(1),
 })
 
 /** The config file. Every field may be left out; an unknown one is a fault, since it is most likely a typing error. */
@@ -65,6 +104,9 @@ export const configFileSchema = z.strictObject({
   engine: engine.prefault({}),
   server: server.prefault({}),
   limits: limits.prefault({}),
+  billing: billing.prefault({}),
+  metrics: metrics.prefault({}),
+  traces: traces.prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>
@@ -78,6 +120,8 @@ export type Config = Readonly<ConfigFile> & {
   readonly weightsChoices: Readonly<Record<ModelId, WeightsChoice>>
   /** The data folder, absolute. */
   readonly home: string
+  /** PostgreSQL's address, with its password in it; null keeps everything in the data folder. */
+  readonly databaseUrl: string | null
   /** Where relative paths in the config file count from. */
   readonly configFolder: string
   /** What an engine child may know of the environment. */

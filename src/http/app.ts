@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { ApiError } from '../core/error.ts'
+import { addManagementRoutes } from './api/add-routes.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
 import { AnsweringSockets, answerMalformed } from './malformed.ts'
@@ -20,6 +21,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   const answering = new AnsweringSockets()
   const app = fastify({
     ...serverOptions,
+    trustProxy: parts.trustedProxies.length > 0 && [...parts.trustedProxies],
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, answering.has(socket)),
     frameworkErrors: (error, request, reply) => sendError(parts, request, reply, error),
   })
@@ -40,6 +42,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
 
   const routes = routeTable(parts)
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
+  addManagementRoutes(app, parts)
   app.setNotFoundHandler((request) => {
     const known = routes[pathOf(request)]
     return known === undefined ? refusePath(parts, request) : refuseMethod(parts, request, known)
@@ -52,8 +55,8 @@ export function createApp(parts: HttpParts): FastifyInstance {
 
 function routeTable(parts: HttpParts): Readonly<Record<string, Handlers>> {
   return {
-    '/v1/chat/completions': { POST: generationRoute(parts, parts.chatCompletions) },
-    '/v1/messages': { POST: generationRoute(parts, parts.messages) },
+    '/v1/chat/completions': { POST: generationRoute(parts, 'chat-completions') },
+    '/v1/messages': { POST: generationRoute(parts, 'messages') },
     '/v1/messages/count_tokens': { POST: countTokensRoute(parts) },
     '/v1/models': { GET: listModelsRoute(parts) },
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
@@ -73,7 +76,7 @@ function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers
 }
 
 async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers: Handlers): Promise<never> {
-  if (request.url.startsWith('/v1/')) await authenticate(parts.apiKeys, request.headers)
+  if (request.url.startsWith('/v1/')) await authenticate(parts.access, request, null)
   const allowed = Object.keys(handlers)
   const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
   throw new ApiError({ code: 'method-not-allowed', allowed }, message)

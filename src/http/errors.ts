@@ -4,6 +4,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { EncodedError } from '../protocols/protocol.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
 import type { Log } from '../telemetry/log.ts'
+import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that both formats' clients read. */
@@ -11,6 +12,7 @@ export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, r
   const path = url.split('?', 1)[0] ?? ''
   if (path === '/v1/messages' || path.startsWith('/v1/messages/')) return parts.messages.encodeError(error, requestId)
   if (path.startsWith('/v1/chat/')) return parts.chatCompletions.encodeError(error, requestId)
+  if (path === '/api/v1' || path.startsWith('/api/v1/')) return encodeProblem(error, requestId)
   return encodeSharedError(error, requestId)
 }
 
@@ -18,11 +20,14 @@ export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, r
 export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
   const error = fromFramework(thrown) ?? toApiError(thrown)
   logCause(parts.log, request.id, error)
+  parts.metrics.refused(error.code)
+  parts.tracing.refuse(request.id, error.code)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
   // The rest of a body that was not read must not be taken for the next request.
   if (status === 408 || parts.tracker.isDraining()) void reply.header('connection', 'close')
   void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
-  void reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
+  const type = headers['content-type'] ?? 'application/json'
+  void reply.code(status).headers(headers).type(type).send(JSON.stringify(body))
 }
 
 /** Writes down what the caller of a failed request is not told. */

@@ -1,16 +1,27 @@
-import type { ApiKeys } from '../accounts/api-keys.ts'
+import type { AccessCache } from '../accounts/access/access-cache.ts'
+import type { Deliveries } from '../billing/deliveries/deliveries.ts'
 import type { InferenceParts } from '../inference/generate.ts'
 import type { MessagesProtocol } from '../protocols/messages/messages-protocol.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracing } from '../telemetry/trace.ts'
+import type { ManagementParts } from './api/parts.ts'
 import type { RequestTracker } from './request-tracker.ts'
 
 /** What the door is made of; `cli/serve.ts` joins them. */
 export type HttpParts = {
   readonly inference: InferenceParts
-  readonly apiKeys: ApiKeys
+  /** Without it a charge for an answer that did not arrive stands, whoever repeats the request. */
+  readonly deliveries?: Deliveries
+  readonly access: AccessCache
+  /** Whose word is taken for where a request came from, as addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[]
   readonly chatCompletions: Protocol
   readonly messages: MessagesProtocol
   readonly tracker: RequestTracker
   readonly log: Log
+  readonly metrics: Metrics
+  readonly tracing: Tracing
+  readonly management: ManagementParts
 }

@@ -25,6 +25,7 @@ export class SseWriter {
   readonly #clock: Clock
   readonly #ping: SseMessage | null
   #hasWritten = false
+  #quietSinceMs: number
   #cancelPing = () => {}
 
   /** Sends the head at once. Before the first event silence is filled with comments, which every format allows anywhere. */
@@ -40,12 +41,13 @@ export class SseWriter {
     response.flushHeaders()
     response.socket?.setNoDelay(true)
     response.on('error', () => {})
-    this.#schedulePing()
+    this.#quietSinceMs = clock.monotonicMs()
+    this.#schedulePing(pingIntervalMs)
   }
 
   async write(message: SseMessage): Promise<void> {
     this.#hasWritten = true
-    this.#schedulePing()
+    this.#quietSinceMs = this.#clock.monotonicMs()
     await this.#send(frame(message))
   }
 
@@ -89,14 +91,18 @@ export class SseWriter {
     })
   }
 
-  #schedulePing(): void {
-    this.#cancelPing()
-    this.#cancelPing = this.#clock.after(pingIntervalMs, () => {
+  /** One timer at a time, which looks when it fires how long it has been quiet: an event sets none. */
+  #schedulePing(waitMs: number): void {
+    this.#cancelPing = this.#clock.after(waitMs, () => {
       if (this.#response.destroyed) return
+      const nowMs = this.#clock.monotonicMs()
+      const leftMs = this.#quietSinceMs + pingIntervalMs - nowMs
+      if (leftMs > 0) return this.#schedulePing(leftMs)
       const text = this.#hasWritten && this.#ping !== null ? frame(this.#ping) : comment
       // A full buffer means that the client has enough to read already.
       if (!this.#response.writableNeedDrain) this.#response.write(text)
-      this.#schedulePing()
+      this.#quietSinceMs = nowMs
+      this.#schedulePing(pingIntervalMs)
     })
   }
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { agents } from '../conformance/agents/agents.ts'
+import { turnCount } from '../conformance/agents/session/session-plan.ts'
 import { clients } from '../conformance/clients/clients.ts'
 import { installedVersion, readTable } from '../conformance/clients-table.ts'
 
@@ -44,4 +45,10 @@ test('the page lists the coding agents in the versions that are run', () => {
     agents.map((agent) => [agent.name, `\`${agent.package}\` ${agent.version}`]),
   )
   for (const [name, , ...words] of table.values()) assert.ok(!words.includes('failed'), name ?? '')
+})
+
+test('the page tells of the long session in the version that is run', () => {
+  const { name, version } = agents.find((agent) => agent.name === 'Claude Code') ?? assert.fail()
+  const [, ran, word, turns] = readTable('session').get(name) ?? []
+  assert.deepEqual([ran, word, turns], [version, 'done', String(turnCount)])
 })

@@ -1,23 +1,32 @@
 import type { FastifyInstance } from 'fastify'
+import { createAccessCache } from '../../src/accounts/access/access-cache.ts'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
-import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
+import { ensureDefaultHome, type Home } from '../../src/accounts/organizations.ts'
+import type { AccountsParts } from '../../src/accounts/parts.ts'
 import { createLedger } from '../../src/billing/ledger.ts'
+import { createPriceBook } from '../../src/billing/prices/price-book.ts'
 import type { Engine } from '../../src/core/engine.ts'
 import { modelIds } from '../../src/core/model.ts'
 import type { Database } from '../../src/db/database.ts'
+import { createDirectRowWriter } from '../../src/db/rows/insert-rows.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/inference/catalog.ts'
+import { createReadSpent } from '../../src/inference/read-spent.ts'
+import { watchLedger } from '../../src/inference/watched-ledger.ts'
 import { describeServedModel } from '../../src/inference/served-models.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { createConcurrencyLimiter } from '../../src/limits/concurrency-limiter.ts'
+import { openLimits, type Limits } from '../../src/limits/open-limits.ts'
 import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
 import { withAdmission } from '../../src/scheduling/admission.ts'
 import type { QueueLimits } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { noTracing } from '../../src/telemetry/trace.ts'
+import { createTestManagement } from './management.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 export type FakeService = {
@@ -27,37 +36,58 @@ export type FakeService = {
   readonly db: Database
   readonly engine: Engine
   readonly clock: ManualClock
+  readonly limits: Limits
+  readonly metrics: Metrics
+  /** What is changed through these counts in this service at once. */
+  readonly accounts: AccountsParts
+  readonly home: Home
   close(): Promise<void>
 }
 
 /** The whole door over a scripted engine, with a queue or without, a database in memory and a clock that a test moves. */
-export async function startFakeService(options: FakeEngineOptions, limits?: QueueLimits): Promise<FakeService> {
+export async function startFakeService(
+  options: FakeEngineOptions,
+  queue?: QueueLimits,
+  trustedProxies: readonly string[] = [],
+): Promise<FakeService> {
   const db = await openSqlite(':memory:')
   const home = await ensureDefaultHome({ db, clock: systemClock })
   const apiKeys = { db, clock: systemClock, hashSecret: new Uint8Array(32) }
+  const access = createAccessCache({ ...apiKeys, confirmMs: 1_000, confirmBeforeUseMs: 0, outageMs: 60_000 })
+  const accounts = { ...apiKeys, accessChanged: () => access.refresh() }
   const { key } = await createApiKey(apiKeys, { kind: 'operator' }, { name: 'test', ...home })
   const clock = createManualClock()
   const fake = new FakeEngine(options)
-  const engine: Engine = limits === undefined ? fake : withAdmission(fake, { ...limits, clock, random: () => 0.5 })
+  const engine: Engine = queue === undefined ? fake : withAdmission(fake, { ...queue, clock, random: () => 0.5 })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
   const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))
+  const log = createLog('silent')
+  const limits = await openLimits({ db, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
+  const metrics = createMetrics({ version: 'test', readEngines: () => [] })
   const app = createApp({
     inference: {
       catalog: createCatalog(entries),
-      ledger: createLedger(db),
-      limiter: createConcurrencyLimiter(null),
+      ledger: watchLedger(createLedger(createDirectRowWriter(db)), { metrics, tracing: noTracing, clock }),
+      prices: createPriceBook([]),
+      limiter: limits,
       clock,
     },
-    apiKeys,
+    access,
+    trustedProxies,
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
     messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),
-    log: createLog('silent'),
+    log,
+    metrics,
+    tracing: noTracing,
+    management: createTestManagement(accounts, limits),
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const close = async () => {
     await app.close()
+    await limits.close()
+    await access.close()
     await db.destroy()
   }
-  return { app, address, key, db, engine, clock, close }
+  return { app, address, key, db, engine, clock, limits, metrics, accounts, home, close }
 }

@@ -29,3 +29,14 @@ export function createManualClock(startMs = 1_800_000_000_000): ManualClock {
     },
   }
 }
+
+/** Moves the clock along with real time, until the returned function is called. */
+export function letRun(clock: ManualClock): () => void {
+  let movedMs = performance.now()
+  const beat = setInterval(() => {
+    const nowMs = performance.now()
+    clock.advance(nowMs - movedMs)
+    movedMs = nowMs
+  }, 50)
+  return () => clearInterval(beat)
+}

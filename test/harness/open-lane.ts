@@ -16,7 +16,10 @@ export type Lane = { readonly native: Native; readonly prompts: PromptBuilder; r
 export const freePlan: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
 
 /** `change` stands between the library and all that uses it. */
-export async function openLane(change: (native: Native) => Native = (native) => native): Promise<Lane> {
+export async function openLane(
+  change: (native: Native) => Native = (native) => native,
+  settings: Partial<Parameters<typeof loadNative>[0]> = {},
+): Promise<Lane> {
   const loaded = await loadNative({
     weightsPath: placeholderPath,
     gpu: 'off',
@@ -25,8 +28,10 @@ export async function openLane(change: (native: Native) => Native = (native) => 
     threads: 1,
     batchTokens: 128,
     isReproducible: false,
+    draftTokensMax: 0,
     cacheBytesMax: 0,
     cacheOnDisk: null,
+    ...settings,
   })
   const native = change(loaded)
   const template = compileChatTemplate(native.chatTemplate ?? '', boundaryTexts(native.vocabulary))

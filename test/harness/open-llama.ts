@@ -17,6 +17,7 @@ export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
       threads: 1,
       batchTokens: 128,
       isReproducible: false,
+      draftTokensMax: 0,
       cacheBytesMax: 0,
       cacheOnDisk: null,
       ...changes,

@@ -47,6 +47,9 @@ export type ServiceOptions = {
   readonly environment?: Record<string, string>
 }
 
+/** A start takes a second or two; on a machine that does much else it takes far longer. */
+const startMsMax = 120_000
+
 const allPlaceholder = Object.fromEntries(modelIds.map((id) => [id, { weights: placeholderPath }]))
 
 /** Starts a real service, engine and all, on a data folder and a port of its own. */
@@ -77,8 +80,8 @@ async function launch(home: string, { environment }: ServiceOptions): Promise<La
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
   process.once('exit', () => child.kill('SIGKILL'))
-  const address = await until(() => bannerAddress(child, output), 'The service did not start.')
-  await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.')
+  const address = await until(() => bannerAddress(child, output), 'The service did not start.', startMsMax)
+  await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.', startMsMax)
   return {
     address,
     home,

@@ -1,12 +1,19 @@
 import { equal, match, ok } from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { createApiKey, revokeApiKey } from '../../src/accounts/api-keys.ts'
 import { createKey as createUnknownKey } from '../../src/accounts/key-format.ts'
+import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
+import { loadSecrets } from '../../src/config/load-secret.ts'
+import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { ask, bodyFor, formats, longMessages, paths } from '../harness/ask.ts'
 import { checkError, type ErrorShape } from '../harness/check-error.ts'
-import { checkStream, openFormatStream } from '../harness/open-stream.ts'
+import { openFormatStream, readFrames } from '../harness/open-stream.ts'
 import { createKey, runCli } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
+const operator = { kind: 'operator' } as const
 let service: Service
 
 before(async () => {
@@ -172,17 +179,22 @@ describe('keys made while the service runs', () => {
     ok(!listed.includes(key) && !listed.includes(key.slice(7, 30)))
   })
 
-  test('do not cut a stream that runs when they are revoked', async () => {
+  test('end what runs when they are revoked', async () => {
+    // Another process on the same data folder, as a command is, but one that is up already.
+    const db = await openSqlite(join(service.home, 'odyssey.db'))
+    const parts = { db, clock: systemClock, hashSecret: loadSecrets(service.home).keyHashSecret }
+    const home = await ensureDefaultHome(parts)
     for (const format of formats) {
-      const { id, key } = await createKey(service, `stream ${format}`)
-      const messages = longMessages(12_000)
+      const { id, key } = await createApiKey(parts, operator, { name: `stream ${format}`, ...home })
+      const messages = longMessages(30_000)
       const stream = await openFormatStream({ ...service, key }, format, bodyFor(format, { messages }))
       ok(await stream.has(/"(role|message_start)"/))
-      await runCli(service, 'keys', 'revoke', id)
+      await revokeApiKey(parts, operator, { id, ...home })
       const { text, isWhole } = await stream.ended
-      equal(isWhole, true)
-      checkStream(format, text)
+      equal(isWhole, false)
+      match(readFrames(text).at(-1)?.data ?? '', /invalid_api_key|authentication_error/)
     }
+    await db.destroy()
   })
 })
 
@@ -193,4 +205,10 @@ test('a revoked bearer token leaves the other header its chance', async () => {
     equal((await askWith(route, { authorization: `Bearer ${key}`, 'x-api-key': service.key })).status, 200)
     equal((await askWith(route, { authorization: `Bearer ${service.key}`, 'x-api-key': key })).status, 200)
   }
+})
+
+test('two keys that both work are refused together', async () => {
+  const { id, key } = await createKey(service, 'second')
+  for (const route of routes) await checkRefused(route, { authorization: `Bearer ${key}`, 'x-api-key': service.key })
+  await runCli(service, 'keys', 'revoke', id)
 })

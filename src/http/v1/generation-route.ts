@@ -1,36 +1,50 @@
-import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestOrigin } from '../../billing/ledger-entry.ts'
 import { collectAll } from '../../core/collect.ts'
-import { ApiError, toApiError } from '../../core/error.ts'
-import { GenerationAborted, type GenerationEvent } from '../../core/generation.ts'
+import type { GenerationEvent } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
+import { admit } from '../admit.ts'
+import { beginTrace } from '../begin-trace.ts'
+import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
 import { logCause } from '../errors.ts'
-import { authenticate } from '../middleware/authenticate.ts'
-import { readJson } from '../middleware/read-json.ts'
+import { requireModel } from '../middleware/authenticate.ts'
+import { readJsonBody } from '../middleware/read-json.ts'
 import type { HttpParts } from '../parts.ts'
 import { takeOver } from '../raw-response.ts'
 import { ClientGone, SseWriter } from '../sse.ts'
+import { noteOrigin } from '../request-origin.ts'
+import { tellLimits } from '../tell-limits.ts'
 import { WholeAnswerWriter } from '../whole-answer-writer.ts'
 
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */
 const firstEventWaitMsMax = 10_000
 
 /** One generation in either format: `POST /v1/chat/completions` and `POST /v1/messages`. */
-export function generationRoute(parts: HttpParts, protocol: Protocol) {
+export function generationRoute(parts: HttpParts, format: 'chat-completions' | 'messages') {
+  const protocol = format === 'messages' ? parts.messages : parts.chatCompletions
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const principal = await authenticate(parts.apiKeys, request.headers)
-    const tracked = parts.tracker.begin()
+    const admitted = await admit(parts, request, format)
+    const { principal } = admitted.access
+    let model: string | null = null
     try {
-      const decoded = protocol.decode(await readJson(request.raw, parts.inference.clock))
-      const signal = AbortSignal.any([tracked.signal, whenClientLeaves(reply.raw)])
-      const exchange = { parts, protocol, decoded, principal, request, reply, signal }
+      const { value, bytes } = await readJsonBody(request.raw, parts.inference.clock)
+      const decoded = protocol.decode(value)
+      model = decoded.request.model
+      requireModel(admitted.access, model)
+      const signal = AbortSignal.any([admitted.signal, whenClientLeaves(reply.raw)])
+      const received = { request, reply, principal, protocol: format, isStream: decoded.isStream, body: bytes }
+      const origin = await noteOrigin(parts, received)
+      const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal }
       await (decoded.isStream ? answerAsStream(exchange) : answerWhole(exchange))
+    } catch (error) {
+      tellLimits(parts, reply, { principal, model })
+      throw error
     } finally {
-      tracked.end()
+      admitted.end()
     }
   }
 }
@@ -38,11 +52,13 @@ export function generationRoute(parts: HttpParts, protocol: Protocol) {
 type Exchange = {
   readonly parts: HttpParts
   readonly protocol: Protocol
+  readonly format: 'chat-completions' | 'messages'
   readonly decoded: DecodedRequest
+  readonly origin: RequestOrigin
   readonly principal: ApiKeyPrincipal
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Fires when the client leaves or the service stops. */
+  /** Fires when the client leaves, the service stops or the key may no longer be used. */
   readonly signal: AbortSignal
 }
 
@@ -55,6 +71,7 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   } catch (thrown) {
     throw causeOfEnd(thrown, signal)
   }
+  tellLimitsOf(exchange)
   const writer = new SseWriter(takeOver(reply), { clock, ping: protocol.ping })
   try {
     const events = await starting
@@ -64,26 +81,41 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
     if (thrown instanceof ClientGone) return
     const error = causeOfEnd(thrown, signal)
     logCause(parts.log, exchange.request.id, error)
+    parts.metrics.refused(error.code)
     writer.fail(protocol.encodeStreamError(error, exchange.request.id as RequestId))
   }
 }
 
 async function answerWhole(exchange: Exchange): Promise<void> {
   const { parts, decoded, reply, signal } = exchange
+  // For an answer whose head is sent before it is there.
+  tellLimitsOf(exchange)
   const writer = new WholeAnswerWriter(reply, parts.inference.clock)
   try {
     const answers = await collectAll(await start(exchange))
-    await writer.send(JSON.stringify(decoded.encoder.encodeAnswer(answers, metaOf(exchange))))
+    const body = JSON.stringify(decoded.encoder.encodeAnswer(answers, metaOf(exchange)))
+    tellLimitsOf(exchange)
+    await writer.send(body)
   } catch (thrown) {
     const error = causeOfEnd(thrown, signal)
     if (!writer.giveUp()) throw error
     logCause(parts.log, exchange.request.id, error)
+    parts.metrics.refused(error.code)
   }
 }
 
-function start({ parts, decoded, principal, request, signal }: Exchange): Promise<AsyncGenerator<GenerationEvent>> {
+function start(exchange: Exchange): Promise<AsyncGenerator<GenerationEvent>> {
+  const { parts, format, decoded, origin, principal, request, signal } = exchange
   const requestId = request.id as RequestId
-  return generate(parts.inference, { request: decoded.request, requestId, principal }, signal)
+  const { isStream } = decoded
+  const trace = { request, protocol: format, isStream, generation: decoded.request }
+  const traceparent = beginTrace(parts.tracing, trace)
+  const traced = traceparent === null ? {} : { traceparent }
+  return generate(parts.inference, { request: decoded.request, requestId, principal, origin, ...traced }, signal)
+}
+
+function tellLimitsOf({ parts, reply, principal, decoded }: Exchange): void {
+  tellLimits(parts, reply, { principal, model: decoded.request.model })
 }
 
 /**
@@ -102,21 +134,6 @@ async function settledOrAfter(starting: Promise<unknown>, clock: Clock, waitMs: 
   } finally {
     cancel()
   }
-}
-
-/** An aborted generation says only that it was aborted; a stopping service gave its reason to the signal. */
-function causeOfEnd(thrown: unknown, signal: AbortSignal): ApiError {
-  if (thrown instanceof GenerationAborted && signal.reason instanceof ApiError) return signal.reason
-  if (thrown instanceof GenerationAborted) return new ApiError({ code: 'request-timeout' }, 'The client has left.')
-  return toApiError(thrown)
-}
-
-function whenClientLeaves(response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort()
-  })
-  return controller.signal
 }
 
 function metaOf({ request, decoded, parts }: Exchange): AnswerMeta {

@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ServedModel } from '../../core/model.ts'
+import type { KeyAccess } from '../../accounts/access/key-access.ts'
+import { ApiError } from '../../core/error.ts'
+import { modelIdsByStrength, type ModelId, type ServedModel } from '../../core/model.ts'
 import { encodeModel, encodeModelList, type ModelListQuery } from '../../protocols/model-list.ts'
-import { authenticate } from '../middleware/authenticate.ts'
+import { authenticate, mayUse } from '../middleware/authenticate.ts'
 import type { HttpParts } from '../parts.ts'
 
 /** `GET /v1/models`: one answer that the clients of both formats read. */
 export function listModelsRoute(parts: HttpParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await authenticate(parts.apiKeys, request.headers)
-    const entries = parts.inference.catalog.list()
+    const { access } = await authenticate(parts.access, request, 'models')
+    const entries = parts.inference.catalog.list().filter(({ model }) => mayUse(access, model.id))
     const featuresOf = ({ id }: ServedModel) => parts.inference.catalog.find(id).engine.status().features
     const models = entries.map(({ model }) => model)
     await reply
@@ -19,8 +21,15 @@ export function listModelsRoute(parts: HttpParts) {
 
 export function retrieveModelRoute(parts: HttpParts) {
   return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<void> => {
-    await authenticate(parts.apiKeys, request.headers)
+    const { access } = await authenticate(parts.access, request, 'models')
     const { model, engine } = parts.inference.catalog.find(request.params.id)
+    if (!mayUse(access, model.id)) throw unknownModel(access, model.id)
     await reply.type('application/json').send(JSON.stringify(encodeModel(model, engine.status().features)))
   }
+}
+
+/** To a key that may not use a model there is none. */
+function unknownModel(access: KeyAccess, model: ModelId): ApiError {
+  const available = modelIdsByStrength.filter((id) => mayUse(access, id))
+  return new ApiError({ code: 'model-not-found', model, available }, 'The model does not exist.')
 }

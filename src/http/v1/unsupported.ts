@@ -41,7 +41,7 @@ export async function refusePath(parts: HttpParts, request: FastifyRequest): Pro
   const path = request.url.split('?', 1)[0] ?? ''
   const hint = wrongBaseHints[path]
   if (hint !== undefined) throw new ApiError({ code: 'unknown-url' }, hint)
-  if (path.startsWith('/v1/')) await authenticate(parts.apiKeys, request.headers)
+  if (path.startsWith('/v1/')) await authenticate(parts.access, request, null)
   const endpoint = Object.keys(unsupportedEndpoints).find((known) => path === known || path.startsWith(`${known}/`))
   if (endpoint !== undefined)
     throw new ApiError({ code: 'unsupported-endpoint' }, unsupportedEndpoints[endpoint] ?? nothingHere)

@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify'
+import { ApiError, invalidRequest } from '../../core/error.ts'
+import type { RequestId } from '../../core/ids.ts'
+import type { Principal } from '../../core/principal.ts'
+import { actorOf } from '../../db/change.ts'
+import { joinTransaction } from '../../db/join-transaction.ts'
+import { claimAnswer, forgetAnswers, type Claim, type StoredAnswer } from '../../db/stored-answers.ts'
+import type { HttpParts } from '../parts.ts'
+import type { Route, RouteParts } from './route.ts'
+
+/** A change that was asked for, with all that was read of its request. */
+export type Asked = {
+  readonly route: Route
+  readonly request: FastifyRequest
+  readonly principal: Principal
+  readonly params: Record<string, unknown>
+  readonly query: unknown
+  readonly body: unknown
+}
+
+export type CarriedOut = StoredAnswer & { readonly isRepeated: boolean }
+
+/**
+ * Makes a change, once.
+ *
+ * The change, its audit row, what is read for the answer and the stored answer
+ * are one transaction: either all of it is there, or nothing.
+ */
+export async function carryOut(parts: HttpParts, asked: Asked): Promise<CarriedOut> {
+  const { accounts } = parts.management
+  const key = readIdempotencyKey(asked)
+  if (key !== null) await forgetAnswers(accounts.db, accounts.clock.nowMs())
+  const later: (() => Promise<void>)[] = []
+  const result = await withConflicts(() =>
+    accounts.db.transaction().execute(async (transaction): Promise<CarriedOut> => {
+      const sealing = { nowMs: accounts.clock.nowMs(), sealKey: parts.management.storedAnswerKey }
+      const claim = key === null ? null : await claimAnswer(transaction, repeatable(asked, key), sealing)
+      const known = answerOf(claim)
+      if (known !== null) return { ...known, isRepeated: true }
+      const routeParts = createRouteParts(parts, asked.request, (work) => later.push(work))
+      const db = joinTransaction(transaction)
+      const answer = await work(asked, { ...routeParts, accounts: { ...routeParts.accounts, db } })
+      if (claim?.kind === 'new') await claim.store(answer)
+      return { ...answer, isRepeated: false }
+    }),
+  )
+  for (const work of later) await work()
+  return result
+}
+
+/** What a route's work is given outside of a transaction. */
+export function createRouteParts(
+  { management, inference }: HttpParts,
+  request: FastifyRequest,
+  afterwards: RouteParts['afterwards'],
+): RouteParts {
+  const { accounts } = management
+  const accessChanged = accounts.accessChanged
+  const origin = { address: request.ip, requestId: request.id as RequestId }
+  // Nobody is told of a change that may yet be undone.
+  const notices = accessChanged !== undefined && {
+    accessChanged: () => Promise.resolve(afterwards(() => accessChanged())),
+  }
+  return { management, catalog: inference.catalog, afterwards, accounts: { ...accounts, origin, ...notices } }
+}
+
+async function work({ route, principal, params, query, body }: Asked, parts: RouteParts): Promise<StoredAnswer> {
+  const answer = await route.work({ parts, principal, params, query, body })
+  if (route.answer === 'nothing') return { status: 204, body: '' }
+  return { status: statusOf(route), body: JSON.stringify(answer) }
+}
+
+/** What makes a new thing says so. */
+export function statusOf({ method, answer, permission }: Pick<Route, 'method' | 'answer' | 'permission'>): number {
+  if (answer === 'nothing') return 204
+  return method === 'POST' && /:(create|rotate)$|^prices:update$/.test(permission) ? 201 : 200
+}
+
+function answerOf(claim: Claim | null): StoredAnswer | null {
+  if (claim?.kind === 'other') throw conflict('This Idempotency-Key was given to another request.')
+  return claim?.kind === 'known' ? claim.answer : null
+}
+
+function readIdempotencyKey({ route, request }: Asked): string | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined || route.method !== 'POST') return null
+  if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key
+  throw invalidRequest(null, null, 'An Idempotency-Key has from 1 to 255 visible ASCII characters.')
+}
+
+function repeatable({ request, principal, body }: Asked, key: string) {
+  const content = [request.method, request.url, JSON.stringify(body) ?? '']
+  return { actor: actorOf(principal), key, content }
+}
+
+/** Changes that met: each of them alone would have been possible. */
+const conflictCodes: ReadonlySet<unknown> = new Set(['40001', '40P01', '23505'])
+
+async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run()
+  } catch (error) {
+    const isConflict = error instanceof Error && 'code' in error && conflictCodes.has(error.code)
+    if (!isConflict || error instanceof ApiError) throw error
+    const reason = { code: 'conflict' } as const
+    throw new ApiError(reason, 'Somebody else changed the same thing at this moment. Please try again.', {
+      cause: error,
+    })
+  }
+}
+
+function conflict(message: string): ApiError {
+  return new ApiError({ code: 'conflict' }, message)
+}

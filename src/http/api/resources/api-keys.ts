@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import {
+  createApiKey,
+  overlapMsMax,
+  revokeApiKey,
+  rotateApiKey,
+  setApiKeyDisabled,
+  updateApiKey,
+} from '../../../accounts/api-keys.ts'
+import { listApiKeys, type ApiKeySummary } from '../../../accounts/list-api-keys.ts'
+import { readApiKey } from '../../../accounts/read-api-key.ts'
+import type { Permission } from '../../../core/permission.ts'
+import { defineRoute, type Call, type Route } from '../route.ts'
+import {
+  apiKeyId,
+  endpoint,
+  given,
+  givenTime,
+  inOrganization,
+  memberId,
+  model,
+  name,
+  pageOf,
+  pageQuery,
+  projectId,
+  time,
+  toPage,
+  toPageRequest,
+  toTime,
+  toTimeOrNull,
+} from '../schemas.ts'
+
+const apiKey = z
+  .strictObject({
+    id: apiKeyId,
+    name: z.string(),
+    projectId,
+    ownerId: memberId.nullable(),
+    lastFour: z.string(),
+    state: z.enum(['active', 'disabled', 'expired', 'revoked']),
+    createdAt: time,
+    lastUsedAt: time.nullable().describe('To the minute.'),
+    revokedAt: time.nullable(),
+    expiresAt: time.nullable(),
+    rotatedFrom: apiKeyId.nullable().describe('The key that this one replaces.'),
+    models: z.array(model).nullable().describe('Null allows all of them.'),
+    endpoints: z.array(endpoint).nullable().describe('Null allows all of them.'),
+    addresses: z.array(z.string()).nullable().describe('Addresses and CIDR blocks; null allows all of them.'),
+  })
+  .meta({ id: 'ApiKey' })
+
+const createdApiKey = z
+  .strictObject({ apiKey, key: z.string().describe('The key itself. It is shown only now.') })
+  .meta({ id: 'CreatedApiKey' })
+
+const rules = {
+  expiresAt: givenTime.nullable().optional(),
+  models: z.array(model).min(1).max(100).nullable().optional(),
+  endpoints: z.array(endpoint).min(1).max(100).nullable().optional(),
+  addresses: z.array(z.string().max(50)).min(1).max(100).nullable().optional(),
+}
+const newApiKey = z.strictObject({ name, projectId, ownerId: memberId.optional(), ...rules }).meta({ id: 'NewApiKey' })
+const changes = z
+  .strictObject({ name: name.optional(), ...rules })
+  .refine((fields) => Object.keys(fields).length > 0, 'Give at least one field to change.')
+  .meta({ id: 'ApiKeyChanges' })
+
+type GivenRules = z.output<z.ZodObject<typeof rules>>
+
+function readRules({ expiresAt, models, endpoints, addresses }: GivenRules) {
+  const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : expiresAt
+  return given({ expiresAtMs, models, endpoints, addresses })
+}
+
+function show({ createdAtMs, lastUsedAtMs, revokedAtMs, rules: own, ...rest }: ApiKeySummary): z.input<typeof apiKey> {
+  return {
+    ...rest,
+    createdAt: toTime(createdAtMs),
+    lastUsedAt: toTimeOrNull(lastUsedAtMs),
+    revokedAt: toTimeOrNull(revokedAtMs),
+    expiresAt: toTimeOrNull(own.expiresAtMs),
+    models: own.models && [...own.models],
+    endpoints: own.endpoints && [...own.endpoints],
+    addresses: own.addresses && [...own.addresses],
+  }
+}
+
+const path = '/api/v1/organizations/{organizationId}/api-keys'
+const inApiKey = inOrganization.extend({ apiKeyId })
+type InApiKey = z.output<typeof inApiKey>
+
+function refer({ apiKeyId: id, organizationId }: InApiKey) {
+  return { id, organizationId }
+}
+
+async function showOne({ parts, principal, params }: Call<InApiKey, unknown, unknown>) {
+  return show(await readApiKey(parts.accounts, principal, refer(params)))
+}
+
+export const apiKeyRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path,
+    permission: 'api-keys:read',
+    scope: 'organization',
+    summary: 'List the API keys that may be seen, those that ended included',
+    params: inOrganization,
+    query: pageQuery.extend({ projectId: projectId.optional() }),
+    answer: pageOf(apiKey),
+    async work({ parts, principal, params, query: { projectId: project, ...query } }) {
+      const filter = { ...params, ...toPageRequest(query), ...given({ projectId: project }) }
+      return toPage(await listApiKeys(parts.accounts, principal, filter), show)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path,
+    permission: 'api-keys:create',
+    scope: 'organization',
+    summary: 'Make an API key. The answer is the only place where it is shown',
+    params: inOrganization,
+    body: newApiKey,
+    example: { name: 'laptop', projectId: 'proj_default', models: ['clarke-1.0'], expiresAt: '2099-01-31T00:00:00Z' },
+    answer: createdApiKey,
+    async work({ parts, principal, params, body: { name: text, projectId: project, ownerId, ...own } }) {
+      const request = { ...params, name: text, projectId: project, rules: readRules(own), ...given({ ownerId }) }
+      const { id, key } = await createApiKey(parts.accounts, principal, request)
+      return { apiKey: show(await readApiKey(parts.accounts, principal, { ...params, id })), key }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/{apiKeyId}`,
+    permission: 'api-keys:read',
+    scope: 'organization',
+    summary: 'Read an API key’s name, state and rules',
+    params: inApiKey,
+    answer: apiKey,
+    work: showOne,
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: `${path}/{apiKeyId}`,
+    permission: 'api-keys:update',
+    scope: 'organization',
+    summary: 'Change an API key’s name or rules; null lifts a rule',
+    params: inApiKey,
+    body: changes,
+    example: { endpoints: ['messages', 'count-tokens'], addresses: ['192.0.2.0/24'], expiresAt: null },
+    answer: apiKey,
+    async work(call) {
+      const { name: text, ...own } = call.body
+      const fields = { ...readRules(own), ...given({ name: text }) }
+      await updateApiKey(call.parts.accounts, call.principal, refer(call.params), fields)
+      return showOne(call)
+    },
+  }),
+  act('disable', 'api-keys:disable', 'Refuse an API key until it is enabled again', ({ parts, principal, params }) => {
+    return setApiKeyDisabled(parts.accounts, principal, refer(params), true)
+  }),
+  act('enable', 'api-keys:disable', 'Accept a disabled API key again', ({ parts, principal, params }) => {
+    return setApiKeyDisabled(parts.accounts, principal, refer(params), false)
+  }),
+  act('revoke', 'api-keys:revoke', 'End an API key for good', ({ parts, principal, params }) => {
+    return revokeApiKey(parts.accounts, principal, refer(params))
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/{apiKeyId}/rotate`,
+    permission: 'api-keys:rotate',
+    scope: 'organization',
+    summary: 'Replace an API key; the old one works on for the overlap',
+    params: inApiKey,
+    body: z.strictObject({
+      overlapSeconds: z
+        .int()
+        .min(0)
+        .max(overlapMsMax / 1_000)
+        .default(0),
+    }),
+    example: { overlapSeconds: 86_400 },
+    answer: createdApiKey,
+    async work({ parts, principal, params, body }) {
+      const { id, key } = await rotateApiKey(parts.accounts, principal, refer(params), body.overlapSeconds * 1_000)
+      return { apiKey: show(await readApiKey(parts.accounts, principal, { ...refer(params), id })), key }
+    },
+  }),
+]
+
+function act(
+  verb: string,
+  permission: Permission,
+  summary: string,
+  work: (call: Call<InApiKey, unknown, unknown>) => Promise<void>,
+): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${path}/{apiKeyId}/${verb}`,
+    permission,
+    scope: 'organization',
+    summary,
+    params: inApiKey,
+    answer: apiKey,
+    async work(call) {
+      await work(call)
+      return showOne(call)
+    },
+  })
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { listAudit } from '../../../accounts/audit/list-audit.ts'
+import { readAudit, type AuditEntry } from '../../../accounts/audit/read-audit.ts'
+import { verifyAudit } from '../../../accounts/audit/verify-audit.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import type { Principal } from '../../../core/principal.ts'
+import { installationChain } from '../../../db/change.ts'
+import { decodeNumbers, encodeCursor } from '../cursor.ts'
+import { exportFormat, writeExport } from '../export.ts'
+import { defineRoute, type Route, type RouteParts } from '../route.ts'
+import { given, givenTime, inOrganization, nowhere, pageOf, pageQuery } from '../schemas.ts'
+
+const entry = z
+  .strictObject({
+    id: z.string(),
+    sequence: z.int().nullable().describe('Its place in the chain, from 1.'),
+    at: z.string(),
+    organization: z.string(),
+    actor: z.string().describe('The id of a member or key, or `operator` for the machine’s command line.'),
+    action: z.string(),
+    target: z.string(),
+    before: z.unknown().describe('The fields that changed, as they were.'),
+    after: z.unknown().describe('The fields that changed, as they are.'),
+    address: z.string().nullable(),
+    requestId: z.string().nullable(),
+    hash: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' })
+
+const verdict = z
+  .strictObject({
+    rows: z.int(),
+    isIntact: z.boolean(),
+    faults: z.array(z.strictObject({ kind: z.string(), sequence: z.int().nullable(), message: z.string() })),
+    damagedAnchorLines: z.array(z.int()).describe('Lines of the anchor file that this service has not written.'),
+  })
+  .meta({ id: 'AuditVerdict' })
+
+const search = pageQuery.extend({
+  actor: z.string().max(100).optional(),
+  action: z.string().max(100).optional(),
+  target: z.string().max(100).optional(),
+  from: givenTime.optional(),
+  to: givenTime.optional().describe('Left out itself.'),
+})
+
+const entriesPerRead = 1_000
+
+type Reading = { readonly parts: RouteParts; readonly principal: Principal; readonly organizationId: OrganizationId }
+
+async function* readAll({ parts, principal, organizationId }: Reading): AsyncGenerator<readonly AuditEntry[]> {
+  let afterSequence = 0
+  for (;;) {
+    const range = { organizationId, afterSequence, limit: entriesPerRead }
+    const entries = await readAudit(parts.accounts, principal, range)
+    if (entries.length > 0) yield entries
+    const last = entries.at(-1)?.sequence ?? null
+    if (last === null || entries.length < entriesPerRead) return
+    afterSequence = last
+  }
+}
+
+export const auditRoutes: readonly Route[] = [
+  ...routesAt({
+    path: '/api/v1/organizations/{organizationId}/audit',
+    scope: 'organization',
+    params: inOrganization,
+    of: 'in an organization',
+  }),
+  ...routesAt({ path: '/api/v1/audit', scope: 'installation', params: nowhere, of: 'to the installation itself' }),
+]
+
+function toMs(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
+}
+
+type Place = {
+  readonly path: `/api/v1/${string}`
+  readonly scope: 'organization' | 'installation'
+  readonly params: z.ZodObject
+  readonly of: string
+}
+
+/** The same for an organization's chain and for that of the installation. */
+function routesAt({ path, scope, params, of }: Place): readonly Route[] {
+  const read = (values: Record<string, unknown>) => (values['organizationId'] ?? installationChain) as OrganizationId
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      permission: 'audit:read',
+      scope,
+      summary: `List what was done ${of}, newest first`,
+      params,
+      query: search,
+      answer: pageOf(entry),
+      async work({ parts, principal, params: values, query: { limit, after, from, to, ...exact } }) {
+        const times = { fromMs: toMs(from), toMs: toMs(to) }
+        const beforeSequence = after === undefined ? null : (decodeNumbers(after, 1)[0] ?? 0)
+        const place = { organizationId: read(values), beforeSequence, limit: limit + 1 }
+        const found = await listAudit(parts.accounts, principal, { ...place, ...given({ ...exact, ...times }) })
+        const last = found.length > limit ? found[limit - 1] : undefined
+        const next = last === undefined ? null : encodeCursor(last.sequence ?? 0)
+        return { data: found.slice(0, limit), next }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/export`,
+      permission: 'audit:read',
+      scope,
+      summary: `Save all that was done ${of} as CSV or JSON lines, oldest first`,
+      params,
+      query: z.strictObject({ format: exportFormat.default('jsonl') }),
+      answer: 'export',
+      work({ parts, principal, params: values, query: { format } }) {
+        const pages = readAll({ parts, principal, organizationId: read(values) })
+        return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(entry.shape), pages }))
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/verify`,
+      permission: 'audit:read',
+      scope,
+      summary: `Check that the record of what was done ${of} is as it was written`,
+      params,
+      answer: verdict,
+      async work({ parts, params: values }) {
+        const { valid, damagedLines } = parts.management.readAnchors()
+        const { rows, faults } = await verifyAudit(parts.accounts.db, read(values), valid)
+        const isIntact = faults.length === 0 && damagedLines.length === 0
+        return { rows, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { createMember, listMembers, removeMember, setMemberRole, type Member } from '../../../accounts/members.ts'
+import type { Page } from '../../../accounts/page.ts'
+import { setProjectMember } from '../../../accounts/projects.ts'
+import { readMember, readMemberProjects } from '../../../accounts/read-member.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import type { Principal } from '../../../core/principal.ts'
+import { defineRoute, type Route, type RouteParts } from '../route.ts'
+import {
+  inOrganization,
+  memberId,
+  name,
+  pageOf,
+  pageQuery,
+  projectId,
+  role,
+  time,
+  toPageRequest,
+  toTime,
+  toTimeOrNull,
+} from '../schemas.ts'
+
+const member = z
+  .strictObject({
+    id: memberId,
+    email: z.string(),
+    name: z.string(),
+    role,
+    projectIds: z.array(projectId).describe('The projects that were opened to them; only a developer needs that.'),
+    createdAt: time,
+    removedAt: time.nullable(),
+  })
+  .meta({ id: 'Member' })
+
+const path = '/api/v1/organizations/{organizationId}/members'
+const inMember = inOrganization.extend({ memberId })
+const newMember = z
+  .strictObject({
+    email: z.string().min(3).max(254),
+    name,
+    role,
+    projectIds: z.array(projectId).max(100).default([]),
+  })
+  .meta({ id: 'NewMember' })
+
+type Found = { readonly parts: RouteParts; readonly principal: Principal; readonly organizationId: OrganizationId }
+
+async function showAll({ parts, principal, organizationId }: Found, members: readonly Member[]) {
+  const memberIds = members.map(({ id }) => id)
+  const projects = await readMemberProjects(parts.accounts, principal, { organizationId, memberIds })
+  return members.map(({ createdAtMs, removedAtMs, ...rest }): z.input<typeof member> => {
+    const times = { createdAt: toTime(createdAtMs), removedAt: toTimeOrNull(removedAtMs) }
+    return { ...rest, projectIds: [...(projects.get(rest.id) ?? [])], ...times }
+  })
+}
+
+async function showOne(found: Found, id: string): Promise<z.input<typeof member>> {
+  const { parts, principal, organizationId } = found
+  const [shown] = await showAll(found, [await readMember(parts.accounts, principal, { id, organizationId })])
+  if (shown === undefined) throw new Error(`The member ${id} was read and is not shown.`)
+  return shown
+}
+
+export const memberRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path,
+    permission: 'members:read',
+    scope: 'organization',
+    summary: 'List the members, those who were removed included',
+    params: inOrganization,
+    query: pageQuery,
+    answer: pageOf(member),
+    async work({ parts, principal, params, query }) {
+      const request = { ...params, ...toPageRequest(query) }
+      const page: Page<Member> = await listMembers(parts.accounts, principal, request)
+      return { data: await showAll({ parts, principal, ...params }, page.items), next: page.next }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path,
+    permission: 'members:create',
+    scope: 'organization',
+    summary: 'Make a member; each project that is opened to them is a change of its own in the audit',
+    params: inOrganization,
+    body: newMember,
+    example: { email: 'ann@example.org', name: 'Ann', role: 'auditor' },
+    answer: member,
+    async work({ parts, principal, params, body: { projectIds, ...person } }) {
+      const id = await createMember(parts.accounts, principal, { ...params, ...person })
+      for (const project of new Set(projectIds)) {
+        await setProjectMember(parts.accounts, principal, { id: project, ...params, memberId: id, maySee: true })
+      }
+      return showOne({ parts, principal, ...params }, id)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/{memberId}`,
+    permission: 'members:read',
+    scope: 'organization',
+    summary: 'Read a member',
+    params: inMember,
+    answer: member,
+    work: ({ parts, principal, params: { memberId: id, ...params } }) => showOne({ parts, principal, ...params }, id),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: `${path}/{memberId}`,
+    permission: 'members:update',
+    scope: 'organization',
+    summary: 'Give a member another role',
+    params: inMember,
+    body: z.strictObject({ role }),
+    example: { role: 'auditor' },
+    answer: member,
+    async work({ parts, principal, params: { memberId: id, ...params }, body }) {
+      await setMemberRole(parts.accounts, principal, { id, ...params }, body.role)
+      return showOne({ parts, principal, ...params }, id)
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: `${path}/{memberId}`,
+    permission: 'members:remove',
+    scope: 'organization',
+    summary: 'Remove a member and revoke the keys they own',
+    params: inMember,
+    answer: 'nothing',
+    async work({ parts, principal, params: { memberId: id, ...params } }) {
+      await removeMember(parts.accounts, principal, { id, ...params })
+    },
+  }),
+]

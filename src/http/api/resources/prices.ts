@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { Price } from '../../../billing/prices/price.ts'
+import { ratesSchema, readPrices, setPrice, TooEarly } from '../../../billing/prices/prices.ts'
+import { requireSubject } from '../../../accounts/require-subject.ts'
+import { pageOfAll } from '../cursor.ts'
+import { InvalidFields } from '../problem.ts'
+import { organizationOf } from '../require-access.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { givenTime, id, model, nowhere, organizationId, pageOf, pageQuery, time, toPage, toTime } from '../schemas.ts'
+
+const rates = ratesSchema.nullable().describe('Micro-units per million tokens; null ends the price that was in force.')
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .describe('As in ISO 4217.')
+
+const price = z
+  .strictObject({
+    id: id('price'),
+    organizationId: organizationId.nullable().describe('Null is everyone without a price of their own.'),
+    model: z.string(),
+    currency,
+    effectiveAt: time,
+    rates,
+    createdAt: time,
+  })
+  .meta({ id: 'Price' })
+
+const newPrice = z
+  .strictObject({
+    organizationId: organizationId.nullable().default(null),
+    model,
+    currency,
+    effectiveAt: givenTime.nullable().default(null).describe('Null is as soon as possible.'),
+    rates,
+  })
+  .meta({ id: 'NewPrice' })
+
+function show({ effectiveAtMs, createdAtMs, ...rest }: Price): z.input<typeof price> {
+  return { ...rest, effectiveAt: toTime(effectiveAtMs), createdAt: toTime(createdAtMs) }
+}
+
+/** By when they are in force; of two for the same moment the later one counts. */
+function placeOf({ effectiveAtMs, createdAtMs, id: own }: Price): string {
+  const [from, made] = [effectiveAtMs, createdAtMs].map((ms) => String(ms).padStart(15, '0'))
+  return `${from}-${made}-${own}`
+}
+
+const example = {
+  model: 'clarke-1.0',
+  currency: 'EUR',
+  effectiveAt: '2099-01-01T00:00:00Z',
+  rates: { input: 200_000, cacheRead: 20_000, cacheWriteShort: 250_000, cacheWriteLong: 400_000, output: 800_000 },
+}
+
+export const priceRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/prices',
+    permission: 'prices:read',
+    scope: 'own',
+    summary: 'List the prices of everyone and one’s own, by when they are in force',
+    params: nowhere,
+    query: pageQuery.extend({ model: model.optional() }),
+    answer: pageOf(price),
+    async work({ parts, principal, query: { model: which, ...query } }) {
+      const own = organizationOf(principal)
+      const prices = (await readPrices(parts.accounts.db)).filter((item) => {
+        const isVisible = own === null || item.organizationId === null || item.organizationId === own
+        return isVisible && (which === undefined || item.model === which)
+      })
+      return toPage(pageOfAll(prices, query, placeOf), show)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/prices',
+    permission: 'prices:update',
+    scope: 'installation',
+    summary: 'Add a price from a moment on, for everyone or for one organization',
+    params: nowhere,
+    body: newPrice,
+    example,
+    answer: price,
+    async work({ parts, principal, body: { effectiveAt, organizationId: whose, ...wanted } }) {
+      if (whose !== null) await requireSubject(parts.accounts.db, whose, { kind: 'organization', id: whose })
+      const effectiveAtMs = effectiveAt === null ? null : Date.parse(effectiveAt)
+      try {
+        return show(await setPrice(parts.accounts, principal, { ...wanted, organizationId: whose, effectiveAtMs }))
+      } catch (error) {
+        if (error instanceof TooEarly) throw new InvalidFields([{ path: 'effectiveAt', message: error.message }])
+        throw error
+      }
+    },
+  }),
+]

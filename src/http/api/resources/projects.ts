@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import {
+  createProject,
+  listProjects,
+  renameProject,
+  setProjectArchived,
+  setProjectMember,
+  type Project,
+} from '../../../accounts/projects.ts'
+import { readProject } from '../../../accounts/read-project.ts'
+import { defineRoute, type Route } from '../route.ts'
+import {
+  inOrganization,
+  memberId,
+  name,
+  pageOf,
+  pageQuery,
+  projectId,
+  time,
+  toPage,
+  toPageRequest,
+  toTime,
+  toTimeOrNull,
+} from '../schemas.ts'
+
+const project = z
+  .strictObject({
+    id: projectId,
+    name: z.string(),
+    createdAt: time,
+    archivedAt: time.nullable().describe('While it is archived its keys are refused.'),
+  })
+  .meta({ id: 'Project' })
+
+function show({ id, name: text, createdAtMs, archivedAtMs }: Project): z.input<typeof project> {
+  return { id, name: text, createdAt: toTime(createdAtMs), archivedAt: toTimeOrNull(archivedAtMs) }
+}
+
+const path = '/api/v1/organizations/{organizationId}/projects'
+const inProject = inOrganization.extend({ projectId })
+const inProjectOfMember = inProject.extend({ memberId })
+const named = z.strictObject({ name })
+const example = { name: 'Search' }
+
+export const projectRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path,
+    permission: 'projects:read',
+    scope: 'organization',
+    summary: 'List the projects that may be seen',
+    params: inOrganization,
+    query: pageQuery,
+    answer: pageOf(project),
+    async work({ parts, principal, params, query }) {
+      return toPage(await listProjects(parts.accounts, principal, { ...params, ...toPageRequest(query) }), show)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path,
+    permission: 'projects:create',
+    scope: 'organization',
+    summary: 'Make a project',
+    params: inOrganization,
+    body: named,
+    example,
+    answer: project,
+    async work({ parts, principal, params, body }) {
+      const id = await createProject(parts.accounts, principal, { ...params, ...body })
+      return show(await readProject(parts.accounts, principal, { id, ...params }))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/{projectId}`,
+    permission: 'projects:read',
+    scope: 'organization',
+    summary: 'Read a project',
+    params: inProject,
+    answer: project,
+    async work({ parts, principal, params }) {
+      return show(await readProject(parts.accounts, principal, refer(params)))
+    },
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: `${path}/{projectId}`,
+    permission: 'projects:update',
+    scope: 'organization',
+    summary: 'Rename a project',
+    params: inProject,
+    body: named,
+    example,
+    answer: project,
+    async work({ parts, principal, params, body }) {
+      await renameProject(parts.accounts, principal, refer(params), body.name)
+      return show(await readProject(parts.accounts, principal, refer(params)))
+    },
+  }),
+  setArchived('archive', 'Archive a project: its keys are refused, what was recorded of it stays'),
+  setArchived('restore', 'Bring an archived project back'),
+  setSight('PUT', 'Let a developer see a project'),
+  setSight('DELETE', 'Hide a project from a developer'),
+]
+
+function setArchived(verb: 'archive' | 'restore', summary: string): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${path}/{projectId}/${verb}`,
+    permission: 'projects:archive',
+    scope: 'organization',
+    summary,
+    params: inProject,
+    answer: project,
+    async work({ parts, principal, params }) {
+      await setProjectArchived(parts.accounts, principal, refer(params), verb === 'archive')
+      return show(await readProject(parts.accounts, principal, refer(params)))
+    },
+  })
+}
+
+function setSight(method: 'PUT' | 'DELETE', summary: string): Route {
+  return defineRoute({
+    method,
+    path: `${path}/{projectId}/members/{memberId}`,
+    permission: 'members:update',
+    scope: 'organization',
+    summary,
+    params: inProjectOfMember,
+    answer: 'nothing',
+    async work({ parts, principal, params }) {
+      const sight = { ...refer(params), memberId: params.memberId, maySee: method === 'PUT' }
+      await setProjectMember(parts.accounts, principal, sight)
+    },
+  })
+}
+
+function refer({ projectId: id, organizationId }: z.output<typeof inProject>) {
+  return { id, organizationId }
+}

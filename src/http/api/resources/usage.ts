@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { InvalidCursor, queryUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
+import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
+import { visibleProjects } from '../../../core/permission.ts'
+import { noCursor } from '../cursor.ts'
+import { InvalidFields } from '../problem.ts'
+import { defineRoute, type Route } from '../route.ts'
+import {
+  apiKeyId,
+  given,
+  givenTime,
+  inOrganization,
+  model,
+  pageOf,
+  pageQuery,
+  projectId,
+  time,
+  toTimeOrNull,
+} from '../schemas.ts'
+
+const usage = z
+  .strictObject({
+    startsAt: time.nullable().describe('The hour or day; null where the whole time is one.'),
+    group: z.string().nullable().describe('The key, project or model; null where nothing is grouped.'),
+    requests: z.int(),
+    finished: z.int(),
+    aborted: z.int(),
+    failed: z.int(),
+    reversed: z.int(),
+    unpriced: z.int().describe('Requests for which there was no price.'),
+    tokens: z.strictObject({
+      inputUncached: z.int(),
+      inputCacheRead: z.int(),
+      inputCacheWrite: z.int(),
+      inputCacheWriteLong: z.int().describe('The part of inputCacheWrite that is kept for an hour.'),
+      output: z.int(),
+      outputThinking: z.int().describe('The part of output spent on thinking.'),
+    }),
+    costMicros: z.string().describe('In millionths of a unit of the currency: a whole number, which may be large.'),
+  })
+  .meta({ id: 'Usage' })
+
+const query = pageQuery.extend({
+  from: givenTime.optional().describe('A whole hour; thirty days ago where it is not given.'),
+  to: givenTime.optional().describe('A whole hour, which is left out; now where it is not given.'),
+  bucket: z.enum(['hour', 'day', 'whole']).default('day').describe('Hours and days are those of UTC.'),
+  groupBy: z.enum(['key', 'project', 'model']).optional(),
+  projectId: z.array(projectId).max(50).optional(),
+  apiKeyId: z.array(apiKeyId).max(50).optional(),
+  model: z.array(model).max(50).optional(),
+})
+
+const rangeMsDefault = 30 * dayMs
+
+function show({ startMs, usage: tokens, costMicros, ...rest }: UsageRow): z.input<typeof usage> {
+  return { ...rest, startsAt: toTimeOrNull(startMs), tokens, costMicros: String(costMicros) }
+}
+
+function readHour(field: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  const ms = Date.parse(text)
+  if (ms % hourMs === 0) return ms
+  throw new InvalidFields([{ path: field, message: 'Usage is kept by the hour: this must be a whole one.' }])
+}
+
+export const usageRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/organizations/{organizationId}/usage',
+    permission: 'usage:read',
+    scope: 'organization',
+    summary: 'Sum up requests, tokens and cost by the hour or day, by key, project or model',
+    params: inOrganization,
+    query,
+    answer: pageOf(usage),
+    async work({ parts, principal, params: { organizationId }, query: asked }) {
+      const visible = visibleProjects(principal, 'usage:read', organizationId)
+      const projects = asked.projectId?.filter((own) => visible?.includes(own) ?? true) ?? visible ?? undefined
+      const nowMs = parts.accounts.clock.nowMs()
+      const filter = given({ projectIds: projects, apiKeyIds: asked.apiKeyId, models: asked.model })
+      try {
+        const { rows, nextCursor } = await queryUsage(parts.accounts.db, {
+          organizationId,
+          ...filter,
+          fromMs: readHour('from', asked.from) ?? Math.floor((nowMs - rangeMsDefault) / dayMs) * dayMs,
+          toMs: readHour('to', asked.to),
+          bucket: asked.bucket,
+          groupBy: asked.groupBy ?? null,
+          limit: asked.limit,
+          cursor: asked.after ?? null,
+        })
+        return { data: rows.map(show), next: nextCursor }
+      } catch (error) {
+        if (error instanceof InvalidCursor) throw noCursor()
+        throw error
+      }
+    },
+  }),
+]

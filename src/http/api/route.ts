@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+import type { AccountsParts } from '../../accounts/parts.ts'
+import type { Permission, Target } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
+import type { Catalog } from '../../inference/catalog.ts'
+import type { ManagementParts } from './parts.ts'
+
+export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a route's work is given: reads see the database, changes the transaction that they are part of. */
+export type RouteParts = {
+  readonly accounts: AccountsParts
+  readonly management: ManagementParts
+  readonly catalog: Catalog
+  /** Done once the change is committed. */
+  afterwards(work: () => Promise<void>): void
+}
+
+export type Call<Params, Query, Body> = {
+  readonly parts: RouteParts
+  readonly principal: Principal
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+}
+
+/**
+ * To what a route's permission is asked for, before anything of it is done.
+ *
+ *     organization   the one in its path, which must be there
+ *     installation   no organization: the permission must reach the whole installation
+ *     own            the principal's own organization, or the installation for who belongs to none
+ *     a function     what the path names, found first; null is not there
+ */
+export type Scope =
+  | 'organization'
+  | 'installation'
+  | 'own'
+  | ((parts: Pick<RouteParts, 'accounts'>, params: Record<string, unknown>) => Promise<Target | null>)
+
+type RouteFacts = {
+  readonly method: ApiMethod
+  /** In the notation of OpenAPI, as `/api/v1/things/{thingId}`. */
+  readonly path: `/api/v1/${string}`
+  readonly permission: Permission
+  readonly scope: Scope
+  readonly summary: string
+  /** A body that is accepted. */
+  readonly example?: unknown
+}
+
+/** A stream of text, which a client saves as a file. */
+export type Export = {
+  readonly contentType: string
+  readonly fileName: string
+  readonly chunks: AsyncIterable<string>
+}
+
+/** A route of the management API. The table of these is what is served, documented and tested. */
+export type Route = RouteFacts & {
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject | null
+  readonly body: z.ZodType | null
+  readonly answer: z.ZodType | 'export' | 'nothing'
+  work(call: Call<Record<string, unknown>, unknown, unknown>): Promise<unknown>
+}
+
+type Worked<Answer> = Answer extends z.ZodType ? z.input<Answer> : Answer extends 'export' ? Export : void
+
+type Definition<Params extends z.ZodObject, Query, Body, Answer> = RouteFacts & {
+  readonly params: Params
+  readonly query?: Query
+  readonly body?: Body
+  readonly answer: Answer
+  work(call: Call<z.output<Params>, Read<Query>, Read<Body>>): Promise<Worked<Answer>>
+}
+
+type Read<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** Declares a route; what its work is given and gives back follows from its schemas. */
+export function defineRoute<
+  Params extends z.ZodObject,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+  const Answer extends z.ZodType | 'export' | 'nothing',
+>({ query, body, ...definition }: Definition<Params, Query, Body, Answer>): Route {
+  return { ...definition, query: query ?? null, body: body ?? null } as Route
+}

@@ -1,0 +1,101 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import fastify from 'fastify'
+import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { addManagementRoutes } from '../../../src/http/api/add-routes.ts'
+import { describeApi, openApiPath } from '../../../src/http/api/openapi.ts'
+import { routes } from '../../../src/http/api/routes.ts'
+import type { HttpParts } from '../../../src/http/parts.ts'
+import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
+
+type Operation = {
+  readonly operationId: string
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly responses: Readonly<Record<string, unknown>>
+  readonly security?: readonly unknown[]
+}
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+describe('the description of the API', () => {
+  let service: ManagementService
+  let document: Document
+  let text: string
+
+  before(async () => {
+    service = await openManagementService(await openSqlite(':memory:'))
+    const answer = await service.ask({ path: openApiPath })
+    equal(answer.status, 200)
+    text = answer.text
+    document = answer.body as unknown as Document
+  })
+  after(() => service.close())
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+    )
+
+  test('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(text) as Record<string, unknown>)
+    deepEqual(result.errors ?? [], [])
+    equal(result.valid, true)
+    equal(validator.version, '3.1')
+  })
+
+  test('that check finds what is wrong', async () => {
+    const broken = JSON.parse(text) as { paths: Record<string, unknown> }
+    broken.paths['/api/v1/broken'] = { get: { responses: [] } }
+    equal((await new Validator().validate(broken)).valid, false)
+  })
+
+  test('has every route that is registered, and no other', async () => {
+    const served = new Set<string>()
+    const app = fastify({ exposeHeadRoutes: false })
+    app.addHook('onRoute', ({ method, url, handler }) => {
+      // What refuses a method is registered for it too, under one name.
+      if (handler.name === 'refuse') return
+      served.add(`${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    })
+    addManagementRoutes(app, { management: service } as unknown as HttpParts)
+    await app.close()
+    deepEqual(new Set(operations().map(({ name }) => name)), served)
+    equal(served.size, routes.length + 1)
+  })
+
+  test('names every operation once, and says how each may fail', () => {
+    const ids = operations().map(({ operation }) => operation.operationId)
+    equal(new Set(ids).size, ids.length)
+    for (const { name, operation } of operations()) {
+      if (name.endsWith(openApiPath)) continue
+      for (const status of ['400', '401', '403', '404', '429', '500'])
+        ok(operation.responses[status], `${name} ${status}`)
+      for (const [, parameter = ''] of name.matchAll(/\{(\w+)\}/g)) {
+        ok(
+          operation.parameters?.some((given) => given.in === 'path' && given.name === parameter),
+          name,
+        )
+      }
+    }
+  })
+
+  test('refers only to what it has', () => {
+    for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
+      const components = document.components as unknown as Record<string, Record<string, unknown>>
+      ok(components[kind]?.[name], `${kind} ${name}`)
+    }
+  })
+
+  test('needs no key and tells nothing of the inside', () => {
+    for (const { name, operation } of operations()) {
+      deepEqual(operation.security, name.endsWith(openApiPath) ? [] : undefined, name)
+    }
+    equal(/node_modules|src\/|sqlite|postgres|kysely|\.gguf|\$defs/i.test(text), false)
+    match(text, /sk-odym-/)
+    deepEqual(JSON.parse(JSON.stringify(describeApi(routes))), JSON.parse(text))
+  })
+})

@@ -1,0 +1,227 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { z } from 'zod'
+import { setOrganizationDisabled } from '../../../src/accounts/organizations.ts'
+import { setProjectArchived } from '../../../src/accounts/projects.ts'
+import { ApiError } from '../../../src/core/error.ts'
+import type { MemberId } from '../../../src/core/ids.ts'
+import { may, permissions, requirePermission, visibleProjects } from '../../../src/core/permission.ts'
+import type { MemberPrincipal, Principal } from '../../../src/core/principal.ts'
+import { roles, type Role } from '../../../src/core/role.ts'
+import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { statusOf } from '../../../src/http/api/carry-out.ts'
+import { defineRoute, type Route } from '../../../src/http/api/route.ts'
+import { routes } from '../../../src/http/api/routes.ts'
+import { nowhere } from '../../../src/http/api/schemas.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { nameOf, requestFor } from './ask-route.ts'
+import { createCompany, createThings, type Company, type Things } from './world.ts'
+
+const operator = { kind: 'operator' } as const
+
+/** Where what is asked about lies, seen from who asks. */
+const relations = ['own', 'sibling', 'other'] as const
+type Relation = (typeof relations)[number]
+
+type Actor = {
+  readonly name: string
+  /** Null for nobody. */
+  readonly principal: Principal | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+describe('what each route lets each role do', () => {
+  let service: ManagementService
+  let own: Company
+  let other: Company
+  let actors: readonly Actor[]
+  const standing = new Map<string, Things>()
+  const sessions = new Map<string, MemberPrincipal>()
+
+  before(async () => {
+    service = await openManagementService(await openSqlite(':memory:'), {
+      findSession: ({ headers }) => Promise.resolve(sessions.get(String(headers['x-test-session'])) ?? null),
+    })
+    own = await createCompany(service.accounts)
+    other = await createCompany(service.accounts)
+    actors = await createActors()
+  })
+  after(() => service.close())
+
+  async function createActors(): Promise<readonly Actor[]> {
+    const made: Actor[] = [{ name: 'nobody', principal: null, headers: {} }]
+    for (const role of roles) {
+      sessions.set(role, own.members[role])
+      made.push({ name: `${role} member`, principal: own.members[role], headers: { 'x-test-session': role } })
+      made.push(await createKeyActor(role, own.organizationId), await createKeyActor(role, null))
+    }
+    return made
+  }
+
+  async function createKeyActor(role: Role, organizationId: Company['organizationId'] | null): Promise<Actor> {
+    const headers = { 'x-api-key': await service.createKey(role, organizationId) }
+    const principal = { kind: 'management-key', managementKeyId: 'mkey_any', organizationId, role } as const
+    return {
+      name: `${role} key of ${organizationId === null ? 'the installation' : 'the organization'}`,
+      principal,
+      headers,
+    }
+  }
+
+  /** Whoever is a member owns the key that is asked about; else the developer does. */
+  const ownerOf = ({ principal }: Actor, relation: Relation): MemberId => {
+    if (relation === 'other') return other.members.developer.memberId
+    return principal?.kind === 'member' ? principal.memberId : own.members.developer.memberId
+  }
+
+  async function thingsFor(actor: Actor, relation: Relation, isFresh: boolean): Promise<Things> {
+    const company = relation === 'other' ? other : own
+    const projectId = relation === 'sibling' ? own.siblingId : company.projectId
+    const ownerId = ownerOf(actor, relation)
+    const known = standing.get(`${projectId} ${ownerId}`)
+    if (known !== undefined && !isFresh) return known
+    const made = await createThings(service.accounts, { company, projectId, ownerId })
+    standing.set(`${projectId} ${ownerId}`, made)
+    return made
+  }
+
+  for (const route of routes) {
+    for (const relation of relations) {
+      test(`${nameOf(route)}, ${relation}`, async () => {
+        for (const actor of actors) {
+          const status = expectedStatus(route, actor, await thingsFor(actor, relation, false), ownerOf(actor, relation))
+          const things = await thingsFor(actor, relation, status < 300 && route.method !== 'GET')
+          const answer = await ask(route, actor, things)
+          equal(answer.status, status, `${actor.name}: ${answer.text}`)
+          checkAnswer(route, answer)
+          if (status < 300) await undo(route, things)
+        }
+      })
+    }
+  }
+
+  async function ask(route: Route, { headers }: Actor, things: Things): Promise<Answer> {
+    return service.ask({ ...(await requestFor(service, route, things)), headers })
+  }
+
+  /** Some changes would be in the way of what is asked next. */
+  async function undo({ path }: Route, { organizationId, projectId }: Things): Promise<void> {
+    if (path.endsWith('/archive')) {
+      await setProjectArchived(service.accounts, operator, { id: projectId, organizationId }, false)
+    }
+    if (path.endsWith('{organizationId}/disable')) {
+      await setOrganizationDisabled(service.accounts, operator, { organizationId, isDisabled: false })
+    }
+  }
+
+  const nowhereAtAll = {
+    organizationId: 'org_nowhere',
+    projectId: 'proj_nowhere',
+    memberId: 'mem_nowhere',
+    apiKeyId: 'key_nowhere',
+    managementKeyId: 'mkey_nowhere',
+    limitId: 'limit_nowhere',
+    budgetId: 'budget_nowhere',
+    requestId: 'req_nowhere',
+  } as const
+
+  const actorOf = (name: string): Actor => {
+    const actor = actors.find((known) => known.name === name)
+    if (actor === undefined) throw new Error(`There is no ${name}.`)
+    return actor
+  }
+
+  test('what belongs to another organization is answered like what is nowhere', async () => {
+    const actor = actorOf('owner key of the organization')
+    const foreign = await thingsFor(actor, 'other', false)
+    const mixed = { ...foreign, organizationId: own.organizationId }
+    const within = { ...nowhereAtAll, organizationId: own.organizationId }
+    for (const route of routes.filter(({ path, scope }) => path.includes('{') && scope !== 'installation')) {
+      const answers: Answer[] = [await ask(route, actor, foreign), await ask(route, actor, nowhereAtAll)]
+      // The ids of what is inside, asked for under one's own organization.
+      if (/\{(?!organizationId)/.test(route.path)) {
+        answers.push(await ask(route, actor, mixed), await ask(route, actor, within))
+      }
+      const [first, ...rest] = answers.map(({ status, body }) => ({ status, body: { ...body, instance: null } }))
+      equal(first?.status, 404, nameOf(route))
+      for (const answer of rest) deepEqual(answer, first, nameOf(route))
+    }
+  })
+
+  test('what is nowhere is not found by whoever may do everything either', async () => {
+    const actor = actorOf('owner key of the installation')
+    for (const route of routes.filter(({ path }) => path.includes('{') && !path.includes('api/v1/management-keys'))) {
+      equal((await ask(route, actor, nowhereAtAll)).status, 404, nameOf(route))
+    }
+  })
+})
+
+function expectedStatus(route: Route, { principal }: Actor, things: Things, ownerId: MemberId): number {
+  if (principal === null) return 401
+  const { permission, scope, path } = route
+  try {
+    if (scope === 'installation') return may(principal, permission, { organizationId: null }) ? statusOf(route) : 403
+    const { organizationId, projectId } = things
+    const isInProject = /\{(projectId|apiKeyId|requestId)\}/.test(path) || permission === 'api-keys:create'
+    if (isInProject && !permission.startsWith('members:')) {
+      requirePermission(principal, permission, { organizationId, projectId, ownerId })
+    } else if (scope === 'organization') visibleProjects(principal, permission, organizationId)
+    else ok(permission === 'organizations:read' || permission === 'prices:read', 'Everyone may read these.')
+    if (scope === 'own' && !hasAnyReach(principal)) return 403
+    return statusOf(route)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.code === 'not-found' ? 404 : 403
+  }
+}
+
+function hasAnyReach(principal: Principal): boolean {
+  return may(principal, 'prices:read', {
+    organizationId: principal.kind === 'operator' ? null : principal.organizationId,
+  })
+}
+
+/** Answers are what the table says of them, and errors tell no more than they should. */
+function checkAnswer({ answer: schema }: Route, { status, headers, text, body }: Answer): void {
+  equal(headers['cache-control'], 'no-store')
+  if (status >= 400) {
+    match(String(headers['content-type']), /^application\/problem\+json(;|$)/)
+    deepEqual(
+      Object.keys(body).filter((field) => field !== 'errors'),
+      ['type', 'title', 'status', 'detail', 'instance'],
+    )
+    return
+  }
+  if (schema === 'nothing') return equal(text, '')
+  if (schema === 'export') return
+  const { error } = schema.safeParse(body)
+  equal(error && z.prettifyError(error), undefined)
+}
+
+describe('the table of routes', () => {
+  test('has a permission for every route', () => {
+    for (const route of routes) ok(permissions.includes(route.permission), nameOf(route))
+    // @ts-expect-error -- A route without a permission does not compile.
+    defineRoute({
+      method: 'GET',
+      path: '/api/v1/things',
+      scope: 'own',
+      summary: '',
+      params: nowhere,
+      answer: z.strictObject({}),
+      work: () => Promise.resolve({}),
+    })
+  })
+
+  test('has every route once, with an example of each body', () => {
+    equal(new Set(routes.map(nameOf)).size, routes.length)
+    for (const { body, example, path } of routes) {
+      equal(example !== undefined, body !== null, path)
+      if (body !== null) body.parse(example)
+    }
+  })
+
+  test('asks for what changes something with a method that says so', () => {
+    for (const { method, permission } of routes) equal(method === 'GET', permission.endsWith(':read'), permission)
+  })
+})

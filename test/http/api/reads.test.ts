@@ -1,0 +1,49 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { routes } from '../../../src/http/api/routes.ts'
+import { onEachDatabase } from '../../harness/databases.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { nameOf, requestFor } from './ask-route.ts'
+import { createCompany, createThings, type Things } from './world.ts'
+
+onEachDatabase((database) => {
+  describe('what can be read', () => {
+    let service: ManagementService
+    let things: Things
+
+    before(async () => {
+      service = await openManagementService(await database.open())
+      const company = await createCompany(service.accounts)
+      const wanted = { company, projectId: company.projectId, ownerId: company.members.developer.memberId }
+      for (let round = 0; round < 3; round++) {
+        service.clock.advance(1)
+        things = await createThings(service.accounts, wanted)
+      }
+    })
+    after(() => service.close())
+
+    const read = async (path: string): Promise<Answer> => {
+      const answer = await service.ask({ path, key: service.key })
+      equal(answer.status, 200, answer.text)
+      return answer
+    }
+
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      test(nameOf(route), async () => {
+        const { path } = await requestFor(service, route, things)
+        const whole = await read(path)
+        if (route.query === null || !Object.hasOwn(route.query.shape, 'after')) return
+        const entries: unknown[] = []
+        let rest = ''
+        do {
+          const { body } = await read(`${path}?limit=1${rest}`)
+          const data = body['data'] as unknown[]
+          ok(data.length <= 1)
+          entries.push(...data)
+          rest = body['next'] === null ? '' : `&after=${body['next'] as string}`
+        } while (rest !== '')
+        deepEqual(entries, whole.body['data'], 'Page by page it is the same.')
+      })
+    }
+  })
+})

@@ -1,0 +1,284 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import type { ApiKeyId } from '../../../src/core/ids.ts'
+import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { addRequest, createCompany, type Company } from './world.ts'
+
+let service: ManagementService
+let company: Company
+
+beforeEach(async () => {
+  service = await openManagementService(await openSqlite(':memory:'))
+  company = await createCompany(service.accounts)
+})
+afterEach(() => service.close())
+
+const within = (path: string) => `/api/v1/organizations/${company.organizationId}/${path}`
+const ask = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown) => {
+  const answer = await service.ask({ method, path, key: service.key, ...(body !== undefined && { body }) })
+  ok(answer.status < 300, answer.text)
+  return answer
+}
+const dataOf = ({ body }: Answer) => body['data'] as Record<string, unknown>[]
+
+async function createKey(fields: object = {}): Promise<{ apiKey: Record<string, unknown>; key: string }> {
+  const { body } = await ask('POST', within('api-keys'), { name: 'mine', projectId: company.projectId, ...fields })
+  return body as { apiKey: Record<string, unknown>; key: string }
+}
+const statusWith = async (key: string) => (await service.ask({ path: '/v1/models', key })).status
+
+describe('an API key', () => {
+  test('works as soon as it is answered, and is shown once', async () => {
+    const { apiKey, key } = await createKey({ models: ['clarke-1.0'], expiresAt: '2099-01-01T02:00:00+02:00' })
+    equal(await statusWith(key), 200)
+    deepEqual(
+      [apiKey['models'], apiKey['expiresAt'], apiKey['state']],
+      [['clarke-1.0'], '2099-01-01T00:00:00.000Z', 'active'],
+    )
+    const read = await ask('GET', within(`api-keys/${String(apiKey['id'])}`))
+    deepEqual(read.body, apiKey)
+    equal((await ask('GET', within('api-keys'))).text.includes(key), false)
+  })
+
+  test('is refused at once where it is disabled, not allowed or revoked', async () => {
+    const { apiKey, key } = await createKey()
+    const path = within(`api-keys/${String(apiKey['id'])}`)
+    equal((await ask('POST', `${path}/disable`)).body['state'], 'disabled')
+    equal(await statusWith(key), 401)
+    equal((await ask('POST', `${path}/enable`)).body['state'], 'active')
+    equal(await statusWith(key), 200)
+    await ask('PATCH', path, { endpoints: ['messages'] })
+    equal(await statusWith(key), 403)
+    await ask('PATCH', path, { endpoints: null })
+    equal(await statusWith(key), 200)
+    equal((await ask('POST', `${path}/revoke`)).body['state'], 'revoked')
+    equal(await statusWith(key), 401)
+    const again = await service.ask({ method: 'POST', path: `${path}/revoke`, key: service.key })
+    equal(again.status, 404)
+  })
+
+  test('works on for the overlap when it is replaced', async () => {
+    const { apiKey, key } = await createKey()
+    const path = within(`api-keys/${String(apiKey['id'])}/rotate`)
+    const rotated = (await ask('POST', path, { overlapSeconds: 60 })).body as {
+      key: string
+      apiKey: Record<string, unknown>
+    }
+    equal(rotated.apiKey['rotatedFrom'], apiKey['id'])
+    deepEqual([await statusWith(key), await statusWith(rotated.key)], [200, 200])
+    service.clock.advance(60_000)
+    deepEqual([await statusWith(key), await statusWith(rotated.key)], [401, 200])
+  })
+
+  test('needs a future end and a project of the organization', async () => {
+    const refuse = async (fields: object) => {
+      const body = { name: 'x', projectId: company.projectId, ...fields }
+      return service.ask({ method: 'POST', path: within('api-keys'), key: service.key, body })
+    }
+    const past = await refuse({ expiresAt: '2020-01-01T00:00:00Z' })
+    deepEqual([past.status, (past.body['errors'] as { path: string }[])[0]?.path], [400, 'expiresAt'])
+    equal((await refuse({ projectId: 'proj_default' })).status, 404)
+    equal((await refuse({ models: ['gpt-4o'] })).status, 400)
+    equal((await refuse({ addresses: ['nowhere'] })).status, 400)
+  })
+})
+
+test('members keep an owner, and one e-mail each', async () => {
+  const [owner] = [company.members.owner.memberId]
+  const demote = await service.ask({
+    method: 'PATCH',
+    path: within(`members/${owner}`),
+    key: service.key,
+    body: { role: 'admin' },
+  })
+  equal(demote.status, 409)
+  equal((await service.ask({ method: 'DELETE', path: within(`members/${owner}`), key: service.key })).status, 409)
+  const person = { email: 'Ann@Example.org', name: 'Ann', role: 'developer', projectIds: [company.projectId] }
+  const { body } = await ask('POST', within('members'), person)
+  deepEqual([body['email'], body['projectIds']], ['ann@example.org', [company.projectId]])
+  equal((await service.ask({ method: 'POST', path: within('members'), key: service.key, body: person })).status, 409)
+})
+
+test('limits and budgets are those of the organization’s own, and in force at once', async () => {
+  const subject = { kind: 'project', id: company.projectId }
+  const set = await ask('PUT', within('limits'), {
+    subject,
+    model: '*',
+    requestsPerMinute: 1,
+    isRequestsEnforced: true,
+  })
+  equal(set.body['requestsPerMinute'], 1)
+  const { key, apiKey } = await createKey()
+  const request = { model: 'clarke-1.0', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
+  const generate = async () => (await service.ask({ method: 'POST', path: '/v1/messages', key, body: request })).status
+  deepEqual([await generate(), await generate()], [200, 429])
+  const changed = await ask('PUT', within('limits'), { subject, model: '*', concurrency: 3 })
+  deepEqual([changed.body['id'], changed.body['requestsPerMinute']], [set.body['id'], null])
+  equal(await generate(), 200)
+  for (const foreign of [
+    { kind: 'project', id: 'proj_default' },
+    { kind: 'organization', id: 'org_default' },
+  ]) {
+    const body = { subject: foreign, model: '*', concurrency: 3 }
+    equal((await service.ask({ method: 'PUT', path: within('limits'), key: service.key, body })).status, 404)
+  }
+  await ask('PUT', within('budgets'), { subject, period: 'month', microsMax: 1_000, alertPercent: 80 })
+  const whose = {
+    organizationId: company.organizationId,
+    projectId: company.projectId,
+    apiKeyId: apiKey['id'] as ApiKeyId,
+  }
+  await addRequest(service.accounts, whose, { cost_micros: 250, output: 4 })
+  const [budget = {}] = dataOf(await ask('GET', within('budgets')))
+  equal((budget['spent'] as { micros: number }).micros, 250)
+  deepEqual(budget['reserved'], { micros: 0, tokens: 0 })
+  await ask('DELETE', within(`budgets/${String(budget['id'])}`))
+  deepEqual(dataOf(await ask('GET', within('budgets'))), [])
+  equal((await service.ask({ method: 'DELETE', path: within('budgets/budget_x'), key: service.key })).status, 404)
+})
+
+test('prices are listed by when they are in force; one in the past is refused', async () => {
+  const rates = { input: 10, cacheRead: 1, cacheWriteShort: 12, cacheWriteLong: 20, output: 50 }
+  const price = { model: 'hal-1.0', currency: 'EUR', rates }
+  await ask('POST', '/api/v1/prices', { ...price, effectiveAt: '2099-01-01T00:00:00Z' })
+  await ask('POST', '/api/v1/prices', { ...price, organizationId: company.organizationId })
+  await ask('POST', '/api/v1/prices', { ...price, organizationId: 'org_default' })
+  const key = await service.createKey('billing', company.organizationId)
+  const own = await service.ask({ path: '/api/v1/prices', key })
+  deepEqual(
+    dataOf(own).map(({ organizationId }) => organizationId),
+    [company.organizationId, null],
+  )
+  equal(dataOf(await ask('GET', '/api/v1/prices?model=hal-1.0')).length, 3)
+  const body = { ...price, effectiveAt: '2020-01-01T00:00:00Z' }
+  equal((await service.ask({ method: 'POST', path: '/api/v1/prices', key: service.key, body })).status, 400)
+})
+
+describe('what was used', () => {
+  let whose: { organizationId: Company['organizationId']; projectId: Company['projectId']; apiKeyId: ApiKeyId }
+
+  beforeEach(async () => {
+    const { apiKey } = await createKey()
+    whose = { ...company, apiKeyId: apiKey['id'] as ApiKeyId }
+    for (let number = 1; number <= 5; number++) {
+      service.clock.advance(3_600_000)
+      await addRequest(service.accounts, whose, { cost_micros: number, output: number, client_request_id: '=1+1,"x"' })
+    }
+    await addRequest(
+      service.accounts,
+      { ...whose, projectId: company.siblingId },
+      { cost_micros: 100, model: 'hal-1.0' },
+    )
+  })
+
+  test('is summed up by hour, day and model', async () => {
+    const whole = dataOf(await ask('GET', within('usage?bucket=whole&groupBy=model')))
+    deepEqual(
+      whole.map(({ group, requests, costMicros }) => [group, requests, costMicros]),
+      [
+        ['clarke-1.0', 5, '15'],
+        ['hal-1.0', 1, '100'],
+      ],
+    )
+    const first = await ask('GET', within(`usage?bucket=hour&projectId=${company.projectId}&limit=3`))
+    const rest = await ask(
+      'GET',
+      within(`usage?bucket=hour&projectId=${company.projectId}&limit=3&after=${String(first.body['next'])}`),
+    )
+    deepEqual(
+      [...dataOf(first), ...dataOf(rest)].map(({ costMicros }) => costMicros),
+      ['1', '2', '3', '4', '5'],
+    )
+    equal(rest.body['next'], null)
+  })
+
+  test('is listed newest first, filtered, in pages', async () => {
+    const path = within(`ledger?projectId=${company.projectId}&limit=2`)
+    const costs: unknown[] = []
+    let after = ''
+    do {
+      const page = await ask('GET', `${path}${after}`)
+      costs.push(...dataOf(page).map(({ costMicros }) => costMicros))
+      after = page.body['next'] === null ? '' : `&after=${page.body['next'] as string}`
+    } while (after !== '')
+    deepEqual(costs, [5, 4, 3, 2, 1])
+    equal(dataOf(await ask('GET', within('ledger?outcome=failed'))).length, 0)
+    equal(dataOf(await ask('GET', within('ledger?model=hal-1.0'))).length, 1)
+  })
+
+  test('is saved as CSV and JSON lines', async () => {
+    const csv = await ask('GET', within('ledger/export?format=csv'))
+    match(String(csv.headers['content-type']), /^text\/csv/)
+    match(String(csv.headers['content-disposition']), /attachment; filename="ledger.csv"/)
+    const [head, ...lines] = csv.text.trimEnd().split('\r\n')
+    match(head ?? '', /^requestId,kind,at,/)
+    equal(lines.length, 6)
+    ok(
+      lines.slice(1).every((line) => line.endsWith(`,"'=1+1,""x"""`)),
+      'A formula is text, and quotes are doubled.',
+    )
+    const jsonl = await ask('GET', within('ledger/export'))
+    const rows = jsonl.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    deepEqual(
+      rows.map(({ costMicros }) => costMicros),
+      [100, 5, 4, 3, 2, 1],
+    )
+    const audit = await ask('GET', within('audit/export?format=csv'))
+    equal(audit.text.includes('api-keys:create'), true)
+  })
+
+  test('tells of a request how much of its prompt was reused', async () => {
+    const requestId = await addRequest(service.accounts, whose)
+    const { body } = await ask('GET', `/api/v1/requests/${requestId}`)
+    deepEqual(body['cache'], {
+      source: 'slot',
+      promptTokens: 6,
+      reusedTokens: 2,
+      firstDifference: { atToken: 2, in: 'user message 1, block 1' },
+    })
+    equal((body['charge'] as Record<string, unknown>)['requestId'], requestId)
+  })
+
+  test('shows a developer no more than their own projects', async () => {
+    await service.close()
+    const member = { ...company.members.developer }
+    service = await openManagementService(await openSqlite(':memory:'), { findSession: () => Promise.resolve(member) })
+    company = await createCompany(service.accounts)
+    Object.assign(member, { organizationId: company.organizationId, projectIds: [company.projectId] })
+    const { apiKey } = await createKey()
+    const ids = { ...company, apiKeyId: apiKey['id'] as ApiKeyId }
+    await addRequest(service.accounts, ids, { cost_micros: 1 })
+    await addRequest(service.accounts, { ...ids, projectId: company.siblingId }, { cost_micros: 2 })
+    const read = async (path: string) => (await service.ask({ path: within(path) })).text
+    for (const path of [
+      'ledger',
+      'ledger/export',
+      `ledger?projectId=${company.siblingId}`,
+      'ledger/export?format=csv',
+    ]) {
+      equal((await read(path)).includes(company.siblingId), false, path)
+    }
+    equal((await read('usage?bucket=whole')).includes('"costMicros":"1"'), true)
+    deepEqual(dataOf(await service.ask({ path: within(`usage?bucket=whole&projectId=${company.siblingId}`) })), [])
+  })
+})
+
+test('the audit is listed newest first, and checked', async () => {
+  await ask('PATCH', within(`projects/${company.projectId}`), { name: 'Renamed' })
+  const [last] = dataOf(await ask('GET', within('audit?limit=1')))
+  deepEqual([last?.['action'], last?.['after']], ['projects:update', { name: 'Renamed' }])
+  equal(dataOf(await ask('GET', within('audit?action=projects:update'))).length, 1)
+  equal((await ask('GET', within('audit/verify'))).body['isIntact'], true)
+  await service.db.updateTable('audit').set({ after: '{}' }).where('id', '=', String(last?.['id'])).execute()
+  equal((await ask('GET', within('audit/verify'))).body['isIntact'], false)
+})
+
+test('the models are shown with their slots and queues', async () => {
+  const { body } = await ask('GET', '/api/v1/models')
+  equal((body['models'] as unknown[]).length, 3)
+  deepEqual(body['queues'], [])
+})
