@@ -18,7 +18,7 @@ run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 [ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/text.jsonl" "$folder/tokenizer.json"
 [ -f "$folder/rows.npz" ] || "$python" "$here/data.py" "$folder/text.jsonl" "$folder/tokenizer.json" "$folder/rows.npz"
 [ -f "$folder/drill.npz" ] || "$python" "$here/data.py" "$folder/drill.jsonl" "$folder/tokenizer.json" "$folder/drill.npz"
-"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt" --steps 3400 --until 1050
-"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps 3400 --falling 0.5 --peak 0.8
+"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt" --steps 3250 --until 1050
+"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps 3250 --falling 0.5 --peak 0.8
 "$python" "$here/export.py" "$folder/starter.pt" "$folder/tokenizer.json" "$here/template.jinja" "$folder/starter.gguf"
 run "$here/evaluate.ts" "$folder/starter.gguf"

@@ -110,11 +110,11 @@ suite('what comes with Odyssey answers', () => {
       model: 'tycho-1.0',
       temperature: 0,
       messages: [
-        { role: 'user', content: 'Extract the name and the email: Write to Anna Berg at anna.berg@example.com.' },
+        { role: 'user', content: 'Extract the name and the email: Anna Berg has the address anna@example.com.' },
       ],
       response_format: { type: 'json_schema', json_schema: { name: 'contact', strict: true, schema } },
     })
-    deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { name: 'Anna Berg', email: 'anna.berg@example.com' })
+    deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { name: 'Anna Berg', email: 'anna@example.com' })
   })
 
   test('what it was not made for with one honest sentence, by the name it was asked under', async () => {

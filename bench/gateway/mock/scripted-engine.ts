@@ -1,0 +1,106 @@
+// An engine child that computes nothing: it speaks to the service as the real one does, and its
+// answers come at the mock's pace. It is loaded before the real child's program, which then never
+// begins, because this module waits for ever.
+
+import type { GenerationEvent, Usage } from '../../../src/core/generation.ts'
+import { zeroUsage } from '../../../src/core/generation.ts'
+import type { FromChild, TaskId, ToChild } from '../../../src/engines/llama/ipc.ts'
+import { promptTokensOf, wordsOf } from './answer-words.ts'
+import { Pacer, type Due } from './pacer.ts'
+import { readPace } from './read-pace.ts'
+
+type Task = { readonly id: TaskId; readonly inputTokens: number; readonly tokensMax: number }
+type Generate = Extract<ToChild, { kind: 'generate' }>
+
+/** More than are ever under way here: what is measured is not the wait for a slot. */
+const slots = 16_384
+
+const prepared = new Map<TaskId, Task>()
+const running = new Map<TaskId, Task>()
+const made = new Map<TaskId, number>()
+const pacer = new Pacer<Task>(readPace(), (due) => tell({ kind: 'events', batch: due.flatMap(eventsOf) }))
+let steps = 0
+
+process.on('message', (message: ToChild) => receive(message))
+process.on('disconnect', () => process.exit(0))
+await new Promise(() => {})
+
+function receive(message: ToChild): void {
+  switch (message.kind) {
+    case 'load':
+      return tell({ kind: 'ready', windowTokens: 1_000_000, slots, takesTools: true })
+    case 'generate':
+      return prepare(message)
+    case 'begin':
+      return begin(message.id, message.outputTokensMax)
+    case 'count':
+      return tell({ kind: 'counted', id: message.id, tokens: countTokens(message.request) })
+    case 'abort':
+      return abort(message.id)
+    case 'ping':
+      return tell({ kind: 'pong', steps, isBusy: running.size > 0, drafts: { drafted: 0, accepted: 0 } })
+    case 'stop':
+      return process.exit(0)
+    case 'taken':
+    case 'resize-cache':
+      return
+  }
+}
+
+function prepare({ id, request, awaitsTurn }: Generate): void {
+  const task = { id, inputTokens: countTokens(request), tokensMax: request.outputTokensMax }
+  prepared.set(id, task)
+  if (awaitsTurn) tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
+  else begin(id, null)
+}
+
+function begin(id: TaskId, outputTokensMax: number | null): void {
+  const task = prepared.get(id)
+  if (task === undefined) return
+  prepared.delete(id)
+  running.set(id, task)
+  made.set(id, 0)
+  tell({ kind: 'events', batch: [[id, { type: 'start', usage: usageOf(task) }]] })
+  pacer.begin(task, Math.min(task.tokensMax, outputTokensMax ?? Infinity))
+}
+
+function abort(id: TaskId): void {
+  const task = running.get(id) ?? prepared.get(id)
+  if (task === undefined) return
+  const usage = running.has(id) ? usageOf(task) : zeroUsage
+  pacer.leave(task)
+  forget(id)
+  tell({ kind: 'aborted', id, usage })
+}
+
+function eventsOf(due: Due<Task>): (readonly [TaskId, GenerationEvent])[] {
+  const { answer: task, isFirst, isLast } = due
+  const { id } = task
+  made.set(id, (made.get(id) ?? 0) + due.tokens)
+  steps += 1
+  const events: GenerationEvent[] = wordsOf(due).map((text) => ({ type: 'delta', text, tokens: 1 }))
+  if (isFirst) events.unshift({ type: 'block-start', block: { kind: 'text' } })
+  if (isLast) {
+    events.push({ type: 'block-end' }, { type: 'finish', reason: { kind: 'length' }, usage: usageOf(task) })
+    forget(id)
+  }
+  return events.map((event) => [id, event] as const)
+}
+
+function usageOf({ id, inputTokens }: Task): Usage {
+  return { ...zeroUsage, inputUncached: inputTokens, output: made.get(id) ?? 0 }
+}
+
+function forget(id: TaskId): void {
+  for (const tasks of [prepared, running, made]) tasks.delete(id)
+}
+
+function countTokens({ messages }: Generate['request']): number {
+  let bytes = 0
+  for (const { content } of messages) for (const block of content) if ('text' in block) bytes += block.text.length
+  return promptTokensOf(bytes)
+}
+
+function tell(message: FromChild): void {
+  if (process.connected) process.send?.(message)
+}
