@@ -28,7 +28,7 @@ import { createManagement } from './accounts/create-management.ts'
 import { openAccess } from './accounts/open-access.ts'
 import { describeStart } from './banner.ts'
 import { openBilling, type Billing } from './billing/open-billing.ts'
-import { describeModels, fingerprint } from './engines/describe-models.ts'
+import { createFingerprint, describeModels } from './engines/describe-models.ts'
 import { describeQueues } from './engines/describe-queues.ts'
 import { EnginePool } from './engines/engine-pool.ts'
 import { withdrawSwapRequest } from './engines/swap-request.ts'
@@ -151,7 +151,7 @@ function createService(
     inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
     access,
     trustedProxies: config.server.trustedProxies,
-    chatCompletions: createChatCompletions(() => fingerprint(config, pool)),
+    chatCompletions: createChatCompletions(createFingerprint(config, pool)),
     messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
     tracker,
     log,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { lockHome } from './lock-home.ts'
 import { openSqlite } from './open-sqlite.ts'
@@ -28,6 +28,55 @@ test('a commit is on the disk before it counts, and readers do not wait', async 
   assert.equal(await read('journal_mode'), 'wal')
   assert.equal(await read('foreign_keys'), 1)
   await db.destroy()
+})
+
+suite('a statement that is run again', () => {
+  async function openNumbers(name: string) {
+    const db = await openSqlite(join(folder, `${name}.db`))
+    await sql`create table numbers (number integer primary key)`.execute(db)
+    const insert = (number: number) => sql`insert into numbers values (${number})`.execute(db)
+    for (const number of [1, 2, 3]) await insert(number)
+    const select = sql<Record<string, unknown>>`select * from numbers order by number`
+    return { db, insert, select }
+  }
+
+  test('has the columns that were added meanwhile', async () => {
+    const { db, select } = await openNumbers('columns')
+    assert.deepEqual((await select.execute(db)).rows.map(Object.keys), [['number'], ['number'], ['number']])
+    await sql`alter table numbers add column name text default 'none'`.execute(db)
+    assert.deepEqual({ ...(await select.execute(db)).rows[0] }, { number: 1, name: 'none' })
+    await db.destroy()
+  })
+
+  test('is none the worse for having failed', async () => {
+    const { db, insert, select } = await openNumbers('failed')
+    await assert.rejects(insert(3), /UNIQUE/)
+    await insert(4)
+    assert.equal((await select.execute(db)).rows.length, 4)
+    await db.destroy()
+  })
+
+  test('is found again among many others', async () => {
+    const { db, select } = await openNumbers('many')
+    for (let number = 0; number < 1_000; number += 1) {
+      const { rows } = await sql.raw<{ found: number }>(`select ${number} as found`).execute(db)
+      assert.equal(rows[0]?.found, number)
+    }
+    assert.equal((await select.execute(db)).rows.length, 3)
+    await db.destroy()
+  })
+
+  test('sets a pragma anew each time', async () => {
+    const { db } = await openNumbers('pragma')
+    const set = (value: number) => sql.raw(`PRAGMA cache_size = ${value}`).execute(db)
+    const read = async () =>
+      (await sql.raw<{ cache_size: number }>('PRAGMA cache_size').execute(db)).rows[0]?.cache_size
+    for (const value of [100, 200, 100]) {
+      await set(value)
+      assert.equal(await read(), value)
+    }
+    await db.destroy()
+  })
 })
 
 test('a data folder is locked for one service at a time', () => {

@@ -72,20 +72,40 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+type KyselyStatement = ReturnType<SqliteDatabase['prepare']>
+
+/** More than the program has of statements that are always the same. */
+const preparedMax = 200
+/** Of other statements, pragmas above all, some have their effect when they are prepared and not when they are run. */
+const mayBeKept = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i
+
 function toKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
+  /** The one that was used last is at the end. */
+  const prepared = new Map<string, KyselyStatement>()
   return {
     close: () => sqlite.close(),
     prepare(sql) {
-      // A transaction that begins as a reader cannot wait its turn to write when another process has written meanwhile.
-      const statement = sqlite.prepare(sql === 'begin' ? 'begin immediate' : sql)
-      const asInput = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...asInput(parameters)),
-        run: (parameters) => statement.run(...asInput(parameters)),
-        iterate: (parameters) => statement.iterate(...asInput(parameters)),
-      }
+      const statement = prepared.get(sql) ?? prepareStatement(sqlite, sql)
+      if (!mayBeKept.test(sql)) return statement
+      prepared.delete(sql)
+      prepared.set(sql, statement)
+      const [oldest] = prepared.keys()
+      if (prepared.size > preparedMax && oldest !== undefined) prepared.delete(oldest)
+      return statement
     },
+  }
+}
+
+function prepareStatement(sqlite: DatabaseSync, sql: string): KyselyStatement {
+  // A transaction that begins as a reader cannot wait its turn to write when another process has written meanwhile.
+  const statement = sqlite.prepare(sql === 'begin' ? 'begin immediate' : sql)
+  const asInput = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...asInput(parameters)),
+    run: (parameters) => statement.run(...asInput(parameters)),
+    // Reading row by row takes a statement of its own: run again meanwhile, it would begin anew.
+    iterate: (parameters) => sqlite.prepare(sql).iterate(...asInput(parameters)),
   }
 }
 

@@ -28,7 +28,10 @@ export class SseWriter {
   #quietSinceMs: number
   #cancelPing = () => {}
 
-  /** Sends the head at once. Before the first event silence is filled with comments, which every format allows anywhere. */
+  /**
+   * Sends the head at once, together with the messages that are there already. Before the first event
+   * silence is filled with comments, which every format allows anywhere.
+   */
   constructor(response: ServerResponse, { clock, ping }: { readonly clock: Clock; readonly ping: SseMessage | null }) {
     this.#response = response
     this.#clock = clock
@@ -38,8 +41,12 @@ export class SseWriter {
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
     })
+    const { socket } = response
+    socket?.cork()
     response.flushHeaders()
-    response.socket?.setNoDelay(true)
+    // Runs when everything that is ready has had its turn, and before anything is waited for.
+    process.nextTick(() => socket?.uncork())
+    socket?.setNoDelay(true)
     response.on('error', () => {})
     this.#quietSinceMs = clock.monotonicMs()
     this.#schedulePing(pingIntervalMs)

@@ -16,19 +16,26 @@ const spaceIntervalMs = 15_000
 export class WholeAnswerWriter {
   readonly #reply: FastifyReply
   readonly #clock: Clock
+  readonly #completeHead: () => void
   #isCommitted = false
   #cancel: () => void
 
-  constructor(reply: FastifyReply, clock: Clock) {
+  /** `completeHead` puts on the answer's head, just before it is sent, what changes until then. */
+  constructor(reply: FastifyReply, clock: Clock, completeHead: () => void) {
     this.#reply = reply
     this.#clock = clock
+    this.#completeHead = completeHead
     this.#cancel = clock.after(firstSpaceMs, () => this.#keepAlive())
   }
 
   async send(json: string): Promise<void> {
     this.#cancel()
-    if (this.#isCommitted) this.#reply.raw.end(json)
-    else await this.#reply.code(200).type('application/json').send(json)
+    if (this.#isCommitted) {
+      this.#reply.raw.end(json)
+      return
+    }
+    this.#completeHead()
+    await this.#reply.code(200).type('application/json').send(json)
   }
 
   /** Whether it was too late to answer with an error; the connection is cut then. */
@@ -42,6 +49,7 @@ export class WholeAnswerWriter {
     const { raw } = this.#reply
     if (!this.#isCommitted) {
       this.#isCommitted = true
+      this.#completeHead()
       takeOver(this.#reply)
       raw.on('error', () => {})
       raw.writeHead(200, { 'content-type': 'application/json' })

@@ -101,11 +101,19 @@ function placeKey({ organizationId, subject }: Pick<LimitPlace, 'organizationId'
   return `${organizationId} ${subject.kind} ${subject.id}`
 }
 
+/** A principal never changes, and one object of it serves many requests, each of which asks several times. */
+const knownPlaces = new WeakMap<ApiKeyPrincipal, readonly string[]>()
+
 /** A key that replaced another goes on under the first one's limits. */
-function placesOf({ organizationId, projectId, apiKeyId, quotaId }: ApiKeyPrincipal): string[] {
-  return [
+function placesOf(principal: ApiKeyPrincipal): readonly string[] {
+  const known = knownPlaces.get(principal)
+  if (known !== undefined) return known
+  const { organizationId, projectId, apiKeyId, quotaId } = principal
+  const places = [
     placeKey({ organizationId, subject: { kind: 'api-key', id: quotaId ?? apiKeyId } }),
     placeKey({ organizationId, subject: { kind: 'project', id: projectId } }),
     placeKey({ organizationId, subject: { kind: 'organization', id: organizationId } }),
   ]
+  knownPlaces.set(principal, places)
+  return places
 }

@@ -157,7 +157,10 @@ class OpenAdmission implements Admission {
     const accounts = book.budgetsOf(this.#sought.principal)
     if (accounts.length === 0) return { taken: new Map(), outputTokensMax: wish.outputTokensMax }
     const leave = (this.#leaveLine = new AbortController())
-    return whenAvailable(() => line.reserve(accounts, wish, leave.signal))
+    const reserved = await whenAvailable(() => line.reserve(accounts, wish, leave.signal))
+    // It is out of the line: to abort what nobody listens to any more would still make an error and its stack.
+    this.#leaveLine = null
+    return reserved
   }
 
   /** A request that was refused for its tokens is none that was made. */
@@ -227,11 +230,14 @@ function hasOwnPlaces(entries: readonly LimitEntry[]): boolean {
 }
 
 function tightest(entries: readonly LimitEntry[], kind: LimitKind): LimitState | null {
-  const states = entries.flatMap(({ allowances }): LimitState[] => {
+  let found: LimitState | null = null
+  for (const { allowances } of entries) {
     const allowance = allowances.get(kind)
-    if (allowance === undefined) return []
+    if (allowance === undefined) continue
     const { limit } = allowance
-    return [{ limit, remaining: allowance.remaining(), fullInMs: allowance.waitMs(limit) ?? 0 }]
-  })
-  return states.toSorted((one, other) => one.remaining - other.remaining || one.limit - other.limit)[0] ?? null
+    const remaining = allowance.remaining()
+    if (found !== null && (remaining - found.remaining || limit - found.limit) >= 0) continue
+    found = { limit, remaining, fullInMs: allowance.waitMs(limit) ?? 0 }
+  }
+  return found
 }

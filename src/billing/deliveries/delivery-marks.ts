@@ -5,6 +5,8 @@ import type { Log } from '../../telemetry/log.ts'
 
 /** Written this much later, many at a time: nobody waits for it. */
 const writeAfterMs = 1_000
+/** Deleting old marks waits for the disk just as writing new ones does, and nothing is lost by doing it later. */
+const pruneEveryMs = 60_000
 
 export type DeliveryMarksOptions = {
   readonly db: Database
@@ -28,13 +30,21 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
   let delivered: RequestId[] = []
   let callOff: (() => void) | null = null
   let writing = Promise.resolve()
+  let prunedAtMs = -Infinity
 
   async function write(): Promise<void> {
     callOff = null
     const batch = delivered
     delivered = []
     try {
-      await writeMarks(db, batch, { nowMs: clock.nowMs(), keepMs })
+      const nowMs = clock.nowMs()
+      await writeMarks(db, batch, nowMs)
+      if (clock.monotonicMs() - prunedAtMs < pruneEveryMs) return
+      prunedAtMs = clock.monotonicMs()
+      await db
+        .deleteFrom('deliveries')
+        .where('at', '<', nowMs - keepMs)
+        .execute()
     } catch (error) {
       // A mark that is missing costs at most the charge for an answer whose client asks for it once more.
       log.warn({ error }, 'the marks of delivered answers could not be written')
@@ -73,11 +83,7 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
 /** SQLite takes at most 32,766 values in one statement. */
 const marksPerStatement = 10_000
 
-async function writeMarks(
-  db: Database,
-  ids: readonly RequestId[],
-  { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
-): Promise<void> {
+async function writeMarks(db: Database, ids: readonly RequestId[], nowMs: number): Promise<void> {
   for (let done = 0; done < ids.length; done += marksPerStatement) {
     const marks = ids.slice(done, done + marksPerStatement).map((id) => ({ request_id: id, at: nowMs }))
     await db
@@ -86,8 +92,4 @@ async function writeMarks(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
-  await db
-    .deleteFrom('deliveries')
-    .where('at', '<', nowMs - keepMs)
-    .execute()
 }

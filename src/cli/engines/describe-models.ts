@@ -4,6 +4,7 @@ import { modelIds } from '../../core/model.ts'
 import type { Catalog } from '../../inference/catalog.ts'
 import type { ServiceStatus } from '../status-file.ts'
 import type { EnginePool } from './engine-pool.ts'
+import type { RunningEngine } from './start-engine.ts'
 
 /** The models with what is loaded for them, for the operator alone. */
 export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatus['models'] {
@@ -23,8 +24,24 @@ export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatu
   })
 }
 
-/** Changes whenever the deployment may answer differently, and tells nothing else about it. */
-export function fingerprint({ models, engine }: Config, pool: EnginePool): string {
+/**
+ * Tells the fingerprint, which changes whenever the deployment may answer differently, and tells nothing else about it.
+ *
+ * Asked for every request, it is computed anew only when a model has another engine than before.
+ */
+export function createFingerprint(config: Config, pool: EnginePool): () => string {
+  let engines: readonly RunningEngine[] = []
+  let latest = ''
+  return () => {
+    const isSame = engines.length > 0 && modelIds.every((id, index) => pool.of(id) === engines[index])
+    if (isSame) return latest
+    engines = modelIds.map((id) => pool.of(id))
+    latest = fingerprint(config, pool)
+    return latest
+  }
+}
+
+function fingerprint({ models, engine }: Config, pool: EnginePool): string {
   const files = modelIds.map((id) => {
     const { thinking, outputTokensMax } = models[id]
     const { weightsPath, file } = pool.of(id)

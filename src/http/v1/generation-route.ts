@@ -88,13 +88,10 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
 
 async function answerWhole(exchange: Exchange): Promise<void> {
   const { parts, decoded, reply, signal } = exchange
-  // For an answer whose head is sent before it is there.
-  tellLimitsOf(exchange)
-  const writer = new WholeAnswerWriter(reply, parts.inference.clock)
+  const writer = new WholeAnswerWriter(reply, parts.inference.clock, () => tellLimitsOf(exchange))
   try {
     const answers = await collectAll(await start(exchange))
     const body = JSON.stringify(decoded.encoder.encodeAnswer(answers, metaOf(exchange)))
-    tellLimitsOf(exchange)
     await writer.send(body)
   } catch (thrown) {
     const error = causeOfEnd(thrown, signal)

@@ -46,6 +46,8 @@ export class BudgetAccount {
   readonly #parts: BudgetParts
   #budget: Budget
   #startMs: number | null = null
+  /** The moments of the current period: from the first one on and before the second. */
+  #period: readonly [number, number] = [0, 0]
   #funds: Funds = {}
   #hasAlerted = false
 
@@ -62,6 +64,7 @@ export class BudgetAccount {
   change(budget: Budget): void {
     const isSameAlert = budget.alertPercent === this.#budget.alertPercent
     this.#budget = budget
+    this.#period = [0, 0]
     this.#hasAlerted &&= isSameAlert
     for (const measure of measures) {
       const limit = limitOf(budget, measure)
@@ -102,7 +105,7 @@ export class BudgetAccount {
   }
 
   #current(): Funds {
-    const startMs = periodStartMs(this.#budget.period, this.#parts.clock.nowMs())
+    const startMs = this.#findStartMs()
     const isLater = this.#startMs !== null && startMs > this.#startMs
     if (startMs !== this.#startMs) {
       const old = this.#funds
@@ -113,6 +116,16 @@ export class BudgetAccount {
     }
     for (const measure of measures) if (this.#funds[measure] === undefined) this.#open(measure, false)
     return this.#funds
+  }
+
+  /** When the current period began. The calendar is asked once in a period, not for each request. */
+  #findStartMs(): number {
+    const nowMs = this.#parts.clock.nowMs()
+    const [startMs, endMs] = this.#period
+    if (nowMs >= startMs && nowMs < endMs) return startMs
+    const { period } = this.#budget
+    this.#period = [periodStartMs(period, nowMs), periodEndMs(period, nowMs)]
+    return this.#period[0]
   }
 
   #open(measure: Measure, isFresh: boolean, previous?: Fund): void {

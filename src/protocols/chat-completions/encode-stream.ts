@@ -25,24 +25,28 @@ export async function* encodeStream(
   meta: AnswerMeta,
   shape: AnswerShape,
 ): AsyncGenerator<SseMessage> {
-  const head = { ...answerHead(meta, 'chat.completion.chunk'), system_fingerprint: shape.systemFingerprint }
+  const frame = createFrames({
+    ...answerHead(meta, 'chat.completion.chunk'),
+    system_fingerprint: shape.systemFingerprint,
+  })
   let encoder = new ChoiceEncoder(shape, 0)
   const usages: Usage[] = []
   for await (const event of events) {
     if (event.type === 'start') encoder = new ChoiceEncoder(shape, usages.length)
     if (event.type === 'finish') usages.push(event.usage)
     for (const choice of encoder.encode(event)) {
-      yield frame({ ...head, choices: [choice], ...(shape.includesUsage && { usage: null }) })
+      yield frame({ choices: [choice], ...(shape.includesUsage && { usage: null }) })
     }
   }
   if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
-  if (shape.includesUsage)
-    yield frame({ ...head, choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) })
+  if (shape.includesUsage) yield frame({ choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) })
   yield { data: '[DONE]' }
 }
 
-function frame(chunk: Json): SseMessage {
-  return { data: JSON.stringify(chunk) }
+/** Chunks that all begin with the same fields, which are therefore made into text only once. */
+function createFrames(head: Delta): (rest: Delta) => SseMessage {
+  const begin = JSON.stringify(head).slice(0, -1)
+  return (rest) => ({ data: `${begin},${JSON.stringify(rest).slice(1)}` })
 }
 
 class ChoiceEncoder {

@@ -1,0 +1,69 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { suite, test } from 'node:test'
+
+const module = JSON.stringify(new URL('./log.ts', import.meta.url).href)
+
+/** Runs a program that has a log, and tells how it ended and what it has logged. */
+function run(program: string) {
+  const child = spawn(process.execPath, [
+    '--input-type=module',
+    '-e',
+    `import { createLog } from ${module}\nconst log = createLog('info')\n${program}`,
+  ])
+  let text = ''
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (text += part))
+  const messages = () =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => (JSON.parse(line) as { readonly msg: string }).msg)
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return { child, messages, ended }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!isSo() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+suite('no line is lost', () => {
+  test('when the process exits', async () => {
+    const { messages, ended } = run(`for (let i = 0; i < 500; i++) log.info('line ' + i)\nprocess.exit(3)`)
+    equal(await ended, 3)
+    deepEqual(
+      messages(),
+      Array.from({ length: 500 }, (_, index) => `line ${index}`),
+    )
+  })
+
+  test('when the process ends because nothing is left to do', async () => {
+    const { messages, ended } = run(`log.info('first')\nlog.warn('second')\nlog.info('third')`)
+    equal(await ended, 0)
+    deepEqual(messages(), ['first', 'second', 'third'])
+  })
+
+  test('when nobody catches an error', async () => {
+    const { messages, ended } = run(`log.info('before')\nsetTimeout(() => { throw new Error('unexpected') }, 10)`)
+    equal(await ended, 1)
+    deepEqual(messages(), ['before'])
+  })
+})
+
+test('a line that waited for others is written soon, though the process lives on and says nothing more', async () => {
+  const { child, messages, ended } = run(`setTimeout(() => log.info('alone'), 1_500)\nsetTimeout(() => {}, 60_000)`)
+  await until(() => messages().length > 0)
+  deepEqual(messages(), ['alone'])
+  child.kill('SIGKILL')
+  await ended
+})
+
+test('a warning does not wait, and brings along what waited before it', async () => {
+  // The process is killed before gathered lines would be written.
+  const { messages, ended } = run(
+    `log.info('before')\nlog.warn('warning')\nsetTimeout(() => process.kill(process.pid, 'SIGKILL'), 200)`,
+  )
+  ok((await ended) === null)
+  deepEqual(messages(), ['before', 'warning'])
+})
