@@ -7,12 +7,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
 import { reconcile } from '../../src/billing/audits/reconcile.ts'
 import { listRequests } from '../../src/billing/list-requests.ts'
 import { deleteOldRows } from '../../src/billing/retention.ts'
 import { queryUsage, spentSince, type UsageQuery } from '../../src/billing/usage/query-usage.ts'
 import { rollUp } from '../../src/billing/usage/roll-up.ts'
 import type { OrganizationId } from '../../src/core/ids.ts'
+import { isPostgres } from '../../src/db/is-postgres.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { wholeNumber } from '../whole-number.ts'
@@ -47,6 +49,8 @@ async function prepare(): Promise<void> {
   report('reconciled', rows, await secondsOf(() => reconcile({ db, clock: systemClock }, nextTurn)))
   // What came since the last roll-up is read from the ledger itself.
   await fillLedger(db, { firstNumber: rows + 1, rows: freshRows, firstMs: nowMs, spanMs: freshRows })
+  // PostgreSQL does so by itself within a minute or so; without it the first queries are planned for an empty table.
+  if (isPostgres(db)) await sql`analyze`.execute(db)
 }
 
 async function askAll(): Promise<void> {
