@@ -2,7 +2,7 @@ import { readLedger, type LedgerLine } from '../../billing/read-ledger.ts'
 import { requireId, withAccounts } from '../accounts/with-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { csvLine } from './csv.ts'
+import { csvLine } from '../../lib/csv.ts'
 import { parsePeriod, periodOptions } from './period.ts'
 import { writeOut } from './write-out.ts'
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { csvLine, type Cell } from '../../lib/csv.ts'
 import type { Export } from './route.ts'
 
 export const exportFormat = z.enum(['csv', 'jsonl'])
@@ -25,17 +26,14 @@ async function* writeLines(pages: ExportedTable['pages']): AsyncGenerator<string
 }
 
 async function* writeCsv(columns: readonly string[], pages: ExportedTable['pages']): AsyncGenerator<string> {
-  yield `${columns.join(',')}\r\n`
+  yield csvLine(columns)
   for await (const rows of pages) {
-    yield rows.map((row) => `${columns.map((column) => writeCell(row[column])).join(',')}\r\n`).join('')
+    yield rows.map((row) => csvLine(columns.map((column) => toCell(row[column])))).join('')
   }
 }
 
-/** As RFC 4180 says, and so that no spreadsheet takes a text for a formula. */
-function writeCell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+function toCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  return JSON.stringify(value)
 }
