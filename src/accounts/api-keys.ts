@@ -11,6 +11,7 @@ import { checkName } from './check-name.ts'
 import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
 import type { AccountsParts } from './parts.ts'
+import { requireMember } from './read-member.ts'
 
 export type NewApiKey = {
   readonly name: string
@@ -210,20 +211,6 @@ async function requireActiveProject(
     .where('archived_at', 'is', null)
     .executeTakeFirst()
   if (project === undefined) throw notFound()
-}
-
-async function requireMember(
-  transaction: Transaction<Tables>,
-  { organizationId, memberId }: { readonly organizationId: OrganizationId; readonly memberId: MemberId },
-): Promise<void> {
-  const member = await transaction
-    .selectFrom('members')
-    .select('id')
-    .where('id', '=', memberId)
-    .where('organization_id', '=', organizationId)
-    .where('removed_at', 'is', null)
-    .executeTakeFirst()
-  if (member === undefined) throw notFound()
 }
 
 /** What the audit shows of a key: neither the key nor its hash. */

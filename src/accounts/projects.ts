@@ -10,6 +10,7 @@ import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
+import { requireMember } from './read-member.ts'
 
 export type Project = {
   readonly id: ProjectId
@@ -107,15 +108,8 @@ export async function setProjectMember(
   const action = { action: 'members:update', organizationId, target: memberId }
   await change(parts, principal, action, async (transaction, note) => {
     const project = await findProject(transaction, { id, organizationId })
-    const member = await transaction
-      .selectFrom('members')
-      .select('id')
-      .where('id', '=', memberId)
-      .where('organization_id', '=', organizationId)
-      .where('removed_at', 'is', null)
-      .executeTakeFirst()
-    if (member === undefined) throw notFound()
-    const row = { organization_id: organizationId, project_id: project.id, member_id: member.id }
+    await requireMember(transaction, { organizationId, memberId })
+    const row = { organization_id: organizationId, project_id: project.id, member_id: memberId }
     if (maySee) {
       await transaction
         .insertInto('project_members')
@@ -127,7 +121,7 @@ export async function setProjectMember(
         .deleteFrom('project_members')
         .where('organization_id', '=', organizationId)
         .where('project_id', '=', project.id)
-        .where('member_id', '=', member.id)
+        .where('member_id', '=', memberId)
         .execute()
     }
     note(null, { project: project.id, may_see: maySee })

@@ -1,6 +1,8 @@
+import type { Transaction } from 'kysely'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
+import type { Tables } from '../db/tables.ts'
 import type { Member, MemberReference } from './members.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -20,6 +22,21 @@ export async function readMember(
   if (row === undefined) throw notFound()
   const { email, name, role, created_at, removed_at } = row
   return { id: row.id, email, name, role, createdAtMs: created_at, removedAtMs: removed_at }
+}
+
+/** Throws for one who is not there, was removed, or is another organization's. */
+export async function requireMember(
+  transaction: Transaction<Tables>,
+  { organizationId, memberId }: { readonly organizationId: OrganizationId; readonly memberId: MemberId },
+): Promise<void> {
+  const member = await transaction
+    .selectFrom('members')
+    .select('id')
+    .where('id', '=', memberId)
+    .where('organization_id', '=', organizationId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  if (member === undefined) throw notFound()
 }
 
 export type ProjectsOfMembers = {

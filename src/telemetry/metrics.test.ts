@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { generationRecord } from '../../test/harness/generation-record.ts'
 import type { GenerationRecord } from './generation-record.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -12,25 +13,7 @@ const status = {
   slots: 4,
 } as const
 const create = () => createMetrics({ version: '9.9.9', readEngines: () => [{ model: 'tycho-1.0', status }] })
-const record: GenerationRecord = {
-  requestId: 'req_1',
-  model: 'tycho-1.0',
-  outcome: 'finished',
-  reason: 'end',
-  usage: {
-    inputUncached: 5,
-    inputCacheRead: 3,
-    inputCacheWrite: 2,
-    inputCacheWriteLong: 0,
-    output: 11,
-    outputThinking: 4,
-  },
-  queueMs: 10,
-  prefillMs: 20,
-  firstTokenMs: 30,
-  durationMs: 130,
-  costMicros: 7,
-}
+const record: GenerationRecord = { ...generationRecord, model: 'tycho-1.0', costMicros: 7 }
 
 async function read(metrics: ReturnType<typeof create>, series: string): Promise<number | null> {
   const { text } = await metrics.expose()

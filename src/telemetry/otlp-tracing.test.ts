@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace'
+import { generationRecord } from '../../test/harness/generation-record.ts'
 import type { GenerationRecord } from './generation-record.ts'
 import { createOtlpTracing, createTracing } from './otlp-tracing.ts'
 import type { TracedRequest } from './trace.ts'
@@ -16,25 +17,7 @@ const request: TracedRequest = {
   temperature: null,
   traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
 }
-const record: GenerationRecord = {
-  requestId: 'req_1',
-  model: 'hal-1.0',
-  outcome: 'finished',
-  reason: 'end',
-  usage: {
-    inputUncached: 5,
-    inputCacheRead: 3,
-    inputCacheWrite: 2,
-    inputCacheWriteLong: 0,
-    output: 11,
-    outputThinking: 4,
-  },
-  queueMs: 10,
-  prefillMs: 20,
-  firstTokenMs: 30,
-  durationMs: 130,
-  costMicros: null,
-}
+const record: GenerationRecord = { ...generationRecord, model: 'hal-1.0', costMicros: null }
 const milliseconds = ([seconds, nanoseconds]: readonly [number, number]) => seconds * 1_000 + nanoseconds / 1e6
 const duration = (span: ReadableSpan) => Math.round(milliseconds(span.duration))
 

@@ -42,7 +42,7 @@ function exchange(index: number, isLast: boolean) {
       role: 'assistant',
       content: [
         { type: 'text', text: `I look at file ${index}.` },
-        { type: 'tool_use', id, name: 'Read', input: { file_path: `/work/${index}.txt` } },
+        { type: 'tool_use', id, name: 'Read', input: { file_path: `notes/${index}.txt` } },
       ],
     },
     { role: 'user', content: [{ ...result, ...(isLast && mark) }] },

@@ -1,4 +1,4 @@
-import { modelSampling, type EngineRequest } from '../../../core/generation.ts'
+import { leastRequest } from '../../../core/least-request.ts'
 import type { Native } from './native.ts'
 import type { PromptBuilder } from './prompt-builder.ts'
 import { TokenChooser } from './token-chooser.ts'
@@ -27,23 +27,4 @@ export async function warmUp(native: Native, vocabulary: Vocabulary, prompts: Pr
   memory.clear(0)
 }
 
-const request: EngineRequest = {
-  model: '',
-  messages: [
-    { role: 'user', content: [{ kind: 'text', text: 'The first words of the day, number 1. '.repeat(sentences) }] },
-  ],
-  continuesFinalMessage: false,
-  tools: [],
-  toolChoice: { kind: 'none', parallel: false, allowed: null },
-  thinking: { kind: 'off' },
-  output: { kind: 'text' },
-  sampling: modelSampling,
-  outputTokensMax: 1,
-  outputTokensMin: 0,
-  stopSequences: [],
-  includesStopSequence: false,
-  logprobsTop: null,
-  windowTokensMax: 1,
-  tenant: { organizationId: '', apiKeyId: '' },
-  requestId: '',
-}
+const request = leastRequest('The first words of the day, number 1. '.repeat(sentences))
