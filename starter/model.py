@@ -129,9 +129,9 @@ class StarterModel(nn.Module):
         length is a multiple of the window.
         """
         mask = window_mask(segments, self.shape.window)
-        rope = self.rope(tokens.shape[1])
+        rope = self.rope(tokens)
         x = self.embedding(tokens) * self.shape.width**0.5
-        if torch.is_autocast_enabled("cpu"):
+        if torch.is_autocast_enabled(tokens.device.type):
             x, rope = x.bfloat16(), (rope[0].bfloat16(), rope[1].bfloat16())
         for block in self.blocks:
             x = block(x, rope, mask)
@@ -140,10 +140,10 @@ class StarterModel(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         return functional.linear(hidden, self.embedding.weight)
 
-    def rope(self, length: int) -> tuple[Tensor, Tensor]:
+    def rope(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         half = self.shape.head_width // 2
-        speeds = self.shape.rope_base ** (-torch.arange(half, dtype=torch.float32) / half)
-        angles = torch.arange(length, dtype=torch.float32)[:, None] * speeds
+        speeds = self.shape.rope_base ** (-torch.arange(half, dtype=torch.float32, device=tokens.device) / half)
+        angles = torch.arange(tokens.shape[1], dtype=torch.float32, device=tokens.device)[:, None] * speeds
         return angles.cos()[None, :, None, :], angles.sin()[None, :, None, :]
 
 
@@ -155,6 +155,7 @@ def window_mask(segments: Tensor, window: int) -> Tensor:
     padded = functional.pad(segments, (window, 0), value=-1).view(batch, chunks + 2, chunk)
     keys = torch.cat((padded[:, :-2], padded[:, 1:-1], padded[:, 2:]), dim=-1)
     same = padded[:, 2:, :, None] == keys[..., None, :]
-    distance = torch.arange(chunk)[:, None] + window - torch.arange(3 * chunk)[None, :]
+    positions = torch.arange(3 * chunk, device=segments.device)
+    distance = positions[:chunk, None] + window - positions[None, :]
     near = (distance >= 0) & (distance < window)
     return (same & near).view(batch * chunks, 1, chunk, 3 * chunk)

@@ -1,10 +1,12 @@
-"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--until N] [--threads N]`.
+"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--until N] [--device D] [--threads N]`.
 
 Interrupted, it goes on from the checkpoint when it is started again with the same words. `--until` stops
-before the last step, for a training that goes on with other rows and another schedule.
+before the last step, for a training that goes on with other rows and another schedule. A graphics card is
+used where there is one; a checkpoint may be made on one machine and gone on from on another.
 """
 
 import argparse
+import contextlib
 import math
 import os
 import time
@@ -47,8 +49,9 @@ def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
 class Batches:
     """The rows in an order that the seed fixes, the same again after an interruption."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, device: torch.device) -> None:
         held = np.load(file)
+        self.device = device
         self.tokens, self.weights, self.segments = held["tokens"], held["weights"], held["segments"]
         self.order = np.random.default_rng(2).permutation(len(self.tokens))
 
@@ -56,7 +59,15 @@ class Batches:
         chosen = [self.order[(step * ROWS_A_STEP + row) % len(self.order)] for row in range(ROWS_A_STEP)]
         tokens = torch.from_numpy(self.tokens[chosen].astype(np.int64))
         weights = torch.from_numpy(self.weights[chosen].astype(np.float32)) / 100
-        return tokens, weights, torch.from_numpy(self.segments[chosen].astype(np.int64))
+        segments = torch.from_numpy(self.segments[chosen].astype(np.int64))
+        return tokens.to(self.device), weights.to(self.device), segments.to(self.device)
+
+
+def half_precision(device: torch.device) -> contextlib.AbstractContextManager:
+    """Computes in bfloat16 where that is faster; a processor without such instructions would imitate them slowly."""
+    if device.type == "cpu" and not torch.cpu.get_capabilities().get("avx512_bf16", False):
+        return contextlib.nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
 
 
 def loss_of(model: StarterModel, hidden: Tensor, tokens: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,30 +92,31 @@ def main() -> None:
     arguments.add_argument("--until", type=int)
     arguments.add_argument("--falling", type=float, default=0.4, help="the part of the steps in which the rate falls")
     arguments.add_argument("--peak", type=float, default=1.0, help="the highest rate, against the usual one")
+    arguments.add_argument("--device", type=torch.device, default="cuda" if torch.cuda.is_available() else "cpu")
     arguments.add_argument("--threads", type=int, default=os.cpu_count())
     settings = arguments.parse_args()
     until = settings.until or settings.steps
     torch.set_num_threads(settings.threads)
     torch.manual_seed(3)
 
-    model = StarterModel(Shape())
+    model = StarterModel(Shape()).to(settings.device)
     optimizers = make_optimizers(model)
     peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
     first = 0
     if settings.checkpoint.exists():
-        state = torch.load(settings.checkpoint)
+        state = torch.load(settings.checkpoint, map_location=settings.device)
         model.load_state_dict(state["model"])
         for optimizer, held in zip(optimizers, state["optimizers"]):
             optimizer.load_state_dict(held)
         first = state["step"]
     run = torch.compile(model, dynamic=False)
-    batches = Batches(settings.rows)
+    batches = Batches(settings.rows, settings.device)
     print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters, {len(batches.order)} rows", flush=True)
 
     saved = started = time.monotonic()
     for step in range(first, until):
         tokens, weights, segments = batches[step]
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with half_precision(settings.device):
             loss, said = loss_of(model, run(tokens, segments), tokens, weights)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
