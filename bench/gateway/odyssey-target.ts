@@ -7,7 +7,7 @@ import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { createLedger } from '../../src/billing/ledger.ts'
 import { openAccess } from '../../src/cli/accounts/open-access.ts'
 import { openBilling } from '../../src/cli/billing/open-billing.ts'
-import { openAccounts, type Accounts } from '../../src/cli/open-accounts.ts'
+import { openServingAccounts, type Accounts } from '../../src/cli/open-accounts.ts'
 import { reportToLog } from '../../src/cli/storage/report-to-log.ts'
 import { openTelemetry } from '../../src/cli/telemetry/open-telemetry.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -41,7 +41,7 @@ const operator = { kind: 'operator' } as const
 const config = loadConfig({ ...process.env, ODYSSEY_HOME: process.cwd(), PORT: '0', DATABASE_URL: '' })
 const log = createLog(config.logLevel)
 
-const opened = await openAccounts(config)
+const opened = await openServingAccounts(config)
 const key = await prepare(opened)
 const access = openAccess(opened, config, log)
 const { accounts } = access

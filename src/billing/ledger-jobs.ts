@@ -1,6 +1,5 @@
 import type { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../telemetry/log.ts'
 import { reconcile } from './audits/reconcile.ts'
 import { deleteOldRows } from './retention.ts'
 import { rollUp } from './usage/roll-up.ts'
@@ -11,10 +10,13 @@ const reconcileEveryMs = 3_600_000
 /** Between two batches: those who serve requests write and read in the meantime. */
 const pauseMs = 20
 
+/** Faults are told; all else goes without saying. */
+export type JobsLog = { error(fields: Readonly<Record<string, unknown>>, words: string): void }
+
 export type LedgerJobsOptions = {
   readonly db: Database
   readonly clock: Clock
-  readonly log: Log
+  readonly log: JobsLog
   /** Null keeps every row. */
   readonly ledgerDaysMax: number | null
 }

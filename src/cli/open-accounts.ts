@@ -4,7 +4,7 @@ import type { AccountsParts } from '../accounts/parts.ts'
 import { loadSecrets, type Secrets } from '../config/load-secret.ts'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../db/database.ts'
-import { openDatabase } from '../db/open-database.ts'
+import { openDatabase, openServingDatabase } from '../db/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 
 export type Accounts = {
@@ -15,10 +15,19 @@ export type Accounts = {
 }
 
 /** Opens the data folder, making it on the first use. Several processes may have it open at once. */
-export async function openAccounts(config: Config): Promise<Accounts> {
+export function openAccounts(config: Config): Promise<Accounts> {
+  return openWith(config, openDatabase)
+}
+
+/** As `openAccounts`, for the service, which goes on with other requests while the database is asked. */
+export function openServingAccounts(config: Config): Promise<Accounts> {
+  return openWith(config, openServingDatabase)
+}
+
+async function openWith(config: Config, open: typeof openDatabase): Promise<Accounts> {
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const secrets = loadSecrets(config.home)
-  const db = await openDatabase(config)
+  const db = await open(config)
   const clock = systemClock
   const home = await ensureDefaultHome({ db, clock })
   return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }

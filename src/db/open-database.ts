@@ -3,6 +3,7 @@ import type { Database } from './database.ts'
 import type { MigrationState } from './migrate.ts'
 import { listPostgresMigrations, migratePostgres, openPostgres } from './open-postgres.ts'
 import { listSqliteMigrations, migrateSqlite, openSqlite } from './open-sqlite.ts'
+import { openThreadedSqlite } from './threads/open-threaded-sqlite.ts'
 
 export type DatabasePlace = {
   /** The data folder, which holds the SQLite file. */
@@ -18,6 +19,13 @@ export function sqlitePath({ home }: Pick<DatabasePlace, 'home'>): string {
 /** Opens the one database or the other, and brings its schema up to date. */
 export function openDatabase(place: DatabasePlace): Promise<Database> {
   return place.databaseUrl === null ? openSqlite(sqlitePath(place)) : openPostgres(place.databaseUrl)
+}
+
+/** As `openDatabase`, for a process that serves: while it is asked, and while it writes, the process goes on. */
+export async function openServingDatabase(place: DatabasePlace): Promise<Database> {
+  if (place.databaseUrl !== null) return openPostgres(place.databaseUrl)
+  await migrateSqlite(sqlitePath(place))
+  return openThreadedSqlite(sqlitePath(place))
 }
 
 /** Returns the names of the migrations that were applied. */

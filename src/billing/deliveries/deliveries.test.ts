@@ -164,6 +164,22 @@ onEachDatabase((database) => {
     assert.equal(await again(), null, 'it is void already')
   })
 
+  test('many marks are written together, each once, and kept for as long as anybody asks', async () => {
+    const marked = async () => (await db.selectFrom('deliveries').select('request_id').execute()).length
+    const deliver = async (from: number, count: number) => {
+      for (let number = from; number < from + count; number += 1) deliveries.begin(`req_mark_${number}`)(true)
+      await deliveries.close()
+    }
+    await deliver(0, 3_000)
+    await deliver(2_999, 2)
+    assert.equal(await marked(), 3_001)
+    clock.advance(20 * 60_000 + 1)
+    await deliver(4_000, 1)
+    assert.equal(await marked(), 1_002, 'those that nobody asks for any more go, so many at a time')
+    await deliver(4_001, 1)
+    assert.equal(await marked(), 2)
+  })
+
   test('a client cannot go on for nothing by breaking off each answer', async () => {
     for (const number of [1, 2, 3, 4]) {
       await answer(number, false)

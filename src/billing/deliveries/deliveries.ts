@@ -1,9 +1,10 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { ApiKeyId, RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { RowWriter } from '../../db/rows/row-writer.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { toReversal } from '../ledger-row.ts'
 import type { LedgerLine } from '../read-ledger.ts'
@@ -11,6 +12,8 @@ import { createDeliveryMarks } from './delivery-marks.ts'
 
 /** A client that repeats by itself does so within this. */
 const repeatMsMax = 10 * 60_000
+/** The repeated request waits for it, and no longer than for its ledger row. */
+const lookMsMax = 1_000
 /** As often as the official clients repeat a request unless told otherwise. */
 const reversalsMax = 2
 
@@ -26,7 +29,11 @@ export interface Deliveries {
   hashBody(apiKeyId: ApiKeyId, body: Uint8Array): string
   /** An answer is on its way. Returns what to call when it has left, or never will. */
   begin(requestId: RequestId): (wasDelivered: boolean) => void
-  /** Voids the charge for the same body's answer that was finished and did not reach its client. Returns its request id. */
+  /**
+   * Voids the charge for the same body's answer that was finished and did not reach its client. Returns its request id.
+   *
+   * Throws when the database does not answer soon; the charge then stands, unless it answers later.
+   */
   voidUndelivered(principal: ApiKeyPrincipal, bodyHash: string): Promise<RequestId | null>
   close(): Promise<void>
 }
@@ -41,19 +48,22 @@ export type DeliveriesOptions = {
 
 export function createDeliveries({ db, rows, clock, log, hashKey }: DeliveriesOptions): Deliveries {
   const marks = createDeliveryMarks({ db, clock, log, keepMs: 2 * repeatMsMax })
+  const voidLast = async (principal: ApiKeyPrincipal, bodyHash: string): Promise<RequestId | null> => {
+    const charge = await findLastCharge(db, principal, { bodyHash, fromMs: clock.nowMs() - repeatMsMax })
+    if (charge === null || (await marks.has(charge.request_id))) return null
+    const { sequence: _, ...row } = charge
+    await rows.write([toReversal(row, clock.nowMs())])
+    const words = 'an answer that did not reach its client was asked for again: its charge is void'
+    log.info({ requestId: charge.request_id }, words)
+    return charge.request_id
+  }
+  // Bytes would be made into this for every request.
+  const key = createSecretKey(hashKey)
   return {
     hashBody: (apiKeyId, body) =>
-      createHmac('sha256', hashKey).update(apiKeyId).update('\0').update(body).digest('base64url').slice(0, 22),
+      createHmac('sha256', key).update(apiKeyId).update('\0').update(body).digest('base64url').slice(0, 22),
     begin: (requestId) => marks.begin(requestId),
-    async voidUndelivered(principal, bodyHash) {
-      const charge = await findLastCharge(db, principal, { bodyHash, fromMs: clock.nowMs() - repeatMsMax })
-      if (charge === null || (await marks.has(charge.request_id))) return null
-      const { sequence: _, ...row } = charge
-      await rows.write([toReversal(row, clock.nowMs())])
-      const words = 'an answer that did not reach its client was asked for again: its charge is void'
-      log.info({ requestId: charge.request_id }, words)
-      return charge.request_id
-    },
+    voidUndelivered: (principal, bodyHash) => inTime(clock, lookMsMax, voidLast(principal, bodyHash)),
     close: () => marks.close(),
   }
 }

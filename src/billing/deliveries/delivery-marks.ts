@@ -1,12 +1,14 @@
+import { sql } from 'kysely'
 import type { RequestId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 /** Written this much later, many at a time: nobody waits for it. */
 const writeAfterMs = 1_000
-/** Deleting old marks waits for the disk just as writing new ones does, and nothing is lost by doing it later. */
-const pruneEveryMs = 60_000
+/** More than are written at a time under the heaviest load, and few enough that nobody else who writes waits for long. */
+const prunedAtOnce = 2_000
 
 export type DeliveryMarksOptions = {
   readonly db: Database
@@ -30,7 +32,6 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
   let delivered: RequestId[] = []
   let callOff: (() => void) | null = null
   let writing = Promise.resolve()
-  let prunedAtMs = -Infinity
 
   async function write(): Promise<void> {
     callOff = null
@@ -39,12 +40,7 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
     try {
       const nowMs = clock.nowMs()
       await writeMarks(db, batch, nowMs)
-      if (clock.monotonicMs() - prunedAtMs < pruneEveryMs) return
-      prunedAtMs = clock.monotonicMs()
-      await db
-        .deleteFrom('deliveries')
-        .where('at', '<', nowMs - keepMs)
-        .execute()
+      await prune(db, nowMs - keepMs)
     } catch (error) {
       // A mark that is missing costs at most the charge for an answer whose client asks for it once more.
       log.warn({ error }, 'the marks of delivered answers could not be written')
@@ -80,16 +76,24 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
   }
 }
 
-/** SQLite takes at most 32,766 values in one statement. */
-const marksPerStatement = 10_000
-
+/** All as one value: a statement with two for each mark would take longer to put together than to run. */
 async function writeMarks(db: Database, ids: readonly RequestId[], nowMs: number): Promise<void> {
-  for (let done = 0; done < ids.length; done += marksPerStatement) {
-    const marks = ids.slice(done, done + marksPerStatement).map((id) => ({ request_id: id, at: nowMs }))
-    await db
-      .insertInto('deliveries')
-      .values(marks)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-  }
+  if (ids.length === 0) return
+  const list = JSON.stringify(ids)
+  const marks = isPostgres(db)
+    ? sql`json_array_elements_text(${list}::json) as mark (value)`
+    : sql`json_each(${list}) as mark`
+  await sql`
+    insert into deliveries (request_id, at) select mark.value, cast(${nowMs} as bigint) from ${marks} where true
+    on conflict do nothing`.execute(db)
+}
+
+async function prune(db: Database, beforeMs: number): Promise<void> {
+  const old = db
+    .selectFrom('deliveries')
+    .select('request_id')
+    .where('at', '<', beforeMs)
+    .orderBy('at')
+    .limit(prunedAtOnce)
+  await db.deleteFrom('deliveries').where('request_id', 'in', old).execute()
 }

@@ -2,6 +2,8 @@ import { createAccessCache, type AccessCache } from '../../accounts/access/acces
 import type { Config } from '../../config/schema.ts'
 import { accessChannel } from '../../db/access-changes.ts'
 import { listenPostgres } from '../../db/listen-postgres.ts'
+import { sqlitePath } from '../../db/open-database.ts'
+import { openSqliteToRead } from '../../db/open-sqlite.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Accounts } from '../open-accounts.ts'
 import { anchorFileIn, keepAnchors } from './audit-anchors.ts'
@@ -15,14 +17,22 @@ export type Access = {
 
 /** A file is read in microseconds, so whoever asks soon after a change made by a command already sees it. */
 const fileTimes = { confirmMs: 250, confirmBeforeUseMs: 20 }
-/** Changes are told; the counter is for what was not heard. */
-const serverTimes = { confirmMs: 1_000, confirmBeforeUseMs: null }
+/** Changes are told; the counter is for what was not heard, which so counts within a second, the pause between two looks included. */
+const serverTimes = { confirmMs: 500, confirmBeforeUseMs: null }
 
 /** Starts to keep track of who may do what, and to anchor the record of its changes. */
 export function openAccess(accounts: Accounts, { home, databaseUrl, server }: Config, log: Log): Access {
   const { db, clock, hashSecret } = accounts.apiKeys
+  const nearby = databaseUrl === null ? openSqliteToRead(sqlitePath({ home })) : null
   const times = databaseUrl === null ? fileTimes : serverTimes
-  const cache = createAccessCache({ db, clock, hashSecret, ...times, outageMs: server.keyOutageSeconds * 1_000 })
+  const cache = createAccessCache({
+    db: nearby ?? db,
+    usesDb: db,
+    clock,
+    hashSecret,
+    ...times,
+    outageMs: server.keyOutageSeconds * 1_000,
+  })
   const stopListening =
     databaseUrl === null
       ? () => Promise.resolve()
@@ -35,6 +45,7 @@ export function openAccess(accounts: Accounts, { home, databaseUrl, server }: Co
       stopAnchoring()
       await stopListening()
       await cache.close()
+      await nearby?.destroy()
     },
   }
 }

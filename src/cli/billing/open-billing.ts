@@ -1,8 +1,10 @@
 import { createDeliveries, type Deliveries } from '../../billing/deliveries/deliveries.ts'
 import { startLedgerJobs } from '../../billing/ledger-jobs.ts'
+import { startLedgerJobsThread } from '../../billing/ledger-jobs-thread.ts'
 import { openPriceBook, type LivePriceBook } from '../../billing/prices/live-price-book.ts'
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
+import { sqlitePath } from '../../db/open-database.ts'
 import type { RowWriter } from '../../db/rows/row-writer.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -41,7 +43,11 @@ export async function openBilling({ accounts, rows, config, log }: BillingParts)
     )
   }
   const deliveries = createDeliveries({ db, rows, clock: systemClock, log, hashKey: secrets.keyHashSecret })
-  const stopJobs = startLedgerJobs({ db, clock: systemClock, log, ledgerDaysMax })
+  const jobs = { clock: systemClock, log, ledgerDaysMax }
+  const stopJobs =
+    config.databaseUrl === null
+      ? startLedgerJobsThread({ ...jobs, path: sqlitePath(config) })
+      : startLedgerJobs({ ...jobs, db })
   return {
     prices,
     deliveries,

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { connectFile } from '../open-sqlite.ts'
+import { connectFile } from '../connect-file.ts'
 import { isRefusedBySqlite, sqliteCode } from './insert-rows.ts'
 import type { NewRow } from './row-writer.ts'
 
@@ -22,6 +22,12 @@ export type WorkerAnswer = {
 }
 
 const busy = 5
+/**
+ * What has been written is copied to its place in the file by a commit that finds so many pages waiting for it, in
+ * which answers wait too. Other writers do that from 1,000 pages on, so that here little is ever left to copy; and
+ * 32 MiB are the most that the log takes when there are none.
+ */
+const checkpointPages = 8_192
 const settings = workerData as WorkerSettings
 
 let sqlite: DatabaseSync | null = null
@@ -48,6 +54,7 @@ function tryToWrite(rows: readonly NewRow[]): WorkerAnswer['failure'] {
 
 function connect({ path, pagesMax }: WorkerSettings): DatabaseSync {
   const opened = connectFile(path)
+  opened.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   if (pagesMax !== undefined) opened.exec(`PRAGMA max_page_count = ${pagesMax}`)
   return opened
 }
