@@ -51,8 +51,8 @@ const server = z.strictObject({
     .array(z.string())
     .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
     .default([]),
-  /** How long keys that are in use go on working while the database is away. */
-  keyOutageSeconds: z.int().min(0).max(3_600).default(60),
+  /** How long keys that are in use go on working while the database is away; a minute's outage and its end fit in. */
+  keyOutageSeconds: z.int().min(0).max(3_600).default(90),
 })
 
 const limits = z.strictObject({

@@ -5,10 +5,12 @@
 //                        changes is read, which happens all the time
 //   the database away    known keys work for a while after it was last heard of, unknown ones do not
 
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
 import { readAccessChanges } from '../../db/access-changes.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
 import { hashKey, isWellFormedKey } from '../key-format.ts'
 import { readKeyAccess, type KeyAccess } from './key-access.ts'
 import { LastUsed } from './last-used.ts'
@@ -16,7 +18,10 @@ import { RunningKeys, type EndReason } from './running-keys.ts'
 import { createSingleFlight } from './single-flight.ts'
 
 export type AccessCacheOptions = {
+  /** What is asked while a request waits. */
   readonly db: Database
+  /** Where the last uses of keys are written; `db` unless given. */
+  readonly usesDb?: Database
   readonly clock: Clock
   readonly hashSecret: Uint8Array
   /** How often the counter of changes is read at the least. */
@@ -71,6 +76,8 @@ class Cache {
   readonly #known = new Map<string, KeyAccess>()
   readonly #unknown = new Set<string>()
   readonly #lastUsed: LastUsed
+  /** Bytes would be made into this for every request. */
+  readonly #hashSecret: KeyObject
   readonly #confirm: () => Promise<void>
   #lookups = 0
   #count = -1
@@ -86,8 +93,9 @@ class Cache {
 
   constructor(options: AccessCacheOptions) {
     this.#options = options
+    this.#hashSecret = createSecretKey(options.hashSecret)
     this.running = new RunningKeys(options.clock)
-    this.#lastUsed = new LastUsed(options)
+    this.#lastUsed = new LastUsed({ db: options.usesDb ?? options.db, clock: options.clock })
     this.#confirm = createSingleFlight(() => this.#readChanges())
     this.#lastUsedWrittenMs = options.clock.monotonicMs()
     this.#scheduleTick()
@@ -95,7 +103,7 @@ class Cache {
 
   async find(key: string): Promise<KeyAccess | null> {
     if (!isWellFormedKey(key)) return null
-    const hash = hashKey(this.#options.hashSecret, key)
+    const hash = hashKey(this.#hashSecret, key)
     if (this.#mustConfirm()) await this.#confirmInTime()
     const access = this.#unknown.has(hash) ? null : (this.#known.get(hash) ?? (await this.#lookUp(hash)))
     if (access === null || this.running.hasExpired(access)) return null
@@ -138,7 +146,7 @@ class Cache {
 
   async #confirmInTime(): Promise<void> {
     try {
-      await this.#inTime(this.#confirm())
+      await inTime(this.#options.clock, lookupMsMax, this.#confirm())
     } catch (error) {
       const { clock, outageMs } = this.#options
       const isRecent = clock.monotonicMs() - this.#confirmedMs <= outageMs
@@ -150,10 +158,11 @@ class Cache {
   async #lookUp(hash: string): Promise<KeyAccess | null> {
     if (this.#lookups >= lookupsMax) throw unavailable(null)
     this.#lookups += 1
+    const { db, clock } = this.#options
     try {
       for (;;) {
         const generation = this.#generation
-        const [access = null] = await this.#inTime(readKeyAccess(this.#options.db, [hash]))
+        const [access = null] = await inTime(clock, lookupMsMax, readKeyAccess(db, [hash]))
         // What was read before a change must not be remembered after it.
         if (generation !== this.#generation) continue
         this.#remember(hash, access)
@@ -235,13 +244,6 @@ class Cache {
     } catch {
       // The next tick tries again; until it succeeds the outage counts from the last success.
     }
-  }
-
-  #inTime<Result>(work: Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.#options.clock.after(lookupMsMax, () => reject(new Error('The database takes too long.')))
-      work.then(resolve, reject).finally(cancel)
-    })
   }
 }
 

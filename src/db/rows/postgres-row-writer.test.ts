@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgresServer, type PostgresServer } from '../../../scripts/postgres/start-server.ts'
 import { ledgerRow } from '../../../test/harness/ledger-row.ts'
 import { until } from '../../../test/harness/start-service.ts'
@@ -80,6 +81,26 @@ test('while the server is away rows are kept, and it has each once when it is ba
   const more = newRows(1)
   await writer.write(more.rows)
   assert.deepEqual([await more.written(), spoolFiles()], [1, []])
+})
+
+test('a server that hangs keeps no row waiting that comes after the first', async (context) => {
+  const writer = await openWriter(context)
+  const { rows, written } = newRows(30)
+  const [first, ...others] = rows
+  await server.freeze()
+  try {
+    await writer.write([first!])
+    // All along what is kept is tried again, which takes until the server is given up.
+    for (const row of others) {
+      const waited = sleep(4_000, 'waits', { ref: false })
+      assert.equal(await Promise.race([writer.write([row]).then(() => 'kept'), waited]), 'kept')
+      await sleep(100)
+    }
+  } finally {
+    server.thaw()
+  }
+  await until(() => spoolFiles().length === 0, 'The rows did not go to PostgreSQL.')
+  assert.equal(await written(), rows.length)
 })
 
 test('it catches up also while rows keep coming', async (context) => {

@@ -1,15 +1,15 @@
 import { systemClock, type Clock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
 import { createTurns } from '../../lib/turns.ts'
 import type { Database } from '../database.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'
 import { insertRows } from './insert-rows.ts'
 import type { NewRow, RowWriter, StorageReport } from './row-writer.ts'
-import { replaySpool } from './replay-spool.ts'
+import { createReplayer } from './replayer.ts'
 import { openSpool } from './spool.ts'
 
 /** A request's last bytes wait for its row: they do not wait longer than this for a slow database. */
 const patienceMs = 1_000
-const replayPauseMs = 1_000
 
 /** Some 350,000 rows; hours without a database for all but the busiest. */
 const spoolBytesMax = 256 * 1024 * 1024
@@ -35,9 +35,22 @@ export async function openPostgresRowWriter(settings: Settings): Promise<RowWrit
   const { db, folder, report, clock = systemClock, bytesMax = spoolBytesMax } = settings
   const spool = openSpool(folder, bytesMax)
   const storage = createFaultKeeper(report)
-  let replaying: Promise<void> | null = null
-  let callOff: (() => void) | null = null
   const inTurn = createTurns()
+  const replayer = createReplayer({
+    db,
+    spool,
+    report,
+    clock,
+    inTurn,
+    turnMsMax: patienceMs,
+    onDone() {
+      storage.clear()
+      report.recovered('PostgreSQL has all ledger rows again.')
+    },
+    async onFailure() {
+      if (storage.fault() !== null) await storage.keep(() => spool.probe()).catch(() => {})
+    },
+  })
 
   async function commit(rows: readonly NewRow[]): Promise<void> {
     if (spool.fileCount() === 0) {
@@ -49,43 +62,18 @@ export async function openPostgresRowWriter(settings: Settings): Promise<RowWrit
     try {
       await storage.keep(() => spool.append(rows))
     } finally {
-      scheduleReplay()
+      replayer.runSoon()
     }
   }
 
-  function scheduleReplay(): void {
-    callOff ??= clock.after(replayPauseMs, () => {
-      callOff = null
-      replaying ??= replay().finally(() => {
-        replaying = null
-      })
-    })
-  }
-
-  async function replay(): Promise<void> {
-    try {
-      await replaySpool(spool, { db, report, filesLeft: 1 })
-      // Under load there is always one more file, unless new rows wait until the last one is written.
-      await inTurn(() => replaySpool(spool, { db, report, filesLeft: 0 }))
-      storage.clear()
-      report.recovered('PostgreSQL has all ledger rows again.')
-    } catch {
-      // It was reported when it began, and is tried again until it is over.
-      if (storage.fault() !== null) await storage.keep(() => spool.probe()).catch(() => {})
-      scheduleReplay()
-    }
-  }
-
-  if (spool.fileCount() > 0) await replay()
+  if (spool.fileCount() > 0) await replayer.run()
   const gathered = gatherWrites((rows) => inTurn(() => commit(rows)))
   return {
     write: gathered.write,
     fault: storage.fault,
     async close() {
       await gathered.idle()
-      callOff?.()
-      await replaying
-      callOff?.()
+      await replayer.stop()
       await spool.close()
       await db.destroy()
     },
@@ -93,21 +81,16 @@ export async function openPostgresRowWriter(settings: Settings): Promise<RowWrit
 }
 
 /** Null when the rows are in the database, else why that is not known. */
-function insertWithin(
+async function insertWithin(
   rows: readonly NewRow[],
   { db, clock }: { readonly db: Database; readonly clock: Clock },
 ): Promise<Error | null> {
-  return new Promise((resolve) => {
-    const stop = clock.after(patienceMs, () => resolve(new Error(`No answer within ${patienceMs} ms.`)))
-    const end = (outcome: Error | null) => {
-      stop()
-      resolve(outcome)
-    }
-    insertRows(db, rows).then(
-      () => end(null),
-      (error: unknown) => end(error instanceof Error ? error : new Error(String(error))),
-    )
-  })
+  try {
+    await inTime(clock, patienceMs, insertRows(db, rows))
+    return null
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
 
 /** Remembers why nothing can be written, and reports the beginning and the end of it. */

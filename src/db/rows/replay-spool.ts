@@ -15,10 +15,13 @@ type ReplayParts = {
 
 /** Writes what is in the spool to the database, the oldest first. Throws when the database does not take it. */
 export async function replaySpool(spool: Spool, { db, report, filesLeft }: ReplayParts): Promise<void> {
-  while (spool.fileCount() > filesLeft) {
-    const file = await spool.oldest()
-    if (file !== null) await spool.remove(await replayFile(file, db, report))
-  }
+  while (spool.fileCount() > filesLeft) await replayOldest(spool, { db, report })
+}
+
+/** The same for one file. New rows go to another one meanwhile. */
+export async function replayOldest(spool: Spool, { db, report }: Omit<ReplayParts, 'filesLeft'>): Promise<void> {
+  const file = await spool.oldest()
+  if (file !== null) await spool.remove(await replayFile(file, db, report))
 }
 
 async function replayFile(file: SpoolFile, db: Database, report: StorageReport): Promise<SpoolFile> {

@@ -6,13 +6,16 @@
 // A bucket's level and all leases together never exceed the limit, and neither do what is
 // spent of a fund and its leases: so no gateway needs to know what the others do.
 
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 
 const partsPerToken = 60_000
 
-/** A lease that is not renewed for so long is void; a gateway that cannot renew no longer uses it. */
+/**
+ * A lease that is not renewed for so long is void, for gateways that were in touch with the database meanwhile; a
+ * gateway that cannot renew no longer uses it.
+ */
 export const leaseMs = 20_000
 
 export type Exchange = {
@@ -29,6 +32,8 @@ export type Exchange = {
   /** Less than this is of no use, more than `wanted` is not asked for. */
   readonly needed: number
   readonly wanted: number
+  /** How long the gateway has been in touch with the database, asked when that has answered. */
+  inTouchMs(): number
 }
 
 export type Exchanged = {
@@ -91,20 +96,22 @@ function tryExchange(
       .where('counter_id', '=', exchange.counterId)
       .execute()
     const others = leases.filter(({ gateway_id }) => gateway_id !== exchange.gatewayId)
-    const vanished = others.filter(({ expires_at }) => expires_at <= counter.now)
+    const canTell = exchange.inTouchMs() >= leaseMs
+    const vanished = canTell ? others.filter(({ expires_at }) => expires_at <= counter.now) : []
     if (exchange.kind === 'fund' && vanished.length > 0 && truth === null) return null
-    const sumOf = (held: typeof leases) => held.reduce((sum, { amount }) => sum + amount, 0)
+    const sumOf = (held: readonly Lease[]) => held.reduce((sum, { amount }) => sum + amount, 0)
     const held = sumOf(others) - sumOf(vanished)
     const unaccounted = Math.min(sumOf(vanished), Math.max(0, (truth ?? 0) - counter.level - exchange.spent))
     const result =
       exchange.kind === 'bucket'
         ? fromBucket(exchange, counter, held)
         : fromFund(exchange, { ...counter, unaccounted }, held)
-    await write(transaction, exchange, { ...result, now: counter.now })
+    await write(transaction, exchange, { ...result, now: counter.now, vanished })
     return result
   })
 }
 
+type Lease = Selectable<Tables['limit_leases']>
 type Counter = { readonly level: number; readonly at: number; readonly now: number }
 
 async function lockCounter(
@@ -162,13 +169,14 @@ function grant(free: number, needed: number, wanted: number): number {
 async function write(
   transaction: Transaction<Tables>,
   { counterId, gatewayId, kept }: Exchange,
-  { level, granted, now }: Result & { readonly now: number },
+  { level, granted, now, vanished }: Result & { readonly now: number; readonly vanished: readonly Lease[] },
 ): Promise<void> {
   await transaction.updateTable('limit_counters').set({ level, at: now }).where('id', '=', counterId).execute()
+  const over = [gatewayId, ...vanished.map(({ gateway_id }) => gateway_id)]
   await transaction
     .deleteFrom('limit_leases')
     .where('counter_id', '=', counterId)
-    .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('gateway_id', '=', gatewayId)]))
+    .where('gateway_id', 'in', over)
     .execute()
   if (kept + granted <= 0) return
   await transaction

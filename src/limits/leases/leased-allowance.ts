@@ -3,12 +3,16 @@
 // back what it has not used for a while.
 
 import type { Clock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
 import type { Fund } from '../allowances/fund-allowance.ts'
+import type { Contact } from './contact.ts'
 import { exchangeLease, leaseMs, type Exchange, type Exchanged, type LeaseParts } from './exchange-lease.ts'
 
 export type LeasedParts = LeaseParts & {
   readonly clock: Clock
   readonly gatewayId: string
+  /** The gateway's, whatever it asks the database for. */
+  readonly contact: Contact
   onError(error: unknown): void
 }
 
@@ -23,6 +27,8 @@ export type LeasedFor = {
 const renewEveryMs = 1_000
 /** So much of a limit at most is taken before it is asked for. */
 const aheadShare = 20
+/** A request waits no longer than this for a database that does not answer: as long as for a connection to it. */
+const patienceMs = 5_000
 /** A lease is void for its holder before it is for the others. */
 const safetyMs = 2_000
 
@@ -38,10 +44,11 @@ export class LeasedAllowance implements Fund {
   #shared: Exchanged = { granted: 0, free: 0, spent: 0 }
   #sharedAtMs = 0
   #validUntilMs = -Infinity
-  /** Taken since the last exchange: so much will soon be needed again. */
+  /** Taken since the last exchange, or asked for in vain: so much will soon be needed again. */
   #takenOfLate = 0
-  #needs: number[] = []
+  readonly #needs = new Set<{ readonly amount: number }>()
   #exchanging: Promise<void> | null = null
+  #exchangingSinceMs = 0
   #next: Promise<void> | null = null
   #cancelRenewal: (() => void) | null = null
 
@@ -101,9 +108,19 @@ export class LeasedAllowance implements Fund {
 
   /** Resolves when the database was asked for it; all who come while it is being asked share the next time. */
   async replenish(amount: number): Promise<void> {
-    this.#needs.push(amount)
+    const need = { amount }
+    this.#needs.add(need)
     this.#next ??= this.#inTurn(this.#exchanging)
-    await this.#next
+    const { clock } = this.#parts
+    const waitedMs = this.#exchanging === null ? 0 : clock.monotonicMs() - this.#exchangingSinceMs
+    try {
+      await inTime(clock, patienceMs - waitedMs, this.#next)
+    } catch (error) {
+      this.#needs.delete(need)
+      // Who asks again soon shall find something, however long the database takes.
+      this.#takenOfLate += amount
+      throw error
+    }
   }
 
   waitMs(amount: number): number | null {
@@ -130,9 +147,11 @@ export class LeasedAllowance implements Fund {
     // A failure before is told to those who waited for that one.
     await before?.catch(() => {})
     this.#next = null
-    const needs = this.#needs.splice(0)
+    const needs = [...this.#needs].map(({ amount }) => amount)
+    this.#needs.clear()
     const inHand = Math.min(this.#inHand, this.free())
-    const needed = Math.max(0, Math.min(...needs) - inHand)
+    // Those who gave up waiting need nothing any more.
+    const needed = needs.length === 0 ? 0 : Math.max(0, Math.min(...needs) - inHand)
     const wanted = Math.max(needed, needs.reduce((sum, need) => sum + need, 0) + this.#ahead() - inHand)
     const exchanging = this.#exchange({ needed, wanted, kept: this.#kept() })
     this.#exchanging = exchanging
@@ -153,9 +172,10 @@ export class LeasedAllowance implements Fund {
   }
 
   async #exchange({ needed, wanted, kept }: Pick<Exchange, 'needed' | 'wanted' | 'kept'>): Promise<void> {
-    const { clock, gatewayId } = this.#parts
+    const { clock, gatewayId, contact } = this.#parts
     const { id, kind, readSpent } = this.#for
     const startedMs = clock.monotonicMs()
+    this.#exchangingSinceMs = startedMs
     const holding = kind === 'fund' ? kept - this.#reserved : kept
     // What is neither kept nor reserved is given back; a lease that has run out has nothing to give.
     const surplus = startedMs < this.#validUntilMs ? this.#inHand - holding : Math.min(0, this.#inHand)
@@ -163,18 +183,21 @@ export class LeasedAllowance implements Fund {
     this.#unsent = { returned: 0, spent: 0 }
     this.#inHand = holding
     this.#takenOfLate = 0
-    const exchange = { counterId: id, gatewayId, kind, limit: this.#limit, kept, spent, needed, wanted }
+    const inTouchMs = () => contact.lastsMs(startedMs)
+    const exchange = { counterId: id, gatewayId, kind, limit: this.#limit, kept, spent, needed, wanted, inTouchMs }
     try {
       const exchanged = await exchangeLease(
         this.#parts,
         { ...exchange, returned: kind === 'bucket' ? returned + surplus : 0 },
         readSpent ?? (() => Promise.resolve(0)),
       )
+      contact.answered(startedMs)
       this.#inHand += exchanged.granted
       this.#shared = exchanged
       this.#sharedAtMs = clock.monotonicMs()
       this.#validUntilMs = startedMs + leaseMs - safetyMs
     } catch (error) {
+      contact.lost()
       // It may have been done or not: what was used is told again, what would be given back is given up.
       this.#unsent.returned += Math.min(0, returned)
       this.#unsent.spent += spent

@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { budgetOf, createTestLimiter, limitOf, principal } from '../../../test/harness/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { createPostgresDatabase } from '../../../test/harness/shared-postgres.ts'
+import { until } from '../../../test/harness/start-service.ts'
 import { ApiError } from '../../core/error.ts'
 import { zeroUsage } from '../../core/generation.ts'
 import type { Database } from '../../db/database.ts'
@@ -37,12 +38,17 @@ type Gateway = {
 
 type Settings = { readonly limits?: readonly Limit[]; readonly budgets?: readonly Budget[] }
 
-function openGateways(count: number, settings: Settings, clock: Clock = systemClock): Gateway[] {
+function openGateways(
+  count: number,
+  settings: Settings,
+  clock: Clock = systemClock,
+  wrap: (db: Database) => Database = (db) => db,
+): Gateway[] {
   const ledger = { spent: 0 }
   const now = clock === systemClock ? {} : { now: () => sql<number>`${sql.lit(clock.nowMs())}::bigint` }
   return Array.from({ length: count }, () => {
     const db = connectPostgres(url)
-    const shared = createSharedAllowances({ db, clock, onError() {}, ...now })
+    const shared = createSharedAllowances({ db: wrap(db), clock, onError() {}, ...now })
     const readSpent = () => Promise.resolve({ micros: ledger.spent, tokens: 0 })
     const { limiter, book } = createTestLimiter({ clock, ...settings, parts: { ...shared, readSpent } })
     const leave = async () => {
@@ -157,13 +163,72 @@ test('the lease of a gateway that vanished goes back, less what the ledger says 
   const refused = await alive!.limiter.admit({ principal, model: 'hal-1.0' })
   const early = refused.reserve(wish(2_000))
   assert.equal(await Promise.race([early.then(() => 'reserved'), sleep(300, 'waits')]), 'waits')
-  clock.advance(leaseMs)
+  // It goes on asking all the time, and only so it can tell that the other one has vanished.
+  for (let elapsedMs = 0; elapsedMs <= leaseMs; elapsedMs += 1_000) {
+    clock.advance(1_000)
+    await until(async () => (await counter('budget_dead')).at === clock.nowMs(), 'It did not ask again.')
+  }
   await early
   const { level } = await counter('budget_dead')
   assert.equal(level, 4_000)
   const most = await alive!.limiter.admit({ principal, model: 'hal-1.0' })
   await most.reserve(wish(4_000))
   await alive!.leave()
+})
+
+test('what a gateway spent while the database was away is neither forgotten nor counted twice', async () => {
+  const settings = { budgets: [budgetOf({ id: 'budget_away', microsMax: 10_000 })] }
+  const [firstClock, secondClock] = [createManualClock(), createManualClock()]
+  const [first] = openGateways(1, settings, firstClock)
+  const [second] = openGateways(1, settings, secondClock)
+  const spending = await first!.limiter.admit({ principal, model: 'hal-1.0' })
+  await spending.reserve(wish(3_000))
+  // The database has been away for a minute. The second gateway is back before the first one, whose rows are on its disk.
+  secondClock.advance(60_000)
+  const early = await second!.limiter.admit({ principal, model: 'hal-1.0' })
+  const reserving = early.reserve(wish(8_000))
+  assert.equal(await Promise.race([reserving.then(() => 'reserved'), sleep(300, 'waits')]), 'waits')
+  firstClock.advance(60_000)
+  spending.settle({ usage: zeroUsage, costMicros: 3_000, atMs: firstClock.nowMs() })
+  first!.ledger.spent = second!.ledger.spent = 3_000
+  const isTold = async () => {
+    firstClock.advance(1_000)
+    return (await counter('budget_away')).level === 3_000
+  }
+  await until(isTold, 'It did not tell what it had spent.')
+  const refused = assert.rejects(reserving, (error) => error instanceof ApiError && error.code === 'budget-exceeded')
+  secondClock.advance(250)
+  await refused
+  const rest = await second!.limiter.admit({ principal, model: 'hal-1.0' })
+  await rest.reserve(wish(7_000))
+  assert.equal((await counter('budget_away')).level, 3_000)
+  await first!.leave()
+  await second!.leave()
+})
+
+test('a database that hangs keeps a request waiting only for some seconds, and the next ones not at all', async () => {
+  const clock = createManualClock()
+  const answering = Promise.withResolvers<void>()
+  const limits = [limitOf({ id: 'limit_hangs', inputTokensPerMinute: 1_000 })]
+  const [gateway] = openGateways(1, { limits }, clock, (db) => answerAfter(db, answering.promise))
+  const reserve = async () => (await gateway!.limiter.admit({ principal, model: 'hal-1.0' })).reserve(wish(10))
+  const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
+  const first = reserve()
+  const second = reserve()
+  const refused = Promise.all([assert.rejects(first, isUnavailable), assert.rejects(second, isUnavailable)])
+  await setImmediate()
+  clock.advance(5_000)
+  await refused
+  const third = assert.rejects(reserve(), isUnavailable)
+  await setImmediate()
+  clock.advance(0)
+  await third
+  answering.resolve()
+  // Those who gave up are expected back: it holds enough for more than the one it had asked for.
+  const held = async () => (await leases('limit_hangs')).reduce((sum, { amount }) => sum + amount, 0)
+  await until(async () => (await held()) >= 20, 'Nothing was taken for those who gave up.')
+  await reserve()
+  await gateway!.leave()
 })
 
 test('without the database a gateway gives out what it holds, and then says that it cannot tell', async () => {
@@ -218,6 +283,17 @@ test('what nobody has used for longer than a month is forgotten', async () => {
   assert.deepEqual(left, [{ id: 'old_39' }])
   await db.destroy()
 })
+
+/** Nothing that the database is asked is answered before that. */
+function answerAfter(db: Database, answering: Promise<void>): Database {
+  return db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      await answering
+      return result
+    },
+  })
+}
 
 async function counter(id: string) {
   const db = connectPostgres(url)
