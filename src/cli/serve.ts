@@ -35,7 +35,8 @@ import { withdrawSwapRequest } from './engines/swap-request.ts'
 import { swapWeights } from './engines/swap-weights.ts'
 import { watchQueues } from './engines/watch-queues.ts'
 import { watchSwapRequests } from './engines/watch-swap-requests.ts'
-import { openAccounts, type Accounts } from './open-accounts.ts'
+import { openServingAccounts, type Accounts } from './open-accounts.ts'
+import { rehearse } from './rehearse.ts'
 import { removeStatus, writeStatus, type ServiceStatus } from './status-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
 import { reportToLog } from './storage/report-to-log.ts'
@@ -54,7 +55,7 @@ export async function serveCommand(): Promise<void> {
   withdrawSwapRequest(config.home)
   const log = createLog(config.logLevel)
   requireSoundDatabase(config)
-  const access = openAccess(await openAccounts(config), config, log)
+  const access = openAccess(await openServingAccounts(config), config, log)
   const { accounts } = access
   const rows = await openRowWriter(config, reportToLog(log))
   const limits = await openServiceLimits(accounts, config, log)
@@ -65,7 +66,7 @@ export async function serveCommand(): Promise<void> {
   const catalog = createCatalogOf(config, pool)
   const tracker = createRequestTracker()
   const telemetry = await openTelemetry(config, catalog, log)
-  const app = createService(accounts, {
+  const app = await createService(accounts, {
     access: access.cache,
     telemetry,
     config,
@@ -140,25 +141,34 @@ type ServiceParts = {
   readonly telemetry: Telemetry
 }
 
-function createService(
+async function createService(
   accounts: Accounts,
   { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry }: ServiceParts,
-): Service {
+): Promise<Service> {
   const { metrics, tracing } = telemetry
+  const protocols = createProtocols(accounts, config, pool)
+  // While the engines' children load their weights.
+  await rehearse(protocols)
   const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
   return createApp({
     deliveries: billing.deliveries,
     inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
     access,
     trustedProxies: config.server.trustedProxies,
-    chatCompletions: createChatCompletions(createFingerprint(config, pool)),
-    messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
+    ...protocols,
     tracker,
     log,
     metrics,
     tracing,
     management: createManagement(accounts, { config, pool, limits }),
   })
+}
+
+function createProtocols(accounts: Accounts, config: Config, pool: EnginePool) {
+  return {
+    chatCompletions: createChatCompletions(createFingerprint(config, pool)),
+    messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
+  }
 }
 
 /** Made anew for each request, because a swap of weights changes the fingerprint. */

@@ -12,9 +12,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
 import { eventsInFlightMax, type DraftCounts, type TaskId } from '../ipc.ts'
-import type { LogitIndex, Native } from './native.ts'
+import { advanceAnswer } from './advance-answer.ts'
+import { BatchAssembler, type Chunk, type TaskInSlot } from './batch-assembler.ts'
+import type { Native } from './native.ts'
 import type { PromptCache } from './prompt-cache.ts'
-import { draftTogether } from './speculation/draft-together.ts'
 import { beginTask, type Task } from './task.ts'
 
 export type DecodeLoopOutput = {
@@ -24,22 +25,13 @@ export type DecodeLoopOutput = {
   failed(id: TaskId, error: unknown): void
 }
 
-type TaskInSlot = { readonly task: Task; readonly slot: number }
-
-/** A task's share of a batch: its own tokens, and guessed ones behind them. */
-type Share = TaskInSlot & { readonly tokens: Uint32Array; readonly draft: Uint32Array }
-
-/** `logits` are where it is sampled: behind its last token and behind each of the draft, nowhere while its prompt goes on. */
-type Chunk = Share & { readonly logits: readonly LogitIndex[] }
-
-const nothing = new Uint32Array()
-
 const restBeforeSavingMs = 1_000
 
 export class DecodeLoop {
   readonly #native: Native
   readonly #output: DecodeLoopOutput
   readonly #cache: PromptCache
+  readonly #batches: BatchAssembler
   readonly #slots: (Task | null)[]
   readonly #waiting: Task[] = []
   /** Has left the queue and is being brought into a slot. */
@@ -47,12 +39,12 @@ export class DecodeLoop {
   #outbox: (readonly [TaskId, GenerationEvent])[] = []
   #wake: () => void = () => {}
   #steps = 0
-  #drafted = 0
   #accepted = 0
 
   constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput) {
     this.#native = native
     this.#cache = cache
+    this.#batches = new BatchAssembler(native, cache)
     this.#output = output
     this.#slots = Array.from({ length: native.slots }, () => null)
   }
@@ -63,7 +55,7 @@ export class DecodeLoop {
   }
 
   get drafts(): DraftCounts {
-    return { drafted: this.#drafted, accepted: this.#accepted }
+    return { drafted: this.#batches.drafted, accepted: this.#accepted }
   }
 
   get isBusy(): boolean {
@@ -176,7 +168,7 @@ export class DecodeLoop {
   }
 
   async #step(): Promise<void> {
-    const chunks = this.#assemble()
+    const chunks = this.#batches.assemble(this.#tasksOfStep())
     await this.#native.context.decodeBatch()
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
@@ -186,48 +178,6 @@ export class DecodeLoop {
     const accepted = await Promise.all(chunks.map((chunk) => this.#advanceThrough(chunk)))
     chunks.forEach((chunk, index) => this.#settle(chunk, accepted[index] ?? 0))
     this.#flush()
-  }
-
-  /** Running answers get their token first; prompts share the rest of the batch evenly. */
-  #assemble(): Chunk[] {
-    const { context, batchTokens } = this.#native
-    const tasks = this.#tasksOfStep()
-    const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
-    const share = prompts === 0 ? 1 : Math.max(1, Math.floor((batchTokens - (tasks.length - prompts)) / prompts))
-    const drafts = prompts === 0 && this.#native.draftTokensMax > 0 ? this.#draft(tasks) : []
-    const shares = tasks.map(({ task, slot }, index): Share => {
-      const until = this.#cache.untilCheckpoint(slot) ?? share
-      const tokens = task.pending.subarray(0, Math.min(share, until))
-      return { task, slot, tokens, draft: drafts[index] ?? nothing }
-    })
-    context.initBatch(shares.reduce((sum, { tokens, draft }) => sum + tokens.length + draft.length, 0))
-    return shares.map((one) => this.#addToBatch(one))
-  }
-
-  #addToBatch(share: Share): Chunk {
-    const { task, slot, tokens, draft } = share
-    const isLast = tokens.length === task.pending.length
-    const logitAt = isLast ? Array.from({ length: 1 + draft.length }, (_, index) => tokens.length - 1 + index) : []
-    const added = draft.length === 0 ? tokens : Uint32Array.of(...tokens, ...draft)
-    const logits = this.#native.context.addToBatch(slot, task.position, added, Uint32Array.from(logitAt))
-    task.position += tokens.length
-    task.pending = task.pending.subarray(tokens.length)
-    return { ...share, logits: Array.from(logits) }
-  }
-
-  /** Drafts for a step in which answers alone are computed. */
-  #draft(tasks: readonly TaskInSlot[]): Uint32Array[] {
-    const answers = tasks.map(({ task, slot }) => {
-      const output = task.writer.usage().output
-      // The token that is chosen behind a whole draft must be within the limits as well.
-      const room = Math.min(task.outputTokensMax - output, this.#native.windowTokens - task.position) - 1
-      const [next = 0] = task.pending
-      const draft = (most: number) => task.speculator?.draft(this.#cache.tokensOf(slot), next, output, most) ?? nothing
-      return { room, draft }
-    })
-    const drafts = draftTogether(answers, this.#native.batchTokens)
-    this.#drafted += drafts.reduce((sum, { length }) => sum + length, 0)
-    return drafts
   }
 
   /**
@@ -253,10 +203,11 @@ export class DecodeLoop {
     let accepted = 0
     try {
       for (const logit of logits) {
-        await this.#advance(task, logit)
+        const reason = await advanceAnswer(task, logit)
+        if (reason !== null) this.#end(task, reason)
         const isDrafted = task.pending.length === 1 && task.pending[0] === draft[accepted]
         if (!isDrafted) break
-        task.pending = nothing
+        task.pending = new Uint32Array()
         task.position += 1
         accepted += 1
       }
@@ -276,23 +227,6 @@ export class DecodeLoop {
     } catch (error) {
       if (this.#slots[slot] === task) this.#fail(task, error)
     }
-  }
-
-  async #advance(task: Task, logit: LogitIndex): Promise<void> {
-    if (task.isAborted || task.chooser === null) return
-    if (task.outputTokensMax === 0) return this.#end(task, { kind: task.limitKind })
-    const { token, logprob } = await task.chooser.choose(logit)
-    task.speculator?.observe(token)
-    const wasAnswering = task.writer.isAnswering
-    const steered = wasAnswering ? task.steering.take(token, task.chooser) : { text: null, tokens: [token] }
-    const reason = task.writer.accept(token, logprob, steered.text)
-    if (reason !== null) return this.#end(task, reason)
-    if (task.writer.usage().output >= task.outputTokensMax) return this.#end(task, { kind: task.limitKind })
-    const closing = task.mustCloseThinking() ? task.closeThinkingTokens : []
-    if (closing.length > 0) task.writer.closeThinking()
-    const gap = !wasAnswering && task.writer.isAnswering ? task.steering.beginAnswer(task.chooser) : []
-    // The engine's own closing ends with the gap already.
-    task.pending = Uint32Array.of(...steered.tokens, ...closing, ...(closing.length > 0 ? [] : gap))
   }
 
   #end(task: Task, reason: FinishReason): void {

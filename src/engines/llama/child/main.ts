@@ -13,9 +13,10 @@ import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
 import { forcesAnswer, planAnswer } from './answer-plan.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './disk-cache.ts'
-import { loadNative, type Native } from './native.ts'
+import { loadNative, openLibrary, releaseOf, type Native } from './native.ts'
 import { PromptCache } from './prompt-cache.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
+import { ReadAhead } from './read-ahead.ts'
 import { refuseUnknownTokens } from './refuse-unknown-tokens.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
 import { createTask, limitOutput, type Task, type TaskContext } from './task.ts'
@@ -30,6 +31,9 @@ type Loaded = {
   readonly context: TaskContext
   resizeCache(bytesMax: number): void
 }
+
+/** What outlives the process. */
+type Kept = { readonly disk: DiskCache; readonly readAhead: ReadAhead }
 
 /** For weights that bring no template of their own. */
 const plainTemplate =
@@ -78,8 +82,13 @@ class EngineChild {
 
   async #load(settings: LoadSettings): Promise<void> {
     try {
-      const native = await loadNative(settings)
-      this.#loaded = prepare(native, { ...settings, cacheBytesMax: this.#cacheBytesMax ?? settings.cacheBytesMax })
+      const library = await openLibrary(settings)
+      // What was used last is read while the weights are loaded, so that it is there when they are.
+      const kept = openKept(settings, releaseOf(library))
+      void kept?.readAhead.next()
+      const native = await loadNative(settings, library)
+      const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
+      this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
       await warmUp(native, this.#loaded.context.vocabulary, this.#loaded.prompts)
       const { windowTokens, slots } = native
       const takesTools = this.#loaded.context.toolFormat !== null
@@ -153,7 +162,7 @@ const child = new EngineChild()
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToChild) => child.receive(message))
 
-function prepare(native: Native, settings: LoadSettings): Loaded {
+function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {
   const template = compileChatTemplate(native.chatTemplate ?? plainTemplate, boundaryTexts(native.vocabulary))
   const traits = probeTemplate(template)
   const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
@@ -166,8 +175,7 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
   // Where answers must be reproducible nothing is used a second time.
   const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)
   const store = createSnapshotStore(memory, bytesToKeep(settings.cacheBytesMax))
-  const disk = openDiskCache(settings, native.release)
-  const cache = new PromptCache({ memory, store, disk, slots, nowMs: Date.now, onFault: console.error })
+  const cache = new PromptCache({ memory, store, ...kept, slots, nowMs: Date.now, onFault: console.error })
   const loop = new DecodeLoop(native, cache, {
     events: (batch) => send({ kind: 'events', batch }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
@@ -182,14 +190,12 @@ function prepare(native: Native, settings: LoadSettings): Loaded {
 }
 
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
-function openDiskCache({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings, release: string): DiskCache | null {
+function openKept({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings, release: string): Kept | null {
   if (cacheOnDisk === null || isReproducible) return null
   const { size, mtimeMs } = statSync(weightsPath)
-  return createDiskCache({
-    ...cacheOnDisk,
-    fingerprint: `${weightsPath} ${size} ${mtimeMs} ${release}`,
-    nowMs: Date.now,
-  })
+  const fingerprint = `${weightsPath} ${size} ${mtimeMs} ${release}`
+  const disk = createDiskCache({ ...cacheOnDisk, fingerprint, nowMs: Date.now })
+  return { disk, readAhead: new ReadAhead(disk) }
 }
 
 /** Texts in which control tokens are markers that have to be read: those of thinking and of calls. */

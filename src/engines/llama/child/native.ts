@@ -3,7 +3,7 @@
 // gives one loop that knows every slot, can stop between any two steps and adds no
 // round trip. The members used are those of the exact version pinned in package.json.
 
-import { getLlama, LlamaLogLevel, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
+import { getLlama, LlamaLogLevel, type Llama, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
 import type { LoadSettings } from '../ipc.ts'
 import {
   createSequenceMemory,
@@ -71,8 +71,6 @@ export type Native = {
   readonly vocabulary: NativeVocabulary
   readonly vocabularySize: number
   readonly chatTemplate: string | null
-  /** Of llama.cpp: another one may not take a state that this one has saved. */
-  readonly release: string
   readonly slots: number
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
@@ -132,14 +130,24 @@ const slotsDefault = 8
 /** With less room per slot than this, fewer slots serve better than smaller ones. */
 const comfortableWindowTokens = 32_768
 
-export async function loadNative(settings: LoadSettings): Promise<Native> {
-  const llama = await getLlama({
-    gpu: settings.gpu === 'off' ? false : settings.gpu,
+/** The library itself, which is there long before weights are loaded. */
+export function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
+  return getLlama({
+    gpu: gpu === 'off' ? false : gpu,
     build: 'never',
     skipDownload: true,
     logLevel: LlamaLogLevel.error,
     progressLogs: false,
   })
+}
+
+/** The version of llama.cpp: another one may not take a state that this one has saved. */
+export function releaseOf(library: Llama): string {
+  return library.llamaCppRelease.release
+}
+
+export async function loadNative(settings: LoadSettings, library?: Llama): Promise<Native> {
+  const llama = library ?? (await openLibrary(settings))
   const model = await llama.loadModel({ modelPath: settings.weightsPath })
   const context = await createContext(model, settings)
   const internals = { model, context, llama } as unknown as Internals
@@ -156,7 +164,6 @@ export async function loadNative(settings: LoadSettings): Promise<Native> {
     vocabulary: internals.model._model,
     vocabularySize: model.fileInfo.metadata.tokenizer?.ggml?.tokens?.length ?? countTokens(model),
     chatTemplate: model.fileInfo.metadata.tokenizer?.chat_template ?? null,
-    release: llama.llamaCppRelease.release,
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,

@@ -1,11 +1,13 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { createDiskCache } from './disk-cache.ts'
+import { setImmediate } from 'node:timers/promises'
+import { createDiskCache, type DiskCache } from './disk-cache.ts'
 import type { PromptToPlace } from './find-candidates.ts'
 import { PromptCache } from './prompt-cache.ts'
+import { ReadAhead } from './read-ahead.ts'
 import type { SequenceMemory } from './sequence-memory.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
 
@@ -36,8 +38,20 @@ function prompt(number: number, namespace = 'org_a'): PromptToPlace {
   return { namespace, tokens, breakpoints: [], conversationLength: lengths + 2 }
 }
 
+/** Notes the numbers of the prompts whose states are read, and begins to read them when `mayRead` says so. */
+function noteReads(disk: DiskCache, reads: number[], mayRead: () => Promise<void>): DiskCache {
+  return {
+    ...disk,
+    async read(entry) {
+      reads.push((entry.tokens[0] ?? 0) / 1_000)
+      await mayRead()
+      return disk.read(entry)
+    },
+  }
+}
+
 /** Four prompts on the disk, of which the one with the highest number was used last, and a cache that begins with them. */
-async function open(t: TestContext, bytesMax: number) {
+async function open(t: TestContext, bytesMax: number, mayRead = () => Promise.resolve()) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-ahead-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const openDisk = () => createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', nowMs: Date.now })
@@ -50,7 +64,10 @@ async function open(t: TestContext, bytesMax: number) {
   }
   const { memory, loaded } = createMemory()
   const store = createSnapshotStore(memory, bytesMax)
-  const cache = new PromptCache({ memory, store, disk: openDisk(), slots: 2, nowMs: Date.now })
+  const reads: number[] = []
+  const disk = noteReads(openDisk(), reads, mayRead)
+  const readAhead = new ReadAhead(disk)
+  const cache = new PromptCache({ memory, store, disk, readAhead, slots: 2, nowMs: Date.now })
   const free = new Set([0, 1])
   async function readAll(): Promise<void> {
     for (let next = cache.readAhead(); next !== null; next = cache.readAhead()) {
@@ -62,7 +79,7 @@ async function open(t: TestContext, bytesMax: number) {
     const placement = await cache.place(asked, free)
     return [placement?.source, placement?.reused]
   }
-  return { folder, loaded, store, readAll, place }
+  return { folder, loaded, reads, store, begin: () => readAhead.next(), readAll, place }
 }
 
 test('what was used last is read into the slots, and what came before into memory', async (t) => {
@@ -100,6 +117,38 @@ test('a prompt that comes before its state was read ahead is not held twice', as
   await readAll()
   // Into the one slot the prompt, into the other what was used next to last.
   equal(loaded.length, 2)
+})
+
+test('a state that is being read is not read again for the prompt that asks for it', async (t) => {
+  const { begin, reads, place } = await open(t, 1e6)
+  void begin()
+  while (reads.length === 0) await setImmediate()
+  deepEqual(await place(prompt(4)), ['disk', lengths])
+  deepEqual(reads, [4])
+})
+
+test('a prompt whose state turns out to be damaged is not given the next one that is read', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const { folder, begin, reads, place } = await open(t, 1e6, () => gate.promise)
+  const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))
+  const newest = files.find((file) => file.endsWith('.state') && statSync(file).mtimeMs === 4_000)
+  truncateSync(newest ?? '', statSync(newest ?? '').size - 1)
+  utimesSync(newest ?? '', 4, 4)
+  void begin()
+  while (reads.length === 0) await setImmediate()
+  const placed = place(prompt(4))
+  // It is waiting for the state when that is found to be damaged.
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate()
+  gate.resolve()
+  deepEqual(await placed, ['none', 0])
+})
+
+test('what a slot holds already is passed over unread', async (t) => {
+  const { readAll, place, reads } = await open(t, 1e6)
+  deepEqual(await place(prompt(4)), ['disk', lengths])
+  deepEqual(await place(prompt(3, 'org_b')), ['disk', lengths])
+  await readAll()
+  deepEqual(reads, [4, 3, 2, 1])
 })
 
 test('the first thing that a process writes is kept', async (t) => {

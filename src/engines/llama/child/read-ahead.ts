@@ -1,4 +1,5 @@
 import type { DiskCache, DiskEntry } from './disk-cache.ts'
+import type { HeldPrefix } from './held-prefix.ts'
 
 export type ReadPrefix = DiskEntry & { readonly usedMs: number; readonly state: Buffer }
 
@@ -11,6 +12,8 @@ export class ReadAhead {
   readonly #disk: DiskCache
   readonly #entries: ReturnType<DiskCache['latest']>
   #reading: Promise<void> | null = null
+  /** Of which the state is being read, or has been. */
+  #file: string | null = null
   #read: ReadPrefix | null = null
   #isOver = false
 
@@ -19,18 +22,27 @@ export class ReadAhead {
     this.#entries = disk.latest()
   }
 
-  /** Resolves when a state is there to be taken, or none is left. Null after that. */
-  next(): Promise<void> | null {
+  /** Resolves when a state is there to be taken, or none is left. Null after that. What is held already is passed over. */
+  next(isHeld: (held: HeldPrefix) => boolean = () => false): Promise<void> | null {
     if (this.#isOver) return null
-    this.#reading ??= this.#readNext().catch(() => this.end())
+    this.#reading ??= this.#readNext(isHeld).catch(() => this.end())
     return this.#reading
   }
 
   take(): ReadPrefix | null {
     const read = this.#read
     this.#read = null
+    this.#file = null
     this.#reading = null
     return read
+  }
+
+  /** Takes the state of one file where that is being read, or has been; else it is null. Nothing is read twice. */
+  async takeStateOf({ file }: DiskEntry): Promise<Buffer | null> {
+    if (this.#file !== file) return null
+    await this.#reading
+    // One that is damaged was passed over for the next.
+    return this.#read?.file === file ? (this.take()?.state ?? null) : null
   }
 
   /** Nothing more is wanted. */
@@ -39,10 +51,12 @@ export class ReadAhead {
     this.#read = null
   }
 
-  async #readNext(): Promise<void> {
+  async #readNext(isHeld: (held: HeldPrefix) => boolean): Promise<void> {
     for (;;) {
       const { value: entry, done } = await this.#entries.next()
       if (done === true) return this.end()
+      if (isHeld(entry)) continue
+      this.#file = entry.file
       const state = await this.#disk.read(entry)
       if (state === null) continue
       this.#read = { ...entry, state }

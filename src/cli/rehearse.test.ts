@@ -1,0 +1,34 @@
+import { deepEqual } from 'node:assert/strict'
+import { test } from 'node:test'
+import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode.ts'
+import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
+import type { Protocol } from '../protocols/protocol.ts'
+import { rehearse } from './rehearse.ts'
+
+/** A protocol that notes the last frame of each stream that it has written to its end. */
+function noteEnds(protocol: Protocol, ends: string[]): Protocol {
+  return {
+    ...protocol,
+    decode(body) {
+      const decoded = protocol.decode(body)
+      const { encoder } = decoded
+      async function* encodeStream(...given: Parameters<typeof encoder.encodeStream>) {
+        let last = ''
+        for await (const message of encoder.encodeStream(...given)) {
+          last = message.data
+          yield message
+        }
+        ends.push(last)
+      }
+      return { ...decoded, encoder: { encodeAnswer: encoder.encodeAnswer, encodeStream } }
+    },
+  }
+}
+
+test('each format writes whole answers before anybody asks', async () => {
+  const ends: string[] = []
+  const chatCompletions = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
+  const messages = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
+  await rehearse({ chatCompletions: noteEnds(chatCompletions, ends), messages: noteEnds(messages, ends) })
+  deepEqual(new Set(ends), new Set(['[DONE]', '{"type":"message_stop"}']))
+})
