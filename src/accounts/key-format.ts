@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { alphabet, randomId } from '../lib/random-id.ts'
 
@@ -24,7 +24,7 @@ export function isWellFormedKey(key: string, kind: KeyKind = 'api'): boolean {
 }
 
 /** The key is random, so one round of a keyed hash is as hard to reverse as many. */
-export function hashKey(hashSecret: Uint8Array, key: string): string {
+export function hashKey(hashSecret: Uint8Array | KeyObject, key: string): string {
   return createHmac('sha256', hashSecret).update(key).digest('hex')
 }
 

@@ -11,6 +11,8 @@ import { pricesCommand } from './billing/prices-command.ts'
 import { usageCommand } from './billing/usage-command.ts'
 import { cacheCommand } from './cache-command.ts'
 import { connectCommand } from './connect/connect-command.ts'
+import { budgetsCommand } from './limits/budgets-command.ts'
+import { limitsCommand } from './limits/limits-command.ts'
 import { modelsCommand } from './models/models-command.ts'
 import { queueCommand } from './queue-command.ts'
 import { serveCommand } from './serve.ts'
@@ -33,6 +35,15 @@ const usage = `Usage: odyssey <command>
   members create --email E --role ROLE Make a member; also list, role, remove, show and hide
   management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
                                        installation or one --organization ID; also list and revoke
+  limits list                          Show the limits of an organization, its projects and its keys
+  limits set [--model MODEL]           Set all of the organization's, or with --project ID or --key ID of these:
+                                       --input-tokens N, --output-tokens N, --requests N (each a minute),
+                                       --requests-enforced, --concurrency N, --cached-percent N
+  limits remove ID                     Remove a limit
+  budgets list                         Show the budgets, and what is spent of them
+  budgets set --period day|month       Set what may be spent in each: --amount 50.00, --tokens N,
+                                       --alert-percent N, --project ID, --key ID
+  budgets remove ID                    Remove a budget
   audit list, audit export             Show who changed what, or write it as JSON lines
   audit verify [--organization ID]     Check that the audit is as it was written
   models [--json]                      Show the models and what is loaded
@@ -69,6 +80,8 @@ const commands: Readonly<Record<string, Command>> = {
   organizations: organizationsCommand,
   projects: projectsCommand,
   members: membersCommand,
+  limits: limitsCommand,
+  budgets: budgetsCommand,
   audit: auditCommand,
   connect: connectCommand,
   models: modelsCommand,

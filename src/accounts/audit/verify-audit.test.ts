@@ -15,7 +15,8 @@ import type { Tables } from '../../db/tables.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { readAnchors, writeAnchors, type Anchor } from './anchors.ts'
 import { readAuditRows } from './read-audit.ts'
-import { verifyAudit } from './verify-audit.ts'
+import type { AuditFault, ChainPlace } from './chain-walk.ts'
+import { verifyAudit, verifyAuditPart } from './verify-audit.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-audit-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -72,16 +73,66 @@ onEachDatabase((database) => {
       const random = createRandom(20_261_122, count)
       const [kind, tamper] = random.pick(Object.entries(tampers))
       const rows = await readAuditRows(db, { organizationId, afterSequence: 0, limit: rowCount })
-      const { faults } = await trying(db, async (transaction) => {
+      const { faults, inParts } = await trying(db, async (transaction) => {
         await tamper(transaction, { random, rows })
-        return verifyAudit(transaction, organizationId, valid)
+        const inParts = await verifyInParts(transaction, valid, random.integer(rowCount / 4, rowCount))
+        return { inParts, ...(await verifyAudit(transaction, organizationId, valid)) }
       })
       ok(faults.length > 0, `${kind} number ${count} was not found`)
+      ok(inParts.length > 0, `${kind} number ${count} was not found in parts`)
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
     }
     equal(kinds.size, Object.keys(tampers).length)
     deepEqual((await verifyAudit(db, organizationId, valid)).faults, [])
   })
+
+  test('a chain that nobody has touched is so in parts of any size, each row of it', async () => {
+    for (const rowsMax of [1, 3, 7, rowCount - 1, rowCount, rowCount + 1]) {
+      let after: ChainPlace | null = null
+      const seen: number[] = []
+      for (;;) {
+        const { rows, faults, through, isComplete } = await verifyAuditPart(db, organizationId, {
+          anchors: [],
+          after,
+          rowsMax,
+        })
+        deepEqual(faults, [])
+        ok(rows <= rowsMax)
+        seen.push(through?.sequence ?? 0)
+        if (isComplete) break
+        after = through
+      }
+      equal(seen.at(-1), rowCount)
+    }
+  })
+
+  test('where a part ended is itself an anchor', async () => {
+    const { through } = await verifyAuditPart(db, organizationId, { anchors: [], after: null, rowsMax: 30 })
+    equal(through?.sequence, 30)
+    const rows = await readAuditRows(db, { organizationId, afterSequence: 0, limit: rowCount })
+    const check = (forged: readonly AuditTable[]) =>
+      trying(db, async (transaction) => {
+        await rewrite(transaction, forged)
+        const whole = await verifyAudit(transaction, organizationId, [])
+        const part = await verifyAuditPart(transaction, organizationId, { anchors: [], after: through, rowsMax: 100 })
+        return [whole.faults, part.faults.map(({ kind }) => kind)]
+      })
+    const edited = rows.map((row, index) => (index === 3 ? { ...row, actor: 'mem_forged' } : row))
+    deepEqual(await check(edited), [[], ['rewritten']])
+    deepEqual(await check(rows.slice(0, 20)), [[], ['shortened']])
+    deepEqual(await check(rows), [[], []])
+  })
+
+  async function verifyInParts(on: Database, anchors: readonly Anchor[], rowsMax: number): Promise<AuditFault[]> {
+    const found: AuditFault[] = []
+    let after: ChainPlace | null = null
+    for (;;) {
+      const part = await verifyAuditPart(on, organizationId, { anchors, after, rowsMax })
+      found.push(...part.faults)
+      if (part.isComplete) return found
+      after = part.through
+    }
+  }
 
   test('what was cut off or written anew is found by its anchor alone', async () => {
     const file = newFile()

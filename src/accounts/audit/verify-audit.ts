@@ -1,16 +1,9 @@
 import type { OrganizationId } from '../../core/ids.ts'
-import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
+import { chainStart } from '../../db/audit-chain.ts'
 import type { Database } from '../../db/database.ts'
-import type { AuditTable } from '../../db/tables/audit.ts'
 import type { Anchor } from './anchors.ts'
+import { ChainWalk, faultsMax, type AuditFault, type ChainPlace, type KnownPlace } from './chain-walk.ts'
 import { readAuditRows } from './read-audit.ts'
-
-export type AuditFault = {
-  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten'
-  /** Where in the chain, as far as it has a place there. */
-  readonly sequence: number | null
-  readonly message: string
-}
 
 export type AuditVerdict = {
   readonly organizationId: OrganizationId
@@ -18,9 +11,22 @@ export type AuditVerdict = {
   readonly faults: readonly AuditFault[]
 }
 
-const rowsPerRead = 2_000
-/** Where everything is wrong, the first of them say enough. */
-const faultsMax = 1_000
+export type AuditPart = {
+  readonly anchors: readonly Anchor[]
+  /** Where an earlier part ended; null begins with the first row. */
+  readonly after: ChainPlace | null
+  readonly rowsMax: number
+}
+
+export type PartVerdict = AuditVerdict & {
+  /** Where this part ended: what was checked is as good as an anchor. Null where there is nothing yet. */
+  readonly through: ChainPlace | null
+  /** Whether that was the end of the chain. */
+  readonly isComplete: boolean
+}
+
+/** Reading and hashing so many takes some milliseconds, in which a gateway with SQLite does nothing else. */
+const rowsPerRead = 500
 
 /** Follows an organization's chain from its first row to its end and to every anchor. */
 export async function verifyAudit(
@@ -28,28 +34,58 @@ export async function verifyAudit(
   organizationId: OrganizationId,
   anchors: readonly Anchor[],
 ): Promise<AuditVerdict> {
+  const { rows, faults } = await verifyAuditPart(db, organizationId, { anchors, after: null, rowsMax: Infinity })
+  return { organizationId, rows, faults }
+}
+
+/** As `verifyAudit`, for no more rows than so many. The last part alone looks at the end of the chain. */
+export async function verifyAuditPart(
+  db: Database,
+  organizationId: OrganizationId,
+  { anchors, after, rowsMax }: AuditPart,
+): Promise<PartVerdict> {
   // Rows may be added meanwhile: all up to the first end must be there, and none behind the last one.
   const endBefore = await readEnd(db, organizationId)
   const own = anchors.filter(({ organization }) => organization === organizationId)
-  const walk = new Walk([...own, { at: null, ...endBefore }])
-  let afterSequence = 0
-  for (;;) {
-    const rows = await readAuditRows(db, { organizationId, afterSequence, limit: rowsPerRead })
-    for (const row of rows) walk.add(row)
-    const last = rows.at(-1)
-    if (last?.sequence === undefined || last.sequence === null) break
-    afterSequence = last.sequence
+  const known = [...own.map(toKnownPlace), { ...endBefore, from: 'at the end of the chain' }]
+  // The row that the part before ended with is read once more: it must still be the one that was checked.
+  const walk = new ChainWalk(after === null ? known : [...known, { ...after, from: 'checked before' }], after)
+  const range = { db, organizationId, after, rowsMax }
+  const isComplete = await walkRows(walk, range)
+  if (isComplete) {
+    walk.end(await readEnd(db, organizationId))
+    for (const { id } of await readPlaceless(db, organizationId)) {
+      walk.report('inserted', null, `Row ${id} has no place in the chain.`)
+    }
   }
-  walk.end(await readEnd(db, organizationId))
-  for (const { id } of await readPlaceless(db, organizationId)) {
-    walk.report('inserted', null, `Row ${id} has no place in the chain.`)
-  }
-  return { organizationId, rows: walk.rows, faults: walk.faults }
+  return { organizationId, rows: walk.rows, faults: walk.faults, through: walk.through, isComplete }
 }
 
-type End = { readonly sequence: number; readonly hash: string }
+type Rows = {
+  readonly db: Database
+  readonly organizationId: OrganizationId
+  readonly after: ChainPlace | null
+  readonly rowsMax: number
+}
 
-async function readEnd(db: Database, organizationId: OrganizationId): Promise<End> {
+/** Whether it came to the last row. */
+async function walkRows(walk: ChainWalk, { db, organizationId, after, rowsMax }: Rows): Promise<boolean> {
+  while (walk.rows < rowsMax) {
+    const again = walk.through === null && after !== null ? 1 : 0
+    const afterSequence = walk.through?.sequence ?? (after?.sequence ?? 1) - 1
+    const limit = Math.min(rowsPerRead, rowsMax - walk.rows) + again
+    const rows = await readAuditRows(db, { organizationId, afterSequence, limit })
+    if (rows.length === 0) return true
+    for (const row of rows) walk.add(row)
+  }
+  return false
+}
+
+function toKnownPlace({ sequence, hash, at }: Anchor): KnownPlace {
+  return { sequence, hash, from: `anchored at ${new Date(at).toISOString()}` }
+}
+
+async function readEnd(db: Database, organizationId: OrganizationId): Promise<ChainPlace> {
   const end = await db
     .selectFrom('audit_chains')
     .select(['sequence', 'hash'])
@@ -67,56 +103,4 @@ function readPlaceless(db: Database, organizationId: OrganizationId): Promise<{ 
     .where((expression) => expression.or([expression('sequence', 'is', null), expression('sequence', '<', 1)]))
     .limit(faultsMax)
     .execute()
-}
-
-/** A place that the chain is known to have come to: anchored at a time, or the end as the database notes it. */
-type KnownPlace = End & { readonly at: number | null }
-
-class Walk {
-  rows = 0
-  readonly faults: AuditFault[] = []
-  readonly #known: ReadonlyMap<number, readonly KnownPlace[]>
-  #last: { readonly sequence: number; readonly hash: string | null } = { sequence: 0, hash: chainStart }
-
-  constructor(known: readonly KnownPlace[]) {
-    this.#known = Map.groupBy(known, ({ sequence }) => sequence)
-  }
-
-  add(row: AuditTable): void {
-    const sequence = row.sequence ?? 0
-    const previous = this.#last
-    this.#last = { sequence, hash: row.hash }
-    this.rows += 1
-    if (hashAuditRow(row, { sequence, previous_hash: row.previous_hash ?? '' }) !== row.hash) {
-      this.report('edited', sequence, `Row ${sequence} (${row.id}) is not what was written.`)
-    }
-    if (sequence !== previous.sequence + 1) this.#reportMissing(previous.sequence + 1, sequence - 1)
-    else if (row.previous_hash !== previous.hash) {
-      this.report('unlinked', sequence, `Row ${sequence} (${row.id}) does not follow the row before it.`)
-    }
-    for (const { hash, at } of this.#known.get(sequence) ?? []) {
-      if (hash === row.hash) continue
-      const place = at === null ? 'at the end of the chain' : `anchored at ${new Date(at).toISOString()}`
-      this.report('rewritten', sequence, `Row ${sequence} (${row.id}) is not the one that was ${place}.`)
-    }
-  }
-
-  end({ sequence: endNow }: End): void {
-    const { sequence } = this.#last
-    const expected = Math.max(...this.#known.keys())
-    if (sequence < expected) {
-      this.report('shortened', sequence + 1, `The chain ends at row ${sequence}, but had come to row ${expected}.`)
-    }
-    if (sequence > endNow) {
-      this.report('inserted', endNow + 1, `There are rows up to ${sequence}, but the chain ends at ${endNow}.`)
-    }
-  }
-
-  report(kind: AuditFault['kind'], sequence: number | null, message: string): void {
-    if (this.faults.length < faultsMax) this.faults.push({ kind, sequence, message })
-  }
-
-  #reportMissing(from: number, to: number): void {
-    this.report('missing', from, from === to ? `Row ${from} is missing.` : `Rows ${from} to ${to} are missing.`)
-  }
 }

@@ -24,6 +24,8 @@ export async function loadIntoPostgres(
       await empty(transaction, tables)
       for (const table of tables) await load(transaction, file, table)
       await setTriggers(transaction, tables, 'enable')
+      // Its own comes a minute later at best; until then sums over the ledger would be planned as if it were empty.
+      await sql.raw(`analyze ${tables.map(({ name }) => name).join(', ')}`).execute(transaction)
     })
   } finally {
     file.close()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { onEachDatabase } from '../../../test/harness/databases.ts'
 import { ledgerRow } from '../../../test/harness/ledger-row.ts'
 import { createApiKey } from '../../accounts/api-keys.ts'
@@ -48,7 +49,7 @@ async function withDatabase<Result>(place: DatabasePlace, work: (db: Database) =
   }
 }
 
-onEachDatabase(({ createPlace }) => {
+onEachDatabase(({ name, createPlace }) => {
   test('what is backed up is restored to the last row, and counting goes on after it', async () => {
     const [from, to] = [await createPlace(), await createPlace()]
     await fill(from, 40)
@@ -129,6 +130,22 @@ onEachDatabase(({ createPlace }) => {
     await assert.rejects(restore(place, { path, replaces: true }), /service is running/)
     unlock?.()
   })
+
+  if (name === 'PostgreSQL')
+    test('what was loaded is known to PostgreSQL’s planner at once', async () => {
+      const [from, to] = [await createPlace(), await createPlace()]
+      const sqlite = { home: from.home, databaseUrl: null }
+      await fill(sqlite, 7)
+      await restore(to, { path: sqlitePath(sqlite), replaces: false })
+      const known = await withDatabase(to, (db) =>
+        sql<{ relname: string; reltuples: number }>`
+        select relname, reltuples from pg_class where relname in ('ledger', 'api_keys') order by relname`.execute(db),
+      )
+      assert.deepEqual(known.rows, [
+        { relname: 'api_keys', reltuples: 1 },
+        { relname: 'ledger', reltuples: 7 },
+      ])
+    })
 
   test('a data folder of SQLite moves to the database, also from the file itself', async () => {
     const [from, to] = [await createPlace(), await createPlace()]

@@ -32,7 +32,7 @@ export async function requireAccess(
     case 'organization': {
       const id = params['organizationId'] as OrganizationId
       requireReach(principal, permission, id)
-      return requireSubject(parts.accounts.db, id, { kind: 'organization', id })
+      await requireSubject(parts.accounts.db, id, { kind: 'organization', id })
     }
   }
 }

@@ -33,6 +33,8 @@ onEachDatabase((database) => {
         const { path } = await requestFor(service, route, things)
         const whole = await read(path)
         if (route.query === null || !Object.hasOwn(route.query.shape, 'after')) return
+        // The audit is checked in parts, but they are no pages of a list.
+        if (!Object.hasOwn(whole.body, 'data')) return
         const entries: unknown[] = []
         let rest = ''
         do {

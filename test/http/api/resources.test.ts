@@ -100,6 +100,20 @@ test('members keep an owner, and one e-mail each', async () => {
   equal((await service.ask({ method: 'POST', path: within('members'), key: service.key, body: person })).status, 409)
 })
 
+test('a limit of a key that replaced another is in force, and stands at the first one', async () => {
+  const { apiKey } = await createKey()
+  const rotated = (await ask('POST', within(`api-keys/${String(apiKey['id'])}/rotate`), {})).body as {
+    key: string
+    apiKey: Record<string, unknown>
+  }
+  const place = { subject: { kind: 'api-key', id: rotated.apiKey['id'] }, model: '*' }
+  const set = await ask('PUT', within('limits'), { ...place, requestsPerMinute: 1, isRequestsEnforced: true })
+  deepEqual(set.body['subject'], { kind: 'api-key', id: apiKey['id'] })
+  const body = { model: 'clarke-1.0', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
+  const generate = () => service.ask({ method: 'POST', path: '/v1/messages', key: rotated.key, body })
+  deepEqual([(await generate()).status, (await generate()).status], [200, 429])
+})
+
 test('limits and budgets are those of the organization’s own, and in force at once', async () => {
   const subject = { kind: 'project', id: company.projectId }
   const set = await ask('PUT', within('limits'), {
@@ -275,6 +289,32 @@ test('the audit is listed newest first, and checked', async () => {
   equal((await ask('GET', within('audit/verify'))).body['isIntact'], true)
   await service.db.updateTable('audit').set({ after: '{}' }).where('id', '=', String(last?.['id'])).execute()
   equal((await ask('GET', within('audit/verify'))).body['isIntact'], false)
+})
+
+test('the audit is checked in parts, and later only what was added since', async () => {
+  for (const name of ['one', 'two', 'three', 'four'])
+    await ask('PATCH', within(`projects/${company.projectId}`), { name })
+  const { rows } = (await ask('GET', within('audit/verify'))).body as { rows: number }
+  const parts: Record<string, unknown>[] = []
+  for (let after = ''; ;) {
+    const { body } = await ask('GET', within(`audit/verify?limit=3${after}`))
+    parts.push(body)
+    if (typeof body['next'] !== 'string') break
+    after = `&after=${body['next']}`
+  }
+  equal(
+    parts.reduce((sum, part) => sum + Number(part['rows']), 0),
+    rows,
+  )
+  ok(parts.length > 2 && parts.every((part) => part['isIntact'] === true && Number(part['rows']) <= 3))
+  const through = String(parts.at(-1)?.['through'])
+  await ask('PATCH', within(`projects/${company.projectId}`), { name: 'five' })
+  const since = (await ask('GET', within(`audit/verify?after=${through}`))).body
+  deepEqual([since['rows'], since['isIntact'], since['next']], [1, true, null])
+  for (const query of ['after=x', 'limit=0', 'limit=10001']) {
+    const refused = await service.ask({ path: within(`audit/verify?${query}`), key: service.key })
+    equal(refused.status, 400, query)
+  }
 })
 
 test('the models are shown with their slots and queues', async () => {

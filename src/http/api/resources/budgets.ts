@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { createReadSpent } from '../../../inference/read-spent.ts'
-import { periodEndMs, periodStartMs } from '../../../limits/budgets/budget-period.ts'
+import { readBudgetUse } from '../../../inference/read-spent.ts'
 import { listBudgets, removeBudget, setBudget, type Budget } from '../../../limits/settings/budget-settings.ts'
 import { pageOfAll } from '../cursor.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { given, id, inOrganization, pageOf, pageQuery, time, toTime } from '../schemas.ts'
-import { checkSubject, requireRemoved, subject } from './subject.ts'
+import { findSubject, requireRemoved, subject } from './subject.ts'
 
 const budgetId = id('budget')
 const most = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable()
@@ -41,16 +40,14 @@ const budgetToSet = z
 const path = '/api/v1/organizations/{organizationId}/budgets'
 
 async function show({ accounts, management }: RouteParts, item: Budget): Promise<z.input<typeof budget>> {
-  const { organizationId, ...rest } = item
-  const nowMs = accounts.clock.nowMs()
-  const range = { fromMs: periodStartMs(item.period, nowMs), beforeMs: periodEndMs(item.period, nowMs) }
+  const { organizationId: _, ...rest } = item
   // By the database of the call: inside a change nothing else may be asked.
-  const spent = await createReadSpent(accounts.db)({ organizationId, subject: item.subject }, range)
+  const { range, spent } = await readBudgetUse(accounts.db, item, accounts.clock.nowMs())
   return {
     ...(rest as Omit<z.input<typeof budget>, 'periodStartsAt' | 'periodEndsAt' | 'spent' | 'reserved'>),
     periodStartsAt: toTime(range.fromMs),
     periodEndsAt: toTime(range.beforeMs),
-    spent: { micros: spent.micros, tokens: spent.tokens },
+    spent,
     reserved: management.reservedOf(item.id),
   }
 }
@@ -81,8 +78,8 @@ export const budgetRoutes: readonly Route[] = [
     body: budgetToSet,
     example: { subject: { kind: 'project', id: 'proj_default' }, period: 'month', microsMax: 50_000_000 },
     answer: budget,
-    async work({ parts, principal, params: { organizationId }, body: { subject: whose, period, ...values } }) {
-      await checkSubject(parts, organizationId, whose)
+    async work({ parts, principal, params: { organizationId }, body: { subject: asked, period, ...values } }) {
+      const whose = await findSubject(parts, organizationId, asked)
       parts.afterwards(() => parts.management.limitsChanged())
       const wanted = { organizationId, subject: whose, period, ...given(values) }
       const set = await setBudget(parts.accounts, principal, wanted)

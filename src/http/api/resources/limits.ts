@@ -4,7 +4,7 @@ import { listLimits, removeLimit, setLimit, type Limit } from '../../../limits/s
 import { pageOfAll } from '../cursor.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { given, id, inOrganization, model, pageOf, pageQuery, toPage } from '../schemas.ts'
-import { checkSubject, requireRemoved, subject } from './subject.ts'
+import { findSubject, requireRemoved, subject } from './subject.ts'
 
 const limitId = id('limit')
 const perMinute = z.int().min(1).max(perMinuteMax).nullable()
@@ -72,8 +72,8 @@ export const limitRoutes: readonly Route[] = [
     body: limitToSet,
     example: { subject: { kind: 'project', id: 'proj_default' }, model: '*', inputTokensPerMinute: 400_000 },
     answer: limit,
-    async work({ parts, principal, params: { organizationId }, body: { subject: whose, model: which, ...values } }) {
-      await checkSubject(parts, organizationId, whose)
+    async work({ parts, principal, params: { organizationId }, body: { subject: asked, model: which, ...values } }) {
+      const whose = await findSubject(parts, organizationId, asked)
       parts.afterwards(() => parts.management.limitsChanged())
       const wanted = { organizationId, subject: whose, model: which, ...given(values) }
       const set = await setLimit(parts.accounts, principal, wanted)

@@ -15,13 +15,13 @@ export const subject = z
   ])
   .meta({ id: 'Subject' })
 
-/** Throws for what does not belong to the organization, as for what is not there. */
-export async function checkSubject(
+/** Throws for what does not belong to the organization, as for what is not there. Returns whose limits count for it. */
+export function findSubject(
   { accounts }: RouteParts,
   organization: OrganizationId,
   given: LimitSubject,
-): Promise<void> {
-  await requireSubject(accounts.db, organization, given)
+): Promise<LimitSubject> {
+  return requireSubject(accounts.db, organization, given)
 }
 
 /** Whether there was something to remove. */

@@ -1,0 +1,77 @@
+import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
+import type { AuditTable } from '../../db/tables/audit.ts'
+
+export type AuditFault = {
+  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten'
+  /** Where in the chain, as far as it has a place there. */
+  readonly sequence: number | null
+  readonly message: string
+}
+
+/** Where a chain had come to, and the hash of the row there. */
+export type ChainPlace = { readonly sequence: number; readonly hash: string }
+
+/** A place that the chain is known to have come to, and from what. */
+export type KnownPlace = ChainPlace & { readonly from: string }
+
+/** Where everything is wrong, the first of them say enough. */
+export const faultsMax = 1_000
+
+/** Follows the rows of a chain, one after the other, and notes what is wrong with them. */
+export class ChainWalk {
+  rows = 0
+  /** The last row, with the hash that it should have. */
+  through: ChainPlace | null = null
+  readonly faults: AuditFault[] = []
+  readonly #known: ReadonlyMap<number, readonly KnownPlace[]>
+  readonly #countedTo: number
+  /** A null hash may be followed by any row. */
+  #last: { readonly sequence: number; readonly hash: string | null }
+
+  /** Goes on where another walk came to; the row there is expected once more, and not counted again. */
+  constructor(known: readonly KnownPlace[], after: ChainPlace | null) {
+    this.#known = Map.groupBy(known, ({ sequence }) => sequence)
+    this.#countedTo = after?.sequence ?? 0
+    this.#last = after === null ? { sequence: 0, hash: chainStart } : { sequence: after.sequence - 1, hash: null }
+  }
+
+  add(row: AuditTable): void {
+    const sequence = row.sequence ?? 0
+    const previous = this.#last
+    this.#last = { sequence, hash: row.hash }
+    if (sequence > this.#countedTo) this.rows += 1
+    const hash = hashAuditRow(row, { sequence, previous_hash: row.previous_hash ?? '' })
+    this.through = { sequence, hash }
+    if (hash !== row.hash) {
+      this.report('edited', sequence, `Row ${sequence} (${row.id}) is not what was written.`)
+    }
+    if (sequence !== previous.sequence + 1) this.#reportMissing(previous.sequence + 1, sequence - 1)
+    else if (previous.hash !== null && row.previous_hash !== previous.hash) {
+      this.report('unlinked', sequence, `Row ${sequence} (${row.id}) does not follow the row before it.`)
+    }
+    for (const known of this.#known.get(sequence) ?? []) {
+      if (known.hash === row.hash) continue
+      this.report('rewritten', sequence, `Row ${sequence} (${row.id}) is not the one that was ${known.from}.`)
+    }
+  }
+
+  /** Called once all rows were added, with the end as the database notes it. */
+  end({ sequence: endNow }: ChainPlace): void {
+    const sequence = this.through?.sequence ?? Math.min(this.#last.sequence, endNow)
+    const expected = Math.max(...this.#known.keys())
+    if (sequence < expected) {
+      this.report('shortened', sequence + 1, `The chain ends at row ${sequence}, but had come to row ${expected}.`)
+    }
+    if (sequence > endNow) {
+      this.report('inserted', endNow + 1, `There are rows up to ${sequence}, but the chain ends at ${endNow}.`)
+    }
+  }
+
+  report(kind: AuditFault['kind'], sequence: number | null, message: string): void {
+    if (this.faults.length < faultsMax) this.faults.push({ kind, sequence, message })
+  }
+
+  #reportMissing(from: number, to: number): void {
+    this.report('missing', from, from === to ? `Row ${from} is missing.` : `Rows ${from} to ${to} are missing.`)
+  }
+}
