@@ -9,8 +9,12 @@ import type { HttpParts } from './parts.ts'
 /** A request that is let in, until it ends. */
 export type Admitted = {
   readonly access: KeyAccess
-  /** Fires when the service stops or the key may no longer be used; its reason is an ApiError. */
+  /**
+   * Fires when the service stops or the key may no longer be used, and its reason is an ApiError; or when it is aborted.
+   * It is the only one the request has: signals made of others are looked through with every event.
+   */
   readonly signal: AbortSignal
+  abort(): void
   end(): void
 }
 
@@ -18,11 +22,11 @@ export type Admitted = {
 export async function admit(parts: HttpParts, request: FastifyRequest, endpoint: Endpoint): Promise<Admitted> {
   const { access, shown } = await authenticate(parts.access, request, endpoint)
   const tracked = parts.tracker.begin()
-  const ended = new AbortController()
-  const unwatch = parts.access.watch(access, (reason) => ended.abort(wordEnd(reason, shown)))
+  const unwatch = parts.access.watch(access, (reason) => tracked.abort(wordEnd(reason, shown)))
   return {
     access,
-    signal: AbortSignal.any([tracked.signal, ended.signal]),
+    signal: tracked.signal,
+    abort: () => tracked.abort(),
     end() {
       unwatch()
       tracked.end()

@@ -2,13 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { ApiError, toApiError } from '../core/error.ts'
 import { GenerationAborted } from '../core/generation.ts'
 
-/** Fires when the client is gone before it has its whole answer. */
-export function whenClientLeaves(response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
+/** Calls when the client is gone before it has its whole answer. */
+export function whenClientLeaves(response: ServerResponse, onLeave: () => void): void {
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort()
+    if (!response.writableFinished) onLeave()
   })
-  return controller.signal
 }
 
 /** An aborted generation says only that it was aborted; a stopping service gave its reason to the signal. */

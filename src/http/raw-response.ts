@@ -1,10 +1,14 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
-/** Takes an answer over from the framework, whose raw response knows nothing of the headers set on the reply. */
-export function takeOver(reply: FastifyReply): ServerResponse {
+export type RawResponse = {
+  readonly raw: ServerResponse
+  /** Those set on the reply, for the head: the raw response knows nothing of them. */
+  readonly headers: Readonly<Record<string, OutgoingHttpHeader | undefined>>
+}
+
+/** Takes an answer over from the framework. */
+export function takeOver(reply: FastifyReply): RawResponse {
   reply.hijack()
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) reply.raw.setHeader(name, value)
-  return reply.raw
+  return { raw: reply.raw, headers: reply.getHeaders() }
 }

@@ -13,8 +13,9 @@ export interface RequestTracker {
 }
 
 export type TrackedRequest = {
-  /** Fires when the service will not wait any longer; its reason is an ApiError. */
+  /** Fires when the service will not wait any longer, and its reason is an ApiError; or when it is aborted. */
   readonly signal: AbortSignal
+  abort(reason?: ApiError): void
   end(): void
 }
 
@@ -29,6 +30,7 @@ export function createRequestTracker(): RequestTracker {
       underWay.add(controller)
       return {
         signal: controller.signal,
+        abort: (reason) => controller.abort(reason),
         end() {
           underWay.delete(controller)
           if (underWay.size === 0) onEmpty()

@@ -50,9 +50,9 @@ export class WholeAnswerWriter {
     if (!this.#isCommitted) {
       this.#isCommitted = true
       this.#completeHead()
-      takeOver(this.#reply)
+      const { headers } = takeOver(this.#reply)
       raw.on('error', () => {})
-      raw.writeHead(200, { 'content-type': 'application/json' })
+      raw.writeHead(200, { ...headers, 'content-type': 'application/json' })
     }
     if (!raw.destroyed && !raw.writableNeedDrain) raw.write(' ')
     this.#cancel = this.#clock.after(spaceIntervalMs, () => this.#keepAlive())

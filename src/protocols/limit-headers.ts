@@ -7,15 +7,16 @@ type Headers = Record<string, string>
 
 /** Both families of rate limit headers, which go on every answer of both formats. */
 export function limitHeaders(snapshot: LimitSnapshot, nowMs: number): Headers {
-  const tokens = tighter(snapshot.inputTokens, snapshot.outputTokens)
-  return {
-    ...chatHeaders('requests', snapshot.requests),
-    ...chatHeaders('tokens', tokens),
-    ...messagesHeaders('requests', snapshot.requests, nowMs),
-    ...messagesHeaders('tokens', tokens, nowMs),
-    ...messagesHeaders('input-tokens', snapshot.inputTokens, nowMs),
-    ...messagesHeaders('output-tokens', snapshot.outputTokens, nowMs),
-  }
+  const { requests, inputTokens, outputTokens } = snapshot
+  const tokens = tighter(inputTokens, outputTokens)
+  const headers: Headers = {}
+  addForChat(headers, chatNames.requests, requests)
+  addForChat(headers, chatNames.tokens, tokens)
+  addForMessages(headers, messagesNames.requests, requests, nowMs)
+  addForMessages(headers, messagesNames.tokens, tokens, nowMs)
+  addForMessages(headers, messagesNames.inputTokens, inputTokens, nowMs)
+  addForMessages(headers, messagesNames.outputTokens, outputTokens, nowMs)
+  return headers
 }
 
 function tighter(one: LimitState | null, other: LimitState | null): LimitState | null {
@@ -23,24 +24,56 @@ function tighter(one: LimitState | null, other: LimitState | null): LimitState |
   return other.remaining < one.remaining ? other : one
 }
 
-function chatHeaders(name: string, state: LimitState | null): Headers {
-  if (state === null) return {}
+type Names = { readonly limit: string; readonly remaining: string; readonly reset: string }
+
+const chatNames = { requests: namesForChat('requests'), tokens: namesForChat('tokens') }
+const messagesNames = {
+  requests: namesForMessages('requests'),
+  tokens: namesForMessages('tokens'),
+  inputTokens: namesForMessages('input-tokens'),
+  outputTokens: namesForMessages('output-tokens'),
+}
+
+function namesForChat(name: string): Names {
+  const prefix = 'x-ratelimit'
   return {
-    [`x-ratelimit-limit-${name}`]: String(state.limit),
-    [`x-ratelimit-remaining-${name}`]: String(state.remaining),
-    [`x-ratelimit-reset-${name}`]: formatDuration(state.fullInMs),
+    limit: `${prefix}-limit-${name}`,
+    remaining: `${prefix}-remaining-${name}`,
+    reset: `${prefix}-reset-${name}`,
   }
 }
 
-function messagesHeaders(name: string, state: LimitState | null, nowMs: number): Headers {
-  if (state === null) return {}
+function namesForMessages(name: string): Names {
+  const prefix = `anthropic-ratelimit-${name}`
+  return { limit: `${prefix}-limit`, remaining: `${prefix}-remaining`, reset: `${prefix}-reset` }
+}
+
+function addForChat(headers: Headers, names: Names, state: LimitState | null): void {
+  if (state === null) return
+  headers[names.limit] = String(state.limit)
+  headers[names.remaining] = String(state.remaining)
+  headers[names.reset] = formatDuration(state.fullInMs)
+}
+
+function addForMessages(headers: Headers, names: Names, state: LimitState | null, nowMs: number): void {
+  if (state === null) return
+  headers[names.limit] = String(state.limit)
+  headers[names.remaining] = String(state.remaining)
   // Whole seconds, rounded up: a client that comes back then must find it full.
-  const reset = new Date(Math.ceil((nowMs + state.fullInMs) / 1_000) * 1_000)
-  return {
-    [`anthropic-ratelimit-${name}-limit`]: String(state.limit),
-    [`anthropic-ratelimit-${name}-remaining`]: String(state.remaining),
-    [`anthropic-ratelimit-${name}-reset`]: reset.toISOString().replace('.000Z', 'Z'),
-  }
+  headers[names.reset] = formatSecond(Math.ceil((nowMs + state.fullInMs) / 1_000))
+}
+
+/** The seconds that the next answers will tell too, as text. */
+const knownSeconds = new Map<number, string>()
+const knownSecondsMax = 100
+
+function formatSecond(second: number): string {
+  const known = knownSeconds.get(second)
+  if (known !== undefined) return known
+  const text = new Date(second * 1_000).toISOString().replace('.000Z', 'Z')
+  if (knownSeconds.size >= knownSecondsMax) knownSeconds.clear()
+  knownSeconds.set(second, text)
+  return text
 }
 
 /** `38ms`, `1.2s`, `6m0s`, `1h2m3s`; rounded up, so that nobody comes too early. */

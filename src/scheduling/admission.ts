@@ -1,5 +1,6 @@
 import type { Engine, Turn } from '../core/engine.ts'
 import { GenerationAborted, zeroUsage, type GenerationEvent } from '../core/generation.ts'
+import { around } from '../lib/around.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Place } from './place.ts'
 import { SlotQueue, type QueueLimits, type QueueStatus } from './slot-queue.ts'
@@ -9,6 +10,8 @@ export type AdmissionOptions = QueueLimits & {
   /** From 0 up to 1. */
   random(): number
 }
+
+type Asked = Parameters<Engine['generate']>
 
 /** An engine whose slots are handed out in a fair order. */
 export type AdmittedEngine = Engine & {
@@ -33,27 +36,32 @@ export function withAdmission(engine: Engine, options: AdmissionOptions): Admitt
     return terms
   }
 
-  async function* generate(
-    ...[request, signal, turn]: Parameters<Engine['generate']>
-  ): AsyncGenerator<GenerationEvent> {
-    const place = queue.enter(request)
+  function generateIn(place: Place, [request, signal, turn]: Asked): AsyncIterable<GenerationEvent> {
+    return engine.generate(request, signal, {
+      begin: (inputTokens) => beginInTurn(place, inputTokens, turn),
+      made(event) {
+        queue.count(place, event)
+        turn?.made(event)
+      },
+    })
+  }
+
+  function generate(...asked: Asked): AsyncGenerator<GenerationEvent> {
+    const [request, signal] = asked
+    let place: Place
     const leave = () => queue.refuse(place, new GenerationAborted(zeroUsage))
-    signal.addEventListener('abort', leave, { once: true })
-    try {
-      yield* engine.generate(request, signal, {
-        begin: (inputTokens) => beginInTurn(place, inputTokens, turn),
-        made(event) {
-          queue.count(place, event)
-          turn?.made(event)
-        },
-      })
-    } catch (error) {
-      if (error instanceof GenerationAborted) queue.settle(place, error.usage)
-      throw error
-    } finally {
-      signal.removeEventListener('abort', leave)
-      queue.leave(place)
-    }
+    return around({
+      begin() {
+        place = queue.enter(request)
+        signal.addEventListener('abort', leave, { once: true })
+        return generateIn(place, asked)
+      },
+      end(failure) {
+        if (failure instanceof GenerationAborted) queue.settle(place, failure.usage)
+        signal.removeEventListener('abort', leave)
+        queue.leave(place)
+      },
+    })
   }
 
   return {

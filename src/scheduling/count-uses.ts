@@ -1,4 +1,5 @@
 import type { Engine } from '../core/engine.ts'
+import { around } from '../lib/around.ts'
 
 /** An engine that can be waited for until nobody uses it any more. */
 export type CountedEngine = Engine & {
@@ -20,14 +21,14 @@ export function countUses(engine: Engine): CountedEngine {
   }
 
   return {
-    async *generate(...asked) {
-      uses += 1
-      try {
-        yield* engine.generate(...asked)
-      } finally {
-        end()
-      }
-    },
+    generate: (...asked) =>
+      around({
+        begin() {
+          uses += 1
+          return engine.generate(...asked)
+        },
+        end,
+      }),
     async countTokens(request, signal) {
       uses += 1
       try {

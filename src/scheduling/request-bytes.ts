@@ -4,6 +4,6 @@ export function requestBytes(value: unknown): number {
   if (value instanceof Uint8Array) return value.byteLength
   if (typeof value !== 'object' || value === null) return 0
   let bytes = 0
-  for (const [name, part] of Object.entries(value)) bytes += name.length + requestBytes(part)
+  for (const name of Object.keys(value)) bytes += name.length + requestBytes((value as Record<string, unknown>)[name])
   return bytes
 }

@@ -27,6 +27,11 @@ const withTools: ReadonlySet<Feature> = new Set([...always, 'tools'])
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
+type Generating = { readonly request: EngineRequest; readonly signal: AbortSignal; readonly turn: Turn | undefined }
+
+/** One try at a request. `isOver` says that the child is done with it. */
+type Attempt = { readonly task: Task; isOver: boolean; stopListening(): void }
+
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
   readonly #clock: Clock
@@ -69,17 +74,33 @@ export class LlamaEngine implements Engine {
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
-    // A request that the crashed child had not begun is as good as new and is tried once more;
-    // one that is itself the cause can so end two children and no more.
-    for (let crashes = 0; crashes < 2;) {
-      const task = await this.#createTask(signal, turn)
-      this.#send({ kind: 'generate', id: task.id, request, awaitsTurn: turn !== undefined })
-      const end = yield* this.#follow(task, signal)
-      if (end === 'finished') return
-      if (task.hasStarted) break
-      if (!task.isWaiting) crashes += 1
+    let attempt = await this.#attempt({ request, signal, turn })
+    let crashes = 0
+    try {
+      // One loop for all attempts: through a generator for each, an event would pass two.
+      for (;;) {
+        const { task } = attempt
+        const news = await task.next()
+        if (news.kind === 'prepared') {
+          void this.#beginInTurn(task, news.inputTokens)
+          continue
+        }
+        attempt.isOver = news.kind === 'event' ? news.event.type === 'finish' : news.kind !== 'refused'
+        throwIfRefused(news, signal)
+        if (news.kind !== 'event') {
+          crashes += task.isWaiting ? 0 : 1
+          attempt = await this.#attemptAgain(attempt, crashes, { request, signal, turn })
+          continue
+        }
+        // What was under way when the abort was sent is read to its end, for the counts alone.
+        if (signal.aborted) continue
+        this.#reportTaken(task)
+        yield news.event
+        if (attempt.isOver) return
+      }
+    } finally {
+      this.#leave(attempt)
     }
-    throw engineFailed()
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
@@ -142,38 +163,45 @@ export class LlamaEngine implements Engine {
     this.#supervisor.send({ kind: 'begin', id: task.id, outputTokensMax: terms.outputTokensMax ?? null })
   }
 
-  /** Passes a task's events on. Ends with `crashed` when the child is gone; an abort and a refusal throw. */
-  async *#follow(task: Task, signal: AbortSignal): AsyncGenerator<GenerationEvent, 'finished' | 'crashed'> {
+  async #attempt({ request, signal, turn }: Generating): Promise<Attempt> {
+    const task = await this.#createTask(signal, turn)
+    this.#send({ kind: 'generate', id: task.id, request, awaitsTurn: turn !== undefined })
+    return { task, isOver: false, stopListening: this.#abortOn(signal, task) }
+  }
+
+  /**
+   * A request that the crashed child had not begun is as good as new and is tried once more; one
+   * that is itself the cause can so end two children and no more.
+   */
+  #attemptAgain(crashed: Attempt, crashes: number, asked: Generating): Promise<Attempt> {
+    if (crashed.task.hasStarted || crashes >= 2) throw engineFailed()
+    this.#leave(crashed)
+    return this.#attempt(asked)
+  }
+
+  /** A second call changes nothing. */
+  #leave({ task, isOver, stopListening }: Attempt): void {
+    stopListening()
+    if (this.#tasks.delete(task.id) && !isOver) this.#supervisor.send({ kind: 'abort', id: task.id })
+  }
+
+  /** Has the child abort a task, and ends a child that does not. Returns the way to stop listening. */
+  #abortOn(signal: AbortSignal, { id }: Task): () => void {
     let cancelGrace = () => {}
     const abort = () => {
-      this.#supervisor.send({ kind: 'abort', id: task.id })
+      this.#supervisor.send({ kind: 'abort', id })
       cancelGrace = this.#clock.after(abortWaitMsMax, () => this.#supervisor.kill())
     }
     signal.addEventListener('abort', abort, { once: true })
-    let isOver = false
-    try {
-      for (;;) {
-        const news = await task.next()
-        if (news.kind === 'prepared') {
-          void this.#beginInTurn(task, news.inputTokens)
-          continue
-        }
-        isOver = news.kind === 'event' ? news.event.type === 'finish' : news.kind !== 'refused'
-        throwIfRefused(news, signal)
-        if (news.kind !== 'event') return 'crashed'
-        // What was under way when the abort was sent is read to its end, for the counts alone.
-        if (signal.aborted) continue
-        const taken = task.takenToReport()
-        if (taken > 0) this.#supervisor.send({ kind: 'taken', id: task.id, events: taken })
-        yield news.event
-        if (isOver) return 'finished'
-      }
-    } finally {
+    return () => {
       cancelGrace()
       signal.removeEventListener('abort', abort)
-      this.#tasks.delete(task.id)
-      if (!isOver) this.#supervisor.send({ kind: 'abort', id: task.id })
     }
+  }
+
+  #reportTaken(task: Task): void {
+    const events = task.takenToReport()
+    if (events > 0) this.#supervisor.send({ kind: 'taken', id: task.id, events })
   }
 
   #receive(message: FromChild): void {

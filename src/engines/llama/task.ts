@@ -63,14 +63,13 @@ export class Task {
     }
   }
 
-  async next(): Promise<TaskNews> {
-    const news = await this.#news.next()
-    if (news.kind === 'event') this.#untold += 1
-    return news
+  next(): Promise<TaskNews> {
+    return this.#news.next()
   }
 
-  /** How many taken events the child should now hear of; zero while too few. */
+  /** For each event that is taken: how many of them the child should now hear of; zero while too few. */
   takenToReport(): number {
+    this.#untold += 1
     if (this.#untold < reportSize) return 0
     const taken = this.#untold
     this.#untold = 0

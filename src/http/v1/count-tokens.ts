@@ -21,7 +21,8 @@ export function countTokensRoute(parts: HttpParts) {
       model = counted.model
       requireModel(admitted.access, model)
       const asked = { request: counted, requestId: request.id as RequestId, principal }
-      const signal = AbortSignal.any([admitted.signal, whenClientLeaves(reply.raw)])
+      const { signal } = admitted
+      whenClientLeaves(reply.raw, admitted.abort)
       const inputTokens = await countTokens(parts.inference, asked, signal).catch((thrown: unknown) => {
         throw causeOfEnd(thrown, signal)
       })

@@ -35,7 +35,8 @@ export function generationRoute(parts: HttpParts, format: 'chat-completions' | '
       const decoded = protocol.decode(value)
       model = decoded.request.model
       requireModel(admitted.access, model)
-      const signal = AbortSignal.any([admitted.signal, whenClientLeaves(reply.raw)])
+      const { signal } = admitted
+      whenClientLeaves(reply.raw, admitted.abort)
       const received = { request, reply, principal, protocol: format, isStream: decoded.isStream, body: bytes }
       const origin = await noteOrigin(parts, received)
       const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal }
@@ -72,10 +73,14 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
     throw causeOfEnd(thrown, signal)
   }
   tellLimitsOf(exchange)
-  const writer = new SseWriter(takeOver(reply), { clock, ping: protocol.ping })
+  const { raw, headers } = takeOver(reply)
+  const writer = new SseWriter(raw, { clock, ping: protocol.ping, headers })
   try {
     const events = await starting
-    for await (const message of decoded.encoder.encodeStream(events, metaOf(exchange))) await writer.write(message)
+    for await (const message of decoded.encoder.encodeStream(events, metaOf(exchange))) {
+      const waiting = writer.write(message)
+      if (waiting !== null) await waiting
+    }
     writer.end()
   } catch (thrown) {
     if (thrown instanceof ClientGone) return

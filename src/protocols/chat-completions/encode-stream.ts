@@ -7,6 +7,7 @@ import {
   type TokenLogprob,
   type Usage,
 } from '../../core/generation.ts'
+import { encodeEach, type EventEncoder } from '../encode-each.ts'
 import type { AnswerMeta, Json, SseMessage } from '../protocol.ts'
 import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
 import { encodeFinishReason, isCut } from './finish-reason.ts'
@@ -20,27 +21,35 @@ type Delta = { readonly [key: string]: Json }
  *
  *     role (reasoning* text* (call arguments*)*) finish usage? [DONE]
  */
-export async function* encodeStream(
+export function encodeStream(
   events: AsyncIterable<GenerationEvent>,
   meta: AnswerMeta,
   shape: AnswerShape,
 ): AsyncGenerator<SseMessage> {
+  return encodeEach(events, createEventEncoder(meta, shape))
+}
+
+function createEventEncoder(meta: AnswerMeta, shape: AnswerShape): EventEncoder {
   const frame = createFrames({
     ...answerHead(meta, 'chat.completion.chunk'),
     system_fingerprint: shape.systemFingerprint,
   })
   let encoder = new ChoiceEncoder(shape, 0)
   const usages: Usage[] = []
-  for await (const event of events) {
-    if (event.type === 'start') encoder = new ChoiceEncoder(shape, usages.length)
-    if (event.type === 'finish') usages.push(event.usage)
-    for (const choice of encoder.encode(event)) {
-      yield frame({ choices: [choice], ...(shape.includesUsage && { usage: null }) })
-    }
+  return {
+    encode(event) {
+      if (event.type === 'start') encoder = new ChoiceEncoder(shape, usages.length)
+      if (event.type === 'finish') usages.push(event.usage)
+      const rest = shape.includesUsage ? { usage: null } : {}
+      return encoder.encode(event).map((choice) => frame({ choices: [choice], ...rest }))
+    },
+    end() {
+      if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
+      const done = { data: '[DONE]' }
+      if (!shape.includesUsage) return [done]
+      return [frame({ choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) }), done]
+    },
   }
-  if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
-  if (shape.includesUsage) yield frame({ choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) })
-  yield { data: '[DONE]' }
 }
 
 /** Chunks that all begin with the same fields, which are therefore made into text only once. */

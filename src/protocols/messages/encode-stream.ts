@@ -1,4 +1,5 @@
 import type { BlockStart, GenerationEvent } from '../../core/generation.ts'
+import { encodeEach, type EventEncoder } from '../encode-each.ts'
 import type { AnswerMeta, Json, SseMessage } from '../protocol.ts'
 import {
   encodeBlockStart,
@@ -24,44 +25,51 @@ export const ping = toFrame('ping', {})
  * The closing frames wait for the source to end, so that a failure after its
  * last event still leaves the stream without its terminator.
  */
-export async function* encodeStream(
+export function encodeStream(
   events: AsyncIterable<GenerationEvent>,
   meta: AnswerMeta,
   shape: AnswerShape,
 ): AsyncGenerator<SseMessage> {
+  return encodeEach(events, createEventEncoder(meta, shape))
+}
+
+type Finish = Extract<GenerationEvent, { type: 'finish' }>
+
+function createEventEncoder(meta: AnswerMeta, shape: AnswerShape): EventEncoder {
   const blocks = createBlockEncoder(meta, shape)
-  let finish: Extract<GenerationEvent, { type: 'finish' }> | null = null
-  for await (const event of events) {
-    switch (event.type) {
-      case 'start':
-        yield toFrame('message_start', {
-          message: { ...encodeMessage(meta), usage: encodeUsage(event.usage, 'started') },
-        })
-        yield ping
-        break
-      case 'block-start':
-        yield* blocks.start(event.block)
-        break
-      case 'delta':
-        yield* blocks.add(event.text)
-        break
-      case 'block-end':
-        yield* blocks.end()
-        break
-      case 'finish':
-        finish = event
-        break
-      default:
-        event satisfies never
-    }
+  let finish: Finish | null = null
+  return {
+    encode(event) {
+      switch (event.type) {
+        case 'start': {
+          const message = { ...encodeMessage(meta), usage: encodeUsage(event.usage, 'started') }
+          return [toFrame('message_start', { message }), ping]
+        }
+        case 'block-start':
+          return blocks.start(event.block)
+        case 'delta':
+          return blocks.add(event.text)
+        case 'block-end':
+          return blocks.end()
+        case 'finish':
+          finish = event
+          return []
+      }
+    },
+    end() {
+      if (finish === null) throw new Error('The stream ended without a finish event.')
+      return closingFrames(finish, blocks.hasToolUse(), shape)
+    },
   }
-  if (finish === null) throw new Error('The stream ended without a finish event.')
-  yield toFrame('message_delta', {
-    delta: { ...encodeStop(finish.reason, blocks.hasToolUse()), container: null },
+}
+
+function closingFrames({ reason, usage }: Finish, hasToolUse: boolean, shape: AnswerShape): SseMessage[] {
+  const delta = toFrame('message_delta', {
+    delta: { ...encodeStop(reason, hasToolUse), container: null },
     ...(shape.reportsContextManagement && { context_management: { applied_edits: [] } }),
-    usage: encodeFinalUsage(finish.usage),
+    usage: encodeFinalUsage(usage),
   })
-  yield toFrame('message_stop', {})
+  return [delta, toFrame('message_stop', {})]
 }
 
 type OpenBlock = {

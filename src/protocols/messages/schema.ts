@@ -58,30 +58,33 @@ const zeroToOne = z
 
 const zeroOrMore = z.int().min(0, 'Input should be greater than or equal to 0')
 
-export const countBodySchema = z.object(promptFields)
+export const countBodySchema = z.compile(z.object(promptFields))
 
-export const messagesBodySchema = z.object({
-  ...promptFields,
-  max_tokens: zeroOrMore,
-  stream: optional(z.boolean()),
-  stop_sequences: optional(z.array(z.string().regex(/\S/, 'Input should contain a non-whitespace character'))),
-  temperature: optional(zeroToOne),
-  top_p: optional(zeroToOne),
-  top_k: optional(zeroOrMore),
-  inference_geo: optional(z.string()),
-  container: optional(z.union([z.string(), objectSchema], { error: 'Input should be a string or an object' })),
-  metadata: optional(z.object({ user_id: optional(z.string()) })),
-  service_tier: optional(z.string()),
-  diagnostics: optional(objectSchema),
-  user_profile_id: optional(z.string()),
-  workspace_id: optional(z.string()),
-  betas: optional(z.array(z.string())),
-  anthropic_beta: optional(z.array(z.string())),
-  compaction: optional(objectSchema),
-  safeguards: optional(objectSchema),
-  tags: optional(objectSchema),
-  data_flow: optional(objectSchema),
-})
+/** Compiled, so that the many fields that a body may have and has not cost next to nothing. */
+export const messagesBodySchema = z.compile(
+  z.object({
+    ...promptFields,
+    max_tokens: zeroOrMore,
+    stream: optional(z.boolean()),
+    stop_sequences: optional(z.array(z.string().regex(/\S/, 'Input should contain a non-whitespace character'))),
+    temperature: optional(zeroToOne),
+    top_p: optional(zeroToOne),
+    top_k: optional(zeroOrMore),
+    inference_geo: optional(z.string()),
+    container: optional(z.union([z.string(), objectSchema], { error: 'Input should be a string or an object' })),
+    metadata: optional(z.object({ user_id: optional(z.string()) })),
+    service_tier: optional(z.string()),
+    diagnostics: optional(objectSchema),
+    user_profile_id: optional(z.string()),
+    workspace_id: optional(z.string()),
+    betas: optional(z.array(z.string())),
+    anthropic_beta: optional(z.array(z.string())),
+    compaction: optional(objectSchema),
+    safeguards: optional(objectSchema),
+    tags: optional(objectSchema),
+    data_flow: optional(objectSchema),
+  }),
+)
 
 export type CountBody = z.infer<typeof countBodySchema>
 export type MessagesBody = z.infer<typeof messagesBodySchema>
