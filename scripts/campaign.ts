@@ -8,6 +8,9 @@ import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
+import { runExactness } from '../test/campaigns/exactness/exactness.ts'
+import { runGateways } from '../test/campaigns/gateways/gateways.ts'
+import { runOutage } from '../test/campaigns/gateways/outage.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
@@ -35,6 +38,18 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 1_000,
     run: runDisconnects,
   },
+  exactness: {
+    about: 'random usages at random prices; every sum of the ledger is right to the unit',
+    unit: 'requests',
+    count: 1_000_000,
+    run: runExactness,
+  },
+  gateways: {
+    about: 'three services share limits, budgets and keys on one PostgreSQL; together they keep to them',
+    unit: 'rounds',
+    count: 10,
+    run: runGateways,
+  },
   kills: {
     about: 'the engine child dies under load; every answer is whole or says that it broke off',
     unit: 'rounds',
@@ -58,6 +73,13 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'rounds',
     count: 20,
     run: runLifecycle,
+  },
+  outage: {
+    about:
+      'PostgreSQL is away under load, it refuses and it hangs; every acknowledged answer has its one row soon after',
+    unit: 'seconds',
+    count: 60,
+    run: runOutage,
   },
   structured: {
     about: 'schemas and tools that nobody wrote; an answer that ends is valid, and one that is cut says so',

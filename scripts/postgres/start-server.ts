@@ -12,6 +12,10 @@ export type PostgresServer = {
   readonly url: string
   /** The server ends as by a power cut, all its processes at once. */
   kill(): Promise<void>
+  /** The server answers nobody any more and keeps every connection, as a machine does that has lost its disk. */
+  freeze(): Promise<void>
+  /** It goes on where it was. */
+  thaw(): void
   /** Starts it again, on the same data and port. */
   restart(): Promise<void>
   /** Ends it and removes its data. */
@@ -28,13 +32,23 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     if (isRoot()) chownSync(folder, nobody, nobody)
     initialize(place)
     let server = await launch(place)
+    let frozen: readonly number[] = []
+    const thaw = () => {
+      for (const pid of frozen) signal(pid, 'SIGCONT')
+      frozen = []
+    }
     return {
       url: urlOf(place),
       kill: () => end(server),
+      async freeze() {
+        frozen = await freeze(server, urlOf(place))
+      },
+      thaw,
       restart: async () => {
         server = await launch(place)
       },
       stop: async () => {
+        thaw()
         await end(server)
         rmSync(folder, { recursive: true, force: true })
       },
@@ -110,6 +124,31 @@ async function end(server: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => server.once('exit', resolve))
   server.kill('SIGQUIT')
   await ended
+}
+
+/** Returns what has to be woken again. The first process starts the others: when it sleeps there will be no more of them. */
+async function freeze({ pid: first }: ChildProcess, url: string): Promise<number[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  const { rows: own } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const pids = first === undefined ? [] : [first]
+  for (const pid of pids) signal(pid, 'SIGSTOP')
+  const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
+  for (const { pid } of [...rows, ...own]) {
+    signal(pid, 'SIGSTOP')
+    pids.push(pid)
+  }
+  client.end().catch(() => {})
+  return pids
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // A connection that was closed meanwhile has taken its process with it.
+  }
 }
 
 function urlOf({ port }: Place): string {

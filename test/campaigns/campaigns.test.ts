@@ -1,25 +1,16 @@
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CampaignOptions, CampaignResult } from './campaign.ts'
 import { runCounts } from './counts.ts'
 import { runDisconnects } from './disconnects.ts'
+import { runExactness } from './exactness/exactness.ts'
 import { runKills } from './kills.ts'
 import { runLedgerKills } from './ledger-kills.ts'
 import { runLifecycle } from './lifecycle.ts'
 import { runMutations } from './mutations.ts'
+import { runShort } from './run-short.ts'
 import { runStructured } from './structured.ts'
-
-/** One seed for every run of the tests: what they find must not depend on the day. */
-const seed = 20_261
 
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
 process.setMaxListeners(0)
-
-/** The short form of a campaign; scripts/campaign.ts runs the long one. */
-async function runShort(run: (options: CampaignOptions) => Promise<CampaignResult>, count: number): Promise<void> {
-  const { failures, failureCount } = await run({ seed, count, log: () => {} })
-  assert.equal(failureCount, 0, `seed ${seed}:\n${failures.join('\n')}`)
-}
 
 test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 25))
 test('clients that leave get one row each and keep nothing running', () => runShort(runDisconnects, 120))
@@ -30,3 +21,5 @@ test('a service that is killed has written what it acknowledged', () => runShort
 test('so it has on PostgreSQL, whichever of the two is killed', () =>
   runShort((options) => runLedgerKills({ ...options, database: 'postgres' }), 3))
 test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))
+test('every sum of the ledger is right to the unit', () => runShort(runExactness, 1_500))
+test('so it is on PostgreSQL', () => runShort((options) => runExactness({ ...options, database: 'postgres' }), 1_500))

@@ -16,12 +16,16 @@ before(() => {
 after(() => engine.close())
 
 /** Long enough in its prompt to be under way for seconds. */
-const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(20_000) }] }] })
+const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(8_000) }] }] })
 
 test('a killed child fails what it had begun, takes up again what it had not, and is restarted', async () => {
   const attempts = Array.from({ length: 4 }, () => collect(engine.generate(slow, never)))
   const settled = Promise.allSettled(attempts)
-  await until(() => engine.status().running === 2 && engine.status().waiting === 2, 'The requests are not under way.')
+  await until(
+    () => engine.status().running === 2 && engine.status().waiting === 2,
+    'The requests are not under way.',
+    120_000,
+  )
   const pid = engine.pid
   assert.ok(pid !== null)
   process.kill(pid, 'SIGKILL')

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -45,6 +45,8 @@ export type ServiceOptions = {
   /** The config file's content. */
   readonly config?: Record<string, unknown>
   readonly environment?: Record<string, string>
+  /** Whose secret it has, so that it knows the keys of a database that several services share. */
+  readonly joins?: Pick<Service, 'home' | 'key'>
 }
 
 /** A start takes a second or two; on a machine that does much else it takes far longer. */
@@ -57,9 +59,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const home = mkdtempSync(join(tmpdir(), 'odyssey-test-'))
   writeFileSync(join(home, 'odyssey.json'), JSON.stringify(options.config ?? {}))
   if (options.weights !== 'built-in') writeFileSync(join(home, 'models.json'), JSON.stringify(allPlaceholder))
+  if (options.joins !== undefined) copyFileSync(join(options.joins.home, 'secret.key'), join(home, 'secret.key'))
   process.once('exit', () => rmSync(home, { recursive: true, force: true }))
   const first = await launch(home, options)
-  const key = /sk-ody-[0-9A-Za-z]+/.exec(first.output().stdout)?.[0]
+  const key = options.joins?.key ?? /sk-ody-[0-9A-Za-z]+/.exec(first.output().stdout)?.[0]
   if (key === undefined) throw new Error(`The banner shows no key:\n${first.output().stdout}`)
   return withRestart(first, key, options)
 }

@@ -10,7 +10,8 @@ import { until } from '../harness/start-service.ts'
 import { Transcript } from '../harness/transcript.ts'
 
 let service: FakeService
-const left: AbortController[] = []
+/** With their answers, because `fetch` cuts off one that nobody holds any more: it would give up its slot. */
+const open: { readonly answer: Promise<Response>; leave(): void }[] = []
 
 before(async () => {
   service = await startFakeService(
@@ -30,7 +31,7 @@ before(async () => {
 })
 after(() => service.close())
 afterEach(async () => {
-  for (const controller of left.splice(0)) controller.abort()
+  for (const { leave } of open.splice(0)) leave()
   await until(async () => (await rows()).length === asked, 'Some request has no row.')
   earlier += asked
   asked = 0
@@ -43,7 +44,6 @@ let earlier = 0
 function ask(format: Format, fields: Record<string, unknown>): { answer: Promise<Response>; leave(): void } {
   asked += 1
   const controller = new AbortController()
-  left.push(controller)
   const answer = fetch(`${service.address}${paths[format]}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.key}` },
@@ -51,7 +51,9 @@ function ask(format: Format, fields: Record<string, unknown>): { answer: Promise
     signal: controller.signal,
   })
   answer.catch(() => {})
-  return { answer, leave: () => controller.abort() }
+  const asking = { answer, leave: () => controller.abort() }
+  open.push(asking)
+  return asking
 }
 
 const hold = () => ask('messages', { stream: true, messages: [{ role: 'user', content: 'hold' }] })

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { tokenColumns } from '../../../src/billing/token-columns.ts'
+import type { DatabasePlace } from '../../../src/db/open-database.ts'
+
+const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+
+export const exportedColumns = ['cost_micros', ...tokenColumns] as const
+export type ExportedSums = { readonly lines: number } & Readonly<Record<(typeof exportedColumns)[number], bigint>>
+
+/** Adds up what the export command prints, by its text alone. */
+export async function sumExport(place: DatabasePlace, form: 'csv' | 'json'): Promise<ExportedSums> {
+  const sums = Object.fromEntries(exportedColumns.map((column) => [column, 0n])) as Record<string, bigint>
+  let lines = 0
+  let names: readonly string[] = []
+  for await (const line of printed(place, ['ledger', 'export', `--${form}`])) {
+    if (form === 'csv' && names.length === 0) {
+      names = line.split(',')
+      continue
+    }
+    lines += 1
+    const cells = form === 'csv' ? readCells(names, line) : readNumbers(line)
+    for (const column of exportedColumns) sums[column] = (sums[column] ?? 0n) + BigInt(cells[column] ?? 0)
+  }
+  return { lines, ...sums } as ExportedSums
+}
+
+async function* printed({ home, databaseUrl }: DatabasePlace, args: readonly string[]): AsyncGenerator<string> {
+  const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  yield* createInterface({ input: child.stdout })
+  const [code] = await ended
+  if (code !== 0) throw new Error(`odyssey ${args.join(' ')} ended with ${code}.`)
+}
+
+/** No text in these rows has a comma or a quote. An empty cell is none. */
+function readCells(names: readonly string[], line: string): Readonly<Record<string, string>> {
+  const cells = line.split(',')
+  if (cells.length !== names.length) throw new Error(`This line has ${cells.length} cells: ${line}`)
+  return Object.fromEntries(names.map((name, index) => [name, cells[index] === '' ? '0' : (cells[index] ?? '0')]))
+}
+
+function readNumbers(line: string): Readonly<Record<string, number>> {
+  return JSON.parse(line) as Readonly<Record<string, number>>
+}
