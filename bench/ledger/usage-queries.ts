@@ -1,7 +1,8 @@
-// node bin/odyssey.cjs --run bench/ledger/usage-queries.ts [--rows N] [--database postgresql://…]
+// node bin/odyssey.cjs --run bench/ledger/usage-queries.ts [--rows N] [--database postgresql://… [--filled]]
 //
 // Fills a new ledger, rolls it up, asks what a dashboard asks and deletes old rows. SQLite in a
-// temporary folder unless a PostgreSQL database is given, which has to be empty.
+// temporary folder unless a PostgreSQL database is given, which has to be empty; one that was filled
+// so before, on the same day, can be asked again.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +25,7 @@ const runs = 100
 const freshRows = 5_000
 
 const { values } = parseArgs({
-  options: { rows: { type: 'string' }, database: { type: 'string' } },
+  options: { rows: { type: 'string' }, database: { type: 'string' }, filled: { type: 'boolean', default: false } },
 })
 const rows = wholeNumber('rows', values.rows, 1_000_000)
 const home = mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
@@ -33,9 +34,9 @@ const firstMs = nowMs - days * dayMs
 
 const db = await openDatabase({ home, databaseUrl: values.database ?? null })
 try {
-  await prepare()
+  if (!values.filled) await prepare()
   await askAll()
-  await deleteOld()
+  if (!values.filled) await deleteOld()
 } finally {
   await db.destroy()
   rmSync(home, { recursive: true })
