@@ -1,4 +1,5 @@
-// npm run replay -- FOLDER                              against a service of its own, with the placeholder weights
+// npm run replay -- FOLDER                              against services of its own: with the placeholder weights, and
+//                                                       with the starter weights what is too long for those
 // npm run replay -- FOLDER --base-url URL --key KEY     against a server that runs
 //
 // Sends the recorded requests of real clients again and judges every answer and stream.
@@ -28,17 +29,28 @@ async function main(): Promise<number> {
   }
   const recordings = readRecordings(folder)
   if (address !== undefined && key !== undefined) {
-    return run(recordings, { address: address.replace(/\/(v1\/?)?$/, ''), key })
+    return conclude(await run(recordings, { address: address.replace(/\/(v1\/?)?$/, ''), key }))
   }
-  const service = await startService()
+  const replayed = await withService('placeholder', (service) => run(recordings, service))
+  const tooLong = new Set(replayed.filter(({ verdict }) => verdict === 'too-long').map(({ file }) => file))
+  const left = recordings.filter((recording) => tooLong.has(recording.file))
+  const again = left.length === 0 ? [] : await withService('built-in', (service) => run(left, service))
+  return conclude([...replayed.filter(({ file }) => !tooLong.has(file)), ...again])
+}
+
+async function withService<Result>(
+  weights: 'placeholder' | 'built-in',
+  use: (service: Listening) => Promise<Result>,
+): Promise<Result> {
+  const service = await startService({ weights })
   try {
-    return await run(recordings, service)
+    return await use(service)
   } finally {
     await service.stop()
   }
 }
 
-async function run(recordings: readonly Recording[], target: Listening): Promise<number> {
+async function run(recordings: readonly Recording[], target: Listening): Promise<Replayed[]> {
   const width = Math.max(...recordings.map(({ file }) => file.length))
   const replayed: Replayed[] = []
   for await (const row of replay(recordings, target)) {
@@ -47,6 +59,10 @@ async function run(recordings: readonly Recording[], target: Listening): Promise
     console.log(`${mark} ${row.file.padEnd(width)} ${row.status ?? '---'} ${(row.ms / 1_000).toFixed(1).padStart(6)} s`)
     if (row.verdict === 'wrong') console.log(`  ${row.request}: ${row.fault}`)
   }
+  return replayed
+}
+
+function conclude(replayed: readonly Replayed[]): number {
   console.log()
   printTable(replayed)
   return replayed.every(({ verdict }) => verdict !== 'wrong') ? 0 : 1

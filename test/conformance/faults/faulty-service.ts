@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { ApiError, type ApiErrorReason } from '../../../src/core/error.ts'
 import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
+import { watchSent } from '../../harness/watch-sent.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 
 /** What becomes of one request; it may also throw, which refuses the request. */
@@ -105,12 +106,10 @@ function tapSent(server: Server): { has(pattern: RegExp): Promise<void> } {
   let text = ''
   const watchers = new Set<() => void>()
   server.prependListener('request', (_request, response: ServerResponse) => {
-    const write = response.write.bind(response) as (piece: unknown, ...rest: unknown[]) => boolean
-    response.write = (piece: unknown, ...rest: unknown[]) => {
-      text += String(piece)
+    watchSent(response, (piece) => {
+      text += piece
       for (const look of watchers) look()
-      return write(piece, ...rest)
-    }
+    })
   })
   return {
     has: (pattern) =>

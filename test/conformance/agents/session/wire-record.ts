@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { readFrames } from '../../../harness/open-stream.ts'
+import { watchSent } from '../../../harness/watch-sent.ts'
 import { checkMessagesStream } from '../../../validators/messages-stream.ts'
 
 /** One call as the service saw it. */
@@ -25,12 +26,10 @@ export function recordWire(server: Server): WireRecord {
   const watchers = new Set<(sent: string) => void>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     let sent = ''
-    const write = response.write.bind(response) as (piece: unknown, ...rest: unknown[]) => boolean
-    response.write = (piece: unknown, ...rest: unknown[]) => {
-      sent += String(piece)
+    watchSent(response, (piece) => {
+      sent += piece
       for (const look of watchers) look(sent)
-      return write(piece, ...rest)
-    }
+    })
     response.once('close', () => {
       const isLeft = !response.writableFinished
       const isStream = String(response.getHeader('content-type')).startsWith('text/event-stream')
