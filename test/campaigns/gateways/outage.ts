@@ -8,7 +8,7 @@ import { until, type Service } from '../../harness/start-service.ts'
 import { describeCounts, Failures, increment, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { checkAnswers, checkRows } from './outage-checks.ts'
 import { microsMax, outputPerMinute, type Away, type Course } from './outage-course.ts'
-import { startLoad, type Answer, type Keys, type Load } from './outage-load.ts'
+import { kinds, startLoad, type Answer, type Keys, type Load } from './outage-load.ts'
 import { openShared, type Shared } from './start-gateways.ts'
 
 const outages = ['refuses', 'hangs'] as const
@@ -143,10 +143,11 @@ function describe({ outage }: Course, { answers, away, caughtUp }: Ended): Recor
   const during = answers.filter(({ askedMs }) => askedMs > away.fromMs && askedMs < away.toMs)
   const counts = new Map<string, number>()
   for (const { kind, status } of during) increment(counts, `${kind} ${status}`)
-  const longest = Math.max(0, ...during.map(({ tookMs }) => tookMs))
+  const longest = (kind: Answer['kind']) =>
+    Math.round(Math.max(0, ...during.filter((answer) => answer.kind === kind).map(({ tookMs }) => tookMs)))
   const figures = {
     'answers meanwhile': describeCounts(counts),
-    'longest answer meanwhile (ms)': Math.round(longest),
+    'longest answer meanwhile (ms)': kinds.map((kind) => `${kind} ${longest(kind)}`).join(', '),
     'acknowledged, one row each': answers.filter(({ usage }) => usage !== null).length,
     ...Object.fromEntries(Object.entries(caughtUp).map(([what, ms]) => [`${what} after (ms)`, ms])),
   }
