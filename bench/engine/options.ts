@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { shapes, type Shape } from '../weights/shapes.ts'
 import { weightTypes, type WeightType } from '../weights/tensors.ts'
@@ -56,7 +57,7 @@ export function parseOptions(args: readonly string[]): Options {
   const shape = shapes[oneOf('shape', values.shape, Object.keys(shapes))]!
   const random = { name: values.shape, shape, type: oneOf('type', values.type, weightTypes) }
   return {
-    weights: values.weights ?? random,
+    weights: values.weights === undefined ? random : resolve(values.weights),
     llamaServers: values['llama-server'],
     llamaServerArguments: values['llama-server-arguments'].split(' ').filter((one) => one !== ''),
     withEngineAlone: values['engine-alone'],

@@ -15,9 +15,15 @@ type Usage = {
  * Asks for a streamed chat completion and notes when things come.
  *
  * It does as little as it can, since it runs on the machine that it measures: only
- * chunks up to the first text are parsed, and the one with the usage.
+ * chunks up to the first text are parsed, and the one with the usage. Who is told of the
+ * first text gets the whole text too.
  */
-export async function readAnswer(address: string, key: string, body: object): Promise<Answer> {
+export async function readAnswer(
+  address: string,
+  key: string,
+  body: object,
+  onFirstText?: () => void,
+): Promise<Answer & { readonly text: string }> {
   const startMs = performance.now()
   const response = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
@@ -27,14 +33,20 @@ export async function readAnswer(address: string, key: string, body: object): Pr
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
   let firstMs: number | null = null
   let usage: Usage | null = null
+  let text = ''
+  const isSkipped = (line: string) => firstMs !== null && onFirstText === undefined && !line.includes('"usage":{')
   for await (const line of readLines(response.body)) {
-    if (!line.startsWith('data: {') || (firstMs !== null && !line.includes('"usage":{'))) continue
+    if (!line.startsWith('data: {') || isSkipped(line)) continue
     const chunk = JSON.parse(line.slice('data: '.length)) as Chunk
-    if (firstMs === null && hasText(chunk)) firstMs = performance.now()
+    if (firstMs === null && hasText(chunk)) {
+      firstMs = performance.now()
+      onFirstText?.()
+    }
+    text += textOf(chunk)
     usage = chunk.usage ?? usage
   }
   if (firstMs === null || usage === null) throw new Error('An answer has no text or no usage.')
-  return { ...countsOf(usage), startMs, firstMs, endMs: performance.now() }
+  return { ...countsOf(usage), text, startMs, firstMs, endMs: performance.now() }
 }
 
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -49,6 +61,11 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 function hasText({ choices = [] }: Chunk): boolean {
   return choices.some(({ delta }) => ['content', 'reasoning_content'].some((field) => Boolean(delta?.[field])))
+}
+
+function textOf({ choices = [] }: Chunk): string {
+  const said = choices[0]?.delta?.['content']
+  return typeof said === 'string' ? said : ''
 }
 
 function countsOf(usage: Usage): Pick<Answer, 'promptTokens' | 'cachedTokens' | 'outputTokens'> {

@@ -33,7 +33,7 @@ function ratioCells(first: Column, other: Column): [ratio: string, range: string
   return [`**${middle.toFixed(2)}**`, [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2)).join('–')]
 }
 
-function median(numbers: readonly number[]): number | null {
+export function median(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((one, other) => one - other)
   const middle = sorted.length / 2
   const [lower, upper] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]]

@@ -58,6 +58,28 @@ for (const [name, weightsPath] of [
       equal(new Set(reused).size, 1, reused.join(', '))
     })
 
+    test('a pinned beginning is warm for other questions, through one restart after another', async () => {
+      const before = open()
+      const cold = await ask(before, marked('What did she count?'))
+      equal(cold.usage.inputCacheRead, 0)
+      ok(cold.usage.inputCacheWrite > 300, JSON.stringify(cold.usage))
+      const goingOn = marked('What did she count?', cold.text, 'And then?')
+      await ask(before, goingOn)
+      await before.close()
+      for (const other of ['Where does she live?', 'Who is the keeper?', 'Is it night?']) {
+        const next = open()
+        const warm = await ask(next, marked(other))
+        equal(warm.cache?.source, 'disk')
+        ok(warm.usage.inputCacheRead >= cold.usage.inputCacheWrite, `${other} ${JSON.stringify(warm.usage)}`)
+        // What was told from the beginning of the file on is told as from one that was computed here.
+        equal((await ask(next, marked(other))).text, warm.text)
+        await next.close()
+      }
+      const last = open()
+      const { usage } = await ask(last, goingOn)
+      ok(usage.inputCacheRead > cold.usage.inputCacheWrite, JSON.stringify([usage, cold.usage]))
+    })
+
     test('are written when the engine rests, so that a killed process has lost little', async () => {
       const engine = open()
       await ask(engine, question)
@@ -110,9 +132,21 @@ async function askAndClose(engine: LlamaEngine) {
   return answer
 }
 
-async function ask(engine: LlamaEngine, text: string, organizationId = 'org_a') {
+/** A system text that is pinned, and a conversation behind it. */
+function marked(...turns: readonly string[]): EngineRequest['messages'] {
+  const text = 'The lighthouse keeper counts the ships that pass in the night. '.repeat(40)
+  const turn = (said: string, index: number) =>
+    ({ role: index % 2 === 0 ? 'user' : 'assistant', content: [{ kind: 'text', text: said }] }) as const
+  return [
+    { role: 'system', content: [{ kind: 'text', text, cacheBreakpoint: { lifetime: '5m' } }] },
+    ...turns.map(turn),
+  ] as EngineRequest['messages']
+}
+
+async function ask(engine: LlamaEngine, asked: string | EngineRequest['messages'], organizationId = 'org_a') {
+  const plain = (text: string) => [{ role: 'user', content: [{ kind: 'text', text }] }] as const
   const request: EngineRequest = engineRequest({
-    messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+    messages: typeof asked === 'string' ? plain(asked) : asked,
     sampling: { ...modelSampling, temperature: 0 },
     outputTokensMax: 40,
     tenant: { organizationId, apiKeyId: 'key_test' },

@@ -82,7 +82,9 @@ async function launch(home: string, { environment }: ServiceOptions): Promise<La
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  process.once('exit', () => child.kill('SIGKILL'))
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  void exited.then(() => process.off('exit', kill))
   const address = await until(() => bannerAddress(child, output), 'The service did not start.', startMsMax)
   await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.', startMsMax)
   return {

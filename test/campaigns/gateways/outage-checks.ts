@@ -24,7 +24,10 @@ export function checkAnswers(answers: readonly Answer[], away: Away, { outage, f
       failures.add(`${kind}: ${status} ${text.slice(0, 200)}`, `${id}, ${after}`)
     }
     if (isTimed && tookMs > answerMsMax[kind]) {
-      failures.add(`${kind}: an answer took longer than ${answerMsMax[kind]} ms`, `${id}, ${after}, ${Math.round(tookMs)} ms`)
+      failures.add(
+        `${kind}: an answer took longer than ${answerMsMax[kind]} ms`,
+        `${id}, ${after}, ${Math.round(tookMs)} ms`,
+      )
     }
   }
 }

@@ -23,8 +23,11 @@ export interface DiskCache {
   read(entry: DiskEntry): Promise<Buffer | null>
   /** Room is made at the cost of what was used longest ago. */
   markUsed(entry: DiskEntry): Promise<void>
-  /** Replaces what the organization has of the same conversation. */
-  write(held: HeldPrefix, state: Buffer): Promise<void>
+  /**
+   * Replaces what the organization has of the same conversation. Where a state serves for its whole length alone
+   * (`isWhole` false), what ends at a pin stays beside a longer one: other conversations may go on from there.
+   */
+  write(held: HeldPrefix, state: Buffer, isWhole: boolean): Promise<void>
   remove(entry: DiskEntry): Promise<void>
 }
 
@@ -104,13 +107,13 @@ export function createDiskCache(options: DiskCacheOptions): DiskCache {
     async markUsed({ file }) {
       await utimes(file, new Date(), new Date()).catch(() => {})
     },
-    async write(held, state) {
+    async write(held, state, isWhole) {
       const { namespace, tokens } = held
       const before = await of(namespace)
       const file = join(folderOf(namespace), `${randomUUID()}.state`)
       await mkdir(folderOf(namespace), { recursive: true, mode: 0o700 })
       await writeEntry(file, held, state, { key: keyOf(namespace), ownersKey })
-      const outdone = before.filter((entry) => isBeginning(entry.tokens, tokens))
+      const outdone = findOutdone(before, tokens, isWhole)
       for (const entry of outdone) await rm(entry.file, { force: true })
       const left = before.filter((entry) => !outdone.includes(entry))
       known.set(namespace, Promise.resolve([...left, { ...held, tokens: tokens.slice(), checkpoints: [], file }]))
@@ -131,6 +134,23 @@ async function* readLatest(home: string, { ownersKey, keyOf, nowMs }: Reading): 
     const entry = namespace === null ? null : await readEntry(path, namespace, keyOf(namespace)).catch(() => null)
     if (entry !== null && livePins(entry.pins, nowMs()) === entry.pins) yield { ...entry, usedMs }
   }
+}
+
+/** So many pinned beginnings of one conversation are kept beside it. */
+export const keptPins = 2
+
+function findOutdone(entries: readonly DiskEntry[], tokens: Uint32Array, isWhole: boolean): readonly DiskEntry[] {
+  const beginnings = entries.filter((entry) => isBeginning(entry.tokens, tokens))
+  if (isWhole) return beginnings
+  const kept = beginnings
+    .filter((entry) => entry.tokens.length < tokens.length && endsAtPin(entry))
+    .toSorted((a, b) => a.tokens.length - b.tokens.length)
+    .slice(0, keptPins)
+  return beginnings.filter((entry) => !kept.includes(entry))
+}
+
+function endsAtPin({ tokens, pins }: DiskEntry): boolean {
+  return pins.some(({ length }) => length === tokens.length)
 }
 
 function isBeginning(start: Uint32Array, whole: Uint32Array): boolean {

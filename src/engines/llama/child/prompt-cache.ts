@@ -4,6 +4,7 @@ import type { DiskCache, DiskEntry } from './disk-cache.ts'
 import { worthKeepingTokens, type Candidate, type Holding, type PromptToPlace } from './find-candidates.ts'
 import { dropAll, type HeldPrefix } from './held-prefix.ts'
 import { ReadAhead } from './read-ahead.ts'
+import { saveToDisk, type SavingParts } from './save-to-disk.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { SlotContents } from './slot-contents.ts'
 import type { Snapshot, SnapshotStore } from './snapshot-store.ts'
@@ -116,21 +117,9 @@ export class PromptCache {
     const slot = [...free].find((candidate) => isWorthSaving(this.#contents.of(candidate)))
     const holding = slot === undefined ? null : this.#contents.of(slot)
     if (this.#disk === null || slot === undefined || holding === null) return
-    holding.isUnsaved = false
-    const last = holding.checkpoints.at(-1)
-    // A checkpoint does not outlive the process, and a next turn would go on from there and not from the end.
-    if (!this.#memory.isWhole && last !== undefined && last.length < holding.tokens.length) {
-      if (!(await this.#memory.restore(slot, last))) return this.#contents.clear(slot)
-      this.#contents.forgetBehind(slot, last.length)
-    }
-    const { namespace, pins } = holding
-    const tokens = holding.tokens.view().slice()
-    const state = await this.#save(slot, tokens)
-    if (state === null) return
-    // A full disk costs the next restart its warmth and nothing else.
-    await this.#disk.write({ namespace, tokens, pins, checkpoints: [] }, state).catch((error: unknown) => {
-      this.#onFault(`A prompt could not be kept on the disk: ${String(error)}`)
-    })
+    const save: SavingParts['save'] = (from, tokens) => this.#save(from, tokens)
+    const parts = { memory: this.#memory, contents: this.#contents, disk: this.#disk, nowMs: this.#nowMs, save }
+    await saveToDisk({ ...parts, onFault: this.#onFault }, slot, holding)
   }
 
   /** Resolves when something has been read ahead that can be taken up, or nothing is left; null after that. */

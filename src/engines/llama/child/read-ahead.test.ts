@@ -58,7 +58,7 @@ async function open(t: TestContext, bytesMax: number, mayRead = () => Promise.re
   const before = openDisk()
   for (const number of [1, 2, 3, 4]) {
     const held = { namespace: number === 3 ? 'org_b' : 'org_a', tokens: numbered(number), pins: [], checkpoints: [] }
-    await before.write(held, Buffer.alloc(1_000))
+    await before.write(held, Buffer.alloc(1_000), true)
     const newest = (await before.of(held.namespace)).at(-1)
     utimesSync(newest?.file ?? '', number, number)
   }
@@ -155,6 +155,6 @@ test('the first thing that a process writes is kept', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-ahead-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const disk = createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', nowMs: Date.now })
-  await disk.write({ namespace: 'org_a', tokens: numbered(1), pins: [], checkpoints: [] }, Buffer.alloc(10))
+  await disk.write({ namespace: 'org_a', tokens: numbered(1), pins: [], checkpoints: [] }, Buffer.alloc(10), true)
   equal(readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith('.state')).length, 1)
 })
