@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from precision import has_fast_bfloat16
+
 # Coefficients of the quintic iteration that brings all singular values near one.
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 ITERATIONS = 5
@@ -11,7 +13,7 @@ ITERATIONS = 5
 def orthogonalize(updates: Tensor) -> Tensor:
     """Works on a stack of matrices of one shape."""
     a, b, c = COEFFICIENTS
-    x = updates.bfloat16()
+    x = updates.bfloat16() if has_fast_bfloat16(updates.device) else updates
     is_tall = x.shape[-2] > x.shape[-1]
     if is_tall:
         x = x.mT

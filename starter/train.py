@@ -6,7 +6,6 @@ used where there is one; a checkpoint may be made on one machine and gone on fro
 """
 
 import argparse
-import contextlib
 import math
 import os
 import time
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from model import Shape, StarterModel
 from muon import Muon
+from precision import half_precision
 
 ROWS_A_STEP = 4
 WARM_UP_STEPS = 60
@@ -63,13 +63,6 @@ class Batches:
         return tokens.to(self.device), weights.to(self.device), segments.to(self.device)
 
 
-def half_precision(device: torch.device) -> contextlib.AbstractContextManager:
-    """Computes in bfloat16 where that is faster; a processor without such instructions would imitate them slowly."""
-    if device.type == "cpu" and not torch.cpu.get_capabilities().get("avx512_bf16", False):
-        return contextlib.nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)
-
-
 def loss_of(model: StarterModel, hidden: Tensor, tokens: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     logits = model.logits(hidden[:, :-1]).float()
     losses = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
@@ -106,7 +99,8 @@ def main() -> None:
     if settings.checkpoint.exists():
         state = torch.load(settings.checkpoint, map_location=settings.device)
         model.load_state_dict(state["model"])
-        for optimizer, held in zip(optimizers, state["optimizers"]):
+        # Weights that were carried over to another vocabulary come without.
+        for optimizer, held in zip(optimizers, state.get("optimizers", [])):
             optimizer.load_state_dict(held)
         first = state["step"]
     run = torch.compile(model, dynamic=False)

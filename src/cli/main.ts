@@ -1,23 +1,4 @@
 import { ConfigError } from '../config/load.ts'
-import { auditCommand } from './accounts/audit-command.ts'
-import { keysCommand } from './accounts/keys-command.ts'
-import { managementKeysCommand } from './accounts/management-keys-command.ts'
-import { membersCommand } from './accounts/members-command.ts'
-import { organizationsCommand } from './accounts/organizations-command.ts'
-import { projectsCommand } from './accounts/projects-command.ts'
-import { billCommand } from './billing/bill-command.ts'
-import { ledgerCommand } from './billing/ledger-command.ts'
-import { pricesCommand } from './billing/prices-command.ts'
-import { usageCommand } from './billing/usage-command.ts'
-import { cacheCommand } from './cache-command.ts'
-import { connectCommand } from './connect/connect-command.ts'
-import { budgetsCommand } from './limits/budgets-command.ts'
-import { limitsCommand } from './limits/limits-command.ts'
-import { modelsCommand } from './models/models-command.ts'
-import { queueCommand } from './queue-command.ts'
-import { serveCommand } from './serve.ts'
-import { backupCommand, importCommand, restoreCommand } from './storage/backup-commands.ts'
-import { migrateCommand } from './storage/migrate-command.ts'
 import { UsageError } from './usage-error.ts'
 
 const usage = `Usage: odyssey <command>
@@ -73,28 +54,29 @@ ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data fold
 
 type Command = (args: string[]) => Promise<void>
 
-const commands: Readonly<Record<string, Command>> = {
-  serve: serveCommand,
-  keys: keysCommand,
-  'management-keys': managementKeysCommand,
-  organizations: organizationsCommand,
-  projects: projectsCommand,
-  members: membersCommand,
-  limits: limitsCommand,
-  budgets: budgetsCommand,
-  audit: auditCommand,
-  connect: connectCommand,
-  models: modelsCommand,
-  queue: queueCommand,
-  cache: cacheCommand,
-  migrate: migrateCommand,
-  backup: backupCommand,
-  restore: restoreCommand,
-  import: importCommand,
-  prices: pricesCommand,
-  usage: usageCommand,
-  ledger: ledgerCommand,
-  bill: billCommand,
+/** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  keys: async () => (await import('./accounts/keys-command.ts')).keysCommand,
+  'management-keys': async () => (await import('./accounts/management-keys-command.ts')).managementKeysCommand,
+  organizations: async () => (await import('./accounts/organizations-command.ts')).organizationsCommand,
+  projects: async () => (await import('./accounts/projects-command.ts')).projectsCommand,
+  members: async () => (await import('./accounts/members-command.ts')).membersCommand,
+  limits: async () => (await import('./limits/limits-command.ts')).limitsCommand,
+  budgets: async () => (await import('./limits/budgets-command.ts')).budgetsCommand,
+  audit: async () => (await import('./accounts/audit-command.ts')).auditCommand,
+  connect: async () => (await import('./connect/connect-command.ts')).connectCommand,
+  models: async () => (await import('./models/models-command.ts')).modelsCommand,
+  queue: async () => (await import('./queue-command.ts')).queueCommand,
+  cache: async () => (await import('./cache-command.ts')).cacheCommand,
+  migrate: async () => (await import('./storage/migrate-command.ts')).migrateCommand,
+  backup: async () => (await import('./storage/backup-commands.ts')).backupCommand,
+  restore: async () => (await import('./storage/backup-commands.ts')).restoreCommand,
+  import: async () => (await import('./storage/backup-commands.ts')).importCommand,
+  prices: async () => (await import('./billing/prices-command.ts')).pricesCommand,
+  usage: async () => (await import('./billing/usage-command.ts')).usageCommand,
+  ledger: async () => (await import('./billing/ledger-command.ts')).ledgerCommand,
+  bill: async () => (await import('./billing/bill-command.ts')).billCommand,
 }
 
 async function run([name, ...args]: string[]): Promise<void> {
@@ -102,8 +84,9 @@ async function run([name, ...args]: string[]): Promise<void> {
     console.log(usage)
     return
   }
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) throw new UsageError(`There is no command ${name}.`)
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) throw new UsageError(`There is no command ${name}.`)
+  const command = await load()
   await command(args)
 }
 

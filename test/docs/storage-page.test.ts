@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { compileCache } from '../harness/compile-cache.ts'
 import { createPostgresDatabase } from '../harness/shared-postgres.ts'
 
 const run = promisify(execFile)
@@ -32,7 +33,7 @@ describe('the page on storage', () => {
       .split(' ')
       .slice(2)
     const { stdout } = await run(process.execPath, [join(root, 'src/cli/main.ts'), ...words], {
-      env: { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: join(folder, home), DATABASE_URL: databaseUrl },
+      env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: join(folder, home), DATABASE_URL: databaseUrl },
     })
     return stdout
   }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { compileCache } from './compile-cache.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
@@ -22,7 +23,7 @@ export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
       cacheOnDisk: null,
       ...changes,
     },
-    environment: { PATH: process.env['PATH'] ?? '' },
+    environment: { PATH: process.env['PATH'] ?? '', ...compileCache },
     clock: systemClock,
     onReady: () => {},
     onExit: () => {},

@@ -1,5 +1,6 @@
 import { execFile, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from './compile-cache.ts'
 import type { Service } from './start-service.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -11,7 +12,7 @@ export function startCli(
   { home }: Pick<Service, 'home'>,
   ...args: string[]
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
-  const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
+  const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home }
   const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
   const child = execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) => {
     resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })

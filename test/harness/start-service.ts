@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from './compile-cache.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { placeholderPath } from './open-llama.ts'
 
@@ -75,7 +76,7 @@ type Launched = Omit<Service, 'key' | 'restart'>
 
 async function launch(home: string, { environment }: ServiceOptions): Promise<Launched> {
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home, PORT: '0', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))

@@ -2,10 +2,13 @@
 // Of each row that is durable its number, which is also its output tokens, is a line of the file `told` in HOME.
 
 import { openSync, writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { openRowWriter } from '../../src/db/rows/open-row-writer.ts'
 import { ledgerRow } from '../harness/ledger-row.ts'
 
+// Who is killed cannot do so at its end, and the next one shall start sooner.
+flushCompileCache()
 const [home = '', first = '0', databaseUrl = null] = process.argv.slice(2)
 const writersAtOnce = 8
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { compileCache } from '../../harness/compile-cache.ts'
 import { tokenColumns } from '../../../src/billing/token-columns.ts'
 import type { DatabasePlace } from '../../../src/db/open-database.ts'
 
@@ -28,7 +29,7 @@ export async function sumExport(place: DatabasePlace, form: 'csv' | 'json'): Pro
 }
 
 async function* printed({ home, databaseUrl }: DatabasePlace, args: readonly string[]): AsyncGenerator<string> {
-  const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
+  const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
   const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   yield* createInterface({ input: child.stdout })
