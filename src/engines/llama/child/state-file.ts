@@ -1,0 +1,140 @@
+// The file in which a prefix and its state lie, encrypted. What was cut short, changed or written
+// with another key cannot be read, and reading throws.
+
+import { createCipheriv, createDecipheriv, randomBytes, type Decipheriv } from 'node:crypto'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import type { HeldPrefix, Pin } from './held-prefix.ts'
+
+// After the magic come three lengths in bytes (owner, description, tokens) and three sealed
+// parts: the owner, which the service's own key opens, the description with the tokens, and
+// the state; both of these only the owner's key opens.
+const magic = Buffer.from('ODYCACH2')
+const sizesBytes = 12
+const ivBytes = 12
+const tagBytes = 16
+/** Encrypted without a pause; takes a few milliseconds. */
+const portionBytes = 4 * 1024 * 1024
+/** Larger results of the cipher would each be given fresh memory by the system, which costs more than the cipher. */
+const pieceBytes = 64 * 1024
+
+type Header = { readonly tokens: number; readonly pins: readonly Pin[] }
+
+type Keys = { readonly key: Uint8Array; readonly ownersKey: Uint8Array }
+
+/** Under its name only once it is whole and on the disk. */
+export async function writeStateFile(
+  file: string,
+  held: HeldPrefix,
+  state: Buffer,
+  { key, ownersKey }: Keys,
+): Promise<void> {
+  const { namespace } = held
+  const owner = Buffer.from(namespace)
+  const header = Buffer.from(JSON.stringify({ tokens: held.tokens.length, pins: held.pins } satisfies Header))
+  const tokens = Buffer.from(held.tokens.buffer, held.tokens.byteOffset, held.tokens.byteLength)
+  const unfinished = `${file}.unfinished`
+  const handle = await open(unfinished, 'wx', 0o600)
+  try {
+    const sizes = Buffer.alloc(sizesBytes)
+    for (const [index, part] of [owner, header, tokens].entries()) sizes.writeUInt32LE(part.length, 4 * index)
+    await handle.write(Buffer.concat([magic, sizes]))
+    await writeSealed(handle, owner, { key: ownersKey, namespace: '' })
+    await writeSealed(handle, Buffer.concat([header, tokens]), { key, namespace })
+    await writeSealed(handle, state, { key, namespace })
+    await handle.sync()
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  } finally {
+    await handle.close()
+  }
+  await rename(unfinished, file)
+}
+
+/** Nonce, text and tag; the tag also covers whose it is. */
+async function writeSealed(handle: FileHandle, text: Buffer, { key, namespace }: Owner): Promise<void> {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(namespace))
+  await handle.write(iv)
+  for (let at = 0; at < text.length; at += portionBytes) {
+    await handle.write(cipher.update(text.subarray(at, at + portionBytes)))
+  }
+  cipher.final()
+  await handle.write(cipher.getAuthTag())
+}
+
+export async function readOwner(file: string, ownersKey: Uint8Array): Promise<string> {
+  return withFile(file, async (handle) => {
+    const { owner } = await readPlaces(handle)
+    return (await readSealed(handle, owner, { key: ownersKey, namespace: '' })).toString('utf8')
+  })
+}
+
+export async function readHeld(file: string, namespace: string, key: Uint8Array): Promise<HeldPrefix> {
+  return withFile(file, async (handle) => {
+    const { header, json } = await readPlaces(handle)
+    const opened = await readSealed(handle, header, { key, namespace })
+    const { tokens, pins } = JSON.parse(opened.toString('utf8', 0, json)) as Header
+    const held = new Uint32Array(tokens)
+    Buffer.from(held.buffer).set(opened.subarray(json))
+    return { namespace, tokens: held, pins, checkpoints: [] }
+  })
+}
+
+export async function readState(file: string, namespace: string, key: Uint8Array): Promise<Buffer> {
+  return withFile(file, async (handle) => readSealed(handle, (await readPlaces(handle)).state, { key, namespace }))
+}
+
+async function withFile<Result>(file: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
+  const handle = await open(file, 'r')
+  try {
+    return await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A sealed part: where its nonce stands, and the length of its text. */
+type Place = { readonly at: number; readonly bytes: number }
+
+async function readPlaces(handle: FileHandle) {
+  const start = magic.length + sizesBytes
+  const { buffer } = await handle.read(Buffer.alloc(start), 0, start, 0)
+  if (!buffer.subarray(0, magic.length).equals(magic)) throw new Error('This is no file of the cache.')
+  const sizeAt = (index: number) => buffer.readUInt32LE(magic.length + 4 * index)
+  const json = sizeAt(1)
+  const owner: Place = { at: start, bytes: sizeAt(0) }
+  const header: Place = { at: endOf(owner), bytes: json + sizeAt(2) }
+  const { size } = await handle.stat()
+  const state: Place = { at: endOf(header), bytes: size - endOf(header) - ivBytes - tagBytes }
+  return { owner, header, json, state }
+}
+
+function endOf({ at, bytes }: Place): number {
+  return at + ivBytes + bytes + tagBytes
+}
+
+type Owner = { readonly key: Uint8Array; readonly namespace: string }
+
+async function readSealed(handle: FileHandle, { at, bytes }: Place, { key, namespace }: Owner): Promise<Buffer> {
+  if (bytes < 0) throw new Error('The file is cut short.')
+  const iv = (await handle.read(Buffer.alloc(ivBytes), 0, ivBytes, at)).buffer
+  const tag = (await handle.read(Buffer.alloc(tagBytes), 0, tagBytes, at + ivBytes + bytes)).buffer
+  const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(namespace)).setAuthTag(tag)
+  const text = Buffer.allocUnsafeSlow(bytes)
+  for (let done = 0; done < bytes;) {
+    const portion = Math.min(portionBytes, bytes - done)
+    const { bytesRead } = await handle.read(text, done, portion, at + ivBytes + done)
+    if (bytesRead === 0) throw new Error('The file is cut short.')
+    decipherInPlace(decipher, text.subarray(done, done + bytesRead))
+    done += bytesRead
+  }
+  decipher.final()
+  return text
+}
+
+function decipherInPlace(decipher: Decipheriv, text: Buffer): void {
+  for (let at = 0; at < text.length; at += pieceBytes) {
+    decipher.update(text.subarray(at, at + pieceBytes)).copy(text, at)
+  }
+}
