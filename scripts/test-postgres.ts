@@ -1,7 +1,8 @@
 // node scripts/test-postgres.ts                    a throw-away PostgreSQL until Ctrl-C; prints its address
+// node scripts/test-postgres.ts --set NAME=VALUE   another setting than tests have; may be given several times
 // node scripts/test-postgres.ts --owner PID --address FILE
 //
-// The second form serves tests: the address is written to a file, and the server is gone, with its
+// The last form serves tests: the address is written to a file, and the server is gone, with its
 // data and that file's folder, as soon as the process that owns it is, however that one ended.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,11 +10,12 @@ import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgresServer } from './postgres/start-server.ts'
 
-const { values } = parseArgs({ options: { owner: { type: 'string' }, address: { type: 'string' } } })
+const type = 'string'
+const { values } = parseArgs({ options: { owner: { type }, address: { type }, set: { type, multiple: true } } })
 const { owner, address: addressPath } = values
 
 try {
-  const server = await startPostgresServer()
+  const server = await startPostgresServer(values.set)
   publish(server.url)
   const stop = () =>
     void server.stop().then(() => {

@@ -22,12 +22,18 @@ export type PostgresServer = {
   stop(): Promise<void>
 }
 
-type Place = { readonly binaries: string; readonly folder: string; readonly port: number }
+type Place = {
+  readonly binaries: string
+  readonly folder: string
+  readonly port: number
+  readonly settings: readonly string[]
+}
 
-export async function startPostgresServer(): Promise<PostgresServer> {
+/** `settings` are further ones, each as `name=value`; a later one counts. */
+export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const binaries = findPostgresBinaries()
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-postgres-'))
-  const place = { binaries, folder, port: await freePort() }
+  const place = { binaries, folder, port: await freePort(), settings }
   try {
     if (isRoot()) chownSync(folder, nobody, nobody)
     initialize(place)
@@ -89,6 +95,7 @@ async function launch(place: Place): Promise<ChildProcess> {
     'autovacuum=off',
     // Its end is the end of processes, never of the machine: what was given to the system outlasts it.
     'fsync=off',
+    ...place.settings,
   ]
   const args = ['-D', join(folder, 'cluster'), ...settings.flatMap((setting) => ['-c', setting])]
   const server = spawn(join(binaries, 'postgres'), args, { ...settingsOf(place), stdio: ['ignore', 'ignore', 'pipe'] })
