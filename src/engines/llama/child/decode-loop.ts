@@ -99,7 +99,7 @@ export class DecodeLoop {
 
   /** Saves everything that a next process can go on from. Nothing may be submitted any more. */
   async saveAll(): Promise<void> {
-    while (this.#cache.hasUnsaved(this.#freeSlots())) await this.#cache.saveOne(this.#freeSlots())
+    while (this.#cache.hasUnsaved(this.#freeSlots())) await this.#cache.saveOne(this.#freeSlots(), () => false)
   }
 
   /** Something came while a task was brought into its slot, when nobody rested who could have been woken. */
@@ -119,7 +119,8 @@ export class DecodeLoop {
     if (!this.#cache.hasUnsaved(this.#freeSlots())) return void (await woken)
     const stop = new AbortController()
     const rested = setTimeout(restBeforeSavingMs, 'rested', { signal: stop.signal }).catch(() => 'woken')
-    if ((await Promise.race([woken, rested])) === 'rested') await this.#cache.saveOne(this.#freeSlots())
+    const isAwaited = () => this.#waiting.length > 0
+    if ((await Promise.race([woken, rested])) === 'rested') await this.#cache.saveOne(this.#freeSlots(), isAwaited)
     stop.abort()
   }
 

@@ -1,6 +1,10 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
 import { createRandom } from '../../../../test/campaigns/random.ts'
+import { createDiskCache, type DiskCache } from './disk-cache.ts'
 import type { PromptToPlace } from './find-candidates.ts'
 import { PromptCache, type Placement } from './prompt-cache.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
@@ -63,6 +67,8 @@ class FakeMemory implements SequenceMemory {
 
   restore(slot: number, checkpoint: Checkpoint): Promise<boolean> {
     ok(this.checkpoints.has(checkpoint), 'a dropped checkpoint is used')
+    // It holds what the windows forget; what looks at everything has to be there still.
+    ok(this.at(slot).length >= checkpoint.length, 'a checkpoint is used on less than it was taken of')
     this.held[slot] = [...(this.#states.get(checkpoint) ?? [])]
     this.#least[slot] = Math.max(0, checkpoint.length - (this.#window ?? 0))
     return Promise.resolve(true)
@@ -87,13 +93,18 @@ class FakeMemory implements SequenceMemory {
   }
 }
 
-function open({ slots = 2, window = null as number | null, bytesMax = 1_000_000 } = {}) {
+function open({
+  slots = 2,
+  window = null as number | null,
+  bytesMax = 1_000_000,
+  disk = null as DiskCache | null,
+} = {}) {
   const memory = new FakeMemory(slots, window)
   const clock = { nowMs: 0 }
   const store = createSnapshotStore(memory, bytesMax)
   const faults: string[] = []
   const onFault = (message: string) => faults.push(message)
-  const cache = new PromptCache({ memory, store, slots, nowMs: () => clock.nowMs, onFault })
+  const cache = new PromptCache({ memory, store, disk, slots, nowMs: () => clock.nowMs, onFault })
   const all = new Set(Array.from({ length: slots }, (_, slot) => slot))
 
   /** Places a prompt and computes the rest of it, and an answer, as the decode loop does. */
@@ -114,7 +125,7 @@ function open({ slots = 2, window = null as number | null, bytesMax = 1_000_000 
     }
     return placement
   }
-  return { memory, clock, store, run, faults }
+  return { cache, all, memory, clock, store, run, faults }
 }
 
 const sequence = (start: number, length: number) => Array.from({ length }, (_, index) => start + index)
@@ -245,3 +256,57 @@ for (const window of windows) {
     ok(memory.checkpoints.size <= 40, `${memory.checkpoints.size} checkpoints are left`)
   })
 }
+
+const pins = [100, 200, 250].map((length) => ({ length, lifetimeMs: 300_000 }))
+
+function openDisk(t: TestContext, nowMs: () => number): DiskCache {
+  const folder = mkdtempSync(join(tmpdir(), 'odyssey-pins-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return createDiskCache({ folder, bytesMax: 1e6, key: new Uint8Array(32), fingerprint: 'one', nowMs })
+}
+
+const lengthsOn = async (disk: DiskCache) =>
+  (await disk.of('org_a')).map(({ tokens }) => tokens.length).toSorted((a, b) => a - b)
+
+for (const window of windows) {
+  test(`${named(window)}: beside a conversation on the disk lie its first pinned beginnings where those need a file of their own`, async (t) => {
+    const time = { nowMs: 0 }
+    const disk = openDisk(t, () => time.nowMs)
+    const { run, cache, all, memory } = open({ window, disk, slots: 1 })
+    await run(prompt(sequence(0, 300), { breakpoints: pins }))
+    await cache.saveOne(all, () => false)
+    deepEqual(await lengthsOn(disk), window === null ? [300] : [100, 200, 298])
+    deepEqual([memory.at(0).length, cache.hasUnsaved(all)], [window === null ? 300 : 298, false])
+    const kept = sequence(0, memory.at(0).length)
+    await run(prompt([...kept, ...sequence(5_000, 40)], { breakpoints: pins }))
+    await cache.saveOne(all, () => false)
+    deepEqual(await lengthsOn(disk), window === null ? [340] : [100, 200, 336])
+  })
+}
+
+test('a model with a window: somebody who waits does not wait for pinned beginnings, which are written later', async (t) => {
+  const disk = openDisk(t, () => 0)
+  const { run, cache, all, memory } = open({ window: 100, disk, slots: 1 })
+  await run(prompt(sequence(0, 300), { breakpoints: pins }))
+  await cache.saveOne(all, () => true)
+  deepEqual([await lengthsOn(disk), memory.at(0).length], [[298], 298])
+  ok(cache.hasUnsaved(all))
+  await cache.saveOne(all, () => false)
+  deepEqual([await lengthsOn(disk), memory.at(0).length], [[100, 200, 298], 298])
+})
+
+test('a model with a window: a pinned beginning is written again when half of its lifetime there is over', async (t) => {
+  const disk = openDisk(t, () => 0)
+  const { run, cache, all, clock } = open({ window: 100, disk, slots: 1 })
+  const untilMs = async () => (await disk.of('org_a')).map((entry) => entry.pins[0]?.untilMs)
+  for (const [nowMs, expected] of [
+    [0, 300_000],
+    [100_000, 300_000],
+    [200_000, 500_000],
+  ] as const) {
+    clock.nowMs = nowMs
+    await run(prompt(sequence(0, 300 + nowMs / 1_000), { breakpoints: pins.slice(0, 1) }))
+    await cache.saveOne(all, () => false)
+    deepEqual([nowMs, new Set(await untilMs())], [nowMs, new Set([expected, nowMs + 300_000])])
+  }
+})

@@ -112,14 +112,14 @@ export class PromptCache {
     return this.#disk !== null && [...free].some((slot) => isWorthSaving(this.#contents.of(slot)))
   }
 
-  /** Writes what one free slot holds to the disk. */
-  async saveOne(free: ReadonlySet<number>): Promise<void> {
+  /** Writes what one free slot holds to the disk, and leaves for later what can be left once `isAwaited`. */
+  async saveOne(free: ReadonlySet<number>, isAwaited: () => boolean): Promise<void> {
     const slot = [...free].find((candidate) => isWorthSaving(this.#contents.of(candidate)))
     const holding = slot === undefined ? null : this.#contents.of(slot)
     if (this.#disk === null || slot === undefined || holding === null) return
     const save: SavingParts['save'] = (from, tokens) => this.#save(from, tokens)
     const parts = { memory: this.#memory, contents: this.#contents, disk: this.#disk, nowMs: this.#nowMs, save }
-    await saveToDisk({ ...parts, onFault: this.#onFault }, slot, holding)
+    await saveToDisk({ ...parts, isAwaited, onFault: this.#onFault }, slot, holding)
   }
 
   /** Resolves when something has been read ahead that can be taken up, or nothing is left; null after that. */

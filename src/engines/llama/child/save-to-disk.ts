@@ -9,6 +9,8 @@ export type SavingParts = {
   readonly contents: SlotContents
   readonly disk: DiskCache
   nowMs(): number
+  /** Whether a request has come that waits for this to end. */
+  isAwaited(): boolean
   /** The state of a slot, or null where it cannot be had. */
   save(slot: number, tokens: Uint32Array): Promise<Buffer | null>
   onFault(message: string): void
@@ -42,6 +44,11 @@ async function savePinned(parts: SavingParts, slot: number, holding: Holding): P
   for (const checkpoint of pinnedBefore(holding)) {
     const held = upTo(checkpoint.length, holding)
     if (await isOnDisk(parts, held)) continue
+    if (parts.isAwaited()) {
+      // The next rest begins with it again.
+      holding.isUnsaved = true
+      break
+    }
     isMoved = true
     if (!(await memory.restore(slot, checkpoint))) {
       contents.clear(slot)
@@ -53,12 +60,13 @@ async function savePinned(parts: SavingParts, slot: number, holding: Holding): P
   return isMoved
 }
 
-/** Checkpoints at pins, the shortest first: what most conversations begin with. */
+/** The shortest of the checkpoints at pins: what most conversations begin with. The longest of them first, since each cuts the slot back. */
 function pinnedBefore({ checkpoints, pins, tokens }: Holding): readonly Checkpoint[] {
   const isPinned = (length: number) => pins.some((pin) => pin.length === length)
   return checkpoints
     .filter(({ length }) => isPinned(length) && length >= worthKeepingTokens && length < tokens.length)
     .slice(0, keptPins)
+    .toReversed()
 }
 
 function upTo(length: number, { namespace, pins, tokens }: Holding): HeldPrefix {
