@@ -33,7 +33,12 @@ describe('the page on storage', () => {
       .split(' ')
       .slice(2)
     const { stdout } = await run(process.execPath, [join(root, 'src/cli/main.ts'), ...words], {
-      env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: join(folder, home), DATABASE_URL: databaseUrl },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ...compileCache,
+        ODYSSEY_HOME: join(folder, home),
+        DATABASE_URL: databaseUrl,
+      },
     })
     return stdout
   }
