@@ -13,9 +13,6 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor, nn
 
-# More of them compute less in vain, in smaller pieces.
-CHUNKS_A_WINDOW = 2
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -73,17 +70,17 @@ class Attention(nn.Module):
 
 
 def attend_in_chunks(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, shape: Shape) -> Tensor:
-    """Each chunk needs no more than itself and the chunks that make up a window before it."""
+    """Each chunk, half a window long, needs no more than itself and the two chunks before it."""
     batch, length, _, width = queries.shape
-    chunk = shape.window // CHUNKS_A_WINDOW
+    chunk = shape.window // 2
     chunks = length // chunk
 
     def with_chunks_before(x: Tensor) -> Tensor:
         padded = functional.pad(x, (0, 0, 0, 0, shape.window, 0))
-        padded = padded.view(batch, chunks + CHUNKS_A_WINDOW, chunk, shape.key_value_heads, width)
-        seen = torch.cat([padded[:, at : at + chunks] for at in range(CHUNKS_A_WINDOW + 1)], dim=2)
-        seen = seen.view(batch * chunks, shape.window + chunk, shape.key_value_heads, width).transpose(1, 2)
-        return seen.repeat_interleave(shape.heads // shape.key_value_heads, dim=1)
+        padded = padded.view(batch, chunks + 2, chunk, shape.key_value_heads, width)
+        triples = torch.cat((padded[:, :-2], padded[:, 1:-1], padded[:, 2:]), dim=2)
+        triples = triples.view(batch * chunks, 3 * chunk, shape.key_value_heads, width).transpose(1, 2)
+        return triples.repeat_interleave(shape.heads // shape.key_value_heads, dim=1)
 
     folded = queries.view(batch * chunks, chunk, shape.heads, width).transpose(1, 2)
     if keys.dtype == torch.bfloat16 and keys.device.type == "cpu":
@@ -156,14 +153,14 @@ class StarterModel(nn.Module):
 
 
 def window_mask(segments: Tensor, window: int) -> Tensor:
-    """Which keys of its own chunk and those before it each query sees: `[batch × chunks, 1, chunk, window + chunk]`."""
+    """Which keys of its own and the two chunks before it each query sees: `[batch × chunks, 1, chunk, 3 × chunk]`."""
     batch, length = segments.shape
-    chunk = window // CHUNKS_A_WINDOW
+    chunk = window // 2
     chunks = length // chunk
-    padded = functional.pad(segments, (window, 0), value=-1).view(batch, chunks + CHUNKS_A_WINDOW, chunk)
-    keys = torch.cat([padded[:, at : at + chunks] for at in range(CHUNKS_A_WINDOW + 1)], dim=-1)
-    same = padded[:, CHUNKS_A_WINDOW:, :, None] == keys[..., None, :]
-    positions = torch.arange(window + chunk, device=segments.device)
+    padded = functional.pad(segments, (window, 0), value=-1).view(batch, chunks + 2, chunk)
+    keys = torch.cat((padded[:, :-2], padded[:, 1:-1], padded[:, 2:]), dim=-1)
+    same = padded[:, 2:, :, None] == keys[..., None, :]
+    positions = torch.arange(3 * chunk, device=segments.device)
     distance = positions[:chunk, None] + window - positions[None, :]
     near = (distance >= 0) & (distance < window)
-    return (same & near).view(batch * chunks, 1, chunk, window + chunk)
+    return (same & near).view(batch * chunks, 1, chunk, 3 * chunk)

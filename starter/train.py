@@ -99,8 +99,7 @@ def main() -> None:
     if settings.checkpoint.exists():
         state = torch.load(settings.checkpoint, map_location=settings.device)
         model.load_state_dict(state["model"])
-        # Weights that were carried over to another vocabulary come without.
-        for optimizer, held in zip(optimizers, state.get("optimizers", [])):
+        for optimizer, held in zip(optimizers, state["optimizers"]):
             optimizer.load_state_dict(held)
         first = state["step"]
     run = torch.compile(model, dynamic=False)
