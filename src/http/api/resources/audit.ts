@@ -52,7 +52,7 @@ const search = pageQuery.extend({
 
 const entriesPerRead = 1_000
 
-/** Checking so many takes about a tenth of a second. */
+/** Checking so many takes about a tenth of a second of a processor. */
 const rowsPerPartMax = 10_000
 const part = z.strictObject({
   limit: z.int().min(1).max(rowsPerPartMax).default(rowsPerPartMax).describe('Rows to check.'),
