@@ -20,7 +20,8 @@ export type Rehearsed = { readonly chatCompletions: Protocol; readonly messages:
  */
 export async function rehearse({ chatCompletions, messages }: Rehearsed): Promise<void> {
   const stage = setStage()
-  for (let round = 0; round < rounds; round += 1) {
+  // The second time finds what the first one compiled.
+  for (let round = 0; round < 2; round += 1) {
     await answer(chatCompletions, stage, { ...body, tools: [{ type: 'function', function: { name, parameters } }] })
     await answer(messages, stage, { ...body, tools: [{ name, input_schema: parameters }] })
   }
@@ -32,9 +33,6 @@ async function answer(protocol: Protocol, stage: InferenceParts, asked: unknown)
   const meta = { requestId, model: request.model, createdAtMs: stage.clock.nowMs() } as const
   for await (const { data } of encoder.encodeStream(events, meta)) Buffer.byteLength(data)
 }
-
-/** What is run often is compiled well. */
-const rounds = 6
 
 const requestId = 'req_none'
 const nobody: ApiKeyPrincipal = {
@@ -51,7 +49,7 @@ const body = {
   max_tokens: 100,
   stream: true,
   messages: [
-    { role: 'user', content: 'The first words of the day. '.repeat(1_000) },
+    { role: 'user', content: 'The first words of the day.' },
     { role: 'assistant', content: 'Good morning.' },
     { role: 'user', content: [{ type: 'text', text: 'One two three four five six.' }] },
   ],
