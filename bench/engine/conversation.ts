@@ -1,8 +1,9 @@
 // One conversation that grows by a question and its answer, and what each turn takes.
 
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Service } from '../../test/harness/start-service.ts'
+import { useOf } from '../process-use.ts'
 import type { Contestant } from './contestant.ts'
+import { cachedPercent, firstTextMs } from './measures.ts'
 import { readAnswer } from './read-answer.ts'
 import { measureTexts, type WriteText } from './texts.ts'
 
@@ -32,7 +33,7 @@ export class LongConversation {
     this.#turns += 1
     this.#messages.push({ role: 'user', content: this.#write(`Question ${this.#turns}`, 40) })
     const enginePid = await service.enginePid()
-    const processorMs = () => sum(processorMsOf(service.pid), processorMsOf(enginePid))
+    const processorMs = () => processorMsOf(service.pid, enginePid)
     const before = processorMs()
     let after: number | null = null
     const answer = await readAnswer(service.address, service.key, toRequest(this.#messages), () => {
@@ -40,9 +41,9 @@ export class LongConversation {
     })
     this.#messages.push({ role: 'assistant', content: answer.text })
     return {
-      firstTextMs: answer.firstMs - answer.startMs,
+      firstTextMs: firstTextMs(answer),
       processorMs: before === null || after === null ? null : after - before,
-      cachedPercent: (100 * answer.cachedTokens) / answer.promptTokens,
+      cachedPercent: cachedPercent(answer),
     }
   }
 }
@@ -70,21 +71,10 @@ function toRequest(messages: readonly Message[]): object {
   return { model: 'clarke-1.0', messages, temperature: 0, max_tokens: answerTokens, min_tokens: answerTokens }
 }
 
-/** Of all threads of a process. Only Linux tells it this exactly. */
-function processorMsOf(pid: number): number | null {
-  if (process.platform !== 'linux') return null
-  const folder = `/proc/${pid}/task`
-  const nanoseconds = readdirSync(folder).map((thread) => {
-    try {
-      return Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0])
-    } catch {
-      // A thread that has ended in the meantime.
-      return 0
-    }
-  })
-  return nanoseconds.reduce((total, one) => total + one, 0) / 1e6
-}
-
-function sum(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : one + other
+function processorMsOf(...pids: readonly number[]): number | null {
+  try {
+    return pids.reduce((sum, pid) => sum + useOf(pid).cpuMs, 0)
+  } catch {
+    return null
+  }
 }

@@ -83,11 +83,11 @@ function count(tokens: number): string {
   return tokens.toLocaleString('en')
 }
 
-function cachedPercent({ cachedTokens, promptTokens }: Answer): number {
+export function cachedPercent({ cachedTokens, promptTokens }: Answer): number {
   return (100 * cachedTokens) / promptTokens
 }
 
-function firstTextMs({ startMs, firstMs }: Answer): number {
+export function firstTextMs({ startMs, firstMs }: Answer): number {
   return firstMs - startMs
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
-import { useOfTree } from '../process-use.ts'
+import { useOfTree } from '../../process-use.ts'
 import { start, untilListening, type Place } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 

@@ -1,4 +1,4 @@
-import { useOfTree } from '../process-use.ts'
+import { useOfTree } from '../../process-use.ts'
 import { start, untilListening, type Place } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { livePins, type HeldPrefix } from './held-prefix.ts'
 import { readHeld, readOwner, readState, writeStateFile } from './state-file.ts'
+import { commonPrefix } from './token-list.ts'
 
 /** A prefix whose state lies in a file. */
 export type DiskEntry = HeldPrefix & { readonly file: string }
@@ -133,7 +134,7 @@ function endsAtPin({ tokens, pins }: DiskEntry): boolean {
 }
 
 function isBeginning(start: Uint32Array, whole: Uint32Array): boolean {
-  return start.length <= whole.length && start.every((token, index) => token === whole[index])
+  return commonPrefix(start, whole) === start.length
 }
 
 /** Removes the files that were used longest ago until the rest fit. */

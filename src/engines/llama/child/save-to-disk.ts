@@ -3,6 +3,7 @@ import { worthKeepingTokens, type Holding } from './find-candidates.ts'
 import type { HeldPrefix } from './held-prefix.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import type { SlotContents } from './slot-contents.ts'
+import { commonPrefix } from './token-list.ts'
 
 export type SavingParts = {
   readonly memory: SequenceMemory
@@ -80,7 +81,7 @@ async function isOnDisk({ disk, nowMs }: SavingParts, { namespace, tokens }: Hel
   return entries.some(
     (entry) =>
       entry.tokens.length === tokens.length &&
-      entry.tokens.every((token, index) => token === tokens[index]) &&
+      commonPrefix(entry.tokens, tokens) === tokens.length &&
       entry.pins.every(({ untilMs, lifetimeMs }) => untilMs > nowMs() + lifetimeMs / 2),
   )
 }

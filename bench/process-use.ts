@@ -16,7 +16,8 @@ export function useOfTree(pid: number): ProcessUse | null {
   }
 }
 
-function useOf(pid: number): ProcessUse {
+/** Of one process. Throws where there is none, or no Linux. */
+export function useOf(pid: number): ProcessUse {
   const threads = readdirSync(`/proc/${pid}/task`)
   // Nanoseconds, where the ticks of `stat` are hundredths of a second.
   const cpuNs = threads.reduce((sum, thread) => sum + readCpuNs(`/proc/${pid}/task/${thread}/schedstat`), 0)
