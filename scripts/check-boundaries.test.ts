@@ -52,6 +52,10 @@ suite('check-boundaries', () => {
   refuses('a folder without a floor', 'src/extra/a.ts: its folder has no floor', {
     'src/extra/a.ts': 'export const a = 1',
   })
+  refuses('a folder with too many files', 'src/lib: 21 files; beyond 20 a folder is divided', {
+    ...Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`src/lib/a${index}.ts`, 'export {}'])),
+    'src/lib/a.test.ts': 'export {}',
+  })
   refuses('a file that it cannot parse', 'in src/lib/a.ts', {
     'src/lib/a.ts': 'export const = = 1',
   })

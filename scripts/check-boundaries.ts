@@ -1,9 +1,12 @@
-// Checks which folder imports which, in the `src` of the current directory.
+// Checks which folder imports which, and how full each is, in the `src` of the current directory.
 // dependency-cruiser ends well when it could not parse any TypeScript, so the
 // number of files it read is checked as well as what it found.
 
 import { globSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { cruise, type IConfiguration, type IViolation } from 'dependency-cruiser'
+
+const folderFilesMax = 20
 
 type Boundaries = {
   readonly floors: readonly (readonly string[])[]
@@ -15,7 +18,7 @@ const boundariesFile: string = '../.dependency-cruiser.mjs'
 const { floors, default: configuration }: Boundaries = await import(boundariesFile)
 
 const files = globSync('src/**/*.ts').map((file) => file.replaceAll('\\', '/'))
-const faults = [...strangers(files), ...(await violations(files))]
+const faults = [...strangers(files), ...crowds(files), ...(await violations(files))]
 for (const fault of faults) console.log(fault)
 console.log(`${files.length} files, ${faults.length} faults.`)
 process.exitCode = faults.length === 0 ? 0 : 1
@@ -26,6 +29,17 @@ function strangers(paths: readonly string[]): string[] {
   return paths
     .filter((path) => !known.has(path.split('/')[1] ?? ''))
     .map((path) => `${path}: its folder has no floor in .dependency-cruiser.mjs.`)
+}
+
+/** Folders that have grown beyond what is found at a glance. Tests stand beside what they test and do not count. */
+function crowds(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    if (!path.endsWith('.test.ts')) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  }
+  return [...counts]
+    .filter(([, count]) => count > folderFilesMax)
+    .map(([folder, count]) => `${folder}: ${count} files; beyond ${folderFilesMax} a folder is divided.`)
 }
 
 async function violations(paths: readonly string[]): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode.ts'
+import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { rehearse } from './rehearse.ts'

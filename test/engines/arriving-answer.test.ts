@@ -3,7 +3,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
-import type { PromptCache } from '../../src/engines/llama/child/prompt-cache.ts'
+import type { PromptCache } from '../../src/engines/llama/child/prompt-cache/prompt-cache.ts'
 import { createTask, type Task } from '../../src/engines/llama/child/task.ts'
 import { emptyCache, freePlan, openLane, type Lane } from '../harness/open-lane.ts'
 import { engineRequest } from '../harness/requests.ts'

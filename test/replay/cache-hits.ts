@@ -1,5 +1,5 @@
 import { equal } from 'node:assert/strict'
-import { commonPrefix } from '../../src/engines/llama/child/token-list.ts'
+import { commonPrefix } from '../../src/engines/llama/child/prompt-cache/token-list.ts'
 import { ask } from '../harness/ask.ts'
 import type { Service } from '../harness/start-service.ts'
 import type { PromptReader } from './prompt-reader.ts'

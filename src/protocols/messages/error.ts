@@ -4,7 +4,7 @@ import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
 import type { EncodedError, Json, SseMessage } from '../protocol.ts'
 import { errorHeaders } from '../error-headers.ts'
-import { toFrame } from './encode-stream.ts'
+import { toFrame } from './encode/encode-stream.ts'
 import { shorten, wordFault } from './field-error.ts'
 
 export function encodeError(error: ApiError, requestId: RequestId): EncodedError {

@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
-import { decodeCount, decodeGeneration, type DecodedCount } from './decode.ts'
-import { ping } from './encode-stream.ts'
+import { decodeCount, decodeGeneration, type DecodedCount } from './decode/decode.ts'
+import { ping } from './encode/encode-stream.ts'
 import { encodeError, encodeStreamError } from './error.ts'
 import { createThinkingSignature } from './thinking-signature.ts'
 

@@ -1,5 +1,5 @@
 import type { LogitIndex, Native } from './native.ts'
-import type { PromptCache } from './prompt-cache.ts'
+import type { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { draftTogether } from './speculation/draft-together.ts'
 import type { Task } from './task.ts'
 

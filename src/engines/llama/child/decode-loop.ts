@@ -12,10 +12,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
 import { eventsInFlightMax, type DraftCounts, type TaskId } from '../ipc.ts'
-import { advanceAnswer } from './advance-answer.ts'
+import { advanceAnswer } from './answer/advance-answer.ts'
 import { BatchAssembler, type Chunk, type TaskInSlot } from './batch-assembler.ts'
 import type { Native } from './native.ts'
-import type { PromptCache } from './prompt-cache.ts'
+import type { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { beginTask, type Task } from './task.ts'
 
 export type DecodeLoopOutput = {

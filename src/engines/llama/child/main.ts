@@ -10,15 +10,15 @@ import { probeTemplate, type ThinkingTags } from '../../../prompts/probe-templat
 import { deriveToolFormat } from '../../../prompts/tool-format/derive-tool-format.ts'
 import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
-import { forcesAnswer, planAnswer } from './answer-plan.ts'
+import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
 import { DecodeLoop } from './decode-loop.ts'
-import { createDiskCache, type DiskCache } from './disk-cache.ts'
+import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { loadNative, openLibrary, releaseOf, type Native } from './native.ts'
-import { PromptCache } from './prompt-cache.ts'
-import { createPromptBuilder, type PromptBuilder } from './prompt-builder.ts'
-import { ReadAhead } from './read-ahead.ts'
-import { refuseUnknownTokens } from './refuse-unknown-tokens.ts'
-import { createSnapshotStore } from './snapshot-store.ts'
+import { PromptCache } from './prompt-cache/prompt-cache.ts'
+import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
+import { ReadAhead } from './prompt-cache/read-ahead.ts'
+import { refuseUnknownTokens } from './prompt/refuse-unknown-tokens.ts'
+import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
 import { createTask, limitOutput, type Task, type TaskContext } from './task.ts'
 import { boundaryTexts, createVocabulary } from './vocabulary.ts'
 import { warmUp } from './warm-up.ts'
@@ -160,6 +160,9 @@ class EngineChild {
 
 const child = new EngineChild()
 process.on('disconnect', () => process.exit(0))
+// A terminal and a service manager signal every process of the service. When this one has to end is
+// for the service to say, which lets answers that are under way come to their end first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 process.on('message', (message: ToChild) => child.receive(message))
 
 function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {

@@ -10,7 +10,7 @@ import {
   type NativeCheckpoint,
   type NativeSequences,
   type SequenceMemory,
-} from './sequence-memory.ts'
+} from './prompt-cache/sequence-memory.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }

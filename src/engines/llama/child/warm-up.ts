@@ -1,7 +1,7 @@
 import { leastRequest } from '../../../core/least-request.ts'
 import type { Native } from './native.ts'
-import type { PromptBuilder } from './prompt-builder.ts'
-import { TokenChooser } from './token-chooser.ts'
+import type { PromptBuilder } from './prompt/prompt-builder.ts'
+import { TokenChooser } from './sampling/token-chooser.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 const sentences = 2_000

@@ -1,0 +1,219 @@
+import type {
+  CacheReport,
+  EngineRequest,
+  FinishReason,
+  GenerationEvent,
+  TokenLogprob,
+  Usage,
+} from '../../../../core/generation.ts'
+import { randomId } from '../../../../lib/random-id.ts'
+import type { ThinkingTags } from '../../../../prompts/probe-template.ts'
+import { createStopMatcher } from '../../../../prompts/stop-matcher.ts'
+import { createThinkingSplitter, type SplitText } from '../../../../prompts/thinking-splitter.ts'
+import type { ToolCallParser } from '../../../../prompts/tool-format/parse-tool-calls.ts'
+import type { ToolCallPart } from '../../../../prompts/tool-format/parsing/tool-call-part.ts'
+import { BlockWriter } from './block-writer.ts'
+import type { Breakpoint } from '../prompt-cache/find-candidates.ts'
+import type { Prompt } from '../prompt/prompt-builder.ts'
+import { TokenTextDecoder } from './token-text.ts'
+import type { Vocabulary } from '../vocabulary.ts'
+
+/** What is kept so long is priced as kept for an hour. */
+const longLifetimeMs = 60 * 60_000
+
+export type AnswerWriterOptions = {
+  readonly request: EngineRequest
+  readonly prompt: Pick<Prompt, 'tokens' | 'thinks' | 'startsThinking'>
+  readonly tags: ThinkingTags | null
+  /** Null where the model may call nothing: markup is then text like any other. */
+  readonly toolCalls: ToolCallParser | null
+  /** What stands behind the end of thinking in the same token is left out: a grammar begins after it. */
+  readonly dropsRemainder: boolean
+  /** The answer is calls and nothing else: markup that was cut off is no text. */
+  readonly isCallsOnly: boolean
+  readonly vocabulary: Vocabulary
+  emit(event: GenerationEvent): unknown
+}
+
+/**
+ * Turns sampled tokens into the events of one answer.
+ *
+ *     bytes → characters → thinking │ tool calls │ text → stop sequences → blocks
+ */
+export class AnswerWriter {
+  readonly #options: AnswerWriterOptions
+  readonly #decoder = new TokenTextDecoder()
+  readonly #splitter
+  readonly #stops
+  readonly #blocks: BlockWriter
+  #inputCacheRead = 0
+  #inputCacheWrite = 0
+  #inputCacheWriteLong = 0
+  #output = 0
+  #outputThinking = 0
+  #calls = 0
+  #isInCall = false
+  /** The arguments of a call whose tool takes free text, which the model writes as an object of one text. */
+  #wrapped: string | null = null
+
+  constructor(options: AnswerWriterOptions) {
+    const { request, prompt, tags, emit } = options
+    this.#options = options
+    this.#splitter = createThinkingSplitter(prompt.thinks ? tags : null, prompt.startsThinking)
+    this.#stops = createStopMatcher(request.stopSequences, request.includesStopSequence)
+    this.#blocks = new BlockWriter(emit, { hasLogprobs: request.logprobsTop !== null, trimsStart: prompt.thinks })
+  }
+
+  get isThinking(): boolean {
+    return this.#splitter.isThinking()
+  }
+
+  /** The answer proper has begun: thinking is over, or there is none. */
+  get isAnswering(): boolean {
+    return this.#splitter.isAnswering()
+  }
+
+  /** Notes how much of the prompt was there already, and how much of the rest the client asked to keep. */
+  countCached(read: number, breakpoints: readonly Breakpoint[]): void {
+    const long = breakpoints.filter(({ lifetimeMs }) => lifetimeMs >= longLifetimeMs)
+    this.#inputCacheRead = read
+    this.#inputCacheWrite = Math.max(0, furthest(breakpoints) - read)
+    this.#inputCacheWriteLong = Math.max(0, furthest(long) - read)
+  }
+
+  usage(): Usage {
+    return {
+      inputUncached: this.#options.prompt.tokens.length - this.#inputCacheRead - this.#inputCacheWrite,
+      inputCacheRead: this.#inputCacheRead,
+      inputCacheWrite: this.#inputCacheWrite,
+      inputCacheWriteLong: this.#inputCacheWriteLong,
+      output: this.#output,
+      outputThinking: this.#outputThinking,
+    }
+  }
+
+  start(cache?: CacheReport): void {
+    this.#options.emit({ type: 'start', usage: this.usage(), ...(cache !== undefined && { cache }) })
+  }
+
+  /** Takes the next sampled token, which may have been given another text. Returns why the answer ends, or null while it goes on. */
+  accept(token: number, logprob: TokenLogprob | null, textInstead: string | null): FinishReason | null {
+    const { vocabulary, dropsRemainder } = this.#options
+    this.#output += 1
+    this.#blocks.countToken()
+    if (this.isThinking) this.#outputThinking += 1
+    if (vocabulary.endsGeneration(token)) return { kind: 'end' }
+    const wasAnswering = this.isAnswering
+    const { text, tokens } = this.#decoder.decode(vocabulary.bytesOf(token), logprob)
+    const found = this.#splitter.feed(textInstead ?? text)
+    const parts = dropsRemainder && !wasAnswering ? found.filter(({ kind }) => kind === 'thinking') : found
+    this.#blocks.addTokens(wasAnswering || logprob === null ? tokens : visibleToken(parts, logprob))
+    return this.#showAll(parts)
+  }
+
+  /** The engine closed the thinking block itself; what follows is the answer. */
+  closeThinking(): void {
+    this.#decoder.reset()
+    this.#showAll(this.#splitter.close())
+    this.#blocks.close()
+  }
+
+  /** Ends the answer. Half a character that a limit cut off is not shown: it would be a replacement mark. */
+  finish(reason: FinishReason): void {
+    if (reason.kind !== 'stop-sequence') {
+      this.#showAll(this.#splitter.close())
+      for (const part of this.#options.toolCalls?.end() ?? []) {
+        if (part.kind !== 'text' || !this.#options.isCallsOnly) this.#showPart(part)
+      }
+      this.#blocks.writeText(this.#stops.flush())
+    }
+    this.#blocks.close()
+    this.#options.emit({ type: 'finish', reason: this.#finalReason(reason), usage: this.usage() })
+  }
+
+  /** A call that was cut off is no call to act upon. */
+  #finalReason(reason: FinishReason): FinishReason {
+    if (reason.kind !== 'end' || this.#calls === 0) return reason
+    return { kind: this.#isInCall ? 'length' : 'tool-calls' }
+  }
+
+  #showAll(parts: readonly SplitText[]): FinishReason | null {
+    for (const part of parts) {
+      const sequence = this.#show(part)
+      if (sequence !== null) return { kind: 'stop-sequence', sequence }
+    }
+    return null
+  }
+
+  /** Shows a piece; returns the stop sequence that it completed. */
+  #show({ kind, text }: SplitText): string | null {
+    if (kind === 'thinking') {
+      this.#blocks.writeThinking(this.#blocks.trimStart(kind, text))
+      return null
+    }
+    if (this.#blocks.openKind === 'thinking') this.#blocks.close()
+    const { toolCalls } = this.#options
+    if (toolCalls === null) return this.#showText(text)
+    for (const part of toolCalls.feed(text)) {
+      const sequence = this.#showPart(part)
+      if (sequence !== null) return sequence
+    }
+    return null
+  }
+
+  /** Stop sequences count in the text alone, neither in thinking nor in a call. */
+  #showPart(part: ToolCallPart): string | null {
+    switch (part.kind) {
+      case 'text':
+        // What stands between and behind calls is markup's white space.
+        return this.#calls > 0 ? null : this.#showText(part.text)
+      case 'stray':
+        this.#blocks.skip(part.text)
+        return null
+      case 'thinking':
+        this.#blocks.writeThinking(part.text)
+        return null
+      case 'call-start':
+        this.#blocks.writeText(this.#stops.flush())
+        this.#blocks.openCall(`call_${randomId()}`, part.name)
+        this.#calls += 1
+        this.#isInCall = true
+        this.#wrapped = this.#takesText(part.name) ? '' : null
+        return null
+      case 'arguments':
+        if (this.#wrapped === null) this.#blocks.writeArguments(part.text)
+        else this.#wrapped += part.text
+        return null
+      case 'call-end':
+        if (this.#wrapped !== null) this.#blocks.writeArguments(unwrapInput(this.#wrapped))
+        this.#blocks.close()
+        this.#isInCall = false
+        return null
+    }
+  }
+
+  #takesText(name: string): boolean {
+    return this.#options.request.tools.some((tool) => tool.name === name && tool.input === 'text')
+  }
+
+  #showText(text: string): string | null {
+    const match = this.#stops.feed(this.#blocks.trimStart('text', text))
+    this.#blocks.writeText(match.text)
+    return match.matched
+  }
+}
+
+function furthest(breakpoints: readonly Breakpoint[]): number {
+  return Math.max(0, ...breakpoints.map(({ length }) => length))
+}
+
+function unwrapInput(text: string): string {
+  const { input } = JSON.parse(text) as { input?: unknown }
+  return typeof input === 'string' ? input : ''
+}
+
+/** Of the token that ends the thinking, only what comes after the marker is seen. */
+function visibleToken(parts: readonly SplitText[], logprob: TokenLogprob): TokenLogprob[] {
+  const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
+  return text === '' ? [] : [{ ...logprob, bytes: Buffer.from(text) }]
+}

@@ -1,0 +1,61 @@
+import type { AnswerEncoder, DecodedRequest, Protocol } from '../../protocol.ts'
+import { parseBody } from '../../parse-body.ts'
+import type { AnswerShape } from '../encode/answer-shape.ts'
+import { decodeMessages } from './decode-messages.ts'
+import { decodeOutput } from './decode-output.ts'
+import { decodeThinking, hidesThinking } from './decode-reasoning.ts'
+import { decodeLogprobs, decodeOutputLimits, decodeSampling, decodeStops } from './decode-sampling.ts'
+import { decodeTools } from './decode-tools.ts'
+import { encodeAnswer } from '../encode/encode-answer.ts'
+import { encodeStream } from '../encode/encode-stream.ts'
+import { encodeError, encodeStreamError, wordFault } from '../error.ts'
+import { refuseFields } from './refused-fields.ts'
+import { chatBodySchema } from './schema.ts'
+
+/** `systemFingerprint` stands for the deployment's revision; it must say nothing of the weights. */
+export function createChatCompletionsProtocol({ systemFingerprint }: { systemFingerprint: string }): Protocol {
+  return {
+    decode: (body) => decode(body, systemFingerprint),
+    encodeError,
+    encodeStreamError,
+    ping: null,
+  }
+}
+
+function decode(wireBody: unknown, systemFingerprint: string): DecodedRequest {
+  const body = parseBody(chatBodySchema, wireBody, wordFault)
+  refuseFields(body)
+  const { tools, toolChoice, isLegacy } = decodeTools(body)
+  const shape: AnswerShape = {
+    systemFingerprint,
+    includesUsage: body.stream_options?.include_usage ?? body.usage?.include ?? false,
+    hidesThinking: hidesThinking(body),
+    textTools: new Set(tools.filter(({ input }) => input === 'text').map(({ name }) => name)),
+    isLegacy,
+  }
+  return {
+    request: {
+      model: body.model,
+      ...decodeMessages(body),
+      tools,
+      toolChoice,
+      thinking: decodeThinking(body),
+      output: decodeOutput(body),
+      sampling: decodeSampling(body),
+      ...decodeOutputLimits(body),
+      stopSequences: decodeStops(body),
+      includesStopSequence: body.include_stop_str_in_output ?? false,
+      logprobsTop: decodeLogprobs(body),
+      choiceCount: body.n ?? 1,
+    },
+    isStream: body.stream ?? false,
+    encoder: createEncoder(shape),
+  }
+}
+
+function createEncoder(shape: AnswerShape): AnswerEncoder {
+  return {
+    encodeStream: (events, meta) => encodeStream(events, meta, shape),
+    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
+  }
+}

@@ -1,0 +1,187 @@
+import { invalidRequest, type ErrorPath } from '../../../core/error.ts'
+import type { ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock, ThinkingBlock } from '../../../core/generation.ts'
+import { describeToolChange, encloseText, summarizeForeignBlock } from './block-text.ts'
+import { decodeMark } from './cache-marks.ts'
+import type {
+  WireBlock,
+  WireDocument,
+  WireImage,
+  WireInlineBlock,
+  WireThinking,
+  WireToolResult,
+  WireToolUse,
+} from './content-schema.ts'
+import { fieldError } from '../field-error.ts'
+import type { ThinkingSignature } from '../thinking-signature.ts'
+
+export type InlineBlock = TextBlock | ImageBlock
+
+export function decodeSystemBlock(block: WireBlock, path: ErrorPath): TextBlock[] {
+  switch (block.type) {
+    case 'thinking':
+    case 'redacted_thinking':
+      return []
+    case 'tool_use':
+    case 'tool_result':
+      throw fieldError(path, 'value', `A system message cannot hold a ${block.type} block`)
+    default:
+      return decodeTextOnly(block, path, 'a system message')
+  }
+}
+
+export function decodeUserBlock(block: WireBlock, path: ErrorPath): (InlineBlock | ToolResultBlock)[] {
+  switch (block.type) {
+    case 'thinking':
+    case 'redacted_thinking':
+      return []
+    case 'tool_use':
+      throw fieldError(path, 'value', 'tool_use blocks can only be in assistant messages')
+    case 'tool_result':
+      return [decodeToolResult(block, path)]
+    default:
+      return decodeInline(block, path)
+  }
+}
+
+export function decodeAssistantBlock(
+  block: WireBlock,
+  path: ErrorPath,
+  signature: ThinkingSignature,
+): (TextBlock | ToolCallBlock | ThinkingBlock)[] {
+  switch (block.type) {
+    case 'thinking':
+      return decodeThinkingBlock(block, signature)
+    case 'redacted_thinking':
+      return []
+    case 'tool_use':
+      return [decodeToolUse(block)]
+    case 'tool_result':
+      throw fieldError(path, 'value', 'tool_result blocks can only be in user messages')
+    default:
+      return decodeTextOnly(block, path, 'an assistant message')
+  }
+}
+
+/** Thinking this service did not sign is left out in silence: a refusal would make the whole history unusable. */
+function decodeThinkingBlock(block: WireThinking, signature: ThinkingSignature): ThinkingBlock[] {
+  const text = signature.open(block.thinking ?? '', block.signature ?? '')
+  return text === null || text === '' ? [] : [{ kind: 'thinking', text }]
+}
+
+function decodeToolUse({ id, name, input, cache_control }: WireToolUse): ToolCallBlock {
+  return { kind: 'tool-call', id, name, arguments: JSON.stringify(input), ...decodeMark(cache_control) }
+}
+
+function decodeToolResult(block: WireToolResult, path: ErrorPath): ToolResultBlock {
+  const content =
+    typeof block.content === 'string'
+      ? textBlocks(block.content)
+      : (block.content ?? []).flatMap((part, index) => decodeResultPart(part, [...path, 'content', index]))
+  const { tool_use_id: toolCallId, is_error: isError = false } = block
+  return { kind: 'tool-result', toolCallId, isError, content, ...decodeMark(block.cache_control) }
+}
+
+/** What a tool returned stays in the history, so an image that cannot be read must not make every later turn fail. */
+function decodeResultPart(block: WireInlineBlock, path: ErrorPath): InlineBlock[] {
+  if (block.type !== 'image') return decodeInline(block, path)
+  return [decodeImage(block, [...path, 'image']) ?? { kind: 'text', text: '[image omitted: it could not be read]' }]
+}
+
+function decodeTextOnly(block: WireInlineBlock, path: ErrorPath, place: string): TextBlock[] {
+  return decodeInline(block, path).map((decoded) => {
+    if (decoded.kind === 'text') return decoded
+    throw fieldError(decoded.path, 'value', `Images cannot be in ${place}`)
+  })
+}
+
+function decodeInline(block: WireInlineBlock, path: ErrorPath): InlineBlock[] {
+  switch (block.type) {
+    case 'text':
+      return textBlocks(block.text, block)
+    case 'image':
+      return [readableImage(block, [...path, 'image'])]
+    case 'document':
+      return decodeDocument(block, path)
+    case 'search_result': {
+      const { title, source } = block
+      const text = block.content.map((part) => part.text).join('\n')
+      return textBlocks(encloseText('search_result', { title, source }, text), block)
+    }
+    case 'tool_reference':
+      return textBlocks(`[The tool ${block.tool_name} is available.]`, block)
+    case 'compaction':
+      return textBlocks(block.content ?? '', block)
+    case 'tool_addition':
+    case 'tool_removal':
+      // Agents know this refusal by this one token, and send their tools another way.
+      if (block.tool.type === 'tool_definition')
+        throw invalidRequest(path, 'unsupported-value', 'capability_rejected: mid_conv_system')
+      return textBlocks(describeToolChange(block), block)
+    case 'container_upload':
+      throw fieldError(path, 'unsupported-value', 'container_upload blocks are not supported')
+    default:
+      return textBlocks(summarizeForeignBlock(block), block)
+  }
+}
+
+function textBlocks(
+  text: string,
+  from: { readonly cache_control?: Parameters<typeof decodeMark>[0] } = {},
+): TextBlock[] {
+  return text === '' ? [] : [{ kind: 'text', text, ...decodeMark(from.cache_control) }]
+}
+
+function readableImage(block: WireImage, path: ErrorPath): ImageBlock {
+  const image = decodeImage(block, path)
+  if (image === null) throw fieldError(path, 'value', 'Could not process image: its data is not valid base64')
+  return image
+}
+
+/** Null where the data is no base64. */
+function decodeImage({ source, cache_control }: WireImage, path: ErrorPath): ImageBlock | null {
+  if (source.type !== 'base64') throw unsupportedSource(source.type, path)
+  const base64 = source.data.replace(/\s+/g, '')
+  if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
+  const data = new Uint8Array(Buffer.from(base64, 'base64'))
+  return { kind: 'image', mediaType: source.media_type, data, path, ...decodeMark(cache_control) }
+}
+
+function unsupportedSource(type: 'url' | 'file', path: ErrorPath) {
+  return fieldError(
+    [...path, 'source'],
+    'unsupported-value',
+    `${type} sources are not supported; send the content inline`,
+  )
+}
+
+/** The text of a document in one block, then its images; the mark stands at the end. */
+function decodeDocument(block: WireDocument, path: ErrorPath): InlineBlock[] {
+  const at = [...path, 'document']
+  const { text, images } = readSource(block.source, at)
+  const enclosed = encloseText('document', { title: block.title, context: block.context }, text)
+  const blocks: InlineBlock[] = [...textBlocks(enclosed), ...images]
+  const last = blocks.at(-1)
+  return last === undefined ? blocks : blocks.with(-1, { ...last, ...decodeMark(block.cache_control) })
+}
+
+function readSource(source: WireDocument['source'], path: ErrorPath): { text: string; images: ImageBlock[] } {
+  switch (source.type) {
+    case 'url':
+    case 'file':
+      throw unsupportedSource(source.type, path)
+    case 'base64':
+      throw fieldError(
+        [...path, 'source'],
+        'unsupported-value',
+        'This model does not support PDF input; send the text inline',
+      )
+    case 'text':
+      return { text: source.data, images: [] }
+    case 'content': {
+      if (typeof source.content === 'string') return { text: source.content, images: [] }
+      const blocks = source.content.flatMap((part, index) => decodeInline(part, [...path, 'source', 'content', index]))
+      const text = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n')
+      return { text, images: blocks.filter((block) => block.kind === 'image') }
+    }
+  }
+}
