@@ -67,3 +67,30 @@ test('a warning does not wait, and brings along what waited before it', async ()
   ok((await ended) === null)
   deepEqual(messages(), ['before', 'warning'])
 })
+
+suite('a process whose lines nobody reads any more ends all the same', () => {
+  for (const [what, level] of [
+    ['the gathered lines are what first meets the closed pipe', 'info'],
+    ['a warning met it before', 'warn'],
+  ] as const) {
+    test(what, { timeout: 20_000 }, async () => {
+      const { child, ended } = run(
+        `process.stdin.once('data', () => { log.${level}('said'); log.info('last'); setTimeout(() => process.exit(7), 50) })`,
+      )
+      child.stderr.destroy()
+      child.stdin.end('the reader is gone')
+      equal(await ended, 7)
+    })
+  }
+
+  test('while others go on to be written after a pipe that was full', { timeout: 20_000 }, async () => {
+    const { child, messages, ended } = run(
+      `for (let i = 0; i < 3_000; i++) log.warn('line ' + i + ' é'.repeat(100))\nsetTimeout(() => log.info('last'), 500)`,
+    )
+    child.stderr.pause()
+    setTimeout(() => child.stderr.resume(), 1_000)
+    equal(await ended, 0)
+    equal(messages().length, 3_001)
+    equal(messages().at(-1), 'last')
+  })
+})

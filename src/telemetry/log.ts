@@ -1,14 +1,16 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
 
+import { LineWriter } from './line-writer.ts'
+
 export type Log = Logger
 
-/** So many bytes of lines that can wait are written together, and after so long they are written in any case. */
-const gatheredBytes = 4_096
-const gatheredMs = 1_000
 /** How a line of the level `info` begins; each names its level first. */
 const infoLine = '{"level":"info"'
-/** What nobody takes from standard error is dropped from here on: it must not fill the memory. */
-const waitingBytesMax = 16 * 1_048_576
+
+const writer = new LineWriter(2)
+const standardError: DestinationStream = {
+  write: (line) => writer.write(line, line.startsWith(infoLine)),
+}
 
 /**
  * Structured log lines on standard error, which leaves standard output to what a command prints.
@@ -29,24 +31,8 @@ export function createLog(level: string): Log {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
     },
-    createDestination(),
+    standardError,
   )
-}
-
-function createDestination(): DestinationStream {
-  const stream = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: gatheredBytes,
-    maxLength: waitingBytesMax,
-    periodicFlush: gatheredMs,
-  })
-  return {
-    write(line) {
-      stream.write(line)
-      if (!line.startsWith(infoLine)) stream.flush()
-    },
-  }
 }
 
 function describeError(error: unknown): unknown {

@@ -1,0 +1,102 @@
+import { write, writeSync } from 'node:fs'
+
+/** So many bytes of lines that can wait are written together, and after so long they are written in any case. */
+const gatheredBytes = 4_096
+const gatheredMs = 1_000
+/** What nobody takes is dropped from here on: it must not fill the memory. */
+const waitingBytesMax = 16 * 1_048_576
+/** A reader that takes nothing at the moment is tried again after so long, and at the exit for no longer than that. */
+const retryMs = 50
+const exitMs = 1_000
+
+/**
+ * Writes lines to a file descriptor, many at a time and without making anybody wait; what is left when
+ * the process exits is written then.
+ *
+ * A reader that is gone (EPIPE) ends the writing for good, one that is slow (EAGAIN) gets the lines later,
+ * and what cannot be written for another reason, such as a full disk, is dropped: no line is worth
+ * more than the process that logs it, and none may keep that from ending.
+ */
+export class LineWriter {
+  readonly #descriptor: number
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  /** Of what waits, something is not to wait for more. */
+  #isUrgent = false
+  #isWriting = false
+  #isReaderGone = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor
+    process.on('exit', () => this.#writeRest())
+  }
+
+  /** A line that can wait is written with those that come after it, within a second. */
+  write(line: string, canWait: boolean): void {
+    const bytes = Buffer.from(line)
+    if (this.#isReaderGone || this.#waitingBytes + bytes.length > waitingBytesMax) return
+    this.#waiting.push(bytes)
+    this.#waitingBytes += bytes.length
+    this.#isUrgent ||= !canWait || this.#waitingBytes >= gatheredBytes
+    if (!this.#isWriting) this.#writeSoon()
+  }
+
+  #writeSoon(): void {
+    if (this.#isUrgent) this.#writeWaiting()
+    else if (this.#waiting.length > 0) this.#writeIn(gatheredMs)
+  }
+
+  #writeIn(ms: number): void {
+    this.#timer ??= setTimeout(() => this.#writeWaiting(), ms).unref()
+  }
+
+  #writeWaiting(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#isWriting = true
+    this.#writeBytes(this.#takeWaiting())
+  }
+
+  #takeWaiting(): Buffer {
+    const bytes = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#isUrgent = false
+    return bytes
+  }
+
+  #writeBytes(bytes: Buffer): void {
+    write(this.#descriptor, bytes, (error, written) => {
+      if (error === null && written < bytes.length) return this.#writeBytes(bytes.subarray(written))
+      this.#isWriting = false
+      if (error?.code === 'EPIPE') this.#giveUp()
+      else if (error?.code === 'EAGAIN') this.#putBack(bytes)
+      else this.#writeSoon()
+    })
+  }
+
+  #putBack(bytes: Buffer): void {
+    this.#waiting.unshift(bytes)
+    this.#waitingBytes += bytes.length
+    this.#writeIn(retryMs)
+  }
+
+  #giveUp(): void {
+    this.#isReaderGone = true
+    this.#takeWaiting()
+  }
+
+  #writeRest(): void {
+    let rest = this.#takeWaiting()
+    const deadline = performance.now() + exitMs
+    while (rest.length > 0 && performance.now() < deadline) {
+      try {
+        rest = rest.subarray(writeSync(this.#descriptor, rest))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+      }
+    }
+  }
+}
