@@ -42,10 +42,28 @@ test('every fault is named in one readable list', () => {
     () => loadConfig(environment, folder),
     (error) => {
       assert.ok(error instanceof ConfigError)
-      for (const part of ['port', 'engine.slots', 'gpus', 'hal-2.0']) assert.ok(error.message.includes(part), part)
+      for (const part of ['PORT', 'engine.slots', 'gpus', 'hal-2.0']) assert.ok(error.message.includes(part), part)
       return true
     },
   )
+})
+
+test('a fault is said of the variable or of the file, whichever it came from', () => {
+  const file = withFile('{"host": 1}')
+  assert.throws(() => loadConfig({ ...file, PORT: '99999' }, folder), {
+    message: /\.json: host: [^\n]+\nPORT: [^\n]+$/,
+  })
+  assert.throws(() => loadConfig({ ...file, HOST: '::1', PORT: '99999' }, folder), { message: /^PORT: [^\n]+$/ })
+})
+
+test('origins of pages are taken as browsers write them', () => {
+  const load = (origin: string) => loadConfig(withFile(JSON.stringify({ server: { corsOrigins: [origin] } })), folder)
+  for (const origin of ['*', 'https://example.com', 'http://localhost:3000', 'chrome-extension://abcdef']) {
+    assert.deepEqual(load(origin).server.corsOrigins, [origin])
+  }
+  for (const origin of ['example.com', 'https://example.com/', 'https://Example.com', 'https://*.example.com', '']) {
+    assert.throws(() => load(origin), ConfigError)
+  }
 })
 
 test('a file that is missing, no JSON or no object is a fault', () => {

@@ -44,7 +44,8 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const path = named === undefined ? join(home, 'odyssey.json') : resolve(workingFolder, named)
   const written = readConfigFile(path, named !== undefined)
   const result = configFileSchema.safeParse(withModelDefaults({ ...written, ...fromEnvironment(environment) }))
-  if (!result.success) throw new ConfigError(result.error.issues.map((issue) => describeIssue(path, issue)))
+  if (!result.success)
+    throw new ConfigError(result.error.issues.map((issue) => describeIssue(path, issue, environment)))
   return Object.freeze({
     ...result.data,
     ...chooseWeights(result.data.models, readChosen(home)),
@@ -145,16 +146,17 @@ function readConfigFile(path: string, mustExist: boolean): Record<string, unknow
   throw new ConfigError([`${path} must hold a JSON object.`])
 }
 
+/** What the environment may say of the config file's fields. */
+const variables: Readonly<Record<string, string>> = { host: 'HOST', port: 'PORT', logLevel: 'ODYSSEY_LOG_LEVEL' }
+
 function fromEnvironment(environment: Environment): Record<string, unknown> {
-  const host = setting(environment, 'HOST')
-  const port = setting(environment, 'PORT')
-  const logLevel = setting(environment, 'ODYSSEY_LOG_LEVEL')
-  return {
-    ...(host !== undefined && { host }),
+  const found: Record<string, unknown> = {}
+  for (const [field, variable] of Object.entries(variables)) {
+    const value = setting(environment, variable)
     // Text that is no number is left as it is: the schema then says what is wrong with it.
-    ...(port !== undefined && { port: /^\d+$/.test(port) ? Number(port) : port }),
-    ...(logLevel !== undefined && { logLevel }),
+    if (value !== undefined) found[field] = field === 'port' && /^\d+$/.test(value) ? Number(value) : value
   }
+  return found
 }
 
 /** A model's entry may name its weights alone; whether it thinks then stays the model's own default. */
@@ -168,8 +170,10 @@ function withModelDefaults(written: Record<string, unknown>): Record<string, unk
   return { ...written, models: Object.fromEntries(completed) as unknown }
 }
 
-function describeIssue(path: string, issue: z.core.$ZodIssue): string {
+function describeIssue(path: string, issue: z.core.$ZodIssue, environment: Environment): string {
   const field = issue.path.map(String).join('.')
+  const variable = Object.hasOwn(variables, field) ? variables[field] : undefined
+  if (variable !== undefined && setting(environment, variable) !== undefined) return `${variable}: ${issue.message}`
   return `${path}: ${field === '' ? '' : `${field}: `}${issue.message}`
 }
 

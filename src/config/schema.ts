@@ -32,6 +32,9 @@ const engine = z.strictObject({
   cacheFolderBytesMax: z.int().min(0).default(20_000_000_000),
 })
 
+/** As browsers write it: no path, and no port where it is the scheme's own. */
+const originForm = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#*\sA-Z]+)$/
+
 const server = z.strictObject({
   /** On SIGTERM, how long running answers may go on. */
   drainSeconds: z.int().min(0).max(3_600).default(120),
@@ -51,6 +54,8 @@ const server = z.strictObject({
     .array(z.string())
     .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
     .default([]),
+  /** Whose pages may use the models from a browser, as origins; `*` stands for all. */
+  corsOrigins: z.array(z.string().regex(originForm, 'must be an origin such as https://example.com, or *')).default([]),
   /** How long keys that are in use go on working while the database is away; a minute's outage and its end fit in. */
   keyOutageSeconds: z.int().min(0).max(3_600).default(90),
 })

@@ -6,6 +6,7 @@ import { healthRoute, readinessRoute } from './health.ts'
 import { AnsweringSockets, answerMalformed } from './malformed.ts'
 import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
+import { answerOtherOrigins } from './middleware/cross-origin.ts'
 import type { HttpParts } from './parts.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
 import { countTokensRoute } from './v1/count-tokens.ts'
@@ -33,7 +34,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
     // Whatever type a body claims to have, it is JSON or refused as not being JSON.
     delete request.raw.headers['content-type']
     logAccess(parts, request, reply)
-    next()
+    if (!answerOtherOrigins(parts.corsOrigins, request, reply)) next()
   })
   app.removeAllContentTypeParsers()
   // Routes read the body themselves, after they have checked the key.

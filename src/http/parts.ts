@@ -17,6 +17,8 @@ export type HttpParts = {
   readonly access: AccessCache
   /** Whose word is taken for where a request came from, as addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[]
+  /** Whose pages may use the models from a browser; `*` stands for all. */
+  readonly corsOrigins: readonly string[]
   readonly chatCompletions: Protocol
   readonly messages: MessagesProtocol
   readonly tracker: RequestTracker

@@ -12,6 +12,7 @@ import { createDirectRowWriter } from '../../src/db/rows/insert-rows.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
 import { createApp } from '../../src/http/app.ts'
+import type { HttpParts } from '../../src/http/parts.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/inference/catalog.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
@@ -19,7 +20,7 @@ import { watchLedger } from '../../src/inference/watched-ledger.ts'
 import { describeServedModel } from '../../src/inference/served-models.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits, type Limits } from '../../src/limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
+import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
 import { withAdmission } from '../../src/scheduling/admission.ts'
 import type { QueueLimits } from '../../src/scheduling/slot-queue.ts'
@@ -48,7 +49,7 @@ export type FakeService = {
 export async function startFakeService(
   options: FakeEngineOptions,
   queue?: QueueLimits,
-  trustedProxies: readonly string[] = [],
+  { trustedProxies = [], corsOrigins = [] }: Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> = {},
 ): Promise<FakeService> {
   const db = await openSqlite(':memory:')
   const home = await ensureDefaultHome({ db, clock: systemClock })
@@ -74,6 +75,7 @@ export async function startFakeService(
     },
     access,
     trustedProxies,
+    corsOrigins,
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
     messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),

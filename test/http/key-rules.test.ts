@@ -44,7 +44,7 @@ function script(asked: EngineRequest): readonly FakeStep[] {
 
 before(async () => {
   fake = await startFakeService({ script })
-  behindProxy = await startFakeService({ script }, undefined, ['127.0.0.1'])
+  behindProxy = await startFakeService({ script }, undefined, { trustedProxies: ['127.0.0.1'] })
 })
 after(async () => {
   held.resolve()

@@ -248,6 +248,20 @@ describe('a service that is told to stop', () => {
     service = await service.restart()
   })
 
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    test(`ends what it has begun when ${signal} went to every process of it`, async () => {
+      const { format, stream, requestId } = await openLong('messages', 8_000)
+      process.kill(await service.enginePid(), signal)
+      const exited = service.stop(signal)
+      const { text, isWhole } = await stream.ended
+      equal(isWhole, true)
+      checkStream(format, text)
+      equal((await rowOf(requestId)).outcome, 'finished')
+      equal(await exited, 0)
+      service = await service.restart()
+    })
+  }
+
   test('and told again cuts what is left and says so', async () => {
     const streams = await Promise.all([...formats, ...formats].map((format) => openLong(format, 30_000)))
     const exited = service.stop('SIGTERM')
