@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { ensureDefaultHome, type Home } from '../accounts/organizations.ts'
 import type { AccountsParts } from '../accounts/parts.ts'
 import { loadSecrets, type Secrets } from '../config/load-secret.ts'
@@ -6,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase, openServingDatabase } from '../db/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
+import { makeHome } from './make-home.ts'
 
 export type Accounts = {
   readonly db: Database
@@ -25,7 +25,7 @@ export function openServingAccounts(config: Config): Promise<Accounts> {
 }
 
 async function openWith(config: Config, open: typeof openDatabase): Promise<Accounts> {
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  makeHome(config)
   const secrets = loadSecrets(config.home)
   const db = await open(config)
   const clock = systemClock

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AccessCache } from '../accounts/access/access-cache.ts'
 import { createApiKey } from '../accounts/api-keys.ts'
@@ -20,7 +19,7 @@ import { watchLedger } from '../inference/watched-ledger.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createSharedAllowances } from '../limits/leases/shared-allowances.ts'
 import { openLimits, type Limits } from '../limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode.ts'
+import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
@@ -35,7 +34,9 @@ import { withdrawSwapRequest } from './engines/swap-request.ts'
 import { swapWeights } from './engines/swap-weights.ts'
 import { watchQueues } from './engines/watch-queues.ts'
 import { watchSwapRequests } from './engines/watch-swap-requests.ts'
+import { makeHome } from './make-home.ts'
 import { openServingAccounts, type Accounts } from './open-accounts.ts'
+import { parseArguments } from './parse-arguments.ts'
 import { rehearse } from './rehearse.ts'
 import { removeStatus, writeStatus, type ServiceStatus } from './status-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
@@ -46,9 +47,10 @@ import { openTelemetry, type Telemetry } from './telemetry/open-telemetry.ts'
 const bannerWaitMs = 5_000
 
 /** `odyssey serve`: the only place where the service's parts are made and joined. */
-export async function serveCommand(): Promise<void> {
+export async function serveCommand(args: string[]): Promise<void> {
+  parseArguments({ args })
   const config = loadConfig()
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  makeHome(config)
   const unlock = lockHome(join(config.home, 'serve.lock'))
   if (unlock === null) throw new Error(`Another service already runs on ${config.home}.`)
   // Whoever asked an earlier service for other weights no longer waits for them.
@@ -155,6 +157,7 @@ async function createService(
     inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
     access,
     trustedProxies: config.server.trustedProxies,
+    corsOrigins: config.server.corsOrigins,
     ...protocols,
     tracker,
     log,
@@ -177,13 +180,21 @@ function createChatCompletions(readFingerprint: () => string): Protocol {
   return { ...create(), decode: (body) => create().decode(body) }
 }
 
+const noAddress = (host: string) => `${host} is no address of this machine. Set HOST to another one.`
+const listenFaults: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (host, port) => `Port ${port} on ${host} is taken. Set PORT to another one.`,
+  EACCES: (host, port) => `Port ${port} on ${host} is not allowed to this user. Set PORT to another one.`,
+  EADDRNOTAVAIL: noAddress,
+  ENOTFOUND: noAddress,
+}
+
 async function listen(app: Service, { host, port }: Config, pool: EnginePool): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
     await pool.close()
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    if (isTaken) throw new Error(`Port ${port} on ${host} is taken. Set PORT to another one.`, { cause: error })
+    const words = listenFaults[error instanceof Error && 'code' in error ? String(error.code) : '']
+    if (words !== undefined) throw new Error(words(host, port), { cause: error })
     throw error
   }
 }

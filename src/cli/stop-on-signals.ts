@@ -42,8 +42,8 @@ export function stopOnSignals({ tracker, drainMs, log, stop }: StopOptions): voi
     if (signals === 1) shutDown().catch((error: unknown) => fail(log, error))
     else hurry.resolve()
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  // The last is that of a terminal which is closed.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
   // Going on after an unknown failure would go on with an unknown state.
   process.on('uncaughtException', (error) => fail(log, error))
 }

@@ -64,11 +64,20 @@ async function onMigrationConnection<Result>(
 
 /** Tables of the same names in another schema are none of ours. */
 async function currentSchema(db: Database): Promise<string> {
-  const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(db)
+  const asked = sql<{ schema: string | null }>`select current_schema() as schema`.execute(db)
+  const { rows } = await asked.catch((error: unknown) => {
+    throw new Error(`PostgreSQL, as DATABASE_URL names it, cannot be used: ${reasonOf(error)}`, { cause: error })
+  })
   const schema = rows[0]?.schema ?? null
   if (schema === null)
     throw new Error('The PostgreSQL user has no schema to work in: its search_path names none that exists.')
   return schema
+}
+
+/** A name that stands for several addresses fails with one error for each, and no words of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
 }
 
 function connect(config: PoolConfig): Database {

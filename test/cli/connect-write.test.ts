@@ -281,6 +281,6 @@ describe('settings that cannot be changed safely', () => {
     const args = ['connect', 'claude-code', '--write', '--home', home, '--new-key', 'laptop']
     const { exitCode, stdout } = await tryCli({ home: data }, ...args)
     deepEqual([exitCode, stdout], [1, ''])
-    equal(await runCli({ home: data }, 'keys', 'list'), '')
+    equal(await runCli({ home: data }, 'keys', 'list'), 'keys: none.\n')
   })
 })

@@ -18,7 +18,7 @@ import { createCatalog } from '../../src/inference/catalog.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/inference/served-models.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
+import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -82,6 +82,7 @@ export async function openManagementService(
     },
     access,
     trustedProxies: [],
+    corsOrigins: [],
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
     messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),

@@ -6,7 +6,7 @@ import type { Accounts } from '../open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseDuration, parseEnd, showDay } from './moments.ts'
-import { operator, print, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
+import { operator, print, printList, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
 
 const text = { type: 'string' } as const
 const options = {
@@ -69,7 +69,7 @@ async function list(accounts: Accounts, values: Values): Promise<void> {
   const keys = await readAll((cursor) =>
     listApiKeys(accounts.apiKeys, operator, { ...filter, ...(cursor !== undefined && { cursor }) }),
   )
-  print(values.json, keys, keys.map(describe))
+  printList(values.json, 'keys', keys, keys.map(describe))
 }
 
 async function update(accounts: Accounts, values: Values, id: string | undefined): Promise<void> {

@@ -5,7 +5,7 @@ import type { Accounts } from '../open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseEnd, showDay } from './moments.ts'
-import { operator, print, readAll, requireId, withAccounts } from './with-accounts.ts'
+import { operator, print, printList, readAll, requireId, withAccounts } from './with-accounts.ts'
 
 const text = { type: 'string' } as const
 const options = {
@@ -51,7 +51,7 @@ async function list({ apiKeys }: Accounts, values: Values): Promise<void> {
     const state = revokedAtMs === null ? `until ${showDay(expiresAtMs)}` : 'revoked'
     return `${id}  …${lastFour}  ${showDay(createdAtMs)}  ${state}  ${role}  ${name}`
   })
-  print(values.json, keys, lines)
+  printList(values.json, 'management keys', keys, lines)
 }
 
 async function revoke({ apiKeys }: Accounts, values: Values, id: string | undefined): Promise<void> {

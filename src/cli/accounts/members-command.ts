@@ -6,7 +6,7 @@ import type { Accounts } from '../open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'
-import { operator, print, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
+import { operator, print, printList, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
 
 const text = { type: 'string' } as const
 const options = {
@@ -60,7 +60,7 @@ async function list({ apiKeys }: Accounts, { organizationId, values }: Given): P
   const lines = members.map(({ id, email, name, role, createdAtMs, removedAtMs }) => {
     return `${id}  ${showDay(createdAtMs)}  ${removedAtMs === null ? role : 'removed'}  ${email}  ${name}`
   })
-  print(values.json, members, lines)
+  printList(values.json, 'members', members, lines)
 }
 
 async function setRole({ apiKeys }: Accounts, { organizationId, id, values }: Given): Promise<void> {

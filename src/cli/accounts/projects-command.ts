@@ -4,7 +4,7 @@ import type { Accounts } from '../open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'
-import { operator, print, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
+import { operator, print, printList, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
 
 const text = { type: 'string' } as const
 const options = { organization: text, name: text, json: { type: 'boolean', default: false } } as const
@@ -48,7 +48,7 @@ async function list({ apiKeys }: Accounts, { organizationId, json }: Given): Pro
   const lines = projects.map(({ id, name, createdAtMs, archivedAtMs }) => {
     return `${id}  ${showDay(createdAtMs)}  ${archivedAtMs === null ? 'active' : 'archived'}  ${name}`
   })
-  print(json, projects, lines)
+  printList(json, 'projects', projects, lines)
 }
 
 async function rename({ apiKeys }: Accounts, { organizationId, id, name, json }: Given): Promise<void> {

@@ -47,3 +47,8 @@ export function print(asJson: boolean, result: unknown, lines: readonly string[]
   if (asJson) console.log(JSON.stringify(result))
   else for (const line of lines) console.log(line)
 }
+
+/** As `print`, for a list of which a person is told that it is empty. */
+export function printList(asJson: boolean, name: string, result: readonly unknown[], lines: readonly string[]): void {
+  print(asJson, result, result.length === 0 ? [`${name}: none.`] : lines)
+}

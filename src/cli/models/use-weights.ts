@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { writeChosenWeights, type ChosenWeights } from '../../config/weights-map.ts'
@@ -7,6 +6,7 @@ import { lockHome } from '../../db/lock-home.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { readStatus } from '../status-file.ts'
 import { askService } from './ask-service.ts'
+import { makeHome } from '../make-home.ts'
 
 /** Throws where the config file names a model's weights: a choice by command would change nothing. */
 export function requireOpenChoice({ weightsChoices, configPath, models }: Config, model: ModelId): void {
@@ -25,7 +25,7 @@ export function requireOpenChoice({ weightsChoices, configPath, models }: Config
  */
 export async function useWeights(config: Config, model: ModelId, chosen: ChosenWeights | null): Promise<string> {
   if (chosen !== null) inspectWeights(chosen.weights)
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  makeHome(config)
   const unlock = lockHome(join(config.home, 'models.lock'))
   if (unlock === null) throw new Error('Another command is changing the models at this moment. Try again after it.')
   try {

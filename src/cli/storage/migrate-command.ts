@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { loadConfig } from '../../config/load.ts'
 import { listDatabaseMigrations, migrateDatabase } from '../../db/open-database.ts'
 import { parseArguments } from '../parse-arguments.ts'
+import { makeHome } from '../make-home.ts'
 
 const options = { status: { type: 'boolean', default: false } } as const
 
@@ -15,7 +15,7 @@ export async function migrateCommand(args: string[]): Promise<void> {
     }
     return
   }
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  makeHome(config)
   const applied = await migrateDatabase(config)
   console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
 }

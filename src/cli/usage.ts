@@ -1,0 +1,66 @@
+/** What `odyssey --help` prints: for each command a line or more, which begin with its name. */
+export const usage = `Usage: odyssey <command>, odyssey <command> --help, odyssey --version
+
+  serve                                Start the service
+  keys create --name NAME              Make an API key: --expires 30d, --models LIST, --endpoints LIST,
+                                       --addresses LIST, --organization ID, --project ID, --owner ID
+  keys list                            List the keys
+  keys update ID                       Change a key's name or rules, with the same options
+  keys rotate ID [--overlap 7d]        Replace a key; the old one works on for as long as that
+  keys disable ID, keys enable ID      Refuse a key for a while
+  keys revoke ID                       End a key
+  organizations create --name NAME     Make an organization; also list, rename, disable and enable
+  projects create --name NAME          Make a project; also list, rename, archive and restore
+  members create --email E --role ROLE Make a member; also list, role, remove, show and hide
+  management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
+                                       installation or one --organization ID; also list and revoke
+  limits list                          Show the limits of an organization, its projects and its keys
+  limits set [--model MODEL]           Set all of the organization's, or with --project ID or --key ID of these:
+                                       --input-tokens N, --output-tokens N, --requests N (each a minute),
+                                       --requests-enforced, --concurrency N, --cached-percent N
+  limits remove ID                     Remove a limit
+  budgets list                         Show the budgets, and what is spent of them
+  budgets set --period day|month       Set what may be spent in each: --amount 50.00, --tokens N,
+                                       --alert-percent N, --project ID, --key ID
+  budgets remove ID                    Remove a budget
+  audit list, audit export             Show who changed what, or write it as JSON lines
+  audit verify [--organization ID]     Check that the audit is as it was written
+  models [--json]                      Show the models and what is loaded
+  models pull MODEL SOURCE             Fetch weights for a model from a hub (owner/repo/file.gguf)
+                                       or an address: --sha256 HASH, --hub ADDRESS, --no-use
+  models use MODEL FILE                Give a model a GGUF file, also while the service runs
+  models use MODEL --built-in          Go back to the weights that come with Odyssey
+  connect                              List the clients that can be connected, with all options
+  connect CLIENT [--write]             Print or write a client's settings, and try them with one call
+  queue [--json]                       Show who waits for which model, in order
+  cache explain REQUEST [--json]       Say how much of a request's prompt was reused, and why no more
+  prices list [--json]                 Show the prices of a million tokens, and from when on they count
+  prices set MODEL                     Set one, with --input, --cache-read, --cache-write, --cache-write-long
+                                       and --output: --from TIME, --organization ID; prices end MODEL ends it
+  usage [--by key|project|model|day]   Add up tokens and cost: --from TIME, --to TIME, --organization ID,
+                                       --csv or --json
+  ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME
+  bill verify [--json]                 Compute the cost of every request and every sum once more
+  bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to
+  migrate [--status]                   Bring the database's schema up to date, or show what is applied
+  backup FILE                          Write everything into one file, also while the service runs
+  restore FILE [--replace]             Fill the database from a backup, while the service is stopped
+  import FILE [--replace]              Fill PostgreSQL (DATABASE_URL) from a SQLite file
+
+Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG, DATABASE_URL,
+ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data folder.`
+
+const commandLine = /^ {2}\S/
+
+/** The lines of one command, or null if there is none of that name. */
+export function usageOf(command: string): string | null {
+  const lines: string[] = []
+  let isOfCommand = false
+  for (const line of usage.split('\n')) {
+    // What goes on in the next line is indented further.
+    if (commandLine.test(line) || line === '') isOfCommand = line.startsWith(`  ${command} `)
+    if (isOfCommand) lines.push(line)
+  }
+  if (lines.length === 0) return null
+  return ['Usage:', '', ...lines, '', 'odyssey --help lists all commands.'].join('\n')
+}
