@@ -5,6 +5,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { busyPercent } from '../engine/busy.ts'
 import { chooseCores, pin, type Cores } from './cores.ts'
+import { measureDiskWait } from './disk-wait.ts'
 import { sendOpenLoop } from './load.ts'
 import { parseOptions, type Options } from './options.ts'
 import { leadInMs, percentile, read, type Reading } from './reading.ts'
@@ -34,6 +35,8 @@ try {
     cores.gateway === null ? 'nothing pinned' : `gateways on core ${cores.gateway}, the rest on ${cores.others}`,
   )
   pin(process.pid, cores.others)
+  const { p50Ms, p99Ms } = await measureDiskWait(folder)
+  console.log(`a write that waits for the disk takes ${p50Ms.toFixed(2)} ms (P50), ${p99Ms.toFixed(2)} ms (P99)`)
   await startTargets(cores)
   await run()
 } finally {

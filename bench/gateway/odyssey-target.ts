@@ -25,7 +25,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode.ts'
+import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
 import { withAdmission } from '../../src/scheduling/admission.ts'
 import { countUses } from '../../src/scheduling/count-uses.ts'
@@ -68,6 +68,7 @@ const app = createApp({
   },
   access: access.cache,
   trustedProxies: config.server.trustedProxies,
+  corsOrigins: config.server.corsOrigins,
   chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_bench' }),
   messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
   tracker: createRequestTracker(),

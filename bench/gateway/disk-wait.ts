@@ -1,0 +1,39 @@
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from './reading.ts'
+
+/** About what a commit of one ledger row appends. */
+const writeBytes = 8_192
+const writes = 500
+/** So far apart that each waits for itself alone. */
+const pauseMs = 4
+
+export type DiskWait = { readonly p50Ms: number; readonly p99Ms: number }
+
+/**
+ * What the disk alone takes to keep a small write for good.
+ *
+ * The ledger's row is on the disk before an answer's last byte leaves, so no end of an answer can come
+ * sooner than this after the engine's.
+ */
+export async function measureDiskWait(folder: string): Promise<DiskWait> {
+  const own = mkdtempSync(join(folder, 'disk-'))
+  const file = openSync(join(own, 'file'), 'w')
+  const bytes = Buffer.alloc(writeBytes, 1)
+  const times: number[] = []
+  try {
+    for (let write = 0; write < writes; write++) {
+      const begun = performance.now()
+      writeSync(file, bytes)
+      fdatasyncSync(file)
+      times.push(performance.now() - begun)
+      await sleep(pauseMs)
+    }
+  } finally {
+    closeSync(file)
+    rmSync(own, { recursive: true })
+  }
+  const sorted = times.toSorted((one, other) => one - other)
+  return { p50Ms: percentile(sorted, 50), p99Ms: percentile(sorted, 99) }
+}
