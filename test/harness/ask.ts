@@ -48,6 +48,16 @@ export function bodyFor(format: Format, fields: Readonly<Record<string, unknown>
   return { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hello' }], ...required, ...fields }
 }
 
+/** A request whose answer takes a minute at least: its schema asks for thirty thousand characters. */
+export function longAnswerBody(format: Format): Record<string, unknown> {
+  const schema = { type: 'array', items: { type: 'string', minLength: 30 }, minItems: 1_000 }
+  const fields = {
+    chat: { response_format: { type: 'json_schema', json_schema: { name: 'texts', schema } } },
+    messages: { output_config: { format: { type: 'json_schema', schema } }, max_tokens: 30_000 },
+  }
+  return bodyFor(format, fields[format])
+}
+
 let longPrompts = 0
 
 /**

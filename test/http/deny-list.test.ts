@@ -7,7 +7,7 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { ask, bodyFor, formats, longMessages, paths } from '../harness/ask.ts'
+import { ask, bodyFor, formats, longAnswerBody, longMessages, paths } from '../harness/ask.ts'
 import { exchangeBytes, requestBytes } from '../harness/exchange-bytes.ts'
 import { checkStream, openFormatStream } from '../harness/open-stream.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
@@ -211,13 +211,9 @@ test('what is no proper HTTP', async () => {
 })
 
 test('streams and whole answers that an engine broke off', async () => {
-  const whole = formats.map((format) =>
-    request('POST', paths[format], bodyFor(format, { messages: longMessages(16_000) })),
-  )
+  const whole = formats.map((format) => request('POST', paths[format], longAnswerBody(format)))
   const asking = whole.map((bytes, index) => visit(`a crash, ${formats[index]}`, bytes))
-  const streams = await Promise.all(
-    formats.map((format) => openFormatStream(service, format, bodyFor(format, { messages: longMessages(16_000) }))),
-  )
+  const streams = await Promise.all(formats.map((format) => openFormatStream(service, format, longAnswerBody(format))))
   for (const stream of streams) ok(await stream.has(/"(role|message_start)"/))
   process.kill(await service.enginePid(), 'SIGKILL')
   for (const bytes of await Promise.all(asking)) match(bytes, /^HTTP\/1\.1 500 /)

@@ -5,7 +5,7 @@ import { equal, match, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { ask, bodyFor, formats, longMessages, paths, type Answer, type Format } from '../harness/ask.ts'
+import { ask, bodyFor, formats, longAnswerBody, longMessages, paths, type Answer, type Format } from '../harness/ask.ts'
 import { checkError, type ExpectedError } from '../harness/check-error.ts'
 import { exchangeBytes, requestBytes, type Exchange } from '../harness/exchange-bytes.ts'
 import { openFormatStream } from '../harness/open-stream.ts'
@@ -354,7 +354,7 @@ for (const format of formats) {
     test('429 for one request too many of a key, 503 or 529 for one too many of all', async () => {
       const names = ['one', 'two', 'three']
       const [one, two, three] = await Promise.all(names.map((name) => createKey(service, `${name} ${format}`)))
-      const body = bodyFor(format, { messages: longMessages(16_000) })
+      const body = longAnswerBody(format)
       const busy = []
       try {
         for (const { key } of [one!, two!]) {
@@ -385,9 +385,8 @@ for (const format of formats) {
 
     test('500 when the engine dies, and answers again soon', async () => {
       const [first, second] = await Promise.all([createKey(service, 'first'), createKey(service, 'second')])
-      const body = bodyFor(format, { messages: longMessages(16_000) })
+      const body = longAnswerBody(format)
       const whole = ask(service, path, { body, key: first.key })
-      // Both requests are begun in the same step, so the head of the one tells of the other.
       const stream = await openFormatStream({ ...service, key: second.key }, format, body)
       ok(await stream.has(/"(role|message_start)"/))
       process.kill(await service.enginePid(), 'SIGKILL')
