@@ -8,6 +8,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
+import { messageOf } from '../src/lib/message-of.ts'
 import { startPostgresServer } from './postgres/start-server.ts'
 
 const type = 'string'
@@ -30,7 +31,7 @@ try {
   }, 300)
 } catch (error) {
   // Whoever waits for the address reads instead why there is none.
-  publish(`failed: ${error instanceof Error ? error.message : String(error)}`)
+  publish(`failed: ${messageOf(error)}`)
   process.exitCode = 1
 }
 

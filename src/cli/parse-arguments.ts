@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from '../lib/message-of.ts'
 import { UsageError } from './usage-error.ts'
 
 /** As `parseArgs`, but a fault is a `UsageError`. */
@@ -6,6 +7,6 @@ export const parseArguments: typeof parseArgs = (config) => {
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(messageOf(error))
   }
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
 import { modelIds, type ModelId } from '../core/model.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
 import { readWeightsMap, type WeightsMap } from './weights-map.ts'
 
@@ -69,7 +70,7 @@ function readChosen(home: string): WeightsMap {
   try {
     return readWeightsMap(home)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new ConfigError([`${join(home, 'models.json')} is damaged; "odyssey models use" writes it. ${reason}`])
   }
 }
@@ -141,7 +142,7 @@ function readConfigFile(path: string, mustExist: boolean): Record<string, unknow
     const written: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (typeof written === 'object' && written !== null && !Array.isArray(written)) return { ...written }
   } catch (error) {
-    throw new ConfigError([`${path} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`])
+    throw new ConfigError([`${path} is not valid JSON: ${messageOf(error)}`])
   }
   throw new ConfigError([`${path} must hold a JSON object.`])
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../lib/message-of.ts'
 import { sqlitePath, type DatabasePlace } from './open-database.ts'
 
 /**
@@ -25,7 +26,7 @@ function findFault(path: string): string | null {
     const said = String(file.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
     return said === 'ok' ? null : said.replaceAll('\n', ' ')
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   } finally {
     file.close()
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { Migrator, type MigrationInfo } from 'kysely/migration'
+import { messageOf } from '../lib/message-of.ts'
 import type { Database } from './database.ts'
 import { migrations } from './migrations/all.ts'
 
@@ -59,5 +60,5 @@ function createMigrator(db: Database, schema: string | undefined): Migrator {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

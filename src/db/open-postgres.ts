@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool, types, type PoolConfig } from 'pg'
+import { messageOf } from '../lib/message-of.ts'
 import type { Database } from './database.ts'
 import { listMigrations, migrate, type MigrationState } from './migrate.ts'
 import type { Tables } from './tables.ts'
@@ -77,7 +78,7 @@ async function currentSchema(db: Database): Promise<string> {
 /** A name that stands for several addresses fails with one error for each, and no words of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 function connect(config: PoolConfig): Database {

@@ -34,6 +34,12 @@ const messagesNames = {
   outputTokens: namesForMessages('output-tokens'),
 }
 
+/** All names that limit headers may have. */
+export const limitHeaderNames: readonly string[] = [
+  ...Object.values(chatNames),
+  ...Object.values(messagesNames),
+].flatMap((names) => Object.values(names))
+
 function namesForChat(name: string): Names {
   const prefix = 'x-ratelimit'
   return {

@@ -29,6 +29,7 @@ export class LineWriter {
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor
+    // oxlint-disable-next-line no-restricted-properties -- What is left is known only here, and an exit is no signal.
     process.on('exit', () => this.#writeRest())
   }
 

@@ -1,3 +1,5 @@
+import { messageOf } from '../../src/lib/message-of.ts'
+
 export type CampaignOptions = {
   readonly seed: number
   readonly count: number
@@ -39,7 +41,7 @@ export class Failures {
       return true
     } catch (error) {
       // An assertion's own picture of the difference takes many lines.
-      const [first, ...rest] = (error instanceof Error ? error.message : String(error)).split('\n')
+      const [first, ...rest] = messageOf(error).split('\n')
       const difference = rest.filter((line) => /^[+-] (?!actual)/.test(line)).join(' ')
       this.add(`${first} ${difference}`.trim().slice(0, 400), label)
       return false

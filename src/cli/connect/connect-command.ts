@@ -4,6 +4,7 @@ import { createApiKey } from '../../accounts/api-keys.ts'
 import { loadClientSettings, loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ModelId } from '../../core/model.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { requireModel } from '../models/require-model.ts'
 import { openAccounts } from '../open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
@@ -72,7 +73,7 @@ async function connect(client: SupportedClient, connection: Connection, values: 
     try {
       console.log(`Checked: ${await proveConnection(client.setUp(connection).reach, { key, model: model.id })}`)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       const end = values.write ? '\nNothing was written; --no-check writes all the same.' : ''
       throw new Error(`The check failed. ${reason}${end}`, { cause: error })
     }

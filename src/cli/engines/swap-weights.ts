@@ -4,6 +4,7 @@ import type { ModelId } from '../../core/model.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
 import type { SwitchableCatalog } from '../../inference/catalog.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { EnginePool } from './engine-pool.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from './memory-room.ts'
 import { builtInPath } from './model-weights.ts'
@@ -60,7 +61,7 @@ async function getReady(running: RunningEngine): Promise<void> {
   try {
     await selfCheck(running.llama)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new Error(`The engine loads the weights and cannot answer with them. ${reason}`, { cause: error })
   }
 }

@@ -2,6 +2,7 @@ import { readWeightsMap } from '../../config/weights-map.ts'
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServiceStatus } from '../status-file.ts'
 import { takeSwapRequest, type SwapRequest } from './swap-request.ts'
@@ -51,7 +52,7 @@ async function perform({ log, swap, publish }: SwapWatch, { id: requestId, ...wa
     publish({ requestId, state: 'done', message })
   } catch (error) {
     log.error({ model: wanted.model, error }, 'weights not swapped; the old ones go on serving')
-    publish({ requestId, state: 'refused', message: error instanceof Error ? error.message : String(error) })
+    publish({ requestId, state: 'refused', message: messageOf(error) })
   }
 }
 

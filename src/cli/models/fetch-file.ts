@@ -8,6 +8,7 @@ import { hashFile } from '../../lib/download/hash-file.ts'
 import type { Remote } from '../../lib/download/open-remote.ts'
 import { commitPart, discardPart } from '../../lib/download/part-file.ts'
 import type { Patience } from '../../lib/download/try-again.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Progress } from './progress.ts'
 
 /** What all files of one fetching share. */
@@ -87,7 +88,7 @@ async function check({ path, name, givenSha256, hubSha256 }: WantedFile, sha256:
     inspectFile(`${path}.part`)
   } catch (error) {
     await discardPart(path)
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new Error(`${reason} What was fetched is deleted; nothing else has changed.`, { cause: error })
   }
 }

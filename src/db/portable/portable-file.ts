@@ -2,6 +2,7 @@
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../lib/message-of.ts'
 import { migrateSqlite } from '../open-sqlite.ts'
 
 export type TableShape = { readonly name: string; readonly columns: readonly string[] }
@@ -41,7 +42,7 @@ export function copyFile(from: string, to: string): void {
     source.prepare('VACUUM INTO ?').run(to)
   } catch (error) {
     rmSync(to, { force: true })
-    throw new Error(`${from} cannot be read as a database: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`${from} cannot be read as a database: ${messageOf(error)}`, {
       cause: error,
     })
   } finally {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/message-of.ts'
 import type { Database } from '../database.ts'
 import { isPostgres } from '../is-postgres.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'
@@ -18,7 +19,7 @@ export async function insertRows(db: Database, rows: readonly NewRow[]): Promise
 }
 
 export function toRowFault(error: unknown): RowFault {
-  return new RowFault(error instanceof Error ? error.message : String(error), { cause: error })
+  return new RowFault(messageOf(error), { cause: error })
 }
 
 /** Classes 22 and 23 of the SQL standard: the values cannot be stored, or break a constraint. */

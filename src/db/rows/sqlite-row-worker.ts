@@ -3,6 +3,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { messageOf } from '../../lib/message-of.ts'
 import { connectFile } from '../connect-file.ts'
 import { isRefusedBySqlite, sqliteCode } from './insert-rows.ts'
 import type { NewRow } from './row-writer.ts'
@@ -48,7 +49,7 @@ function tryToWrite(rows: readonly NewRow[]): WorkerAnswer['failure'] {
     const isRowFault = isRefusedBySqlite(error)
     // After a failed write to the disk nobody knows what a connection still holds to be written.
     if (!isRowFault && sqliteCode(error) !== busy) disconnect()
-    return { message: error instanceof Error ? error.message : String(error), isRowFault }
+    return { message: messageOf(error), isRowFault }
   }
 }
 

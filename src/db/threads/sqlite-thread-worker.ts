@@ -2,6 +2,7 @@
 // who sends it goes on meanwhile.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { messageOf } from '../../lib/message-of.ts'
 import { connectFile, connectFileToRead, keepStatements } from '../connect-file.ts'
 
 export type ThreadSettings = { readonly path: string; readonly isReader: boolean }
@@ -53,7 +54,7 @@ function tryToRun({ sql, parameters }: Statement): StatementResult | StatementFa
 }
 
 function describe(error: unknown): StatementFailure {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
   return { message, errcode: isOfSqlite ? Number(error.errcode) : null, isTypeError: error instanceof TypeError }
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { limitHeaderNames } from '../../protocols/limit-headers.ts'
 
 /** How long a browser may remember the answer to a preflight; more than two hours none does. */
 const preflightSeconds = 7_200
@@ -13,12 +14,7 @@ const answerHeaders = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
-  ...['requests', 'tokens'].flatMap((kind) =>
-    ['limit', 'remaining', 'reset'].map((field) => `x-ratelimit-${field}-${kind}`),
-  ),
-  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].flatMap((kind) =>
-    ['limit', 'remaining', 'reset'].map((field) => `anthropic-ratelimit-${kind}-${field}`),
-  ),
+  ...limitHeaderNames,
 ].join(', ')
 
 /**

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { messageOf } from '../message-of.ts'
 import { DownloadError } from './download-error.ts'
 
 /** Bytes that this user may still write to the disk of a folder. */
@@ -35,7 +36,7 @@ export class DiskRoom {
     if (code === 'ENOSPC' || code === 'EDQUOT') {
       return new DownloadError(await this.#describe(missingBytes), 'The disk is full.', { cause: error })
     }
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return new DownloadError({ kind: 'refused' }, `The file cannot be written: ${reason}`, { cause: error })
   }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
+import { messageOf } from '../../../lib/message-of.ts'
 import type { SettingsFile } from '../clients/client.ts'
 import { readJson } from './edit-json.ts'
 import { readYaml } from './edit-yaml.ts'
@@ -55,7 +56,7 @@ const languages = { json: 'JSON', jsonc: 'JSON', yaml: 'YAML' } as const
 
 function reasonOf(error: unknown, syntax: SettingsFile['syntax']): string {
   if (error instanceof SyntaxError) return `it is not valid ${languages[syntax]} (${error.message}).`
-  return `${error instanceof Error ? error.message : String(error)}.`
+  return `${messageOf(error)}.`
 }
 
 /** People keep settings under version control and link to them; the link must stay one. */

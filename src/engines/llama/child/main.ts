@@ -5,6 +5,7 @@ import { statSync } from 'node:fs'
 
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import { compileChatTemplate } from '../../../prompts/chat-template.ts'
 import { probeTemplate, type ThinkingTags } from '../../../prompts/probe-template.ts'
 import { deriveToolFormat } from '../../../prompts/tool-format/derive-tool-format.ts'
@@ -94,7 +95,7 @@ class EngineChild {
       const takesTools = this.#loaded.context.toolFormat !== null
       send({ kind: 'ready', windowTokens, slots, takesTools })
     } catch (error) {
-      send({ kind: 'load-failed', message: error instanceof Error ? error.message : String(error) })
+      send({ kind: 'load-failed', message: messageOf(error) })
       return
     }
     this.#loaded.loop.run().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { messageOf } from '../../../../src/lib/message-of.ts'
 import { readFrames } from '../../../harness/open-stream.ts'
 import { watchSent } from '../../../harness/watch-sent.ts'
 import { checkMessagesStream } from '../../../validators/messages-stream.ts'
@@ -56,6 +57,6 @@ function faultOf(sent: string): string | null {
     checkMessagesStream(readFrames(sent))
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
