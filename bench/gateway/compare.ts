@@ -7,6 +7,7 @@ import { busyPercent } from '../engine/busy.ts'
 import { chooseCores, pin, type Cores } from './cores.ts'
 import { measureDiskWait } from './disk-wait.ts'
 import { sendOpenLoop } from './load.ts'
+import { measureMessageWait } from './message-wait.ts'
 import { parseOptions, type Options } from './options.ts'
 import { leadInMs, percentile, read, type Reading } from './reading.ts'
 import { eventShapes, listShapes, type Shape } from './shapes.ts'
@@ -17,6 +18,7 @@ import { startOdyssey } from './targets/odyssey.ts'
 import { startPeer } from './targets/peer.ts'
 import type { Place } from './targets/start-program.ts'
 import type { Target } from './targets/target.ts'
+import type { Wait } from './wait.ts'
 
 /** What a run may take where nothing is said about its length. */
 const wholeRunMs = 240_000
@@ -35,13 +37,17 @@ try {
     cores.gateway === null ? 'nothing pinned' : `gateways on core ${cores.gateway}, the rest on ${cores.others}`,
   )
   pin(process.pid, cores.others)
-  const { p50Ms, p99Ms } = await measureDiskWait(folder)
-  console.log(`a write that waits for the disk takes ${p50Ms.toFixed(2)} ms (P50), ${p99Ms.toFixed(2)} ms (P99)`)
+  tellWait('a write that waits for the disk', await measureDiskWait(folder))
+  tellWait('a message to another process and back', await measureMessageWait(cores))
   await startTargets(cores)
   await run()
 } finally {
   for (const target of targets.toReversed()) await target.stop()
   rmSync(folder, { recursive: true, force: true })
+}
+
+function tellWait(what: string, { p50Ms, p99Ms }: Wait): void {
+  console.log(`${what} takes ${p50Ms.toFixed(2)} ms (P50), ${p99Ms.toFixed(2)} ms (P99)`)
 }
 
 async function startTargets({ gateway, others }: Cores): Promise<void> {

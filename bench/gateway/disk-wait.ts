@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { percentile } from './reading.ts'
+import { toWait, type Wait } from './wait.ts'
 
 /** About what a commit of one ledger row appends. */
 const writeBytes = 8_192
@@ -9,15 +9,13 @@ const writes = 500
 /** So far apart that each waits for itself alone. */
 const pauseMs = 4
 
-export type DiskWait = { readonly p50Ms: number; readonly p99Ms: number }
-
 /**
  * What the disk alone takes to keep a small write for good.
  *
  * The ledger's row is on the disk before an answer's last byte leaves, so no end of an answer can come
  * sooner than this after the engine's.
  */
-export async function measureDiskWait(folder: string): Promise<DiskWait> {
+export async function measureDiskWait(folder: string): Promise<Wait> {
   const own = mkdtempSync(join(folder, 'disk-'))
   const file = openSync(join(own, 'file'), 'w')
   const bytes = Buffer.alloc(writeBytes, 1)
@@ -34,6 +32,5 @@ export async function measureDiskWait(folder: string): Promise<DiskWait> {
     closeSync(file)
     rmSync(own, { recursive: true })
   }
-  const sorted = times.toSorted((one, other) => one - other)
-  return { p50Ms: percentile(sorted, 50), p99Ms: percentile(sorted, 99) }
+  return toWait(times)
 }
