@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ledgerRow } from '../../test/harness/ledger-row.ts'
 import { requireSoundDatabase } from './check-sqlite.ts'
-import { openDatabase, sqlitePath, type DatabasePlace } from './open-database.ts'
+import { sqlitePath, type DatabasePlace } from './database-place.ts'
+import { openDatabase } from './open-database.ts'
 import { insertRows } from './rows/insert-rows.ts'
 
 const homes: string[] = []

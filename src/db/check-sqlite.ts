@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../lib/message-of.ts'
-import { sqlitePath, type DatabasePlace } from './open-database.ts'
+import { sqlitePath, type DatabasePlace } from './database-place.ts'
 
 /**
  * Refuses a SQLite file that is damaged, before anything is served or written.

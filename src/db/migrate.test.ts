@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { onEachDatabase } from '../../test/harness/databases.ts'
 import { migrations } from './migrations/all.ts'
-import { listDatabaseMigrations, migrateDatabase, openDatabase, type DatabasePlace } from './open-database.ts'
+import type { DatabasePlace } from './database-place.ts'
+import { listDatabaseMigrations, migrateDatabase, openDatabase } from './open-database.ts'
 
 const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
 const names = Object.keys(migrations)

@@ -1,20 +1,9 @@
-import { join } from 'node:path'
 import type { Database } from './database.ts'
+import { sqlitePath, type DatabasePlace } from './database-place.ts'
 import type { MigrationState } from './migrate.ts'
 import { listPostgresMigrations, migratePostgres, openPostgres } from './open-postgres.ts'
 import { listSqliteMigrations, migrateSqlite, openSqlite } from './open-sqlite.ts'
 import { openThreadedSqlite } from './threads/open-threaded-sqlite.ts'
-
-export type DatabasePlace = {
-  /** The data folder, which holds the SQLite file. */
-  readonly home: string
-  /** PostgreSQL's address with its password; null keeps everything in the data folder. */
-  readonly databaseUrl: string | null
-}
-
-export function sqlitePath({ home }: Pick<DatabasePlace, 'home'>): string {
-  return join(home, 'odyssey.db')
-}
 
 /** Opens the one database or the other, and brings its schema up to date. */
 export function openDatabase(place: DatabasePlace): Promise<Database> {

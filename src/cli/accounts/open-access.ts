@@ -2,7 +2,7 @@ import { createAccessCache, type AccessCache } from '../../accounts/access/acces
 import type { Config } from '../../config/schema.ts'
 import { accessChannel } from '../../db/access-changes.ts'
 import { listenPostgres } from '../../db/listen-postgres.ts'
-import { sqlitePath } from '../../db/open-database.ts'
+import { sqlitePath } from '../../db/database-place.ts'
 import { openSqliteToRead } from '../../db/open-sqlite.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Accounts } from '../open-accounts.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockHome } from '../lock-home.ts'
-import { sqlitePath, type DatabasePlace } from '../open-database.ts'
+import { sqlitePath, type DatabasePlace } from '../database-place.ts'
 import { syncFolder } from '../../lib/write-file-durably.ts'
 import { loadIntoPostgres } from './load-into-postgres.ts'
 import { copyAndMigrate, countRows, openToRead, removeFile } from './portable-file.ts'

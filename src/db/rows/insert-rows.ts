@@ -1,6 +1,7 @@
 import { messageOf } from '../../lib/message-of.ts'
 import type { Database } from '../database.ts'
 import { isPostgres } from '../is-postgres.ts'
+import { isRefusedBySqlite } from '../sqlite-errors.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'
 import type { NewRow, RowWriter } from './row-writer.ts'
 
@@ -25,19 +26,6 @@ export function toRowFault(error: unknown): RowFault {
 /** Classes 22 and 23 of the SQL standard: the values cannot be stored, or break a constraint. */
 export function isRefusedByPostgres(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23][0-9A-Z]{3}$/.test(String(error.code))
-}
-
-/** SQLITE_CONSTRAINT, SQLITE_MISMATCH and SQLITE_RANGE, whatever their extension; and what the driver itself refuses. */
-export function isRefusedBySqlite(error: unknown): boolean {
-  if (error instanceof TypeError) return true
-  const code = sqliteCode(error)
-  return code !== null && [19, 20, 25].includes(code)
-}
-
-/** The primary result code of an error of SQLite's, null for any other. */
-export function sqliteCode(error: unknown): number | null {
-  const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-  return isOfSqlite ? Number(error.errcode) & 0xff : null
 }
 
 /** Writes with the connection at hand; for a database in memory, which nothing else can reach. */
