@@ -36,7 +36,11 @@ function runMatching(wanted: readonly string[]): number {
 
 /** Two files at a time, each in its own process; a test that hangs fails after ten minutes. */
 function runTests(files: readonly string[]): number {
-  return runNode(['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=600000', ...files])
+  const reporters = ['spec', join(root, 'scripts/slowest-files.ts')].flatMap((reporter) => [
+    `--test-reporter=${reporter}`,
+    '--test-reporter-destination=stdout',
+  ])
+  return runNode(['--test', ...reporters, '--test-concurrency=2', '--test-timeout=600000', ...files])
 }
 
 function runNode(args: readonly string[]): number {
