@@ -16,6 +16,7 @@ import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/mutations.ts'
 import { runStructured } from '../test/campaigns/structured.ts'
+import { runWindow } from '../test/campaigns/window.ts'
 
 type Campaign = {
   readonly about: string
@@ -86,6 +87,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'requests',
     count: 3_000,
     run: runStructured,
+  },
+  window: {
+    about: 'a prompt that fills the whole window of tycho-1.0 is answered, and one token more is refused',
+    unit: 'tokens',
+    count: 125_000,
+    run: runWindow,
   },
 }
 
