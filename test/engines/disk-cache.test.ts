@@ -84,8 +84,11 @@ for (const [name, weightsPath] of [
       const engine = open()
       await ask(engine, question)
       await until(() => files(folder).some((file) => file.endsWith('.state')), 'Nothing was written.')
-      process.kill(engine.pid ?? -1, 'SIGKILL')
-      await until(() => engine.status().state === 'ready' && engine.pid !== null, 'The engine did not come back.')
+      const { pid } = engine
+      ok(pid !== null)
+      process.kill(pid, 'SIGKILL')
+      const isBack = () => engine.status().state === 'ready' && engine.pid !== pid
+      await until(isBack, 'The engine did not come back.')
       equal((await ask(engine, question)).cache?.source, 'disk')
     })
 

@@ -127,7 +127,7 @@ for (const [name, weightsPath] of Object.entries(weights)) {
     test('a limit ends the answer at the same token, wherever in a draft it falls', async () => {
       const acceptedBefore = await settledDrafts(on)
       for (let outputTokensMax = 30; outputTokensMax < 54; outputTokensMax += 1) {
-        const asked = { ...cases['the likeliest tokens'], outputTokensMin: outputTokensMax, outputTokensMax }
+        const asked = { ...cases['a list in JSON'], outputTokensMax }
         const end = (await askBoth(asked)).at(-1)
         deepEqual(end?.type === 'finish' && [end.reason.kind, end.usage.output], ['length', outputTokensMax])
       }
