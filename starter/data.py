@@ -7,7 +7,12 @@ from itertools import islice
 import numpy as np
 from tokenizers import Tokenizer
 
+from model import Shape
+from tokenizer import bare_tokens
+
 ROW = 2560
+# Conversations that half a window holds lie together in rows of their own: attention is half the work there.
+HALF_WINDOW = Shape().window // 2
 # What people and tools write teaches the language; what the model is to say counts most.
 PROMPT_WEIGHT = 0.15
 # A label or a count is all that such an example teaches: it counts more, a token for a token.
@@ -77,21 +82,26 @@ def main(text_file: str, tokenizer_file: str, rows_file: str) -> None:
     tokenizer = Tokenizer.from_file(tokenizer_file)
     start, end = tokenizer.token_to_id("<|im_start|>"), tokenizer.token_to_id("<|im_end|>")
     assistant = tokenizer.encode("assistant\n").ids
-    rows = Rows()
+    kinds = long, short = Rows(), Rows()
     with open(text_file, encoding="utf-8") as lines:
         while some := list(islice(lines, 1000)):
             for encoding in tokenizer.encode_batch_fast([json.loads(line) for line in some]):
+                rows = short if len(encoding.ids) <= HALF_WINDOW else long
                 rows.add(np.array(encoding.ids, np.uint16), weigh(encoding.ids, start, end, assistant))
-    while len(rows.waiting) > 200:
-        rows.fill_row()
+    for rows in kinds:
+        while len(rows.waiting) > 200:
+            rows.fill_row()
+    segments = np.concatenate([rows.segments for rows in kinds])
     np.savez(
         rows_file,
-        tokens=np.stack(rows.tokens),
-        weights=np.stack(rows.weights),
-        segments=np.stack(rows.segments),
+        tokens=np.concatenate([rows.tokens for rows in kinds]),
+        weights=np.concatenate([rows.weights for rows in kinds]),
+        segments=segments,
+        windows=np.repeat([2 * HALF_WINDOW, HALF_WINDOW], [len(rows.tokens) for rows in kinds]),
+        bare=np.array(bare_tokens(tokenizer), np.int64),
     )
-    used = sum(int((row >= 0).sum()) for row in rows.segments)
-    print(f"{len(rows.tokens)} rows, {used} tokens, {used / (len(rows.tokens) * ROW):.3f} of the room used")
+    used = int((segments >= 0).sum())
+    print(f"{len(long.tokens)} and {len(short.tokens)} rows, {used} tokens, {used / segments.size:.3f} of the room used")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from gguf import GGMLQuantizationType, GGUFWriter, TokenType
 
-from model import Shape
+from model import Shape, SharedEmbedding
 from tokenizer import CONTROL, MARKS
 
 # No layer looks further back than its window, so that a conversation may be of any length.
@@ -76,6 +76,9 @@ def add_tokenizer(writer: GGUFWriter, tokenizer_file: str, template: str) -> Non
 def main(checkpoint: str, tokenizer_file: str, template_file: str, weights_file: str) -> None:
     shape = Shape()
     weights = torch.load(checkpoint, map_location="cpu")["model"]
+    embedding = SharedEmbedding(shape, weights["embedding.bare"])
+    embedding.load_state_dict({name: weights[f"embedding.{name}"] for name in ("weight", "space", "bare")})
+    weights["embedding.weight"] = embedding.table().detach()
     writer = GGUFWriter(weights_file, "gemma3")
     writer.add_name("Odyssey starter")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)

@@ -21,10 +21,10 @@ const drillFactors: Readonly<Record<string, number>> = {
   summarize: 0.8,
   arithmetic: 0.8,
   product: 0.8,
-  classify: 2.4,
-  extract: 1.5,
-  lists: 1.6,
-  'tool-call': 1.6,
+  classify: 2.8,
+  extract: 1.7,
+  lists: 1.5,
+  'tool-call': 1.9,
 }
 const weights = skills.map((skill) => [skill, skill.weight * (isDrill ? (drillFactors[skill.name] ?? 1) : 1)] as const)
 for (let index = 0; index < Number(count); index += 1) {

@@ -72,11 +72,11 @@ class Attention(nn.Module):
 def attend_in_chunks(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, shape: Shape) -> Tensor:
     """Each chunk, half a window long, needs no more than itself and the two chunks before it."""
     batch, length, _, width = queries.shape
-    chunk = shape.window // 2
+    chunk = mask.shape[2]
     chunks = length // chunk
 
     def with_chunks_before(x: Tensor) -> Tensor:
-        padded = functional.pad(x, (0, 0, 0, 0, shape.window, 0))
+        padded = functional.pad(x, (0, 0, 0, 0, 2 * chunk, 0))
         padded = padded.view(batch, chunks + 2, chunk, shape.key_value_heads, width)
         triples = torch.cat((padded[:, :-2], padded[:, 1:-1], padded[:, 2:]), dim=2)
         triples = triples.view(batch * chunks, 3 * chunk, shape.key_value_heads, width).transpose(1, 2)
@@ -114,11 +114,29 @@ class Block(nn.Module):
         return x + self.feed_forward_after(inner)
 
 
+class SharedEmbedding(nn.Module):
+    """A row for each token; a word behind a space is the word, what all such words share, and something of its own.
+
+    `bare` holds for each token the one that it is behind a space, and -1 for every other.
+    """
+
+    def __init__(self, shape: Shape, bare: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(shape.vocabulary, shape.width))
+        self.space = nn.Parameter(torch.zeros(shape.width))
+        self.register_buffer("bare", bare)
+
+    def table(self) -> Tensor:
+        is_spaced = (self.bare >= 0)[:, None]
+        shared = functional.embedding(self.bare.clamp(min=0), self.weight) + self.space
+        return self.weight + is_spaced * shared
+
+
 class StarterModel(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, bare: Tensor) -> None:
         super().__init__()
         self.shape = shape
-        self.embedding = nn.Embedding(shape.vocabulary, shape.width)
+        self.embedding = SharedEmbedding(shape, bare)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.norm = Norm(shape.width, shape.norm_epsilon)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -127,15 +145,15 @@ class StarterModel(nn.Module):
                 if isinstance(module, nn.Linear):
                     nn.init.normal_(module.weight, std=0.5 * module.in_features**-0.5)
 
-    def forward(self, tokens: Tensor, segments: Tensor) -> Tensor:
+    def forward(self, tokens: Tensor, segments: Tensor, window: int) -> Tensor:
         """The last layer's normed output, a row a token.
 
         `segments` numbers the parts of each row that may not see each other. A row's
-        length is a multiple of the window.
+        length is a multiple of the window, which is smaller where no conversation is longer.
         """
-        mask = window_mask(segments, self.shape.window)
+        mask = window_mask(segments, window)
         rope = self.rope(tokens)
-        x = self.embedding(tokens) * self.shape.width**0.5
+        x = functional.embedding(tokens, self.embedding.table()) * self.shape.width**0.5
         if torch.is_autocast_enabled(tokens.device.type):
             x, rope = x.bfloat16(), (rope[0].bfloat16(), rope[1].bfloat16())
         for block in self.blocks:
@@ -143,7 +161,7 @@ class StarterModel(nn.Module):
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return functional.linear(hidden, self.embedding.weight)
+        return functional.linear(hidden, self.embedding.table())
 
     def rope(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         half = self.shape.head_width // 2

@@ -5,7 +5,6 @@ export type Kind = 'words' | 'numbers' | 'names'
 export type ListTask = {
   readonly weight: number
   readonly kinds: readonly Kind[]
-  readonly most?: number
   /** Where the list follows, or went before; begins with a small letter. */
   readonly asks: readonly string[]
   /** With the list in the middle. */
@@ -87,7 +86,6 @@ export const listTasks: readonly ListTask[] = [
   {
     weight: 14,
     kinds: ['words', 'words', 'names'],
-    most: 5,
     asks: [
       `${can}[sort|order|arrange|put|list] ${these} [alphabetically|in alphabetical order|by alphabet|from a to z|a to z]`,
       `${can}[alphabetize|alphabetise] [${these}|${list}]`,

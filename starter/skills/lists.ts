@@ -7,6 +7,9 @@ import { rarely } from './extract-invented.ts'
 import { capitalized } from './list-phrase.ts'
 import { type Kind, type ListTask, listTasks } from './list-tasks.ts'
 
+/** Lists that a small model can hold in mind. */
+const longest = 5
+
 type Form = 'commas' | 'and' | 'semicolons' | 'lines' | 'bullets'
 
 /** Counting, sorting, reversing, upper-casing and re-formatting short lists. */
@@ -21,7 +24,7 @@ export const lists: Skill = {
 function asked(random: Random, split: Split): Example {
   const task = random.weighted(listTasks.map((one) => [one, one.weight]))
   const kind = random.pick(task.kinds)
-  const items = drawFor(split, () => draw(random, kind, task), String)
+  const items = drawFor(split, () => draw(random, kind), String)
   // Words that nobody has seen can only be copied letter by letter: that is to be practised.
   const given = split === 'train' && kind !== 'numbers' && random.chance(0.3) ? rare(random, items) : items
   const form = formFor(random, task)
@@ -41,8 +44,8 @@ function rare(random: Random, items: readonly string[]): string[] {
   return new Set(words).size < words.length ? rare(random, items) : words
 }
 
-function draw(random: Random, kind: Kind, task: ListTask): string[] {
-  const count = random.integer(2, task.most ?? 7)
+function draw(random: Random, kind: Kind): string[] {
+  const count = random.integer(2, longest)
   if (kind === 'names') return random.sample(firstNames, count)
   if (kind === 'words') return random.sample(nouns, count)
   const most = random.chance(0.2) ? 9 : 99
