@@ -1,13 +1,9 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { toWait, type Wait } from './wait.ts'
+import { measureWait, type Wait } from './wait.ts'
 
 /** About what a commit of one ledger row appends. */
 const writeBytes = 8_192
-const writes = 500
-/** So far apart that each waits for itself alone. */
-const pauseMs = 4
 
 /**
  * What the disk alone takes to keep a small write for good.
@@ -19,18 +15,13 @@ export async function measureDiskWait(folder: string): Promise<Wait> {
   const own = mkdtempSync(join(folder, 'disk-'))
   const file = openSync(join(own, 'file'), 'w')
   const bytes = Buffer.alloc(writeBytes, 1)
-  const times: number[] = []
   try {
-    for (let write = 0; write < writes; write++) {
-      const begun = performance.now()
+    return await measureWait(() => {
       writeSync(file, bytes)
       fdatasyncSync(file)
-      times.push(performance.now() - begun)
-      await sleep(pauseMs)
-    }
+    })
   } finally {
     closeSync(file)
     rmSync(own, { recursive: true })
   }
-  return toWait(times)
 }

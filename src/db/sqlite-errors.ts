@@ -7,6 +7,12 @@ export function isRefusedBySqlite(error: unknown): boolean {
 
 /** The primary result code of an error of SQLite's, null for any other. */
 export function sqliteCode(error: unknown): number | null {
+  const code = extendedSqliteCode(error)
+  return code === null ? null : code & 0xff
+}
+
+/** The result code with its extension, as SQLite gave it; null for an error that is not SQLite's. */
+export function extendedSqliteCode(error: unknown): number | null {
   const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-  return isOfSqlite ? Number(error.errcode) & 0xff : null
+  return isOfSqlite ? Number(error.errcode) : null
 }

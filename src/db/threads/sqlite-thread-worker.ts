@@ -4,6 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../lib/message-of.ts'
 import { connectFile, connectFileToRead, keepStatements } from '../connect-file.ts'
+import { extendedSqliteCode } from '../sqlite-errors.ts'
 
 export type ThreadSettings = { readonly path: string; readonly isReader: boolean }
 
@@ -54,7 +55,9 @@ function tryToRun({ sql, parameters }: Statement): StatementResult | StatementFa
 }
 
 function describe(error: unknown): StatementFailure {
-  const message = messageOf(error)
-  const isOfSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-  return { message, errcode: isOfSqlite ? Number(error.errcode) : null, isTypeError: error instanceof TypeError }
+  return {
+    message: messageOf(error),
+    errcode: extendedSqliteCode(error),
+    isTypeError: error instanceof TypeError,
+  }
 }
