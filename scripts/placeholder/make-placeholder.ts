@@ -16,14 +16,16 @@ const text = (value: string): MetadataValue => ({ type: 'string', value })
 const integer = (value: number): MetadataValue => ({ type: 'uint32', value })
 const real = (value: number): MetadataValue => ({ type: 'float32', value })
 
-export const makePlaceholder = (): { model: Buffer; checksum: string } => {
+export const placeholderTemplate = (): string =>
+  readFileSync(new URL('template.jinja', import.meta.url), 'utf8').replaceAll('\r\n', '\n')
+
+export const makePlaceholder = (template = placeholderTemplate()): { model: Buffer; checksum: string } => {
   // Every text is learned with the line breaks that surround it in a prompt.
   const tokenizer = trainTokenizer([
     ...thoughts.map((thought) => `\n${thought}...\n`),
     ...answers.map((answer) => `\n\n${answer}`),
     ...promptWords.split(' ').flatMap((word) => [word, ` ${word}`]),
   ])
-  const template = readFileSync(new URL('template.jinja', import.meta.url), 'utf8').replaceAll('\r\n', '\n')
   const metadata = new Map<string, MetadataValue>([
     ['general.architecture', text('llama')],
     ['general.type', text('model')],

@@ -72,6 +72,12 @@ function setStage(): InferenceParts {
 }
 
 const unlimited: Limiter = {
-  admit: () => Promise.resolve({ reserve: () => Promise.resolve(Infinity), settle: () => {} }),
+  admit: () =>
+    Promise.resolve({
+      reserve: () => Promise.resolve(Infinity),
+      reserveUncounted: () => null,
+      counted: () => {},
+      settle: () => {},
+    }),
   snapshot: () => ({ requests: null, inputTokens: null, outputTokens: null }),
 }

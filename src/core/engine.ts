@@ -13,6 +13,13 @@ export type Turn = {
    * with what its stream is to throw. An engine that had to prepare it again asks again and hears the same.
    */
   begin(inputTokens: number): Promise<TurnTerms | void>
+  /**
+   * Asked before a short prompt is prepared: whether it may have a slot at once if it turns out to have no more
+   * tokens than these. Null where it has to be prepared and counted first; else `counted` or `begin` follows.
+   */
+  beginUncounted?(inputTokensMax: number): TurnTerms | null
+  /** A prompt that has begun uncounted has so many tokens. */
+  counted?(inputTokens: number): void
   /** Called with each event as soon as it is made, which may be long before anybody reads it. */
   made(event: GenerationEvent): void
 }

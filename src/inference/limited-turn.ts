@@ -1,7 +1,8 @@
 import { worstCaseCost, type PriceInForce } from '../billing/prices/price.ts'
 import type { Turn } from '../core/engine.ts'
 import type { EngineRequest, Message } from '../core/generation.ts'
-import type { Admission } from '../limits/limiter.ts'
+import type { Admission } from '../limits/open-admission.ts'
+import type { OutputWish } from '../limits/token-claims.ts'
 
 export type Bounds = {
   readonly request: EngineRequest
@@ -16,13 +17,24 @@ export type Bounds = {
 export function createLimitedTurn(admission: Admission, { request, choiceCount, isOutputChosen, price }: Bounds): Turn {
   const cacheLifetimes = [...lifetimesOf(request)]
   const outputTokensMax = request.outputTokensMax * choiceCount
+  const wishFor = (inputTokens: number): OutputWish => ({
+    inputTokens,
+    outputTokensMax,
+    isOutputChosen,
+    worstCaseMicros: (outputTokens) =>
+      price === null ? 0 : worstCaseCost(price.rates, { inputTokens, outputTokensMax: outputTokens, cacheLifetimes }),
+  })
   return {
     async begin(inputTokens) {
-      const worstCaseMicros = (outputTokens: number) =>
-        price === null ? 0 : worstCaseCost(price.rates, { inputTokens, outputTokensMax: outputTokens, cacheLifetimes })
-      const granted = await admission.reserve({ inputTokens, outputTokensMax, isOutputChosen, worstCaseMicros })
+      const granted = await admission.reserve(wishFor(inputTokens))
       return { outputTokensMax: Math.floor(granted / choiceCount) }
     },
+    beginUncounted(inputTokensMax) {
+      // Several answers begin one by one, and reserve together.
+      const granted = choiceCount === 1 ? admission.reserveUncounted(wishFor(inputTokensMax)) : null
+      return granted === null ? null : { outputTokensMax: granted }
+    },
+    counted: (inputTokens) => admission.counted(wishFor(inputTokens)),
     made() {},
   }
 }

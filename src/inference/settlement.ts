@@ -12,7 +12,7 @@ import {
   type Usage,
 } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Used } from '../limits/limiter.ts'
+import type { Used } from '../limits/open-admission.ts'
 import type { Asked } from './asked.ts'
 
 export type SettlementParts = { readonly ledger: Ledger; readonly prices: PriceBook; readonly clock: Clock }

@@ -64,6 +64,56 @@ test('reserving and settling a second time count once', async () => {
   await refusal(opened.limiter.admit(sought))
 })
 
+test('a prompt that is not counted yet holds as much as it can be at most, and then as much as it is', async () => {
+  const opened = open({ inputTokensPerMinute: 1_000, outputTokensPerMinute: 500 })
+  const admission = await opened.limiter.admit(sought)
+  assert.equal(admission.reserveUncounted(wish(1_001, 200)), null)
+  assert.deepEqual(remaining(opened), [null, 1_000, 500])
+  assert.equal(admission.reserveUncounted(wish(600, 200)), 200)
+  assert.deepEqual(remaining(opened), [null, 400, 300])
+  admission.counted(wish(50, 200))
+  admission.counted(wish(40, 200))
+  assert.deepEqual(remaining(opened), [null, 950, 300])
+  assert.equal(await admission.reserve(wish(50, 200)), 200)
+  admission.settle(used(50, 20))
+  assert.deepEqual(remaining(opened), [null, 950, 480])
+})
+
+test('a prompt that turns out longer than it was to be is reserved for anew, or refused', async () => {
+  const opened = open({ inputTokensPerMinute: 1_000 })
+  const [first, second] = [await opened.limiter.admit(sought), await opened.limiter.admit(sought)]
+  assert.equal(first.reserveUncounted(wish(100, 0)), 0)
+  assert.equal(await first.reserve(wish(700, 0)), 0)
+  assert.deepEqual(remaining(opened), [null, 300, null])
+  assert.equal(second.reserveUncounted(wish(100, 0)), 0)
+  await refusal(second.reserve(wish(400, 0)))
+  second.settle(nothing)
+  assert.deepEqual(remaining(opened), [null, 300, null])
+})
+
+test('one that is over before it was counted has used nothing', async () => {
+  const opened = open({ inputTokensPerMinute: 1_000 })
+  const admission = await opened.limiter.admit(sought)
+  admission.reserveUncounted(wish(100, 0))
+  admission.settle(nothing)
+  admission.counted(wish(10, 0))
+  assert.equal(admission.reserveUncounted(wish(100, 0)), null)
+  assert.deepEqual(remaining(opened), [null, 1_000, null])
+})
+
+test('nobody is refused for what others hold only until they are counted', async () => {
+  const opened = open({ inputTokensPerMinute: 1_000 })
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => opened.limiter.admit(sought)))
+  assert.equal(first?.reserveUncounted(wish(900, 0)), 0)
+  assert.equal(second?.reserveUncounted(wish(200, 0)), null)
+  const reserved = second.reserve(wish(200, 0))
+  const refused = refusal(third!.reserve(wish(951, 0)))
+  first.counted(wish(50, 0))
+  assert.equal(await reserved, 0)
+  await refused
+  assert.deepEqual(remaining(opened), [null, 750, null])
+})
+
 test('tokens from the cache count at their own weight', async () => {
   const opened = open({ inputTokensPerMinute: 10_000, cachedReadPercent: 25 })
   const admission = await opened.limiter.admit(sought)
@@ -220,7 +270,9 @@ test('100,000 requests of which a tenth are aborted, with refusals in between, l
     const [input, cached, output] = [1 + random(4_000), random(1_000), random(2_000)]
     const isAborted = random(10) === 0
     if (isAborted) sums.aborted += 1
-    await admission.reserve(wish(input + cached, 2_000))
+    const isAhead = random(2) === 0 && admission.reserveUncounted(wish(input + cached + random(9_000), 2_000)) !== null
+    if (!isAhead) await admission.reserve(wish(input + cached, 2_000))
+    else if (!isAborted) admission.counted(wish(input + cached, 2_000))
     const end = isAborted && random(2) === 0 ? nothing : used(input, isAborted ? random(output + 1) : output, cached)
     sums.input += end.usage.inputUncached + Math.ceil(end.usage.inputCacheRead / 10)
     sums.weightless += end.usage.inputUncached

@@ -98,6 +98,33 @@ test('whoever leaves while waiting is gone at once, and was charged nothing', as
   running.abort()
 })
 
+test('an uncounted prompt takes a free slot, and waits for none that is taken', async () => {
+  const { engine } = admit({ slots: 1, ...endless })
+  const told: string[] = []
+  const ask = (name: string, { signal }: AbortController) => {
+    const stream = engine.generate(asked(name), signal, {
+      begin: () => Promise.resolve(void told.push(`${name} in turn`)),
+      beginUncounted(inputTokensMax) {
+        told.push(`${name} uncounted`)
+        return { outputTokensMax: inputTokensMax }
+      },
+      counted: (tokens) => void told.push(`${name} ${tokens}`),
+      made() {},
+    })
+    return stream[Symbol.asyncIterator]()
+  }
+  const [first, second] = [new AbortController(), new AbortController()]
+  const running = ask('first', first)
+  await running.next()
+  const waiting = ask('second', second).next()
+  await until(() => engine.queue().upcoming[0]?.inputTokens === 10, 'The second is not prepared.')
+  first.abort()
+  await assert.rejects(running.next(), GenerationAborted)
+  assert.equal((await waiting).value?.type, 'start')
+  assert.deepEqual(told, ['first uncounted', 'first 10', 'second in turn'])
+  second.abort()
+})
+
 test('a failure gives the slot back', async () => {
   const { engine } = admit({ slots: 1, script: () => [{ kind: 'fail', error: new Error('broken') }] })
   for (let round = 0; round < 3; round++) await assert.rejects(collect(engine.generate(engineRequest(), never)))

@@ -39,6 +39,16 @@ export function withAdmission(engine: Engine, options: AdmissionOptions): Admitt
   function generateIn(place: Place, [request, signal, turn]: Asked): AsyncIterable<GenerationEvent> {
     return engine.generate(request, signal, {
       begin: (inputTokens) => beginInTurn(place, inputTokens, turn),
+      beginUncounted(inputTokensMax) {
+        if (!queue.hasFreeSlot) return null
+        const terms = turn?.beginUncounted?.(inputTokensMax) ?? null
+        if (terms !== null) void queue.begin(place, inputTokensMax)
+        return terms
+      },
+      counted(inputTokens) {
+        queue.settle(place, { ...zeroUsage, inputUncached: inputTokens })
+        turn?.counted?.(inputTokens)
+      },
       made(event) {
         queue.count(place, event)
         turn?.made(event)

@@ -3,7 +3,8 @@
 //     preparing ──→ waiting ──→ running ──→ gone
 //         └────────────┴───────────────────↗  left, displaced, or waited too long
 //
-// Preparing costs no slot, so a prompt that does not fit is refused while others wait.
+// Preparing costs no slot, so a prompt that does not fit is refused while others wait. A short one
+// may take a free slot before it is prepared.
 // What has not begun takes up room, by number and by bytes, and there is only so much.
 
 import { ApiError } from '../core/error.ts'
@@ -62,6 +63,10 @@ export class SlotQueue {
 
   get waiting(): number {
     return this.#waiting.size
+  }
+
+  get hasFreeSlot(): boolean {
+    return this.#running < this.#options.slots()
   }
 
   /** Makes a place for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */
@@ -151,7 +156,7 @@ export class SlotQueue {
   }
 
   #fill(): void {
-    while (this.#running < this.#options.slots()) {
+    while (this.hasFreeSlot) {
       const place = this.#order.take()
       if (place === null) return
       this.#start(place)

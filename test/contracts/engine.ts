@@ -125,6 +125,38 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
       assert.deepEqual(made.slice(1), rest)
     })
 
+    it('begins a short prompt before it is counted where it may, and says then how long it is', async () => {
+      const counted: number[] = []
+      const most: number[] = []
+      const { usage, reason } = await collect(
+        engine.generate(engineRequest(), never, {
+          begin: () => assert.fail('It was to begin at once.'),
+          beginUncounted(inputTokensMax) {
+            most.push(inputTokensMax)
+            return { outputTokensMax: 2 }
+          },
+          counted: (tokens) => counted.push(tokens),
+          made() {},
+        }),
+      )
+      assert.deepEqual(counted, [inputTokens(usage)])
+      assert.ok(most.length === 1 && most[0]! >= inputTokens(usage), `${most[0]}`)
+      assert.deepEqual([usage.output, reason.kind], [2, 'length'])
+    })
+
+    it('waits for its turn where it may not begin uncounted', async () => {
+      const begun: number[] = []
+      const { usage } = await collect(
+        engine.generate(engineRequest(), never, {
+          begin: (tokens) => Promise.resolve(void begun.push(tokens)),
+          beginUncounted: () => null,
+          counted: () => assert.fail('It was counted before it began.'),
+          made() {},
+        }),
+      )
+      assert.deepEqual(begun, [inputTokens(usage)])
+    })
+
     it('throws what its turn was refused with, and goes on with others', async () => {
       const refusal = new Error('Not today.')
       const turn = { begin: () => Promise.reject(refusal), made: () => assert.fail('Something was made.') }

@@ -47,11 +47,12 @@ function receive(message: ToChild): void {
   }
 }
 
-function prepare({ id, request, awaitsTurn }: Generate): void {
+function prepare({ id, request, awaitsTurn, headStart }: Generate): void {
   const task = { id, inputTokens: countTokens(request), tokensMax: request.outputTokensMax }
   prepared.set(id, task)
   if (awaitsTurn) tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
-  else begin(id, null)
+  const takesHeadStart = headStart !== null && task.inputTokens <= headStart.inputTokensMax
+  if (takesHeadStart || !awaitsTurn) begin(id, headStart?.outputTokensMax ?? null)
 }
 
 function begin(id: TaskId, outputTokensMax: number | null): void {

@@ -47,7 +47,9 @@ export class FakeEngine implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    const terms = await Promise.race([aborted(signal), turn?.begin(promptTokens)])
+    const headStart = turn?.beginUncounted?.(promptTokensMax) ?? null
+    if (headStart !== null) turn?.counted?.(promptTokens)
+    const terms = headStart ?? (await Promise.race([aborted(signal), turn?.begin(promptTokens)]))
     const outputTokensMax = Math.min(request.outputTokensMax, terms?.outputTokensMax ?? Infinity)
     let held = 1
     this.#running += held
@@ -95,6 +97,7 @@ export class FakeEngine implements Engine {
 }
 
 const promptTokens = 10
+const promptTokensMax = 12
 
 type Meter = { count(kind: BlockStart['kind']): void; usage(): Usage }
 

@@ -12,6 +12,8 @@ export type ToChild =
       readonly request: EngineRequest
       /** The child prepares it, says so, and waits for `begin`. */
       readonly awaitsTurn: boolean
+      /** Where the prompt has no more tokens than these, it begins on these terms and does not wait. */
+      readonly headStart: HeadStart | null
     }
   /** A prepared task may have a slot. */
   | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number | null }
@@ -42,6 +44,8 @@ export type FromChild =
   | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
   /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean; readonly drafts: DraftCounts }
+
+export type HeadStart = { readonly inputTokensMax: number; readonly outputTokensMax: number }
 
 /** Tokens that a child has computed ahead, and those of them that its answers then had. */
 export type DraftCounts = { readonly drafted: number; readonly accepted: number }

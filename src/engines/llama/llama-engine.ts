@@ -4,6 +4,7 @@ import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DraftCounts, FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
+import { mostPromptTokens } from './most-prompt-tokens.ts'
 import { Supervisor, type ChildReady } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 
@@ -74,7 +75,7 @@ export class LlamaEngine implements Engine {
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
-    let attempt = await this.#attempt({ request, signal, turn })
+    let attempt = await this.#attempt({ request, signal, turn }, mostPromptTokens(request))
     let crashes = 0
     try {
       // One loop for all attempts: through a generator for each, an event would pass two.
@@ -145,10 +146,14 @@ export class LlamaEngine implements Engine {
     await this.#supervisor.stop()
   }
 
-  async #createTask(signal: AbortSignal, turn: Turn | null = null): Promise<Task> {
+  async #createTask(
+    signal: AbortSignal,
+    turn: Turn | null = null,
+    inputTokensMax: number | null = null,
+  ): Promise<Task> {
     await this.#untilReady(signal)
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    const task = new Task(++this.#lastId, turn)
+    const task = new Task(++this.#lastId, turn, inputTokensMax)
     this.#tasks.set(task.id, task)
     return task
   }
@@ -158,14 +163,17 @@ export class LlamaEngine implements Engine {
   }
 
   async #beginInTurn(task: Task, inputTokens: number): Promise<void> {
+    if (task.takesHeadStart(inputTokens)) return
     const terms = await task.awaitTurn(inputTokens)
     if (terms === null) return
     this.#supervisor.send({ kind: 'begin', id: task.id, outputTokensMax: terms.outputTokensMax ?? null })
   }
 
-  async #attempt({ request, signal, turn }: Generating): Promise<Attempt> {
-    const task = await this.#createTask(signal, turn)
-    this.#send({ kind: 'generate', id: task.id, request, awaitsTurn: turn !== undefined })
+  /** `inputTokensMax` is given for a first attempt at a short prompt, which may then begin before it is counted. */
+  async #attempt({ request, signal, turn }: Generating, inputTokensMax: number | null = null): Promise<Attempt> {
+    const task = await this.#createTask(signal, turn, inputTokensMax)
+    const { id, headStart } = task
+    this.#send({ kind: 'generate', id, request, awaitsTurn: turn !== undefined, headStart })
     return { task, isOver: false, stopListening: this.#abortOn(signal, task) }
   }
 

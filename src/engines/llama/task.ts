@@ -2,7 +2,7 @@ import type { Turn, TurnTerms } from '../../core/engine.ts'
 import type { ApiErrorReason } from '../../core/error.ts'
 import type { GenerationEvent, Usage } from '../../core/generation.ts'
 import { createAsyncQueue } from '../../lib/async-queue.ts'
-import { eventsInFlightMax, type TaskId } from './ipc.ts'
+import { eventsInFlightMax, type HeadStart, type TaskId } from './ipc.ts'
 
 /** What happens to a task, in order. */
 export type TaskNews =
@@ -21,15 +21,19 @@ const reportSize = eventsInFlightMax / 4
 /** The service's side of one generation or count. */
 export class Task {
   readonly id: TaskId
+  /** On what terms the child may begin without another word; null where it waits for one. */
+  readonly headStart: HeadStart | null
   readonly #turn: Turn | null
   readonly #news = createAsyncQueue<TaskNews>()
   #hasStarted = false
   #isWaiting = false
   #untold = 0
 
-  constructor(id: TaskId, turn: Turn | null) {
+  constructor(id: TaskId, turn: Turn | null, inputTokensMax: number | null) {
     this.id = id
     this.#turn = turn
+    const terms = inputTokensMax === null ? null : (turn?.beginUncounted?.(inputTokensMax) ?? null)
+    this.headStart = terms === null || inputTokensMax === null ? null : { ...terms, inputTokensMax }
   }
 
   /** It is prepared and its turn has not come: whatever the child does meanwhile is not its doing. */
@@ -48,6 +52,13 @@ export class Task {
       this.#turn?.made(news.event)
     }
     this.#news.push(news)
+  }
+
+  /** Whether a prepared task has begun already, as it was allowed to. */
+  takesHeadStart(inputTokens: number): boolean {
+    if (this.headStart === null || inputTokens > this.headStart.inputTokensMax) return false
+    this.#turn?.counted?.(inputTokens)
+    return true
   }
 
   /** Waits until a prepared task may begin. Where it may not, the answer is null and the reason is among the news. */

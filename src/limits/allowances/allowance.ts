@@ -7,6 +7,8 @@
  */
 export interface Allowance {
   readonly limit: number
+  /** Whether what is settled and was not used can be taken again at once. */
+  readonly returnsAtOnce: boolean
   /** What can be taken at once. */
   free(): number
   /** What is there altogether, here or elsewhere: what callers are told. */

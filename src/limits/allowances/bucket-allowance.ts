@@ -10,6 +10,7 @@ export function createBucketAllowance(limit: number, clock: Clock): Allowance {
     get limit() {
       return bucket.limit
     },
+    returnsAtOnce: true,
     free: () => bucket.free(now()),
     remaining: () => bucket.free(now()),
     left: () => bucket.limit,

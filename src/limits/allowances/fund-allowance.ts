@@ -38,6 +38,7 @@ export function createFundAllowance(initial: number, readSpent: (() => Promise<n
     get spent() {
       return spent
     },
+    returnsAtOnce: true,
     free,
     remaining: free,
     left: () => Math.max(0, limit - spent),

@@ -43,6 +43,23 @@ export function affordableOutput(
 /** What a request has taken of each budget. */
 export type Taken = ReadonlyMap<BudgetAccount, Partial<Amounts>>
 
+/** Divides what was taken into so much and what is more than that. */
+export function divideTaken(taken: Taken, amounts: Amounts): { readonly taken: Taken; readonly tooMuch: Taken } {
+  const needed = new Map<BudgetAccount, Partial<Amounts>>()
+  const tooMuch = new Map<BudgetAccount, Partial<Amounts>>()
+  for (const [account, { micros, tokens }] of taken) {
+    needed.set(account, {
+      ...(micros !== undefined && { micros: amounts.micros }),
+      ...(tokens !== undefined && { tokens: amounts.tokens }),
+    })
+    tooMuch.set(account, {
+      ...(micros !== undefined && { micros: micros - amounts.micros }),
+      ...(tokens !== undefined && { tokens: tokens - amounts.tokens }),
+    })
+  }
+  return { taken: needed, tooMuch }
+}
+
 /** Takes what so many output tokens may cost, of all funds or of none. */
 export function takeFor(wish: Wish, claims: readonly BudgetClaim[], outputTokens: number): Taken | null {
   const amounts = amountsOf(wish, outputTokens)

@@ -52,6 +52,13 @@ export class BudgetLine {
     return this.#wait(accounts, wish, signal)
   }
 
+  /** The same where nobody waits and all of it is free; null where it is not, and nothing is taken. */
+  takeAtOnce(accounts: readonly BudgetAccount[], wish: Wish): Taken | null {
+    if (this.#waiters.length > 0) return null
+    const claims = accounts.flatMap((account) => account.claims())
+    return takeFor(wish, claims, wish.outputTokensMax)
+  }
+
   /** Something was settled or changed: those who wait may go on now. */
   wake(): void {
     if (this.#waiters.length === 0) return

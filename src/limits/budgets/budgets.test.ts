@@ -6,7 +6,7 @@ import { budgetOf, createTestLimiter, principal } from '../../../test/harness/li
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { ApiError } from '../../core/error.ts'
 import { zeroUsage } from '../../core/generation.ts'
-import type { Admission } from '../limiter.ts'
+import type { Admission } from '../open-admission.ts'
 import type { Budget } from '../settings/budget-settings.ts'
 import type { Amounts, BudgetParts } from './budget-account.ts'
 
@@ -307,6 +307,7 @@ test('whatever happens in whatever order, no budget is exceeded and nothing stay
       const [microsMax, tokensMax, steps] = of
       const { limiter, clock, spent, settle } = open([{ microsMax }, { tokensMax, period: 'month' }])
       const running: { admission: Admission; input: number; granted: number | null }[] = []
+      const later: (() => void)[] = []
       const sums = { micros: 0, tokens: 0 }
       const end = ({ admission, input, granted }: (typeof running)[number], share: number) => {
         const [prompt, output] = granted === null ? [0, 0] : [input, Math.floor(granted * share)]
@@ -324,13 +325,22 @@ test('whatever happens in whatever order, no budget is exceeded and nothing stay
           }
           running.push(request)
           const keep = (granted: number) => void (request.granted = granted)
-          request.admission.reserve(wish(now.input, now.output)).then(keep, () => {})
+          // Odd prompts try to begin uncounted, and every other one of these turns out as long as it may be.
+          const most = wish(now.input + (now.input % 4 === 1 ? 3_000 : 0), now.output)
+          const ahead = now.input % 2 === 1 ? request.admission.reserveUncounted(most) : null
+          if (ahead === null) {
+            request.admission.reserve(wish(now.input, now.output)).then(keep, () => {})
+          } else {
+            keep(ahead)
+            later.push(() => request.admission.counted(wish(now.input, now.output)))
+          }
         }
         if (now.kind === 'settle' || now.kind === 'abort') {
           const [request] = running.splice(now.which % Math.max(1, running.length), 1)
           if (request !== undefined) end(request, now.kind === 'abort' ? 0 : now.share)
         }
         for (let round = 0; round < 3; round++) await turn()
+        if (now.kind !== 'ask') for (const count of later.splice(0)) count()
         const [[micros = 0, microsReserved = 0] = [], [tokens = 0, tokensReserved = 0] = []] = spent()
         assert.ok(micros + microsReserved <= microsMax && tokens + tokensReserved <= tokensMax)
       }

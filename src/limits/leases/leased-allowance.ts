@@ -65,6 +65,10 @@ export class LeasedAllowance implements Fund {
     return this.#limit
   }
 
+  get returnsAtOnce(): boolean {
+    return this.#for.kind === 'fund'
+  }
+
   get reserved(): number {
     return this.#reserved
   }

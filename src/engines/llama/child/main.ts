@@ -25,7 +25,7 @@ import { boundaryTexts, createVocabulary } from './vocabulary.ts'
 import { warmUp } from './warm-up.ts'
 
 type Asked = { readonly id: TaskId; readonly request: EngineRequest }
-type AskedToGenerate = Asked & { readonly awaitsTurn: boolean }
+type AskedToGenerate = Extract<ToChild, { kind: 'generate' }>
 type Loaded = {
   readonly loop: DecodeLoop
   readonly prompts: PromptBuilder
@@ -114,18 +114,23 @@ class EngineChild {
     process.exit(0)
   }
 
-  async #submit({ id, request, awaitsTurn }: AskedToGenerate, { loop, prompts, context }: Loaded): Promise<void> {
+  async #submit(
+    { id, request, awaitsTurn, headStart }: AskedToGenerate,
+    { loop, prompts, context }: Loaded,
+  ): Promise<void> {
     refuseUnknownTokens(request.sampling, context.native.vocabularySize)
     const plan = planAnswer(request, context.toolFormat)
     const prompt = await prompts.build(request, { opensThinking: plan.forced !== null })
     if (!this.#preparing.has(id)) return
     const task = createTask(id, { request, prompt, plan }, context)
     if (!awaitsTurn) return loop.submit(task)
+    const inputTokens = prompt.tokens.length
+    send({ kind: 'prepared', id, inputTokens })
     this.#prepared.set(id, task)
-    send({ kind: 'prepared', id, inputTokens: prompt.tokens.length })
+    if (headStart !== null && inputTokens <= headStart.inputTokensMax) this.#begin({ id, ...headStart })
   }
 
-  #begin({ id, outputTokensMax }: Extract<ToChild, { kind: 'begin' }>): void {
+  #begin({ id, outputTokensMax }: Omit<Extract<ToChild, { kind: 'begin' }>, 'kind'>): void {
     const task = this.#prepared.get(id)
     if (!this.#prepared.delete(id) || task === undefined) return
     if (outputTokensMax !== null) limitOutput(task, outputTokensMax)

@@ -1,0 +1,58 @@
+// Short prompts begin before they are counted, if they have no more tokens than could be expected.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { makePlaceholder, placeholderTemplate } from '../../scripts/placeholder/make-placeholder.ts'
+import { collect } from '../../src/core/collect.ts'
+import { inputTokens, type Tool } from '../../src/core/generation.ts'
+import { mostPromptTokens } from '../../src/engines/llama/most-prompt-tokens.ts'
+import { openLlama } from '../harness/open-llama.ts'
+import { engineRequest } from '../harness/requests.ts'
+
+const never = new AbortController().signal
+const folder = mkdtempSync(join(tmpdir(), 'odyssey-template-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('a template that adds more than could be expected has its prompts counted before they begin', async () => {
+  const weightsPath = join(folder, 'long-template.gguf')
+  writeFileSync(weightsPath, makePlaceholder(`{{- '${'0 '.repeat(500)}' -}}${placeholderTemplate()}`).model)
+  const engine = openLlama({ weightsPath })
+  try {
+    const request = engineRequest()
+    const told: string[] = []
+    const { usage } = await collect(
+      engine.generate(request, never, {
+        begin: (tokens) => Promise.resolve(void told.push(`begin ${tokens}`)),
+        beginUncounted(inputTokensMax) {
+          told.push(`at most ${inputTokensMax}`)
+          return { outputTokensMax: 1 }
+        },
+        counted: () => assert.fail('It has begun uncounted.'),
+        made() {},
+      }),
+    )
+    assert.deepEqual(told, [`at most ${mostPromptTokens(request)}`, `begin ${inputTokens(usage)}`])
+    assert.ok(usage.output > 1, 'The terms of a head start held without it.')
+  } finally {
+    await engine.close()
+  }
+})
+
+test('long prompts, and those with tools, are counted first', () => {
+  const asking = (text: string) => engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text }] }] })
+  const tool: Tool = {
+    name: 'weather',
+    description: '',
+    parameters: { type: 'object' },
+    isStrict: false,
+    schemaPath: [],
+    input: 'json',
+  }
+  assert.equal(mostPromptTokens(asking('x'.repeat(8_001))), null)
+  assert.equal(mostPromptTokens(asking('\u{1f680}'.repeat(2_001))), null)
+  assert.equal(mostPromptTokens({ ...asking('Hello'), tools: [tool] }), null)
+  assert.ok((mostPromptTokens(asking('x'.repeat(8_000))) ?? 0) > 8_000)
+})
