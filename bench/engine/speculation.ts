@@ -1,13 +1,14 @@
 // What guessing ahead gains where an answer repeats itself, and what it costs where it does not:
 // the engine with speculation and without, asked in turn. README.md says how.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { EngineRequest, GenerationEvent } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { engineRequest, withSeed } from '../../test/harness/requests.ts'
+import { useOfTree } from '../process-use.ts'
 import { shapes } from '../weights/shapes.ts'
 import { writeRandomWeights } from '../weights/write-random-weights.ts'
 import { wholeNumber } from '../whole-number.ts'
@@ -129,9 +130,7 @@ async function readToEnd(events: AsyncGenerator<GenerationEvent>): Promise<void>
 
 /** What a child has spent of the processors' time, which hardly depends on how busy others keep them. Only Linux tells. */
 function processorMs({ pid }: LlamaEngine): number {
-  if (!existsSync(`/proc/${pid}/stat`)) return NaN
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return 10 * (Number(fields[11]) + Number(fields[12]))
+  return (pid === null ? null : useOfTree(pid)?.cpuMs) ?? NaN
 }
 
 function ask(engine: LlamaEngine, sampling: EngineRequest['sampling'], stream: number) {

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { decodeChat as decode } from '../../../../test/harness/decode-chat.ts'
 import { ApiError } from '../../../core/error.ts'
-import type { GenerationRequest } from '../../../core/generation.ts'
-import { createChatCompletionsProtocol } from './decode.ts'
 
 type Fields = Record<string, unknown>
-
-const protocol = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
-
-function decode(fields: Fields): GenerationRequest {
-  return protocol.decode({ model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hi' }], ...fields }).request
-}
 
 function refusalOf(fields: Fields): readonly unknown[] {
   try {
