@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { createTestLimiter, limitOf, principal } from '../../test/harness/limiter.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
@@ -112,6 +113,20 @@ test('nobody is refused for what others hold only until they are counted', async
   assert.equal(await reserved, 0)
   await refused
   assert.deepEqual(remaining(opened), [null, 750, null])
+})
+
+test('an engine that never counts keeps a refusal waiting for a second', async () => {
+  const opened = open({ inputTokensPerMinute: 1_000 })
+  const [first, second] = await Promise.all([1, 2].map(() => opened.limiter.admit(sought)))
+  first?.reserveUncounted(wish(900, 0))
+  let isRefused = false
+  const refused = refusal(second!.reserve(wish(900, 0))).then(() => (isRefused = true))
+  await turn()
+  opened.clock.advance(999)
+  await turn()
+  assert.ok(!isRefused)
+  opened.clock.advance(1)
+  await refused
 })
 
 test('tokens from the cache count at their own weight', async () => {

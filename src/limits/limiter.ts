@@ -36,7 +36,7 @@ export type LimiterParts = {
 }
 
 export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts): Limiter {
-  const parts = { clock, book, line: new BudgetLine(clock), uncounted: new Uncounted() }
+  const parts = { clock, book, line: new BudgetLine(clock), uncounted: new Uncounted(clock) }
   const keyPlaces = new KeyPlaces(requestsPerKeyMax)
   return {
     async admit(sought) {
