@@ -16,15 +16,14 @@ if (file === '' || !/^\d+$/.test(count)) throw new Error('Usage: node starter/ge
 const output = createWriteStream(file)
 /** Exact copies of words nobody has seen, their order, and choices by meaning take longest to learn. */
 const drillFactors: Readonly<Record<string, number>> = {
-  identity: 0.8,
   'off-domain': 0.8,
-  summarize: 0.8,
-  arithmetic: 0.8,
-  product: 0.8,
-  classify: 2.8,
+  summarize: 0.7,
+  'tool-answer': 0.7,
+  'tool-none': 0.7,
+  classify: 2.4,
   extract: 1.7,
-  lists: 1.5,
-  'tool-call': 1.9,
+  lists: 4,
+  'tool-call': 2,
 }
 const weights = skills.map((skill) => [skill, skill.weight * (isDrill ? (drillFactors[skill.name] ?? 1) : 1)] as const)
 for (let index = 0; index < Number(count); index += 1) {

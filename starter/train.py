@@ -22,7 +22,7 @@ from precision import half_precision
 
 ROWS_A_STEP = 4
 WARM_UP_STEPS = 60
-# Of what people and tools write, so much is predicted: the output's matrix is a sixth of all work.
+# Of what people and tools write, at most so much is predicted: the output's matrix is a sixth of all work.
 PROMPT_SHARE = 0.25
 SECONDS_BETWEEN_CHECKPOINTS = 180
 
@@ -73,16 +73,19 @@ class Batches:
         return tokens.to(self.device), weights.to(self.device), segments.to(self.device), window
 
 
-def loss_of(model: StarterModel, hidden: Tensor, tokens: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """All that is said counts, and of what is asked a part that is drawn, which stands for all of it."""
+def loss_of(
+    model: StarterModel, hidden: Tensor, tokens: Tensor, weights: Tensor, prompts: float
+) -> tuple[Tensor, Tensor]:
+    """All that is said counts, and of what is asked a part that is drawn, which stands for `prompts` of it."""
+    share = min(PROMPT_SHARE, prompts)
     weights, following = weights[:, 1:].flatten(), tokens[:, 1:].flatten()
     said = weights >= 1
-    is_drawn = torch.rand_like(weights) < PROMPT_SHARE
+    is_drawn = torch.rand_like(weights) < share
     counted = (said | is_drawn).nonzero().squeeze(1)
     logits = model.logits(hidden[:, :-1].flatten(0, 1)[counted]).float()
     losses = functional.cross_entropy(logits, following[counted], reduction="none")
     said = said[counted]
-    weights = torch.where(said, weights[counted], weights[counted] / PROMPT_SHARE)
+    weights = torch.where(said, weights[counted], weights[counted] * prompts / share)
     return (losses * weights).sum() / weights.sum(), (losses.detach() * said).sum() / said.sum()
 
 
@@ -100,6 +103,7 @@ def main() -> None:
     arguments.add_argument("--until", type=int)
     arguments.add_argument("--falling", type=float, default=0.4, help="the part of the steps in which the rate falls")
     arguments.add_argument("--peak", type=float, default=1.0, help="the highest rate, against the usual one")
+    arguments.add_argument("--prompts", type=float, default=1.0, help="how much prompts count, against the usual")
     arguments.add_argument("--device", type=torch.device, default="cuda" if torch.cuda.is_available() else "cpu")
     arguments.add_argument("--threads", type=int, default=os.cpu_count())
     settings = arguments.parse_args()
@@ -126,7 +130,7 @@ def main() -> None:
     for step in range(first, until):
         tokens, weights, segments, window = batches[step]
         with half_precision(settings.device):
-            loss, said = loss_of(model, run(tokens, segments, window), tokens, weights)
+            loss, said = loss_of(model, run(tokens, segments, window), tokens, weights, settings.prompts)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, lrs in zip(optimizers, peaks):

@@ -4,6 +4,8 @@ export type Kind = 'words' | 'numbers' | 'names'
 
 export type ListTask = {
   readonly weight: number
+  /** How much more often it is practised than asked, where it takes long to learn. */
+  readonly practice?: number
   readonly kinds: readonly Kind[]
   /** Where the list follows, or went before; begins with a small letter. */
   readonly asks: readonly string[]
@@ -55,6 +57,7 @@ export const listTasks: readonly ListTask[] = [
   },
   {
     weight: 13,
+    practice: 1.5,
     kinds: ['numbers'],
     asks: [
       `${can}[sort|order|arrange|rank|put in order] ${these} [|in ascending order|ascending|from smallest to largest|from low to high|from smallest to biggest|in increasing order|numerically|upwards|starting with the smallest]`,
@@ -70,6 +73,7 @@ export const listTasks: readonly ListTask[] = [
   },
   {
     weight: 11,
+    practice: 1.5,
     kinds: ['numbers'],
     asks: [
       `${can}[sort|order|arrange|rank] ${these} [in descending order|descending|from largest to smallest|from high to low|from biggest to smallest|in decreasing order|downwards|starting with the largest]`,
@@ -85,6 +89,7 @@ export const listTasks: readonly ListTask[] = [
   },
   {
     weight: 14,
+    practice: 3,
     kinds: ['words', 'words', 'names'],
     asks: [
       `${can}[sort|order|arrange|put|list] ${these} [alphabetically|in alphabetical order|by alphabet|from a to z|a to z]`,

@@ -22,11 +22,12 @@ export const lists: Skill = {
 }
 
 function asked(random: Random, split: Split): Example {
-  const task = random.weighted(listTasks.map((one) => [one, one.weight]))
+  const practised = split === 'train'
+  const task = random.weighted(listTasks.map((one) => [one, one.weight * (practised ? (one.practice ?? 1) : 1)]))
   const kind = random.pick(task.kinds)
   const items = drawFor(split, () => draw(random, kind), String)
   // Words that nobody has seen can only be copied letter by letter: that is to be practised.
-  const given = split === 'train' && kind !== 'numbers' && random.chance(0.3) ? rare(random, items) : items
+  const given = practised && kind !== 'numbers' && random.chance(0.3) ? rare(random, items) : items
   const form = formFor(random, task)
   const solved = task.solve(given, random)
   const content = typeof solved === 'string' ? solved : join(solved, form === 'and' ? 'commas' : form)

@@ -35,10 +35,12 @@ test('training declares no tool that is held out, invented or not', () => {
   }
 })
 
-test('requests in a series call different tools, all of them declared', () => {
+test('requests in a series call tools that are declared, now and then the same again', () => {
+  let again = 0
   for (let index = 0; index < 300; index += 1) {
     const requests = toolRequests(new Random(`series ${index}`), 'train', 3, 3)
     for (const { tools, call } of requests) assert.ok(tools.some(({ name }) => name === call.name))
-    assert.equal(new Set(requests.map(({ call }) => call.name)).size, 3)
+    again += Number(new Set(requests.map(({ call }) => call.name)).size < 3)
   }
+  assert.ok(again > 100 && again < 250, `${again}`)
 })

@@ -1,6 +1,8 @@
 import type { Split, ToolCall, ToolDeclaration } from '../example.ts'
 import { drawFor, phrase } from '../phrase.ts'
 import type { Random } from '../random.ts'
+import { businessPracticeTools } from '../words/practice-business.ts'
+import { systemPracticeTools } from '../words/practice-systems.ts'
 import { dailyTools } from '../words/tools-daily.ts'
 import { madeToolPrefixes, madeTools } from '../words/tools-made.ts'
 import { officeTools } from '../words/tools-office.ts'
@@ -11,6 +13,8 @@ import type { ToolPlan } from './tool-plan.ts'
 import { drawRareValue, drawValue, openKinds, schemaOf } from './tool-values.ts'
 
 const written: readonly ToolPlan[] = [...dailyTools, ...officeTools, ...systemTools]
+
+const forPractice: readonly ToolPlan[] = [...businessPracticeTools, ...systemPracticeTools]
 
 export type Naming = 'snake' | 'camel' | 'kebab'
 
@@ -45,14 +49,14 @@ export function toolRequest(random: Random, split: Split, count: number): ToolRe
   return first
 }
 
-/** Several requests to the same tools, each to another one of them as long as there are any. */
+/** Several requests to the same tools; what was called before says nothing about the next. */
 export function toolRequests(random: Random, split: Split, tools: number, requested: number): ToolRequest[] {
   const plans = drawPlans(random, split, tools)
   const naming = drawNaming(random)
   const declared = plans.map((plan) => declare(random, plan, naming))
   const shown = random.shuffle(declared).map((one) => one.declaration)
   return Array.from({ length: requested }, (_, index) => {
-    const target = declared[index % declared.length]
+    const target = index === 0 ? declared[0] : random.pick(declared)
     if (target === undefined) throw new Error('A request needs a tool.')
     return { tools: shown, ...ask(random, split, target) }
   })
@@ -68,13 +72,13 @@ export function declaredTools(random: Random, split: Split, count: number): Tool
 function drawPlans(random: Random, split: Split, count: number): ToolPlan[] {
   const plans: ToolPlan[] = []
   const near = random.chance(0.35)
-  // Names that no list holds can only be read from the declaration: for practice alone.
-  const invents = split === 'train' && random.chance(0.5)
+  // Names that no list holds can only be read from the declaration.
+  const practises = split === 'train' && random.chance(0.6)
   for (let attempt = 0; plans.length < count && attempt < 200; attempt += 1) {
     const plan = drawFor(
       split,
       () =>
-        invents && random.chance(0.8) ? inventTool(random) : random.pick(random.chance(0.45) ? written : madeTools),
+        practises && random.chance(0.8) ? practiceTool(random) : random.pick(random.chance(0.45) ? written : madeTools),
       (drawn) => drawn.key,
     )
     const first = plans[0]
@@ -83,6 +87,11 @@ function drawPlans(random: Random, split: Split, count: number): ToolPlan[] {
     if (!plans.some((other) => isSame(other, plan))) plans.push(plan)
   }
   return plans
+}
+
+/** Mostly a tool whose name no list holds; else one from the lists that are for practice alone. */
+function practiceTool(random: Random): ToolPlan {
+  return random.chance(0.55) ? inventTool(random) : random.pick(forPractice)
 }
 
 /** A sense of one word, a verb, stands for that verb with anything. */

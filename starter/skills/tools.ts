@@ -26,8 +26,8 @@ export const toolCall: Skill = {
     }
   },
   drill(random) {
-    // The tools cost many words to read: two or three requests make use of them.
-    const requests = toolRequests(random, 'train', random.integer(2, 3), random.integer(2, 3))
+    // The tools cost many words to read: several requests make use of them.
+    const requests = toolRequests(random, 'train', random.integer(2, 5), random.integer(2, 5))
     return inSeries(requests.map((one, index) => called(random, one, index === requests.length - 1)))
   },
 }
