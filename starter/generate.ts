@@ -1,35 +1,63 @@
-// Writes the training text: `node starter/generate.ts <file> <examples> [--drill]`, one JSON string a line.
-// A drill is for the end of the training: more of what needs most practice, less of what is learned soon.
-// The same number always gives the same text.
+// Writes the training text: `node starter/generate.ts <file> <examples> [--mix NAME]`, one JSON string a line.
+// The same number always gives the same text. The mixes:
+//
+//     train    all skills as they weigh, with questions that stand alone; the default
+//     drill    more of what needs most practice, less of what is learned soon, several questions in a conversation
+//     settle   for the last steps: of what is soonest forgotten as much as of the rest
 
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
+import { parseArgs } from 'node:util'
 import { compose, composeDrill } from './compose.ts'
 import { Random } from './random.ts'
 import { render } from './render.ts'
 import { skills } from './skills/all.ts'
 
-const [file = '', count = ''] = process.argv.slice(2)
-const isDrill = process.argv.includes('--drill')
-if (file === '' || !/^\d+$/.test(count)) throw new Error('Usage: node starter/generate.ts <file> <examples>')
+/** How much more of a skill there is than its weight says. */
+type Factors = Readonly<Record<string, number>>
+
+const mixes: Readonly<Record<string, Factors>> = {
+  train: {},
+  // Exact copies of words nobody has seen, their order, and choices by meaning take longest to learn.
+  drill: {
+    'off-domain': 0.8,
+    summarize: 0.7,
+    'tool-answer': 0.7,
+    'tool-none': 0.7,
+    classify: 2.4,
+    extract: 1.7,
+    lists: 4,
+    'tool-call': 2,
+  },
+  settle: {
+    greeting: 2,
+    identity: 1.6,
+    product: 1.3,
+    arithmetic: 2,
+    classify: 2.4,
+    extract: 2,
+    lists: 3,
+    'tool-call': 1.7,
+  },
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { mix: { type: 'string', default: 'train' } },
+})
+const [file = '', count = ''] = positionals
+const factors = mixes[values.mix]
+if (file === '' || !/^\d+$/.test(count) || factors === undefined) {
+  throw new Error(`Usage: node starter/generate.ts <file> <examples> [--mix ${Object.keys(mixes).join('|')}]`)
+}
 
 const output = createWriteStream(file)
-/** Exact copies of words nobody has seen, their order, and choices by meaning take longest to learn. */
-const drillFactors: Readonly<Record<string, number>> = {
-  'off-domain': 0.8,
-  summarize: 0.7,
-  'tool-answer': 0.7,
-  'tool-none': 0.7,
-  classify: 2.4,
-  extract: 1.7,
-  lists: 4,
-  'tool-call': 2,
-}
-const weights = skills.map((skill) => [skill, skill.weight * (isDrill ? (drillFactors[skill.name] ?? 1) : 1)] as const)
+const weights = skills.map((skill) => [skill, skill.weight * (factors[skill.name] ?? 1)] as const)
 for (let index = 0; index < Number(count); index += 1) {
-  const random = new Random(`${isDrill ? 'drill' : 'train'} ${index}`)
+  const random = new Random(`${values.mix} ${index}`)
   const skill = random.weighted(weights)
-  const conversation = isDrill ? composeDrill(random, skill, skills) : compose(random, 'train', skill, skills)
+  const conversation =
+    values.mix === 'train' ? compose(random, 'train', skill, skills) : composeDrill(random, skill, skills)
   const line = `${JSON.stringify(render(conversation))}\n`
   if (!output.write(line)) await once(output, 'drain')
 }

@@ -14,7 +14,7 @@ run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 [ -x "$python" ] || python3 -m venv "$folder/environment"
 "$python" -m pip install --quiet --requirement "$here/requirements.txt"
 [ -f "$folder/text.jsonl" ] || { run "$here/generate.ts" "$folder/text.part" 150000 && mv "$folder/text.part" "$folder/text.jsonl"; }
-[ -f "$folder/drill.jsonl" ] || { run "$here/generate.ts" "$folder/drill.part" 78000 --drill && mv "$folder/drill.part" "$folder/drill.jsonl"; }
+[ -f "$folder/drill.jsonl" ] || { run "$here/generate.ts" "$folder/drill.part" 78000 --mix drill && mv "$folder/drill.part" "$folder/drill.jsonl"; }
 [ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/text.jsonl" "$folder/tokenizer.json"
 [ -f "$folder/rows.npz" ] || "$python" "$here/data.py" "$folder/text.jsonl" "$folder/tokenizer.json" "$folder/rows.npz"
 [ -f "$folder/drill.npz" ] || "$python" "$here/data.py" "$folder/drill.jsonl" "$folder/tokenizer.json" "$folder/drill.npz"
