@@ -1,11 +1,13 @@
 """Carries weights over to another vocabulary: `python carry.py <weights.gguf> <tokenizer.json> <checkpoint.pt>`.
 
-What the blocks have learned stays; a token that the old vocabulary did not have begins as the mean of
+Where there is no such file, it is written: the weights keep the vocabulary that they have. What the blocks
+have learned stays; a token that the old vocabulary did not have begins as the mean of
 those that its text was made of. The training goes on from the checkpoint as from the start of a schedule.
 """
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import gguf
 import numpy as np
@@ -52,8 +54,11 @@ def main(weights_file: str, tokenizer_file: str, checkpoint: str) -> None:
         ours: torch.from_numpy(gguf.quants.dequantize(tensors[theirs].data, tensors[theirs].tensor_type).copy()).float()
         for ours, theirs in block_tensors(Shape()).items()
     }
+    held = old_tokenizer(reader)
+    if not Path(tokenizer_file).exists():
+        held.save(tokenizer_file)
     new = Tokenizer.from_file(tokenizer_file)
-    parts = parts_of(old_tokenizer(reader))
+    parts = parts_of(held)
     tokens = sorted(new.get_vocab(), key=new.get_vocab().__getitem__)
     old = weights["embedding.weight"].numpy()
     table = torch.from_numpy(np.stack([old[parts(token)].mean(axis=0) for token in tokens]))

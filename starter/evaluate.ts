@@ -1,19 +1,29 @@
 // Asks a running service the held-out questions of every skill and prints how many it answers rightly:
-// `node starter/evaluate.ts [weights.gguf] [questions a skill] [--show]`. The weights default to the installed ones.
+// `node starter/evaluate.ts [weights.gguf] [questions a skill] [--show] [--skill NAME]… [--seed TEXT]`. The weights
+// default to the installed ones, the skills to all; another seed asks other questions.
 
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { startService, type Service } from '../test/harness/start-service.ts'
 import { compose, type Conversation } from './compose.ts'
 import { judge, type Answer } from './judge.ts'
 import { Random } from './random.ts'
 import { skills } from './skills/all.ts'
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const shows = process.argv.includes('--show')
-const questionsPerSkill = Number(words[1] ?? 200)
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    show: { type: 'boolean', default: false },
+    skill: { type: 'string', multiple: true, default: [] },
+    seed: { type: 'string', default: '' },
+  },
+})
+const [file, questions = '200'] = positionals
+const questionsPerSkill = Number(questions)
+const asked = values.skill.length === 0 ? skills : skills.filter(({ name }) => values.skill.includes(name))
 const asksAtOnce = 8
 
-const weights = words[0] === undefined ? null : resolve(words[0])
+const weights = file === undefined ? null : resolve(file)
 const model = { weights }
 const service = await startService({
   weights: 'built-in',
@@ -21,9 +31,9 @@ const service = await startService({
 })
 
 console.log('| Skill | Right | Of | Share | Goal |\n| - | - | - | - | - |')
-for (const skill of skills) {
+for (const skill of asked) {
   const waiting = Array.from({ length: questionsPerSkill }, (_, index) =>
-    compose(new Random(`held-out ${skill.name} ${index}`), 'held-out', skill, skills),
+    compose(new Random(`held-out ${values.seed}${skill.name} ${index}`), 'held-out', skill, skills),
   ).values()
   let right = 0
   const askWaiting = async () => {
@@ -40,11 +50,11 @@ for (const skill of skills) {
 await service.stop()
 process.exit()
 
-async function isRight(asked: Service, conversation: Conversation): Promise<boolean> {
-  const answer = await ask(asked, conversation)
+async function isRight(service: Service, conversation: Conversation): Promise<boolean> {
+  const answer = await ask(service, conversation)
   const fault = judge(conversation.judge, answer, conversation.thinks)
   if (fault === null) return true
-  if (shows) {
+  if (values.show) {
     const question = conversation.turns.at(-2)?.content
     console.error(JSON.stringify({ skill: conversation.skill, fault, question, answer }))
   }

@@ -30,14 +30,12 @@ const mixes: Readonly<Record<string, Factors>> = {
     'tool-call': 2,
   },
   settle: {
-    greeting: 2,
-    identity: 1.6,
-    product: 1.3,
-    arithmetic: 2,
-    classify: 2.4,
-    extract: 2,
-    lists: 3,
-    'tool-call': 1.7,
+    greeting: 1.3,
+    arithmetic: 1.3,
+    classify: 3,
+    extract: 2.6,
+    lists: 2,
+    'tool-call': 3,
   },
 }
 

@@ -1,4 +1,4 @@
-"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--until N] [--device D] [--threads N]`.
+"""Trains the starter model: `python train.py <rows.npz> <checkpoint.pt> --steps N [--until N] [--after FILE] [--device D] [--threads N]`.
 
 Interrupted, it goes on from the checkpoint when it is started again with the same words. `--until` stops
 before the last step, for a training that goes on with other rows and another schedule. A graphics card is
@@ -29,9 +29,9 @@ SECONDS_BETWEEN_CHECKPOINTS = 180
 
 def rate(step: int, settings: argparse.Namespace) -> float:
     """Rises, stays level, and falls to zero over the last part of the steps."""
-    if step < WARM_UP_STEPS:
-        return (step + 1) / WARM_UP_STEPS
-    return min(settings.peak, max(0.0, (settings.steps - step) / (settings.steps * settings.falling)))
+    rising = (step + 1) / WARM_UP_STEPS
+    falling = (settings.steps - step) / (settings.steps * settings.falling)
+    return min(rising, settings.peak, max(0.0, falling))
 
 
 def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
@@ -101,6 +101,7 @@ def main() -> None:
     arguments.add_argument("checkpoint", type=Path)
     arguments.add_argument("--steps", type=int, required=True)
     arguments.add_argument("--until", type=int)
+    arguments.add_argument("--after", type=Path, help="a finished training that this one goes on from, when it begins")
     arguments.add_argument("--falling", type=float, default=0.4, help="the part of the steps in which the rate falls")
     arguments.add_argument("--peak", type=float, default=1.0, help="the highest rate, against the usual one")
     arguments.add_argument("--prompts", type=float, default=1.0, help="how much prompts count, against the usual")
@@ -116,13 +117,14 @@ def main() -> None:
     optimizers = make_optimizers(model)
     peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
     first = 0
-    if settings.checkpoint.exists():
-        state = torch.load(settings.checkpoint, map_location=settings.device)
+    begun = settings.checkpoint if settings.checkpoint.exists() else settings.after
+    if begun is not None:
+        state = torch.load(begun, map_location=settings.device)
         model.load_state_dict(state["model"])
         # Weights that were carried over to another vocabulary come without.
         for optimizer, held in zip(optimizers, state.get("optimizers", [])):
             optimizer.load_state_dict(held)
-        first = state["step"]
+        first = state["step"] if begun == settings.checkpoint else 0
     run = torch.compile(model, dynamic=False)
     print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters, {len(batches.order)} batches", flush=True)
 
