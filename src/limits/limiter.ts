@@ -14,12 +14,10 @@ import { takeTogether } from './allowances/take-together.ts'
 import { BudgetLine } from './budgets/budget-line.ts'
 import { KeyPlaces } from './key-places.ts'
 import type { LimitBook, LimitEntry, LimitKind } from './limit-book.ts'
-import { OpenAdmission, type Admission } from './open-admission.ts'
+import { OpenAdmission, type Admission, type Sought } from './open-admission.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
 import { Uncounted } from './uncounted.ts'
 import { whenAvailable } from './when-available.ts'
-
-export type Sought = { readonly principal: ApiKeyPrincipal; readonly model: string }
 
 export interface Limiter {
   /** Throws `rate-limited` where a request more is too many. */

@@ -1,14 +1,17 @@
 import { inputTokens, type Usage } from '../core/generation.ts'
+import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { takeAtOnce, takeTogether } from './allowances/take-together.ts'
 import { amountsOf, divideTaken, type Taken } from './budgets/afford.ts'
 import { giveBack, type BudgetLine, type Reserved } from './budgets/budget-line.ts'
 import type { LimitBook } from './limit-book.ts'
-import type { Sought } from './limiter.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
 import { countedTokens, tokenClaims, type OutputWish, type TokenClaim } from './token-claims.ts'
 import type { Uncounted } from './uncounted.ts'
 import { whenAvailable } from './when-available.ts'
+
+/** Who wants to use what. */
+export type Sought = { readonly principal: ApiKeyPrincipal; readonly model: string }
 
 export type Used = {
   readonly usage: Usage
