@@ -8,6 +8,8 @@ const waitingBytesMax = 16 * 1_048_576
 /** A reader that takes nothing at the moment is tried again after so long, and at the exit for no longer than that. */
 const retryMs = 50
 const exitMs = 1_000
+/** At the exit nothing tells when a write that another thread has begun is done: it is given so long. */
+const begunMs = 100
 
 /**
  * Writes lines to a file descriptor, many at a time and without making anybody wait; what is left when
@@ -90,14 +92,21 @@ export class LineWriter {
 
   #writeRest(): void {
     let rest = this.#takeWaiting()
+    // The lines keep their order.
+    if (this.#isWriting && rest.length > 0) sleep(begunMs)
     const deadline = performance.now() + exitMs
     while (rest.length > 0 && performance.now() < deadline) {
       try {
         rest = rest.subarray(writeSync(this.#descriptor, rest))
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+        sleep(retryMs)
       }
     }
   }
+}
+
+/** Holds up the whole thread, which has nothing else to do at its exit. */
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -6,12 +6,12 @@ import { suite, test } from 'node:test'
 const module = JSON.stringify(new URL('./log.ts', import.meta.url).href)
 
 /** Runs a program that has a log, and tells how it ended and what it has logged. */
-function run(program: string) {
-  const child = spawn(process.execPath, [
-    '--input-type=module',
-    '-e',
-    `import { createLog } from ${module}\nconst log = createLog('info')\n${program}`,
-  ])
+function run(program: string, environment: NodeJS.ProcessEnv = {}) {
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `import { createLog } from ${module}\nconst log = createLog('info')\n${program}`],
+    { env: { ...process.env, ...environment } },
+  )
   let text = ''
   child.stderr.setEncoding('utf8').on('data', (part: string) => (text += part))
   const messages = () =>
@@ -36,6 +36,16 @@ suite('no line is lost', () => {
       messages(),
       Array.from({ length: 500 }, (_, index) => `line ${index}`),
     )
+  })
+
+  test('and none comes too late, where the process exits before a write has begun', async () => {
+    // The one thread for files has something else to do first.
+    const busy = `import { pbkdf2 } from 'node:crypto'\npbkdf2('a', 'b', 20_000, 32, 'sha256', () => {})\n`
+    const { messages, ended } = run(`${busy}log.warn('first')\nlog.info('second')\nprocess.exit(3)`, {
+      UV_THREADPOOL_SIZE: '1',
+    })
+    equal(await ended, 3)
+    deepEqual(messages(), ['first', 'second'])
   })
 
   test('when the process ends because nothing is left to do', async () => {
