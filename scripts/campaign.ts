@@ -15,6 +15,7 @@ import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/mutations.ts'
+import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runStructured } from '../test/campaigns/structured.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
@@ -81,6 +82,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'seconds',
     count: 60,
     run: runOutage,
+  },
+  rows: {
+    about: 'the program that writes the ledger is killed while it writes; each row it said to be there is there once',
+    unit: 'kills',
+    count: 10_000,
+    run: runRowKills,
   },
   structured: {
     about: 'schemas and tools that nobody wrote; an answer that ends is valid, and one that is cut says so',
