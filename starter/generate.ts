@@ -26,8 +26,8 @@ const mixes: Readonly<Record<string, Factors>> = {
     'tool-none': 0.7,
     classify: 2.4,
     extract: 1.7,
-    lists: 4,
-    'tool-call': 2,
+    lists: 3,
+    'tool-call': 3.5,
   },
   settle: {
     greeting: 1.3,

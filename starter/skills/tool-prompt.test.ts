@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Random } from '../random.ts'
-import { businessPracticeTools } from '../words/practice-business.ts'
-import { systemPracticeTools } from '../words/practice-systems.ts'
-import { toolRequests } from './tool-prompt.ts'
+import { forPractice, toolRequests } from './tool-prompt.ts'
 
-const forPractice = [...businessPracticeTools, ...systemPracticeTools]
 const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, '')
 const practised = new Set(forPractice.map(({ key }) => plain(key)))
 

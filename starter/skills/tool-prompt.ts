@@ -2,7 +2,9 @@ import type { Split, ToolCall, ToolDeclaration } from '../example.ts'
 import { drawFor, phrase } from '../phrase.ts'
 import type { Random } from '../random.ts'
 import { businessPracticeTools } from '../words/practice-business.ts'
+import { filePracticeTools } from '../words/practice-files.ts'
 import { systemPracticeTools } from '../words/practice-systems.ts'
+import { verbPracticeTools } from '../words/practice-verbs.ts'
 import { dailyTools } from '../words/tools-daily.ts'
 import { madeToolPrefixes, madeTools } from '../words/tools-made.ts'
 import { officeTools } from '../words/tools-office.ts'
@@ -14,7 +16,12 @@ import { drawRareValue, drawValue, openKinds, schemaOf } from './tool-values.ts'
 
 const written: readonly ToolPlan[] = [...dailyTools, ...officeTools, ...systemTools]
 
-const forPractice: readonly ToolPlan[] = [...businessPracticeTools, ...systemPracticeTools]
+export const forPractice: readonly ToolPlan[] = [
+  ...businessPracticeTools,
+  ...filePracticeTools,
+  ...systemPracticeTools,
+  ...verbPracticeTools,
+]
 
 export type Naming = 'snake' | 'camel' | 'kebab'
 
@@ -91,7 +98,7 @@ function drawPlans(random: Random, split: Split, count: number): ToolPlan[] {
 
 /** Mostly a tool whose name no list holds; else one from the lists that are for practice alone. */
 function practiceTool(random: Random): ToolPlan {
-  return random.chance(0.55) ? inventTool(random) : random.pick(forPractice)
+  return random.chance(0.45) ? inventTool(random) : random.pick(forPractice)
 }
 
 /** A sense of one word, a verb, stands for that verb with anything. */
