@@ -1,24 +1,36 @@
 #!/bin/sh
-# The whole recipe, from nothing to evaluated weights: sh starter/make.sh FOLDER
+# The whole recipe, from nothing to evaluated weights: sh starter/make.sh FOLDER [PART]
 # Everything it makes along the way lies in FOLDER; steps that are done are not done again.
+# With a PART, such as 50, all sizes are divided by it: to see that the recipe runs, not what comes of it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-folder=${1:?Usage: sh starter/make.sh FOLDER}
+folder=${1:?Usage: sh starter/make.sh FOLDER [PART]}
+part=${2:-1}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 python="$folder/environment/bin/python"
 
 run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 
+# Text of a mix, in so many conversations.
+text() {
+  [ -f "$folder/$1.jsonl" ] || { run "$here/generate.ts" "$folder/$1.part" $(($2 / part)) --mix "$1" && mv "$folder/$1.part" "$folder/$1.jsonl"; }
+}
+
+rows() {
+  [ -f "$folder/$1.npz" ] || "$python" "$here/data.py" "$folder/$1.jsonl" "$folder/tokenizer.json" "$folder/$1.npz"
+}
+
 [ -x "$python" ] || python3 -m venv "$folder/environment"
 "$python" -m pip install --quiet --requirement "$here/requirements.txt"
-[ -f "$folder/text.jsonl" ] || { run "$here/generate.ts" "$folder/text.part" 150000 && mv "$folder/text.part" "$folder/text.jsonl"; }
-[ -f "$folder/drill.jsonl" ] || { run "$here/generate.ts" "$folder/drill.part" 78000 --mix drill && mv "$folder/drill.part" "$folder/drill.jsonl"; }
-[ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/text.jsonl" "$folder/tokenizer.json"
-[ -f "$folder/rows.npz" ] || "$python" "$here/data.py" "$folder/text.jsonl" "$folder/tokenizer.json" "$folder/rows.npz"
-[ -f "$folder/drill.npz" ] || "$python" "$here/data.py" "$folder/drill.jsonl" "$folder/tokenizer.json" "$folder/drill.npz"
-"$python" "$here/train.py" "$folder/rows.npz" "$folder/starter.pt" --steps 3250 --until 1050
-"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps 3250 --falling 0.5 --peak 0.8
+text train 150000
+text drill 78000
+[ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/train.jsonl" "$folder/tokenizer.json"
+rows train
+rows drill
+steps=$((3250 / part))
+"$python" "$here/train.py" "$folder/train.npz" "$folder/starter.pt" --steps $steps --until $((1050 / part))
+"$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps $steps --falling 0.5 --peak 0.8
 "$python" "$here/export.py" "$folder/starter.pt" "$folder/tokenizer.json" "$here/template.jinja" "$folder/starter.gguf"
-run "$here/evaluate.ts" "$folder/starter.gguf"
+run "$here/evaluate.ts" "$folder/starter.gguf" $((200 / part))
