@@ -1,12 +1,33 @@
 import type { Random } from '../random.ts'
 import { deeds, details, gifts, irregular, targets } from '../words/tools-invented.ts'
 import { nouns } from '../words/nouns.ts'
+import { drawFor } from '../phrase.ts'
 import { inventWord } from './extract-invented.ts'
 import { type ToolPlan, tool } from './tool-plan.ts'
 
 /** A tool that stands in no list: a deed on any thing, with any parameters. It is for practice alone. */
 export function inventTool(random: Random): ToolPlan {
   return random.chance(0.12) ? inventGift(random) : inventDeed(random)
+}
+
+/**
+ * Another name for a tool, in which not all words are known: it cannot be made of the words of a request,
+ * as so many names can, but has to be read where it is declared.
+ */
+export function inventToolName(random: Random, key: string): string {
+  const [verb = '', ...object] = key.split('_')
+  const word = () => inventWord(random)
+  return drawFor(
+    'train',
+    () =>
+      random.weighted([
+        [`${word()}_${key}`, 4],
+        [[word(), ...object].join('_'), 2],
+        [`${verb}_${word()}`, 2],
+        [`${word()}_${word()}`, 2],
+      ]),
+    (name) => name,
+  )
 }
 
 /** What somebody is given so much of: the receiver and the number stand side by side. */

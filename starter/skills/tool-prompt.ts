@@ -10,7 +10,7 @@ import { madeToolPrefixes, madeTools } from '../words/tools-made.ts'
 import { officeTools } from '../words/tools-office.ts'
 import { systemTools } from '../words/tools-systems.ts'
 import { capitalized } from './list-phrase.ts'
-import { inventTool } from './tool-invented.ts'
+import { inventTool, inventToolName } from './tool-invented.ts'
 import type { ToolPlan } from './tool-plan.ts'
 import { drawRareValue, drawValue, openKinds, schemaOf } from './tool-values.ts'
 
@@ -60,7 +60,7 @@ export function toolRequest(random: Random, split: Split, count: number): ToolRe
 export function toolRequests(random: Random, split: Split, tools: number, requested: number): ToolRequest[] {
   const plans = drawPlans(random, split, tools)
   const naming = drawNaming(random)
-  const declared = plans.map((plan) => declare(random, plan, naming))
+  const declared = plans.map((plan) => declare(random, split, plan, naming))
   const shown = random.shuffle(declared).map((one) => one.declaration)
   return Array.from({ length: requested }, (_, index) => {
     const target = index === 0 ? declared[0] : random.pick(declared)
@@ -72,7 +72,7 @@ export function toolRequests(random: Random, split: Split, tools: number, reques
 /** Tools that stand in a prompt without being needed. */
 export function declaredTools(random: Random, split: Split, count: number): ToolDeclaration[] {
   const naming = drawNaming(random)
-  return drawPlans(random, split, count).map((plan) => declare(random, plan, naming).declaration)
+  return drawPlans(random, split, count).map((plan) => declare(random, split, plan, naming).declaration)
 }
 
 /** Different in purpose, but now and then of the same object, or the same verb, so that the whole name matters. */
@@ -122,7 +122,7 @@ function drawNaming(random: Random): Naming {
   ])
 }
 
-function declare(random: Random, plan: ToolPlan, naming: Naming): Declared {
+function declare(random: Random, split: Split, plan: ToolPlan, naming: Naming): Declared {
   const prefix = madeTools.includes(plan) && random.chance(0.12) ? `${random.pick(madeToolPrefixes)}_` : ''
   const names = new Map(
     plan.parameters.map((one) => [
@@ -131,7 +131,8 @@ function declare(random: Random, plan: ToolPlan, naming: Naming): Declared {
     ]),
   )
   // Two parameters of one name would be one.
-  if (new Set(names.values()).size < names.size) return declare(random, plan, naming)
+  if (new Set(names.values()).size < names.size) return declare(random, split, plan, naming)
+  const key = split === 'train' && random.chance(0.35) ? inventToolName(random, plan.key) : prefix + plan.key
   const withDescriptions = random.chance(0.4)
   const properties = plan.parameters.map((one) => {
     const name = names.get(one.names[0] ?? '') ?? ''
@@ -143,7 +144,7 @@ function declare(random: Random, plan: ToolPlan, naming: Naming): Declared {
     plan,
     names,
     declaration: {
-      name: styled(prefix + plan.key, naming),
+      name: styled(key, naming),
       description: plan.description,
       parameters: { type: 'object', properties: Object.fromEntries(properties), required },
     },
