@@ -1,9 +1,8 @@
-// Writes the training text: `node starter/generate.ts <file> <examples> [--mix NAME]`, one JSON string a line.
-// The same number always gives the same text. The mixes:
+// Writes the training text: `node starter/generate.ts <file> <examples> [--mix NAME] [--from N]`, one JSON string a
+// line, beginning with the example of that number. The same number always gives the same text. The mixes:
 //
-//     train    all skills as they weigh, with questions that stand alone; the default
-//     drill    more of what needs most practice, less of what is learned soon, several questions in a conversation
-//     settle   for the last steps: of what is soonest forgotten as much as of the rest
+//     train   all skills as they weigh, with questions that stand alone; the default
+//     drill   more of what needs most practice, less of what is learned soon, several questions in a conversation
 
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
@@ -29,29 +28,23 @@ const mixes: Readonly<Record<string, Factors>> = {
     lists: 3,
     'tool-call': 3.5,
   },
-  settle: {
-    greeting: 1.3,
-    arithmetic: 1.3,
-    classify: 3,
-    extract: 2.6,
-    lists: 2,
-    'tool-call': 3,
-  },
 }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { mix: { type: 'string', default: 'train' } },
+  options: { mix: { type: 'string', default: 'train' }, from: { type: 'string', default: '0' } },
 })
 const [file = '', count = ''] = positionals
 const factors = mixes[values.mix]
-if (file === '' || !/^\d+$/.test(count) || factors === undefined) {
-  throw new Error(`Usage: node starter/generate.ts <file> <examples> [--mix ${Object.keys(mixes).join('|')}]`)
+if (file === '' || !/^\d+$/.test(count) || !/^\d+$/.test(values.from) || factors === undefined) {
+  throw new Error(
+    `Usage: node starter/generate.ts <file> <examples> [--mix ${Object.keys(mixes).join('|')}] [--from N]`,
+  )
 }
 
 const output = createWriteStream(file)
 const weights = skills.map((skill) => [skill, skill.weight * (factors[skill.name] ?? 1)] as const)
-for (let index = 0; index < Number(count); index += 1) {
+for (let index = Number(values.from); index < Number(values.from) + Number(count); index += 1) {
   const random = new Random(`${values.mix} ${index}`)
   const skill = random.weighted(weights)
   const conversation =

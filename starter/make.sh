@@ -11,11 +11,12 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 python="$folder/environment/bin/python"
 
+# A script of the repository, by its path there.
 run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 
 # Text of a mix, in so many conversations.
 text() {
-  [ -f "$folder/$1.jsonl" ] || { run "$here/generate.ts" "$folder/$1.part" $(($2 / part)) --mix "$1" && mv "$folder/$1.part" "$folder/$1.jsonl"; }
+  [ -f "$folder/$1.jsonl" ] || { run starter/generate.ts "$folder/$1.part" $(($2 / part)) --mix "$1" && mv "$folder/$1.part" "$folder/$1.jsonl"; } || exit 1
 }
 
 rows() {
@@ -33,4 +34,4 @@ steps=$((3250 / part))
 "$python" "$here/train.py" "$folder/train.npz" "$folder/starter.pt" --steps $steps --until $((1050 / part))
 "$python" "$here/train.py" "$folder/drill.npz" "$folder/starter.pt" --steps $steps --falling 0.5 --peak 0.8
 "$python" "$here/export.py" "$folder/starter.pt" "$folder/tokenizer.json" "$here/template.jinja" "$folder/starter.gguf"
-run "$here/evaluate.ts" "$folder/starter.gguf" $((200 / part))
+run starter/evaluate.ts "$folder/starter.gguf" $((200 / part))

@@ -1,17 +1,17 @@
-"""The mean of two checkpoints of one training, better than either: `python mean.py <one.pt> <other.pt> <mean.pt>`."""
+"""The mean of checkpoints that were trained one from the other, better than any: `python mean.py <mean.pt> <one.pt> <other.pt> …`."""
 
 import sys
 
 import torch
 
 
-def main(one_file: str, other_file: str, mean_file: str) -> None:
-    one, other = (torch.load(file, map_location="cpu") for file in (one_file, other_file))
+def main(mean_file: str, *files: str) -> None:
+    states = [torch.load(file, map_location="cpu") for file in files]
     weights = {
-        name: (weight + other["model"][name]) / 2 if weight.is_floating_point() else weight
-        for name, weight in one["model"].items()
+        name: sum(state["model"][name] for state in states) / len(states) if weight.is_floating_point() else weight
+        for name, weight in states[0]["model"].items()
     }
-    torch.save({"model": weights, "step": max(one["step"], other["step"])}, mean_file)
+    torch.save({"model": weights, "step": max(state["step"] for state in states)}, mean_file)
 
 
 if __name__ == "__main__":
