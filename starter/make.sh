@@ -16,7 +16,7 @@ run() { node "$here/../bin/odyssey.cjs" --run "$@"; }
 
 # Text of a mix, in so many conversations.
 text() {
-  [ -f "$folder/$1.jsonl" ] || { run starter/generate.ts "$folder/$1.part" $(($2 / part)) --mix "$1" && mv "$folder/$1.part" "$folder/$1.jsonl"; } || exit 1
+  [ -f "$folder/$1.jsonl" ] || { run starter/generate.ts "$folder/$1.part" "$2" --mix "$1" && mv "$folder/$1.part" "$folder/$1.jsonl"; } || exit 1
 }
 
 rows() {
@@ -25,8 +25,10 @@ rows() {
 
 [ -x "$python" ] || python3 -m venv "$folder/environment"
 "$python" -m pip install --quiet --requirement "$here/requirements.txt"
-text train 150000
-text drill 78000
+# The vocabulary is learned from 60,000, and has its full size only then.
+size=$((150000 / part))
+text train $((size > 60000 ? size : 60000))
+text drill $((78000 / part))
 [ -f "$folder/tokenizer.json" ] || "$python" "$here/tokenizer.py" "$folder/train.jsonl" "$folder/tokenizer.json"
 rows train
 rows drill

@@ -90,6 +90,8 @@ def main(text_file: str, tokenizer_file: str) -> None:
         # Last in order: by then the word itself is whole, or in pieces of which only the first is joined.
         merges.append((SPACE, word))
         vocabulary[SPACE + word] = len(vocabulary)
+    if len(vocabulary) != VOCABULARY:
+        raise SystemExit(f"The text has words for {len(vocabulary)} tokens only, not for {VOCABULARY}.")
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     tokenizer.add_special_tokens(CONTROL + MARKS)
     tokenizer.pre_tokenizer = cut(WORDS)
