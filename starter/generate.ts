@@ -44,7 +44,8 @@ if (file === '' || !/^\d+$/.test(count) || !/^\d+$/.test(values.from) || factors
 
 const output = createWriteStream(file)
 const weights = skills.map((skill) => [skill, skill.weight * (factors[skill.name] ?? 1)] as const)
-for (let index = Number(values.from); index < Number(values.from) + Number(count); index += 1) {
+const first = Number(values.from)
+for (let index = first; index < first + Number(count); index += 1) {
   const random = new Random(`${values.mix} ${index}`)
   const skill = random.weighted(weights)
   const conversation =
