@@ -15,7 +15,7 @@ const engine = z.strictObject({
   gpu: z.enum(['auto', 'off', 'cuda', 'vulkan', 'metal']).default('auto'),
   /** Answers generated at the same time per loaded file; null chooses by memory, 8 at most. */
   slots: z.int().min(1).max(256).nullable().default(null),
-  /** Null takes one thread per core, and a single one for very small weights. */
+  /** Never more than there are processors; null leaves one to the service, and takes a single one for very small weights. */
   threads: z.int().min(1).max(1_024).nullable().default(null),
   /** The most one conversation may hold in memory; the weights' own window wins where it is smaller. */
   windowTokensMax: z.int().min(512).max(1_000_000).default(1_000_000),

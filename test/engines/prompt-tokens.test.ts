@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
-import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
+import {
+  createPromptBuilder,
+  describeToken,
+  type PromptBuilder,
+} from '../../src/engines/llama/child/prompt/prompt-builder.ts'
 import { commonPrefix } from '../../src/engines/llama/child/prompt-cache/token-list.ts'
 import { boundaryTexts, createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
 import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
@@ -92,7 +96,7 @@ test('a token is placed rightly behind text that only looks like control tokens'
     [3, [strange, 'One thing.', 'An end.']],
   ] as const) {
     const prompt = await prompts.build(blocks(...texts))
-    assert.equal(prompt.describe(commonPrefix(held.tokens, prompt.tokens)), `user message 1, block ${at}`)
+    assert.equal(describeToken(prompt, commonPrefix(held.tokens, prompt.tokens)), `user message 1, block ${at}`)
   }
 })
 

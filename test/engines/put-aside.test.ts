@@ -58,8 +58,7 @@ test('a prompt that begins like one that is under way is copied from it', async 
 const never = new AbortController().signal
 
 test('a prompt whose computing was broken off goes on from there', async (t) => {
-  const batchTokens = 128
-  const engine = open(t, { slots: 1, cacheBytesMax: large, batchTokens })
+  const engine = open(t, { slots: 1, cacheBytesMax: large })
   const asked = { ...longPrompt(1, 3_000), outputTokensMax: 30 }
   const controller = new AbortController()
   const abort = async () => {
@@ -69,7 +68,7 @@ test('a prompt whose computing was broken off goes on from there', async (t) => 
   const second = await askEngine(engine, asked)
   const { reusedTokens, source } = second.cache
   ok(reusedTokens > 0 && reusedTokens < second.input - 1, `${reusedTokens} of ${second.input}`)
-  deepEqual([source, reusedTokens % batchTokens], ['slot', 0])
+  equal(source, 'slot')
   const cold = await askEngine(engine, { ...asked, ...tenant('org_cold') })
   deepEqual([cold.cache.reusedTokens, cold.blocks], [0, second.blocks])
 })

@@ -1,4 +1,4 @@
-import type { AnswerPlan } from '../../src/engines/llama/child/answer/answer-plan.ts'
+import type { AnswerPlan } from '../../src/engines/llama/prepared-text.ts'
 import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
 import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
 import { PromptCache } from '../../src/engines/llama/child/prompt-cache/prompt-cache.ts'

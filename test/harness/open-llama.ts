@@ -8,7 +8,10 @@ export const placeholderPath = fileURLToPath(new URL('../fixtures/weights/placeh
 type Settings = LlamaEngineOptions['settings']
 
 /** The real engine on the placeholder weights, with whatever a test wants different. */
-export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
+export function openLlama(
+  changes: Partial<Settings> = {},
+  onReady: LlamaEngineOptions['onReady'] = () => {},
+): LlamaEngine {
   return new LlamaEngine({
     settings: {
       weightsPath: placeholderPath,
@@ -25,7 +28,7 @@ export function openLlama(changes: Partial<Settings> = {}): LlamaEngine {
     },
     environment: { PATH: process.env['PATH'] ?? '', ...compileCache },
     clock: systemClock,
-    onReady: () => {},
+    onReady,
     onExit: () => {},
     onOutput: () => {},
   })

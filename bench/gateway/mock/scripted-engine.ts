@@ -1,10 +1,11 @@
-// An engine child that computes nothing: it speaks to the service as the real one does, and its
+// An engine child, and a text child, that compute nothing: it speaks to the service as the real one does, and its
 // answers come at the mock's pace. It is loaded before the real child's program, which then never
 // begins, because this module waits for ever.
 
 import type { GenerationEvent, Usage } from '../../../src/core/generation.ts'
 import { zeroUsage } from '../../../src/core/generation.ts'
-import type { FromChild, TaskId, ToChild } from '../../../src/engines/llama/ipc.ts'
+import type { FromChild, FromTextChild, TaskId, ToChild, ToTextChild } from '../../../src/engines/llama/ipc.ts'
+import type { PreparedText } from '../../../src/engines/llama/prepared-text.ts'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
 import { Pacer, type Due } from './pacer.ts'
 import { readPace } from './read-pace.ts'
@@ -21,16 +22,18 @@ const made = new Map<TaskId, number>()
 const pacer = new Pacer<Task>(readPace(), (due) => tell({ kind: 'events', batch: due.flatMap(eventsOf) }))
 let steps = 0
 
-process.on('message', (message: ToChild) => receive(message))
+process.on('message', (message: ToChild | ToTextChild) => receive(message))
 process.on('disconnect', () => process.exit(0))
 await new Promise(() => {})
 
-function receive(message: ToChild): void {
+function receive(message: ToChild | ToTextChild): void {
   switch (message.kind) {
     case 'load':
-      return tell({ kind: 'ready', windowTokens: 1_000_000, slots, takesTools: true })
+      return tell({ kind: 'ready', windowTokens: 1_000_000, slots, threads: 1, tokenBytesMax: 64, takesTools: true })
     case 'generate':
       return prepare(message)
+    case 'prepare':
+      return tell({ kind: 'text', id: message.id, text: textOf(countTokens(message.request)) })
     case 'begin':
       return begin(message.id, message.outputTokensMax)
     case 'count':
@@ -47,8 +50,15 @@ function receive(message: ToChild): void {
   }
 }
 
-function prepare({ id, request, awaitsTurn, headStart }: Generate): void {
-  const task = { id, inputTokens: countTokens(request), tokensMax: request.outputTokensMax }
+function textOf(tokens: number): PreparedText {
+  const nothing = { thinks: false, startsThinking: false, breakpoints: [], conversationLength: tokens, blocks: [] }
+  const plan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
+  return { prompt: { ...nothing, tokens: new Uint32Array(tokens) }, plan }
+}
+
+function prepare({ id, request, text, awaitsTurn, headStart }: Generate): void {
+  const inputTokens = text?.prompt.tokens.length ?? countTokens(request)
+  const task = { id, inputTokens, tokensMax: request.outputTokensMax }
   prepared.set(id, task)
   if (awaitsTurn) tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
   const takesHeadStart = headStart !== null && task.inputTokens <= headStart.inputTokensMax
@@ -102,6 +112,6 @@ function countTokens({ messages }: Generate['request']): number {
   return promptTokensOf(bytes)
 }
 
-function tell(message: FromChild): void {
+function tell(message: FromChild | FromTextChild): void {
   if (process.connected) process.send?.(message)
 }

@@ -47,8 +47,8 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
     settings: toLoadSettings(config, weightsPath),
     environment: config.childEnvironment,
     clock: systemClock,
-    onReady({ windowTokens, slots }) {
-      log().info({ window_tokens: windowTokens, slots }, 'engine ready')
+    onReady({ windowTokens, slots, threads }) {
+      log().info({ window_tokens: windowTokens, slots, threads }, 'engine ready')
       loaded.resolve()
       onChange()
     },

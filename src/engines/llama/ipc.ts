@@ -1,15 +1,19 @@
 import type { ApiErrorReason } from '../../core/error.ts'
 import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
+import type { PreparedText } from './prepared-text.ts'
 
-/** Names one generation or count between the service and its child. */
+/** Names one generation or count between the service and its children. */
 export type TaskId = number
 
+/** What the engine child is told. */
 export type ToChild =
   | { readonly kind: 'load'; readonly settings: LoadSettings }
   | {
       readonly kind: 'generate'
       readonly id: TaskId
       readonly request: EngineRequest
+      /** What the text child made of the request, whose messages are then left out; null for a short one. */
+      readonly text: PreparedText | null
       /** The child prepares it, says so, and waits for `begin`. */
       readonly awaitsTurn: boolean
       /** Where the prompt has no more tokens than these, it begins on these terms and does not wait. */
@@ -17,7 +21,6 @@ export type ToChild =
     }
   /** A prepared task may have a slot. */
   | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number | null }
-  | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
   | { readonly kind: 'abort'; readonly id: TaskId }
   /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
   | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }
@@ -27,11 +30,25 @@ export type ToChild =
   /** Save what is worth saving and end. */
   | { readonly kind: 'stop' }
 
+/** What the text child is told, which makes text into tokens and knows nothing but the vocabulary. */
+export type ToTextChild =
+  | { readonly kind: 'load'; readonly settings: LoadSettings }
+  /** Prepare a generation; a prompt beyond the window is refused. */
+  | { readonly kind: 'prepare'; readonly id: TaskId; readonly request: EngineRequest; readonly windowTokens: number }
+  | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
+  | { readonly kind: 'abort'; readonly id: TaskId }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'stop' }
+
 export type FromChild =
   | {
       readonly kind: 'ready'
       readonly windowTokens: number
       readonly slots: number
+      /** Processor threads that compute a step. */
+      readonly threads: number
+      /** No token of the vocabulary stands for more bytes. */
+      readonly tokenBytesMax: number
       /** The model's template can carry tool calls. */
       readonly takesTools: boolean
     }
@@ -41,9 +58,17 @@ export type FromChild =
   | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
   | { readonly kind: 'aborted'; readonly id: TaskId; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
-  | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
   /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean; readonly drafts: DraftCounts }
+
+export type FromTextChild =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'load-failed'; readonly message: string }
+  | { readonly kind: 'text'; readonly id: TaskId; readonly text: PreparedText }
+  | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
+  | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
+  /** `steps` grows with every portion of text. */
+  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
 
 export type HeadStart = { readonly inputTokensMax: number; readonly outputTokensMax: number }
 
@@ -71,18 +96,34 @@ export type LoadSettings = {
 /** Events a task may have on their way before its slot waits for the consumer. */
 export const eventsInFlightMax = 256
 
-const kinds: ReadonlySet<string> = new Set<FromChild['kind']>([
+const kindsFromChild: ReadonlySet<string> = new Set<FromChild['kind']>([
   'ready',
   'load-failed',
   'prepared',
   'events',
   'aborted',
   'failed',
+  'pong',
+])
+
+const kindsFromTextChild: ReadonlySet<string> = new Set<FromTextChild['kind']>([
+  'ready',
+  'load-failed',
+  'text',
   'counted',
+  'failed',
   'pong',
 ])
 
 /** A child that says something else is not to be trusted any more. */
 export function isFromChild(message: unknown): message is FromChild {
+  return isOfKinds(message, kindsFromChild)
+}
+
+export function isFromTextChild(message: unknown): message is FromTextChild {
+  return isOfKinds(message, kindsFromTextChild)
+}
+
+function isOfKinds(message: unknown, kinds: ReadonlySet<string>): boolean {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(String(message.kind))
 }

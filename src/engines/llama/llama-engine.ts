@@ -3,10 +3,16 @@ import { ApiError } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { DraftCounts, FromChild, LoadSettings, TaskId, ToChild } from './ipc.ts'
+import { isFromChild, type DraftCounts, type FromChild, type LoadSettings, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens } from './most-prompt-tokens.ts'
-import { Supervisor, type ChildReady } from './supervisor.ts'
+import type { PreparedText } from './prepared-text.ts'
+import { ReadyGate } from './ready-gate.ts'
+import { Supervisor } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
+import { TextChild } from './text-child.ts'
+import { charactersOf, isShort, leastPromptTokens } from './text-size.ts'
+
+type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 
 export type LlamaEngineOptions = {
   readonly settings: LoadSettings
@@ -19,8 +25,8 @@ export type LlamaEngineOptions = {
 
 /** How long a request waits for a child that is loading or restarting. */
 const readyWaitMsMax = 10_000
-/** A child that has not confirmed an abort by then no longer listens. */
-const abortWaitMsMax = 2_000
+/** How long after the engine is ready the process for long texts is started, if no long text has come before. */
+const textChildPauseMs = 3_000
 
 /** What sampling and grammars give for any weights. */
 const always: ReadonlySet<Feature> = new Set(['json-output', 'logprobs', 'logit-bias', 'output-min'])
@@ -28,34 +34,47 @@ const withTools: ReadonlySet<Feature> = new Set([...always, 'tools'])
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
-type Generating = { readonly request: EngineRequest; readonly signal: AbortSignal; readonly turn: Turn | undefined }
+type Generating = {
+  readonly request: EngineRequest
+  /** What was made of a long request beforehand. */
+  readonly text: PreparedText | null
+  readonly signal: AbortSignal
+  readonly turn: Turn | undefined
+}
 
 /** One try at a request. `isOver` says that the child is done with it. */
 type Attempt = { readonly task: Task; isOver: boolean; stopListening(): void }
 
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
-  readonly #clock: Clock
-  readonly #supervisor: Supervisor
+  readonly #supervisor: Supervisor<ToChild, FromChild>
+  readonly #texts: TextChild
+  readonly #gate: ReadyGate
   readonly #tasks = new Map<TaskId, Task>()
-  readonly #readyWaiters = new Set<() => void>()
   #lastId = 0
   #ready: ChildReady | null = null
   #isClosed = false
+  #cancelTextStart = () => {}
   #drafts: DraftCounts = noDrafts
   /** Those of children that have ended. */
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
-    this.#clock = options.clock
-    this.#supervisor = new Supervisor({
-      settings: options.settings,
-      environment: options.environment,
-      clock: options.clock,
+    const { settings, environment, clock, onOutput } = options
+    this.#texts = new TextChild({ settings, environment, clock, onOutput })
+    this.#gate = new ReadyGate(clock, readyWaitMsMax, () => (this.#isClosed ? 'stopped' : this.#supervisor.state))
+    this.#supervisor = new Supervisor<ToChild, FromChild>({
+      entry: new URL('./child/main.ts', import.meta.url),
+      savesAtStop: settings.cacheOnDisk !== null,
+      settings,
+      environment,
+      clock,
+      isMessage: isFromChild,
       onReady: (message) => {
         this.#ready = message
         options.onReady(message)
-        this.#wakeWaiters()
+        this.#gate.wake()
+        this.#cancelTextStart = clock.after(textChildPauseMs, () => this.#texts.start())
       },
       onMessage: (message) => this.#receive(message),
       onExit: (reason) => {
@@ -63,9 +82,9 @@ export class LlamaEngine implements Engine {
         this.#draftsBefore = sum(this.#draftsBefore, this.#drafts)
         this.#drafts = noDrafts
         options.onExit(reason)
-        this.#wakeWaiters()
+        this.#gate.wake()
       },
-      onOutput: options.onOutput,
+      onOutput,
     })
   }
 
@@ -74,8 +93,15 @@ export class LlamaEngine implements Engine {
     return this.#supervisor.pid
   }
 
+  /** That of the child for long texts, null while there is none. */
+  get textPid(): number | null {
+    return this.#texts.pid
+  }
+
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
-    let attempt = await this.#attempt({ request, signal, turn }, mostPromptTokens(request))
+    const text = isShort(request) ? null : await this.#prepareText(request, signal)
+    const generating = { request: text === null ? request : { ...request, messages: [] }, text, signal, turn }
+    let attempt = await this.#attempt(generating, text === null ? mostPromptTokens(request) : null)
     let crashes = 0
     try {
       // One loop for all attempts: through a generator for each, an event would pass two.
@@ -90,7 +116,7 @@ export class LlamaEngine implements Engine {
         throwIfRefused(news, signal)
         if (news.kind !== 'event') {
           crashes += task.isWaiting ? 0 : 1
-          attempt = await this.#attemptAgain(attempt, crashes, { request, signal, turn })
+          attempt = await this.#attemptAgain(attempt, crashes, generating)
           continue
         }
         // What was under way when the abort was sent is read to its end, for the counts alone.
@@ -105,19 +131,8 @@ export class LlamaEngine implements Engine {
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
-    const task = await this.#createTask(signal)
-    this.#send({ kind: 'count', id: task.id, request })
-    const abort = () => this.#supervisor.send({ kind: 'abort', id: task.id })
-    signal.addEventListener('abort', abort, { once: true })
-    try {
-      const news = await task.next()
-      if (news.kind === 'counted') return news.tokens
-      throwIfRefused(news, signal)
-      throw engineFailed()
-    } finally {
-      signal.removeEventListener('abort', abort)
-      this.#tasks.delete(task.id)
-    }
+    await this.#gate.pass(signal)
+    return this.#texts.count(request, signal)
   }
 
   status(): EngineStatus {
@@ -125,7 +140,7 @@ export class LlamaEngine implements Engine {
     let running = 0
     for (const task of this.#tasks.values()) if (task.hasStarted) running += 1
     return {
-      state: this.#isClosed || state === 'stopped' ? 'closed' : state,
+      state: this.#isClosed || state === 'stopped' ? 'closed' : this.#texts.isDown ? 'down' : state,
       windowTokens: this.#ready?.windowTokens ?? null,
       features: this.#ready?.takesTools === false ? always : withTools,
       running,
@@ -142,8 +157,22 @@ export class LlamaEngine implements Engine {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#wakeWaiters()
-    await this.#supervisor.stop()
+    this.#cancelTextStart()
+    this.#gate.wake()
+    await Promise.all([this.#supervisor.stop(), this.#texts.close()])
+  }
+
+  /** Has a long text made into tokens. What cannot fit by its size alone is refused before anything looks at it. */
+  async #prepareText(request: EngineRequest, signal: AbortSignal): Promise<PreparedText> {
+    await this.#gate.pass(signal)
+    const { windowTokens: loaded, tokenBytesMax } = this.#ready ?? { windowTokens: Infinity, tokenBytesMax: Infinity }
+    const windowTokens = Math.min(loaded, request.windowTokensMax)
+    const inputTokens = leastPromptTokens(request, tokenBytesMax)
+    if (inputTokens >= windowTokens) {
+      const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
+      throw new ApiError(reason, 'The prompt exceeds the context window.')
+    }
+    return this.#texts.prepare(request, windowTokens, signal)
   }
 
   async #createTask(
@@ -151,15 +180,11 @@ export class LlamaEngine implements Engine {
     turn: Turn | null = null,
     inputTokensMax: number | null = null,
   ): Promise<Task> {
-    await this.#untilReady(signal)
+    await this.#gate.pass(signal)
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
     const task = new Task(++this.#lastId, turn, inputTokensMax)
     this.#tasks.set(task.id, task)
     return task
-  }
-
-  #send(message: Extract<ToChild, { readonly request: EngineRequest }>): void {
-    this.#supervisor.sendText(message, countCharacters(message.request))
   }
 
   async #beginInTurn(task: Task, inputTokens: number): Promise<void> {
@@ -170,10 +195,11 @@ export class LlamaEngine implements Engine {
   }
 
   /** `inputTokensMax` is given for a first attempt at a short prompt, which may then begin before it is counted. */
-  async #attempt({ request, signal, turn }: Generating, inputTokensMax: number | null = null): Promise<Attempt> {
+  async #attempt({ request, text, signal, turn }: Generating, inputTokensMax: number | null = null): Promise<Attempt> {
     const task = await this.#createTask(signal, turn, inputTokensMax)
     const { id, headStart } = task
-    this.#send({ kind: 'generate', id, request, awaitsTurn: turn !== undefined, headStart })
+    const message = { kind: 'generate', id, request, text, awaitsTurn: turn !== undefined, headStart } as const
+    this.#supervisor.sendText(message, charactersOf(request.messages) + charactersOf(request.tools))
     return { task, isOver: false, stopListening: this.#abortOn(signal, task) }
   }
 
@@ -193,18 +219,16 @@ export class LlamaEngine implements Engine {
     if (this.#tasks.delete(task.id) && !isOver) this.#supervisor.send({ kind: 'abort', id: task.id })
   }
 
-  /** Has the child abort a task, and ends a child that does not. Returns the way to stop listening. */
+  /**
+   * Has the child abort a task. Returns the way to stop listening.
+   *
+   * A child that does not confirm is busy with a step or hangs; which of the two, the supervisor
+   * finds out. Killing it here would take the answers of all others with it.
+   */
   #abortOn(signal: AbortSignal, { id }: Task): () => void {
-    let cancelGrace = () => {}
-    const abort = () => {
-      this.#supervisor.send({ kind: 'abort', id })
-      cancelGrace = this.#clock.after(abortWaitMsMax, () => this.#supervisor.kill())
-    }
+    const abort = () => this.#supervisor.send({ kind: 'abort', id })
     signal.addEventListener('abort', abort, { once: true })
-    return () => {
-      cancelGrace()
-      signal.removeEventListener('abort', abort)
-    }
+    return () => signal.removeEventListener('abort', abort)
   }
 
   #reportTaken(task: Task): void {
@@ -221,44 +245,10 @@ export class LlamaEngine implements Engine {
       this.#tasks.get(message.id)?.tell(message)
     }
   }
-
-  /** Waits for a child that can take work. A child that keeps failing is refused at once. */
-  async #untilReady(signal: AbortSignal): Promise<void> {
-    const deadlineMs = this.#clock.monotonicMs() + readyWaitMsMax
-    while (this.#supervisor.state !== 'ready' && !signal.aborted) {
-      const waitMs = deadlineMs - this.#clock.monotonicMs()
-      if (this.#isClosed || this.#supervisor.state === 'down' || waitMs <= 0) throw notReady()
-      await this.#changeOfState(waitMs, signal)
-    }
-  }
-
-  #changeOfState(waitMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        cancel()
-        signal.removeEventListener('abort', done)
-        this.#readyWaiters.delete(done)
-        resolve()
-      }
-      const cancel = this.#clock.after(waitMs, done)
-      signal.addEventListener('abort', done, { once: true })
-      this.#readyWaiters.add(done)
-    })
-  }
-
-  #wakeWaiters(): void {
-    for (const wake of this.#readyWaiters) wake()
-  }
 }
 
 function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
   return { drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted }
-}
-
-function countCharacters({ messages }: EngineRequest): number {
-  let characters = 0
-  for (const { content } of messages) for (const block of content) if ('text' in block) characters += block.text.length
-  return characters
 }
 
 function throwIfRefused(news: TaskNews, signal: AbortSignal): void {
@@ -268,13 +258,6 @@ function throwIfRefused(news: TaskNews, signal: AbortSignal): void {
   if (!signal.aborted) return
   if (news.kind === 'crashed') throw new GenerationAborted(zeroUsage)
   if (news.kind === 'event' && news.event.type === 'finish') throw new GenerationAborted(news.event.usage)
-}
-
-function notReady(): ApiError {
-  return new ApiError(
-    { code: 'overloaded', retryAfterMs: 5_000 },
-    'The model is not ready yet. Please try again shortly.',
-  )
 }
 
 function engineFailed(): ApiError {

@@ -1,23 +1,44 @@
-// One child process per loaded file of weights. A native crash, an out-of-memory kill or a
-// stalled decode then costs the requests of that child and nothing else, and unloading gives
-// the memory back, which freeing inside the process does not.
+// Keeps one child process alive: the engine of a file of weights, or its text child. A native
+// crash, an out-of-memory kill or a stalled decode then costs the requests of that child and
+// nothing else, and unloading gives the memory back, which freeing inside the process does not.
 //
 //     loading → ready ──────────→ stopped
 //        └────────┴──→ (crash) → loading, or down after too many, and again after a growing pause
 
 import { fork, type ChildProcess } from 'node:child_process'
+import { setPriority } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
-import { isFromChild, type FromChild, type LoadSettings, type ToChild } from './ipc.ts'
+import type { LoadSettings } from './ipc.ts'
 
-export type ChildReady = Extract<FromChild, { kind: 'ready' }>
+/** What each kind of child says of itself; everything else is between it and its owner. */
+type Common =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'load-failed'; readonly message: string }
+  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
 
-export type SupervisorOptions = {
+type Message = { readonly kind: string }
+
+/** What each kind of child is told. */
+type Told =
+  | Message
+  | { readonly kind: 'resize-cache'; readonly bytesMax: number }
+  | { readonly kind: 'load'; readonly settings: LoadSettings }
+
+export type SupervisorOptions<From extends Message> = {
+  /** The child's program. */
+  readonly entry: URL
+  /** Whether the child may save before it ends. */
+  readonly savesAtStop: boolean
+  /** A child that leaves the processor to whoever else wants it. */
+  readonly yieldsProcessor?: boolean
   readonly settings: LoadSettings
   /** What the child may know of the service's environment: no secret is in it. */
   readonly environment: Readonly<Record<string, string>>
   readonly clock: Clock
-  onReady(ready: ChildReady): void
-  onMessage(message: FromChild): void
+  /** A child that says anything else is ended. */
+  isMessage(message: unknown): message is From
+  onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
+  onMessage(message: From): void
   /** The child is gone; whatever it was doing is lost. */
   onExit(reason: string): void
   /** A line the child wrote to its standard output or error. */
@@ -37,11 +58,14 @@ const pingIntervalMs = 1_000
 const crashesPerMinuteMax = 5
 const restartPauseMsMax = 60_000
 
+/** Where processors are short, such a child gets a third of what another process gets, and is still never starved. */
+const yieldingPriority = 5
+
 /** How long a child that is told to stop may go on saving. */
 const savingMsMax = 20_000
 
-export class Supervisor {
-  readonly #options: SupervisorOptions
+export class Supervisor<To extends Told, From extends Message> {
+  readonly #options: SupervisorOptions<From>
   #child: ChildProcess | null = null
   #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
   #crashTimes: number[] = []
@@ -52,7 +76,7 @@ export class Supervisor {
   #cancelRestart = () => {}
   #cacheBytesMax: number
 
-  constructor(options: SupervisorOptions) {
+  constructor(options: SupervisorOptions<From>) {
     this.#options = options
     this.#cacheBytesMax = options.settings.cacheBytesMax
     this.#launch()
@@ -66,12 +90,12 @@ export class Supervisor {
     return this.#child?.pid ?? null
   }
 
-  send(message: ToChild): void {
-    if (this.#child?.connected === true) this.#child.send(message)
+  send(message: To): void {
+    this.#tell(message)
   }
 
   /** Sends a message whose text the child will be busy with for a while. */
-  sendText(message: ToChild, characters: number): void {
+  sendText(message: To, characters: number): void {
     const from = Math.max(this.#patientUntilMs, this.#options.clock.monotonicMs())
     this.#patientUntilMs = from + characters * msPerCharacter
     this.send(message)
@@ -80,7 +104,7 @@ export class Supervisor {
   /** Tells this child, and each that comes after it. */
   resizeCache(bytesMax: number): void {
     this.#cacheBytesMax = bytesMax
-    this.send({ kind: 'resize-cache', bytesMax })
+    this.#tell({ kind: 'resize-cache', bytesMax })
   }
 
   /** Ends the child at once; it is restarted like after any crash. */
@@ -94,8 +118,8 @@ export class Supervisor {
     const child = this.#child
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
-    if (this.#options.settings.cacheOnDisk !== null) {
-      this.send({ kind: 'stop' })
+    if (this.#options.savesAtStop) {
+      this.#tell({ kind: 'stop' })
       const cancel = this.#options.clock.after(savingMsMax, () => child.kill('SIGKILL'))
       await exited
       return cancel()
@@ -105,7 +129,7 @@ export class Supervisor {
   }
 
   #launch(): void {
-    const child = fork(new URL('./child/main.ts', import.meta.url), {
+    const child = fork(this.#options.entry, {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...this.#options.environment },
@@ -123,23 +147,34 @@ export class Supervisor {
     })
     child.on('message', (message) => this.#receive(message))
     for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
-    this.send({ kind: 'load', settings: { ...this.#options.settings, cacheBytesMax: this.#cacheBytesMax } })
+    this.#tell({ kind: 'load', settings: { ...this.#options.settings, cacheBytesMax: this.#cacheBytesMax } })
+  }
+
+  #tell(message: Told): void {
+    if (this.#child?.connected === true) this.#child.send(message)
   }
 
   #receive(message: unknown): void {
-    if (!isFromChild(message)) {
-      this.kill()
-    } else if (message.kind === 'ready') {
+    if (!this.#options.isMessage(message)) return this.kill()
+    const common = message as Message as Common
+    if (common.kind === 'ready') {
       if (this.#state !== 'stopped') this.#state = 'ready'
       this.#canLoad = true
-      this.#options.onReady(message)
-    } else if (message.kind === 'load-failed') {
-      this.#options.onOutput(message.message)
+      this.#yieldProcessor()
+      this.#options.onReady(message as Extract<From, { readonly kind: 'ready' }>)
+    } else if (common.kind === 'load-failed') {
+      this.#options.onOutput(common.message)
       this.#canLoad = false
       this.kill()
     } else {
       this.#options.onMessage(message)
     }
+  }
+
+  /** Not before it is ready: until then others wait for it. */
+  #yieldProcessor(): void {
+    const pid = this.#child?.pid
+    if (this.#options.yieldsProcessor === true && pid !== undefined) setPriority(pid, yieldingPriority)
   }
 
   #ended(reason: string): void {
@@ -165,7 +200,7 @@ function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => n
   let heardAtMs = clock.monotonicMs() + launchMsMax - silenceMsMax
   let progressAtMs = heardAtMs
   let lastSteps = 0
-  child.on('message', (message: FromChild) => {
+  child.on('message', (message: Common) => {
     heardAtMs = clock.monotonicMs()
     if (message.kind !== 'pong') return
     if (!message.isBusy || message.steps !== lastSteps) progressAtMs = heardAtMs
@@ -176,7 +211,7 @@ function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => n
     const now = clock.monotonicMs()
     if (now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax || now - progressAtMs > stepMsMax)
       child.kill('SIGKILL')
-    else if (child.connected) child.send({ kind: 'ping' } satisfies ToChild)
+    else if (child.connected) child.send({ kind: 'ping' })
     cancel = clock.after(pingIntervalMs, tick)
   }
   tick()

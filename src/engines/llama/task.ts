@@ -8,7 +8,6 @@ import { eventsInFlightMax, type HeadStart, type TaskId } from './ipc.ts'
 export type TaskNews =
   | { readonly kind: 'prepared'; readonly inputTokens: number }
   | { readonly kind: 'event'; readonly event: GenerationEvent }
-  | { readonly kind: 'counted'; readonly tokens: number }
   | { readonly kind: 'aborted'; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly reason: ApiErrorReason; readonly message: string }
   | { readonly kind: 'crashed' }
@@ -18,7 +17,7 @@ export type TaskNews =
 /** The child may run ahead by `eventsInFlightMax`, so it must hear of what was taken well before that. */
 const reportSize = eventsInFlightMax / 4
 
-/** The service's side of one generation or count. */
+/** The service's side of one generation. */
 export class Task {
   readonly id: TaskId
   /** On what terms the child may begin without another word; null where it waits for one. */

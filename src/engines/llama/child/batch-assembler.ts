@@ -1,5 +1,6 @@
 import type { LogitIndex, Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
+import { PromptPace } from './prompt-pace.ts'
 import { draftTogether } from './speculation/draft-together.ts'
 import type { Task } from './task.ts'
 
@@ -17,11 +18,15 @@ const nothing = new Uint32Array()
 export class BatchAssembler {
   readonly #native: Native
   readonly #cache: Pick<PromptCache, 'tokensOf' | 'untilCheckpoint'>
+  readonly #pace: PromptPace
   #drafted = 0
+  /** Prompt tokens in the batch that was assembled last. */
+  #promptTokens = 0
 
   constructor(native: Native, cache: Pick<PromptCache, 'tokensOf' | 'untilCheckpoint'>) {
     this.#native = native
     this.#cache = cache
+    this.#pace = new PromptPace(native.batchTokens)
   }
 
   /** Tokens that were guessed so far. */
@@ -29,19 +34,35 @@ export class BatchAssembler {
     return this.#drafted
   }
 
+  /** Tells how long the batch that was assembled last took to decode. */
+  measure(ms: number): void {
+    this.#pace.measure(this.#promptTokens, ms)
+  }
+
   /** Running answers get their token first; prompts share the rest of the batch evenly. */
   assemble(tasks: readonly TaskInSlot[]): Chunk[] {
-    const { context, batchTokens } = this.#native
+    const { context } = this.#native
     const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
-    const share = prompts === 0 ? 1 : Math.max(1, Math.floor((batchTokens - (tasks.length - prompts)) / prompts))
+    const share = prompts === 0 ? 1 : this.#promptShare(prompts, tasks.length - prompts)
     const drafts = prompts === 0 && this.#native.draftTokensMax > 0 ? this.#draft(tasks) : []
     const shares = tasks.map(({ task, slot }, index): Share => {
       const until = this.#cache.untilCheckpoint(slot) ?? share
       const tokens = task.pending.subarray(0, Math.min(share, until))
       return { task, slot, tokens, draft: drafts[index] ?? nothing }
     })
+    this.#promptTokens = tasks.reduce(
+      (sum, { task }, index) => sum + (task.pending.length > 1 ? (shares[index]?.tokens.length ?? 0) : 0),
+      0,
+    )
     context.initBatch(shares.reduce((sum, { tokens, draft }) => sum + tokens.length + draft.length, 0))
     return shares.map((one) => this.#addToBatch(one))
+  }
+
+  /** Where answers must be reproducible, a prompt is computed in portions that no clock decides on. */
+  #promptShare(prompts: number, answers: number): number {
+    const { batchTokens, isReproducible } = this.#native
+    const room = batchTokens - answers
+    return Math.max(1, Math.floor((isReproducible ? room : Math.min(room, this.#pace.tokensMax)) / prompts))
   }
 
   #addToBatch(share: Share): Chunk {

@@ -7,7 +7,8 @@
 // Where answers repeat a text, tokens are guessed and decoded behind the one token. Each that is
 // then chosen as guessed need not be decoded any more; what follows another one is taken back.
 //
-// Between two steps the loop is at rest, so an abort takes effect within one step.
+// An abort is confirmed at once, with what the answer had come to. Between two steps the loop
+// is at rest; there the slot of an aborted task becomes free.
 
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
@@ -67,15 +68,14 @@ export class DecodeLoop {
     this.#wake()
   }
 
+  /** Nothing that is made of the task after this is told or counted. */
   abort(id: TaskId): void {
     const task = this.#find(id)
-    if (task === undefined) return
+    if (task === undefined || task.isAborted) return
     task.isAborted = true
     const index = this.#waiting.indexOf(task)
-    if (index !== -1) {
-      this.#waiting.splice(index, 1)
-      this.#output.aborted(id, zeroUsage)
-    }
+    if (index !== -1) this.#waiting.splice(index, 1)
+    this.#output.aborted(id, this.#slots.includes(task) ? task.writer.usage() : zeroUsage)
     this.#wake()
   }
 
@@ -133,11 +133,7 @@ export class DecodeLoop {
   }
 
   #dropAborted(): void {
-    for (const task of this.#slots) {
-      if (task === null || !task.isAborted) continue
-      this.#release(task)
-      this.#output.aborted(task.id, task.writer.usage())
-    }
+    for (const task of this.#slots) if (task?.isAborted === true) this.#release(task)
   }
 
   async #fillSlots(): Promise<void> {
@@ -164,13 +160,14 @@ export class DecodeLoop {
 
   /** A prompt that waits for another one to be computed is asked again after the next step. */
   #putBack(task: Task, index: number): void {
-    if (task.isAborted) this.#output.aborted(task.id, zeroUsage)
-    else this.#waiting.splice(index, 0, task)
+    if (!task.isAborted) this.#waiting.splice(index, 0, task)
   }
 
   async #step(): Promise<void> {
     const chunks = this.#batches.assemble(this.#tasksOfStep())
+    const startedMs = performance.now()
     await this.#native.context.decodeBatch()
+    this.#batches.measure(performance.now() - startedMs)
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
       this.#cache.extend(slot, tokens)
@@ -204,6 +201,7 @@ export class DecodeLoop {
     let accepted = 0
     try {
       for (const logit of logits) {
+        if (task.isAborted) break
         const reason = await advanceAnswer(task, logit)
         if (reason !== null) this.#end(task, reason)
         const isDrafted = task.pending.length === 1 && task.pending[0] === draft[accepted]
@@ -243,6 +241,7 @@ export class DecodeLoop {
   }
 
   #collect(task: Task): void {
+    if (task.isAborted) return void task.events.splice(0)
     task.eventsInFlight += task.events.length
     for (const event of task.events.splice(0)) this.#outbox.push([task.id, event])
   }

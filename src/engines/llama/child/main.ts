@@ -4,41 +4,29 @@
 import { statSync } from 'node:fs'
 
 import { toApiError } from '../../../core/error.ts'
-import { zeroUsage, type EngineRequest } from '../../../core/generation.ts'
+import { zeroUsage } from '../../../core/generation.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import { compileChatTemplate } from '../../../prompts/chat-template.ts'
-import { probeTemplate, type ThinkingTags } from '../../../prompts/probe-template.ts'
-import { deriveToolFormat } from '../../../prompts/tool-format/derive-tool-format.ts'
-import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
-import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { loadNative, openLibrary, releaseOf, type Native } from './native.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
-import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
-import { refuseUnknownTokens } from './prompt/refuse-unknown-tokens.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
 import { createTask, limitOutput, type Task, type TaskContext } from './task.ts'
-import { boundaryTexts, createVocabulary } from './vocabulary.ts'
+import { createTextTools, prepareText, type TextTools } from './text-tools.ts'
 import { warmUp } from './warm-up.ts'
 
-type Asked = { readonly id: TaskId; readonly request: EngineRequest }
 type AskedToGenerate = Extract<ToChild, { kind: 'generate' }>
 type Loaded = {
   readonly loop: DecodeLoop
-  readonly prompts: PromptBuilder
+  readonly tools: TextTools
   readonly context: TaskContext
   resizeCache(bytesMax: number): void
 }
 
 /** What outlives the process. */
 type Kept = { readonly disk: DiskCache; readonly readAhead: ReadAhead }
-
-/** For weights that bring no template of their own. */
-const plainTemplate =
-  '{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}'
 
 function send(message: FromChild): void {
   process.send?.(message)
@@ -61,8 +49,6 @@ class EngineChild {
         return void this.#prepare(message.id, (loaded) => this.#submit(message, loaded))
       case 'begin':
         return this.#begin(message)
-      case 'count':
-        return void this.#prepare(message.id, (loaded) => this.#count(message, loaded))
       case 'abort':
         return this.#abort(message.id)
       case 'taken':
@@ -90,10 +76,11 @@ class EngineChild {
       const native = await loadNative(settings, library)
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
       this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
-      await warmUp(native, this.#loaded.context.vocabulary, this.#loaded.prompts)
-      const { windowTokens, slots } = native
-      const takesTools = this.#loaded.context.toolFormat !== null
-      send({ kind: 'ready', windowTokens, slots, takesTools })
+      const { vocabulary, toolFormat, prompts } = this.#loaded.tools
+      await warmUp(native, vocabulary, prompts)
+      const { windowTokens, slots, threads } = native
+      const { tokenBytesMax } = vocabulary
+      send({ kind: 'ready', windowTokens, slots, threads, tokenBytesMax, takesTools: toolFormat !== null })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })
       return
@@ -115,16 +102,14 @@ class EngineChild {
   }
 
   async #submit(
-    { id, request, awaitsTurn, headStart }: AskedToGenerate,
-    { loop, prompts, context }: Loaded,
+    { id, request, text, awaitsTurn, headStart }: AskedToGenerate,
+    { loop, tools, context }: Loaded,
   ): Promise<void> {
-    refuseUnknownTokens(request.sampling, context.native.vocabularySize)
-    const plan = planAnswer(request, context.toolFormat)
-    const prompt = await prompts.build(request, { opensThinking: plan.forced !== null })
+    const prepared = text ?? (await prepareText(request, tools))
     if (!this.#preparing.has(id)) return
-    const task = createTask(id, { request, prompt, plan }, context)
+    const task = createTask(id, { request, ...prepared }, context)
     if (!awaitsTurn) return loop.submit(task)
-    const inputTokens = prompt.tokens.length
+    const inputTokens = prepared.prompt.tokens.length
     send({ kind: 'prepared', id, inputTokens })
     this.#prepared.set(id, task)
     if (headStart !== null && inputTokens <= headStart.inputTokensMax) this.#begin({ id, ...headStart })
@@ -137,13 +122,7 @@ class EngineChild {
     this.#loaded?.loop.submit(task)
   }
 
-  /** A count is of the prompt alone: no grammar is made for an answer that nobody will write. */
-  async #count({ id, request }: Asked, { prompts, context }: Loaded): Promise<void> {
-    const { tokens } = await prompts.build(request, { opensThinking: forcesAnswer(request, context.toolFormat) })
-    if (this.#preparing.has(id)) send({ kind: 'counted', id, tokens: tokens.length })
-  }
-
-  /** Building a prompt takes a while where it is long; `work` looks whether the task was aborted meanwhile. */
+  /** `work` looks whether the task was aborted meanwhile. */
   async #prepare(id: TaskId, work: (loaded: Loaded) => Promise<void>): Promise<void> {
     this.#preparing.add(id)
     try {
@@ -172,14 +151,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 process.on('message', (message: ToChild) => child.receive(message))
 
 function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {
-  const template = compileChatTemplate(native.chatTemplate ?? plainTemplate, boundaryTexts(native.vocabulary))
-  const traits = probeTemplate(template)
-  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
-  const vocabulary = createVocabulary(native.vocabulary, {
-    size: native.vocabularySize,
-    markup: markupOf(traits.thinkingTags, toolFormat, template.source),
-    templateSource: template.source,
-  })
+  const tools = createTextTools(native)
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
   const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)
@@ -193,9 +165,9 @@ function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loa
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
   })
-  const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
+  const { vocabulary, tags, toolFormat } = tools
   const resizeCache = (bytesMax: number) => store.resize(bytesToKeep(bytesMax))
-  return { loop, prompts, resizeCache, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat } }
+  return { loop, tools, resizeCache, context: { native, vocabulary, tags, toolFormat } }
 }
 
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
@@ -205,18 +177,4 @@ function openKept({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings, re
   const fingerprint = `${weightsPath} ${size} ${mtimeMs} ${release}`
   const disk = createDiskCache({ ...cacheOnDisk, fingerprint, nowMs: Date.now })
   return { disk, readAhead: new ReadAhead(disk) }
-}
-
-/** Texts in which control tokens are markers that have to be read: those of thinking and of calls. */
-function markupOf(tags: ThinkingTags | null, format: ToolFormat | null, source: string): string[] {
-  const thinking = tags === null ? [] : [tags.open, tags.close]
-  if (format === null) return thinking
-  // Of the notations that were not derived, the template alone knows the markers.
-  const isDerived = ['envelope', 'marked', 'tagged'].includes(format.notation.kind)
-  return [...thinking, ...(isDerived ? stringsIn(format) : [source])]
-}
-
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }

@@ -3,8 +3,10 @@
 // gives one loop that knows every slot, can stop between any two steps and adds no
 // round trip. The members used are those of the exact version pinned in package.json.
 
+import { availableParallelism } from 'node:os'
 import { getLlama, LlamaLogLevel, type Llama, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
 import type { LoadSettings } from '../ipc.ts'
+import { chooseThreads } from './choose-threads.ts'
 import {
   createSequenceMemory,
   type NativeCheckpoint,
@@ -65,16 +67,22 @@ export interface NativeVocabulary {
   shouldPrependBosToken(): boolean
 }
 
-export type Native = {
-  readonly context: NativeContext
-  readonly memory: SequenceMemory
+/** What the weights say of text. */
+export type NativeText = {
   readonly vocabulary: NativeVocabulary
   readonly vocabularySize: number
   readonly chatTemplate: string | null
+}
+
+export type Native = NativeText & {
+  readonly context: NativeContext
+  readonly memory: SequenceMemory
   readonly slots: number
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
   readonly batchTokens: number
+  /** Processor threads that compute a step, as the library has them. */
+  readonly threads: number
   readonly isReproducible: boolean
   /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
   readonly draftTokensMax: number
@@ -138,6 +146,8 @@ export function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> 
     skipDownload: true,
     logLevel: LlamaLogLevel.error,
     progressLogs: false,
+    // The library would allow itself four threads where there are fewer processors.
+    maxThreads: availableParallelism(),
   })
 }
 
@@ -161,12 +171,11 @@ export async function loadNative(settings: LoadSettings, library?: Llama): Promi
       isRecurrent: model.fileInsights.isRecurrent || model.fileInsights.isHybrid,
       slotTokensMax: context.contextSize,
     }),
-    vocabulary: internals.model._model,
-    vocabularySize: model.fileInfo.metadata.tokenizer?.ggml?.tokens?.length ?? countTokens(model),
-    chatTemplate: model.fileInfo.metadata.tokenizer?.chat_template ?? null,
+    ...textOf(model),
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
+    threads: context.currentThreads,
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
     createSampler: () => new bindings.AddonSampler(internals.model._model),
@@ -180,6 +189,22 @@ export async function loadNative(settings: LoadSettings, library?: Llama): Promi
       bindings.AddonSampler.acceptGrammarEvaluationStateToken(state, token)
       return true
     },
+  }
+}
+
+/** Loads what the weights say of text, and none of the weights. */
+export async function loadText({ weightsPath }: Pick<LoadSettings, 'weightsPath'>): Promise<NativeText> {
+  const llama = await openLibrary({ gpu: 'off' })
+  return textOf(await llama.loadModel({ modelPath: weightsPath, vocabOnly: true }))
+}
+
+function textOf(model: LlamaModel): NativeText {
+  const { _model: vocabulary } = model as unknown as Internals['model']
+  const { tokenizer } = model.fileInfo.metadata
+  return {
+    vocabulary,
+    vocabularySize: tokenizer?.ggml?.tokens?.length ?? countTokens(model),
+    chatTemplate: tokenizer?.chat_template ?? null,
   }
 }
 
@@ -204,22 +229,16 @@ function withMeasuring(context: LibraryContext): NativeContext {
   }
 }
 
-/**
- * A step of a model this small is over before a second thread has woken up, and on a
- * busy machine the threads then mostly wait for each other: measured 3 to 2,800 tokens/s.
- */
-const singleThreadedBytesMax = 64 * 1024 * 1024
-
 async function createContext(model: LlamaModel, settings: LoadSettings): Promise<LlamaContext> {
   const windowTokens = Math.min(model.trainContextSize, settings.windowTokensMax)
-  const threads = settings.threads ?? (model.size <= singleThreadedBytesMax ? 1 : null)
+  const threads = chooseThreads({ threads: settings.threads, weightsBytes: model.size })
   let slots = settings.slots ?? slotsDefault
   for (;;) {
     const context = await model.createContext({
       sequences: slots,
       contextSize: { max: windowTokens },
       batchSize: settings.batchTokens,
-      ...(threads !== null && { threads }),
+      threads,
     })
     const isRoomy = context.contextSize >= Math.min(windowTokens, comfortableWindowTokens)
     if (settings.slots !== null || slots === 1 || isRoomy) return context

@@ -2,14 +2,14 @@ import { ApiError } from '../../../core/error.ts'
 import type { EngineRequest, GenerationEvent } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../prompts/probe-template.ts'
 import type { TaskId } from '../ipc.ts'
+import type { PreparedText, Prompt } from '../prepared-text.ts'
 import { createToolCallParser } from '../../../prompts/tool-format/parse-tool-calls.ts'
 import type { ToolFormat } from '../../../prompts/tool-format/tool-format.ts'
-import type { AnswerPlan } from './answer/answer-plan.ts'
 import { AnswerWriter } from './answer/answer-writer.ts'
 import type { Native } from './native.ts'
 import type { PromptToPlace } from './prompt-cache/find-candidates.ts'
 import type { Placement } from './prompt-cache/prompt-cache.ts'
-import type { Prompt } from './prompt/prompt-builder.ts'
+import { describeToken } from './prompt/prompt-builder.ts'
 import { Speculator } from './speculation/speculator.ts'
 import { Steering } from './sampling/steering.ts'
 import { TokenChooser } from './sampling/token-chooser.ts'
@@ -29,7 +29,7 @@ export type Task = {
   mustCloseThinking(): boolean
   /** What the writer has produced and the loop has not sent yet. */
   readonly events: GenerationEvent[]
-  readonly prompt: PromptToPlace & { describe(token: number): string }
+  readonly prompt: PromptToPlace & Pick<Prompt, 'blocks'>
   /** Tokens that the slot has yet to compute, and the position of the first of them. */
   pending: Uint32Array
   position: number
@@ -49,7 +49,7 @@ export type TaskContext = {
 }
 
 /** A request with what was worked out for it. */
-type PlannedRequest = { readonly request: EngineRequest; readonly prompt: Prompt; readonly plan: AnswerPlan }
+type PlannedRequest = PreparedText & { readonly request: EngineRequest }
 
 /** Checks that the prompt fits and sets the task up. Throws `context-exceeded` with the exact numbers. */
 export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest, context: TaskContext): Task {
@@ -115,6 +115,6 @@ export function beginTask(task: Task, { reused, source, differsAt }: Placement):
   task.chooser = chooser
   if (task.writer.isAnswering) task.steering.beginAnswer(chooser)
   else task.steering.beginThinking(chooser)
-  const differs = differsAt === null ? null : { atToken: differsAt, in: task.prompt.describe(differsAt) }
+  const differs = differsAt === null ? null : { atToken: differsAt, in: describeToken(task.prompt, differsAt) }
   task.writer.start({ source, reusedTokens: reused, differs })
 }

@@ -6,14 +6,22 @@ const attribute = { unknown: 1, control: 8, userDefined: 16, byte: 32 }
 /** llama.cpp's vocabulary types whose pieces write a space as U+2581. */
 const spacedVocabularyTypes: ReadonlySet<number> = new Set([1, 4])
 const bytePairVocabularyType = 2
+/** Those that look at a text as a whole, to choose its pieces or to tidy up its white space. */
+const wholeTextVocabularyTypes: ReadonlySet<number> = new Set([3, 4])
+/** A byte that is no text and so becomes a token by itself. */
+const anchor = '\u0001'
 
 export interface Vocabulary {
   /** Tokens of plain text; control tokens written in it stay text. */
   tokenize(text: string): Uint32Array
   /** Tokens of markup, special ones included. */
   tokenizeMarkup(text: string): Uint32Array
-  /** Whether a long text may be tokenized in parts that are cut between words. */
-  readonly cutsBetweenWords: boolean
+  /** Tokens of text that goes on behind other text: nothing is put in front of it. */
+  tokenizeFollowing(text: string): Uint32Array
+  /** Whether a text may be tokenized in parts. */
+  readonly takesParts: boolean
+  /** No token stands for more bytes. */
+  readonly tokenBytesMax: number
   /** The exact bytes a token stands for; control tokens stand for none. */
   bytesOf(token: number): Uint8Array
   /** The token that stands for one byte alone, where there is one. */
@@ -40,7 +48,11 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
   const hidden = new Set<number>()
   const endTokens: number[] = []
   const byteTokens = new Map<number, number>()
+  let tokenBytesMax = 1
   for (let token = 0; token < options.size; token++) {
+    // In no notation has a token fewer bytes written down than it stands for.
+    if (Buffer.byteLength(native.getTokenString(token)) > tokenBytesMax)
+      tokenBytesMax = Math.max(tokenBytesMax, tokenBytes(native, token).length)
     if (native.isEogToken(token)) endTokens.push(token)
     const attributes = native.getTokenAttributes(token)
     const byte = singleByte(native, token, attributes)
@@ -54,9 +66,16 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
   }
   const cache = new Map<number, Uint8Array>()
   const bos = native.tokenBos()
+  const tokenize = (text: string) => (text === '' ? new Uint32Array() : native.tokenize(text, false))
+  const before = spacedVocabularyTypes.has(native.getVocabularyType()) ? tokenize(anchor) : new Uint32Array()
 
   return {
-    tokenize: (text) => (text === '' ? new Uint32Array() : native.tokenize(text, false)),
+    tokenize,
+    tokenizeFollowing(text) {
+      if (text === '' || before.length === 0) return tokenize(text)
+      const tokens = tokenize(anchor + text)
+      return before.every((token, index) => tokens[index] === token) ? tokens.subarray(before.length) : tokenize(text)
+    },
     tokenizeMarkup: (text) => native.tokenize(text, true),
     bytesOf(token) {
       let bytes = cache.get(token)
@@ -70,8 +89,8 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
     endsGeneration: (token) => native.isEogToken(token),
     endTokens,
     specialTokens,
-    // A space belongs to the word behind it, and merges never reach from one word into the next.
-    cutsBetweenWords: native.getVocabularyType() === bytePairVocabularyType,
+    takesParts: !wholeTextVocabularyTypes.has(native.getVocabularyType()),
+    tokenBytesMax,
     bosToken: bos >= 0 ? bos : null,
     prependsBos: native.shouldPrependBosToken(),
   }

@@ -4,22 +4,9 @@ import { createGrammarBuilder, type GrammarBuilder } from '../../../../prompts/g
 import { SchemaFault } from '../../../../prompts/grammar/schema-fault.ts'
 import { toolCallGrammar, triggers } from '../../../../prompts/tool-format/tool-grammar.ts'
 import type { ToolFormat } from '../../../../prompts/tool-format/tool-format.ts'
+import type { AnswerPlan } from '../../prepared-text.ts'
 import { refuseSchema } from './refuse-schema.ts'
 import { toolRules } from './tool-rules.ts'
-
-/** What the answer must look like once thinking is over. */
-export type AnswerPlan = {
-  /** A grammar for the whole answer; null leaves it free. */
-  readonly forced: string | null
-  /** A grammar that holds from a marker on, which is part of it; what comes before the marker is free. */
-  readonly lazy: { readonly triggers: readonly string[]; readonly grammar: string } | null
-  /** Markup of calls is read as calls. */
-  readonly readsCalls: boolean
-  /** The answer is calls and nothing else. */
-  readonly isCallsOnly: boolean
-  /** Texts the answer must not contain: with these the model would begin a call that nobody wants. */
-  readonly banned: readonly string[]
-}
 
 const free: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
 

@@ -13,8 +13,7 @@ import { createThinkingSplitter, type SplitText } from '../../../../prompts/thin
 import type { ToolCallParser } from '../../../../prompts/tool-format/parse-tool-calls.ts'
 import type { ToolCallPart } from '../../../../prompts/tool-format/parsing/tool-call-part.ts'
 import { BlockWriter } from './block-writer.ts'
-import type { Breakpoint } from '../prompt-cache/find-candidates.ts'
-import type { Prompt } from '../prompt/prompt-builder.ts'
+import type { Breakpoint, Prompt } from '../../prepared-text.ts'
 import { TokenTextDecoder } from './token-text.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 

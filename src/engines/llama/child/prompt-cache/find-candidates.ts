@@ -1,3 +1,4 @@
+import type { Breakpoint } from '../../prepared-text.ts'
 import type { DiskCache, DiskEntry } from './disk-cache.ts'
 import { livePins, usableLength, type Pin } from './held-prefix.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
@@ -14,8 +15,6 @@ export type PromptToPlace = {
   /** Where the conversation ends and the markup begins that opens the answer: a next turn goes on from there. */
   readonly conversationLength: number
 }
-
-export type Breakpoint = { readonly length: number; readonly lifetimeMs: number }
 
 /** What a slot holds, or is computing. */
 export type Holding = {

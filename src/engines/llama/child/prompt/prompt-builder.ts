@@ -6,24 +6,12 @@ import type { TemplateTraits } from '../../../../prompts/probe-template.ts'
 import { shapeMessages } from '../../../../prompts/shape-messages.ts'
 import { toTemplateCalls } from '../../../../prompts/tool-format/to-template-calls.ts'
 import type { TemplateToolCall, ToolFormat } from '../../../../prompts/tool-format/tool-format.ts'
-import type { Breakpoint } from '../prompt-cache/find-candidates.ts'
+import type { Breakpoint, Prompt } from '../../prepared-text.ts'
 import { blocksOf, locateBlocks, type LocatedBlock } from './prompt-outline.ts'
-import { tokenizePieces, type TokenizedPrompt } from './prompt-tokens.ts'
+import { tokenizePieces, type Pause } from './prompt-tokens.ts'
+import type { TokensBefore } from './tokens-up-to.ts'
 import { modelSchema } from '../answer/tool-rules.ts'
 import type { Vocabulary } from '../vocabulary.ts'
-
-export type Prompt = {
-  readonly tokens: Uint32Array
-  readonly thinks: boolean
-  /** The prompt ends inside an open thinking block. */
-  readonly startsThinking: boolean
-  /** Prefixes the client asked to keep. */
-  readonly breakpoints: readonly Breakpoint[]
-  /** Tokens up to the end of the last message, without the markup that opens the answer. */
-  readonly conversationLength: number
-  /** The part of the request that a token belongs to, for people: `tool 1 (look_up)`, `user message 4, block 1`. */
-  describe(token: number): string
-}
 
 export interface PromptBuilder {
   /**
@@ -37,6 +25,8 @@ export interface PromptBuilder {
 export type PromptOptions = {
   /** Begins thinking where the template leaves that to the model: a grammar has to know where thinking ends. */
   readonly opensThinking?: boolean
+  /** Runs now and then while a long text is tokenized, is told of the tokens so far, and throws to end it. */
+  readonly pause?: Pause
 }
 
 export type PromptParts = {
@@ -50,7 +40,7 @@ export type PromptParts = {
 export function createPromptBuilder({ template, traits, toolFormat, vocabulary }: PromptParts): PromptBuilder {
   const controlTokens = createControlTokens(vocabulary.specialTokens)
 
-  async function build(request: EngineRequest, { opensThinking = false }: PromptOptions = {}): Promise<Prompt> {
+  async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
     const { messages, prefill } = splitPrefill(request)
     const marker = controlTokens.chooseMarker([JSON.stringify(request.tools), ...allTexts(request.messages)])
     const protect = (text: string) => controlTokens.protect(text, marker)
@@ -65,17 +55,20 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
       opensThinking,
     })
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    const tokenized = await tokenizePieces(controlTokens.split(rendered + protect(prefill ?? ''), marker), vocabulary)
+    const pieces = controlTokens.split(rendered + protect(prefill ?? ''), marker)
+    const tokenized = await tokenizePieces(pieces, vocabulary, pause)
     const conversation = rendered.replaceAll(marker, '')
     const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
-    const toContinue = { label: `assistant message ${request.messages.length}`, end: Infinity }
+    const ends = tokenized.tokensUpTo(blocks.map(({ end }) => end))
+    const toContinue = { label: `assistant message ${request.messages.length}`, endToken: tokenized.tokens.length }
+    const labelled = blocks.map(({ label }, index) => ({ label, endToken: ends[index]?.begun ?? 0 }))
     return {
       tokens: tokenized.tokens,
       thinks,
       startsThinking: thinks && opens,
-      breakpoints: toBreakpoints(blocks, tokenized),
-      conversationLength: tokenized.tokensIn(blocks.at(-1)?.end ?? 0),
-      describe: (token) => describeToken(token, prefill === null ? blocks : [...blocks, toContinue], tokenized),
+      breakpoints: toBreakpoints(blocks, ends),
+      conversationLength: ends.at(-1)?.whole ?? 0,
+      blocks: prefill === null ? labelled : [...labelled, toContinue],
     }
   }
 
@@ -84,19 +77,16 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
 
 const lifetimesMs = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const
 
-function toBreakpoints(blocks: readonly LocatedBlock[], { tokensIn }: TokenizedPrompt): Breakpoint[] {
-  return blocks.flatMap(({ end, lifetime }) => {
-    if (lifetime === null) return []
-    const length = tokensIn(end)
-    return length === 0 ? [] : [{ length, lifetimeMs: lifetimesMs[lifetime] }]
+function toBreakpoints(blocks: readonly LocatedBlock[], ends: readonly TokensBefore[]): Breakpoint[] {
+  return blocks.flatMap(({ lifetime }, index) => {
+    const length = ends[index]?.whole ?? 0
+    return lifetime === null || length === 0 ? [] : [{ length, lifetimeMs: lifetimesMs[lifetime] }]
   })
 }
 
-type Labelled = Pick<LocatedBlock, 'label' | 'end'>
-
-function describeToken(token: number, blocks: readonly Labelled[], { startOf }: TokenizedPrompt): string {
-  const start = startOf(token)
-  return blocks.find(({ end }) => end > start)?.label ?? 'the markup at the end'
+/** The part of the request that a token belongs to. */
+export function describeToken({ blocks }: Pick<Prompt, 'blocks'>, token: number): string {
+  return blocks.find(({ endToken }) => endToken > token)?.label ?? 'the markup at the end'
 }
 
 type TemplateMessages = Parameters<ChatTemplate['render']>[0]

@@ -1,96 +1,62 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PromptPiece } from '../../../../prompts/control-tokens.ts'
-import { commonPrefix } from '../prompt-cache/token-list.ts'
 import type { Vocabulary } from '../vocabulary.ts'
+import { cutText } from './cut-text.ts'
+import { tokensUpTo, type Part, type TokensBefore } from './tokens-up-to.ts'
 
 /** Tokens, and how they lie in the text they stand for, in which a special token has its name. */
 export type TokenizedPrompt = {
   readonly tokens: Uint32Array
-  /** How many tokens cover so many characters; one that reaches beyond them does not count. */
-  tokensIn(characters: number): number
-  /** The character with which a token begins. */
-  startOf(token: number): number
+  /** For places in the text, in ascending order: how many tokens lie before each. */
+  tokensUpTo(places: readonly number[]): TokensBefore[]
 }
 
-/** Of the slowest text measured this takes 30 ms. */
-const partCharactersMax = 65_536
+/** What runs between two portions of work; it throws where the work is no longer wanted. */
+export type Pause = (tokens: number) => Promise<unknown>
 
-/** Tokens that stand for one run of characters, whatever is around it. */
-type Part = { readonly text: string; readonly tokens: Uint32Array }
+/** As much text as takes a slow tokenizer 30 ms. */
+const portionCharacters = 32_768
 
-/** Tokenizes in parts, with pauses between them, so that running answers go on. */
-export async function tokenizePieces(pieces: readonly PromptPiece[], vocabulary: Vocabulary): Promise<TokenizedPrompt> {
+/** Tokenizes each character once, in parts, with pauses between them. */
+export async function tokenizePieces(
+  pieces: readonly PromptPiece[],
+  vocabulary: Vocabulary,
+  pause: Pause = () => setImmediate(),
+): Promise<TokenizedPrompt> {
   const parts: Part[] = []
   let sincePause = 0
+  let tokens = 0
   for (const part of toParts(pieces, vocabulary)) {
     parts.push(part)
+    tokens += part.tokens.length
     sincePause += part.text.length
-    if (sincePause < partCharactersMax) continue
+    if (sincePause < portionCharacters) continue
     sincePause = 0
-    await setImmediate()
+    await pause(tokens)
   }
   const { bosToken } = vocabulary
   const addsBos = vocabulary.prependsBos && bosToken !== null && parts[0]?.tokens[0] !== bosToken
   if (addsBos) parts.unshift({ text: '', tokens: Uint32Array.of(bosToken) })
   return {
-    tokens: concat(parts.map(({ tokens }) => tokens)),
-    tokensIn: (characters) => tokensIn(parts, characters, vocabulary),
-    startOf: (token) => startOf(parts, token, vocabulary),
+    tokens: concat(parts.map((part) => part.tokens)),
+    tokensUpTo: (places) => tokensUpTo(parts, places, vocabulary),
   }
 }
 
 function* toParts(pieces: readonly PromptPiece[], vocabulary: Vocabulary): Generator<Part> {
   const names = new Map(vocabulary.specialTokens.map(({ token, text }) => [token, text]))
+  let followsText = false
   for (const piece of pieces) {
-    if (piece.kind === 'special') yield { text: names.get(piece.token) ?? '', tokens: Uint32Array.of(piece.token) }
-    else {
-      const texts = vocabulary.cutsBetweenWords ? cutBetweenWords(piece.text) : [piece.text]
-      for (const text of texts) yield { text, tokens: vocabulary.tokenize(text) }
+    if (piece.kind === 'special') {
+      yield { text: names.get(piece.token) ?? '', tokens: Uint32Array.of(piece.token) }
+      followsText = false
+      continue
+    }
+    for (const text of vocabulary.takesParts ? cutText(piece.text) : [piece.text]) {
+      yield { text, tokens: followsText ? vocabulary.tokenizeFollowing(text) : vocabulary.tokenize(text) }
+      followsText = true
     }
   }
-}
-
-function tokensIn(parts: readonly Part[], characters: number, vocabulary: Vocabulary): number {
-  let length = 0
-  let left = characters
-  for (const { text, tokens } of parts) {
-    if (left <= 0) break
-    length += left >= text.length ? tokens.length : commonPrefix(vocabulary.tokenize(text.slice(0, left)), tokens)
-    left -= text.length
-  }
-  return length
-}
-
-function startOf(parts: readonly Part[], token: number, vocabulary: Vocabulary): number {
-  let start = 0
-  let left = token
-  for (const { text, tokens } of parts) {
-    if (left < tokens.length) return start + charactersOf(tokens.subarray(0, left), vocabulary)
-    start += text.length
-    left -= tokens.length
-  }
-  return start
-}
-
-/** A character that was cut in two does not count. */
-function charactersOf(tokens: Uint32Array, vocabulary: Vocabulary): number {
-  const bytes = Buffer.concat(Array.from(tokens, (token) => vocabulary.bytesOf(token)))
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true }).length
-}
-
-/** Cuts before a space between two letters; where there is none, the text stays whole. */
-function* cutBetweenWords(text: string): Generator<string> {
-  let start = 0
-  while (text.length - start > partCharactersMax) {
-    const border = /\p{L} \p{L}/gu
-    border.lastIndex = start + partCharactersMax
-    const match = border.exec(text)
-    if (match === null) break
-    const end = match.index + match[0].indexOf(' ')
-    yield text.slice(start, end)
-    start = end
-  }
-  yield text.slice(start)
 }
 
 function concat(parts: readonly Uint32Array[]): Uint32Array {

@@ -1,4 +1,4 @@
-import type { AnswerPlan } from '../answer/answer-plan.ts'
+import type { AnswerPlan } from '../../prepared-text.ts'
 import type { Native } from '../native.ts'
 import type { TokenChooser } from './token-chooser.ts'
 import type { Vocabulary } from '../vocabulary.ts'

@@ -1,0 +1,113 @@
+// The text child: makes long texts into tokens beside the engine child of the same weights, of
+// which it loads the vocabulary alone. However long and strange a text is, no answer that is
+// being decoded waits for it, and a tokenizer that fails on it takes no answer with it.
+
+import { setImmediate } from 'node:timers/promises'
+import { ApiError, toApiError } from '../../../core/error.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import type { FromTextChild, LoadSettings, TaskId, ToTextChild } from '../ipc.ts'
+import { loadText } from './native.ts'
+import { countPrompt, createTextTools, prepareText, type TextTools } from './text-tools.ts'
+
+/** Nobody waits for this text any longer. */
+class NotWanted extends Error {
+  override readonly name = 'NotWanted'
+}
+
+/** A prompt is counted to its end while it is within so many windows; of a longer one it is enough to know that. */
+const windowsCounted = 2
+
+function send(message: FromTextChild): void {
+  process.send?.(message)
+}
+
+class TextChild {
+  #tools: TextTools | null = null
+  readonly #wanted = new Set<TaskId>()
+  #portions = 0
+
+  receive(message: ToTextChild): void {
+    switch (message.kind) {
+      case 'load':
+        return void this.#load(message.settings)
+      case 'prepare':
+        return void this.#attend(message.id, (tools) => this.#prepare(message, tools))
+      case 'count':
+        return void this.#attend(message.id, (tools) => this.#count(message, tools))
+      case 'abort':
+        return void this.#wanted.delete(message.id)
+      case 'ping':
+        return send({ kind: 'pong', steps: this.#portions, isBusy: this.#wanted.size > 0 })
+      case 'stop':
+        return process.exit(0)
+      default:
+        message satisfies never
+    }
+  }
+
+  async #load(settings: LoadSettings): Promise<void> {
+    try {
+      this.#tools = createTextTools(await loadText(settings))
+      send({ kind: 'ready' })
+    } catch (error) {
+      send({ kind: 'load-failed', message: messageOf(error) })
+    }
+  }
+
+  async #prepare(
+    { id, request, windowTokens }: Extract<ToTextChild, { kind: 'prepare' }>,
+    tools: TextTools,
+  ): Promise<void> {
+    const text = await prepareText(request, tools, async (tokens) => {
+      await this.#pause(id)
+      if (tokens > windowTokens * windowsCounted) throw contextExceeded(tokens, windowTokens)
+    })
+    const inputTokens = text.prompt.tokens.length
+    if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
+    this.#answer(id, { kind: 'text', id, text })
+  }
+
+  async #count({ id, request }: Extract<ToTextChild, { kind: 'count' }>, tools: TextTools): Promise<void> {
+    const tokens = await countPrompt(request, tools, () => this.#pause(id))
+    this.#answer(id, { kind: 'counted', id, tokens })
+  }
+
+  /** Lets the texts of others go on. */
+  async #pause(id: TaskId): Promise<void> {
+    this.#portions += 1
+    await setImmediate()
+    if (!this.#wanted.has(id)) throw new NotWanted()
+  }
+
+  async #attend(id: TaskId, work: (tools: TextTools) => Promise<void>): Promise<void> {
+    this.#wanted.add(id)
+    try {
+      // What was aborted right behind the request has arrived by then.
+      await this.#pause(id)
+      if (this.#tools === null) throw new Error('Nothing is loaded yet.')
+      await work(this.#tools)
+    } catch (error) {
+      if (error instanceof NotWanted) return
+      const { reason, message, cause } = toApiError(error)
+      if (reason.code === 'internal') console.error(cause)
+      this.#answer(id, { kind: 'failed', id, reason, message })
+    } finally {
+      this.#wanted.delete(id)
+    }
+  }
+
+  #answer(id: TaskId, message: FromTextChild): void {
+    if (this.#wanted.has(id)) send(message)
+  }
+}
+
+function contextExceeded(inputTokens: number, windowTokens: number): ApiError {
+  const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
+  return new ApiError(reason, 'The prompt exceeds the context window.')
+}
+
+const child = new TextChild()
+process.on('disconnect', () => process.exit(0))
+// The service decides when this process ends, as it does with the engine child.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+process.on('message', (message: ToTextChild) => child.receive(message))

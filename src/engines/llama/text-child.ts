@@ -1,0 +1,174 @@
+import { ApiError } from '../../core/error.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isFromTextChild, type FromTextChild, type LoadSettings, type TaskId, type ToTextChild } from './ipc.ts'
+import type { PreparedText } from './prepared-text.ts'
+import { notReady, ReadyGate } from './ready-gate.ts'
+import { Supervisor } from './supervisor.ts'
+import { charactersOf } from './text-size.ts'
+
+export type TextChildOptions = {
+  readonly settings: LoadSettings
+  readonly environment: Readonly<Record<string, string>>
+  readonly clock: Clock
+  onOutput(line: string): void
+}
+
+/** The child works on so many texts by turns: each of another key, so that no key gets more of it than another. */
+const textsAtOnce = 4
+
+/** It is there after a second, and on a machine where everything starts at once after many. */
+const readyWaitMsMax = 30_000
+
+type Answer = Extract<FromTextChild, { readonly kind: 'text' | 'counted' | 'failed' }>
+
+/** One text that is made into tokens. */
+type Job = {
+  readonly id: TaskId
+  readonly request: EngineRequest
+  readonly message: ToTextChild
+  isSent: boolean
+  readonly answer: PromiseWithResolvers<Answer>
+}
+
+/**
+ * Has long texts made into tokens in a process of their own, which is started when the first one comes.
+ *
+ * A text that the process ended on is not tried again: it may be the reason.
+ */
+export class TextChild {
+  readonly #options: TextChildOptions
+  readonly #gate: ReadyGate
+  readonly #jobs = new Map<TaskId, Job>()
+  #supervisor: Supervisor<ToTextChild, FromTextChild> | null = null
+  #isClosed = false
+  #lastId = 0
+
+  constructor(options: TextChildOptions) {
+    this.#options = options
+    this.#gate = new ReadyGate(options.clock, readyWaitMsMax, () => this.#state)
+  }
+
+  /** Whether texts can no longer be prepared, and will not be before long. */
+  get isDown(): boolean {
+    return this.#supervisor?.state === 'down'
+  }
+
+  get pid(): number | null {
+    return this.#supervisor?.pid ?? null
+  }
+
+  /** A second call changes nothing. */
+  start(): void {
+    if (this.#supervisor !== null || this.#isClosed) return
+    const { settings, environment, clock, onOutput } = this.#options
+    this.#supervisor = new Supervisor<ToTextChild, FromTextChild>({
+      entry: new URL('./child/text-main.ts', import.meta.url),
+      savesAtStop: false,
+      yieldsProcessor: true,
+      settings: { ...settings, cacheOnDisk: null },
+      environment,
+      clock,
+      isMessage: isFromTextChild,
+      onReady: () => this.#changed(),
+      onMessage: (message) => this.#receive(message),
+      onExit: () => this.#ended(),
+      onOutput,
+    })
+  }
+
+  /** The tokens of a prompt, and the grammar of its answer. Rejects with `context-exceeded` for a prompt beyond the window. */
+  async prepare(request: EngineRequest, windowTokens: number, signal: AbortSignal): Promise<PreparedText> {
+    const answer = await this.#ask(request, signal, (id) => ({ kind: 'prepare', id, request, windowTokens }))
+    if (answer.kind === 'text') return answer.text
+    throw failureOf(answer)
+  }
+
+  async count(request: EngineRequest, signal: AbortSignal): Promise<number> {
+    const answer = await this.#ask(request, signal, (id) => ({ kind: 'count', id, request }))
+    if (answer.kind === 'counted') return answer.tokens
+    throw failureOf(answer)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#gate.wake()
+    await this.#supervisor?.stop()
+  }
+
+  get #state() {
+    if (this.#isClosed) return 'stopped'
+    return this.#supervisor?.state ?? 'loading'
+  }
+
+  async #ask(request: EngineRequest, signal: AbortSignal, toMessage: (id: TaskId) => ToTextChild): Promise<Answer> {
+    this.start()
+    await this.#gate.pass(signal)
+    if (signal.aborted) throw new GenerationAborted(zeroUsage)
+    const id = ++this.#lastId
+    const job: Job = { id, request, message: toMessage(id), isSent: false, answer: Promise.withResolvers() }
+    this.#jobs.set(id, job)
+    const leave = () => {
+      if (job.isSent) this.#supervisor?.send({ kind: 'abort', id })
+      job.answer.reject(new GenerationAborted(zeroUsage))
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    this.#sendNext()
+    try {
+      return await job.answer.promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+      this.#jobs.delete(id)
+      this.#sendNext()
+    }
+  }
+
+  #sendNext(): void {
+    if (this.#state !== 'ready') return
+    for (let job = this.#next(); job !== null; job = this.#next()) {
+      job.isSent = true
+      this.#supervisor?.sendText(job.message, charactersOf(job.request.messages) + charactersOf(job.request.tools))
+    }
+  }
+
+  /** Of the organization with the least texts at work, the one that has waited longest; null while there is no room. */
+  #next(): Job | null {
+    const sent = [...this.#jobs.values()].filter(({ isSent }) => isSent)
+    if (sent.length >= textsAtOnce) return null
+    const busyKeys = new Set(sent.map(({ request }) => request.tenant.apiKeyId))
+    const atWork = ({ request }: Job) =>
+      sent.filter((other) => other.request.tenant.organizationId === request.tenant.organizationId).length
+    let next: Job | null = null
+    for (const job of this.#jobs.values()) {
+      if (job.isSent || busyKeys.has(job.request.tenant.apiKeyId)) continue
+      if (next === null || atWork(job) < atWork(next)) next = job
+    }
+    return next
+  }
+
+  #receive(message: FromTextChild): void {
+    if (message.kind !== 'text' && message.kind !== 'counted' && message.kind !== 'failed') return
+    this.#jobs.get(message.id)?.answer.resolve(message)
+  }
+
+  #ended(): void {
+    for (const job of this.#jobs.values()) if (job.isSent) job.answer.reject(textFailed())
+    this.#changed()
+  }
+
+  #changed(): void {
+    const state = this.#state
+    if (state === 'down' || state === 'stopped')
+      for (const job of this.#jobs.values()) if (!job.isSent) job.answer.reject(notReady())
+    this.#gate.wake()
+    this.#sendNext()
+  }
+}
+
+function failureOf(answer: Answer): ApiError {
+  return answer.kind === 'failed' ? new ApiError(answer.reason, answer.message) : textFailed()
+}
+
+function textFailed(): ApiError {
+  return new ApiError({ code: 'engine-failed' }, 'The text of the request could not be prepared.')
+}

@@ -1,0 +1,40 @@
+import type { EngineRequest, Message } from '../../core/generation.ts'
+
+/** A text up to this length is made into tokens in a few milliseconds, between two steps of the engine. */
+const shortCharactersMax = 8_000
+
+/** Whether the engine child can prepare a request itself without holding up the answers it decodes. */
+export function isShort({ messages, tools, output }: EngineRequest): boolean {
+  return charactersOf([messages, tools, output], shortCharactersMax) <= shortCharactersMax
+}
+
+/** The characters of all text in a value, names included; no more of them are looked at than it takes to pass `most`. */
+export function charactersOf(value: unknown, most = Infinity): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 1
+  if (value instanceof Uint8Array) return value.byteLength
+  let characters = 0
+  for (const name of Object.keys(value)) {
+    if (!Array.isArray(value)) characters += name.length
+    characters += charactersOf((value as Record<string, unknown>)[name], most - characters)
+    if (characters > most) break
+  }
+  return characters
+}
+
+/**
+ * The tokens that a prompt has at the least, by the bytes of its text alone.
+ *
+ * Thinking is left out, because most templates leave it out, and so is white space around a text.
+ */
+export function leastPromptTokens({ messages }: EngineRequest, tokenBytesMax: number): number {
+  let bytes = 0
+  for (const { content } of messages) for (const block of content) bytes += bytesOfBlock(block)
+  return Math.ceil(bytes / tokenBytesMax)
+}
+
+function bytesOfBlock(block: Message['content'][number]): number {
+  if (block.kind === 'text') return Buffer.byteLength(block.text.trim())
+  if (block.kind !== 'tool-result') return 0
+  return block.content.reduce((sum, part) => sum + (part.kind === 'text' ? Buffer.byteLength(part.text.trim()) : 0), 0)
+}
