@@ -1,11 +1,12 @@
 import { ensureDefaultHome, type Home } from '../accounts/organizations.ts'
 import type { AccountsParts } from '../accounts/parts.ts'
-import { loadSecrets, type Secrets } from '../config/load-secret.ts'
+import type { Secrets } from '../config/load-secret.ts'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase, openServingDatabase } from '../db/open-database.ts'
 import { systemClock } from '../lib/clock.ts'
 import { makeHome } from './make-home.ts'
+import { openSecrets } from './open-secrets.ts'
 
 export type Accounts = {
   readonly db: Database
@@ -26,9 +27,14 @@ export function openServingAccounts(config: Config): Promise<Accounts> {
 
 async function openWith(config: Config, open: typeof openDatabase): Promise<Accounts> {
   makeHome(config)
-  const secrets = loadSecrets(config.home)
   const db = await open(config)
   const clock = systemClock
-  const home = await ensureDefaultHome({ db, clock })
-  return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }
+  try {
+    const secrets = await openSecrets(config.home, { db, clock })
+    const home = await ensureDefaultHome({ db, clock })
+    return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
 }

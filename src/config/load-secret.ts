@@ -1,6 +1,19 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../lib/code-of.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { syncFolder } from '../lib/write-file-durably.ts'
 
 export type Secrets = {
   /** API keys are stored as hashes under this. */
@@ -13,16 +26,21 @@ export type Secrets = {
   readonly auditAnchorKey: Uint8Array
   /** Encrypts the answers that are kept for requests that are sent again. */
   readonly storedAnswerKey: Uint8Array
+  /** Tells in the database whose secret it was made with. Nothing is kept under it, and the secret cannot be found from it. */
+  readonly fingerprint: string
+}
+
+export function secretPathIn(home: string): string {
+  return join(home, 'secret.key')
 }
 
 /**
  * The install's secrets, derived from one file in the data folder.
  *
- * The file is made on the first start, readable by its owner alone. Losing it
- * makes every API key unusable; it belongs in the backup.
+ * Losing the file makes every API key unusable; it belongs in the backup.
  */
 export function loadSecrets(home: string): Secrets {
-  const master = readOrCreate(join(home, 'secret.key'))
+  const master = readSecret(secretPathIn(home))
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', master, '', `odyssey ${purpose}`, 32))
   return {
     keyHashSecret: derive('api-key hashes'),
@@ -30,16 +48,62 @@ export function loadSecrets(home: string): Secrets {
     promptCacheKey: derive('prompt cache'),
     auditAnchorKey: derive('audit anchors'),
     storedAnswerKey: derive('stored answers'),
+    fingerprint: Buffer.from(derive('installation fingerprint')).toString('hex'),
   }
 }
 
-function readOrCreate(path: string): Buffer {
+/**
+ * Makes the file, readable by its owner alone, unless it is there. Returns whether it was made.
+ *
+ * It appears whole and outlasts a power cut, so nobody reads half of it, and no
+ * database is ever bound to a secret that is gone.
+ */
+export function createSecret(home: string): boolean {
+  const path = secretPathIn(home)
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    writeFileSync(path, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600 })
+    writeNewFile(unfinished, `${randomBytes(32).toString('hex')}\n`)
+    putInPlace(unfinished, path)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(unfinished, { force: true })
   }
-  const text = readFileSync(path, 'utf8').trim()
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new Error(`${path} is damaged: it must hold 64 hexadecimal digits.`)
-  return Buffer.from(text, 'hex')
+  syncFolder(home)
+  return true
+}
+
+function writeNewFile(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Unlike renaming, a link never replaces what is there; a few file systems have none. */
+function putInPlace(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw error
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+  }
+}
+
+function readSecret(path: string): Buffer {
+  const text = readText(path).trim()
+  if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
+  throw new Error(`${path} is damaged: it must hold 64 hexadecimal digits. Put it back from the backup.`)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${messageOf(error)}.`, { cause: error })
+  }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ConfigError, loadConfig } from './load.ts'
-import { loadSecrets } from './load-secret.ts'
+import { createSecret, loadSecrets } from './load-secret.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-config-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -91,10 +91,16 @@ test('a child learns nothing secret of the environment', () => {
 })
 
 test('the secret is made once, for the owner alone, and a damaged one is refused', () => {
+  assert.throws(() => loadSecrets(folder), /secret\.key cannot be read: /)
+  assert.deepEqual([createSecret(folder), createSecret(folder)], [true, false])
   const first = loadSecrets(folder)
   assert.deepEqual(loadSecrets(folder), first)
   assert.notDeepEqual(first.keyHashSecret, first.signatureKey)
   assert.equal(statSync(join(folder, 'secret.key')).mode & 0o777, 0o600)
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('secret.key')),
+    ['secret.key'],
+  )
   writeFileSync(join(folder, 'secret.key'), 'short')
   assert.throws(() => loadSecrets(folder), /damaged/)
 })

@@ -24,10 +24,12 @@ import type {
   LimitLeaseTable,
   LimitTable,
 } from './tables/limits.ts'
+import type { InstallationTable } from './tables/installation.ts'
 import type { StoredAnswerTable } from './tables/management.ts'
 
 /** Times are milliseconds since 1970, UTC. A claim is stored as 0 or 1, which both databases count. */
 export type Tables = {
+  installation: InstallationTable
   organizations: OrganizationTable
   projects: ProjectTable
   members: MemberTable

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -12,6 +12,8 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/operations/storage.md'), 'utf8')
 const commands = [...page.matchAll(/^npx odyssey (?:backup|restore|import) .*$/gm)].map(([command]) => command)
+
+const install = page.match(/^install .*$/m)?.[0] ?? ''
 
 describe('the page on storage', () => {
   let folder: string
@@ -53,12 +55,16 @@ describe('the page on storage', () => {
     const [backup = '', restore = '', replace = '', bring = ''] = commands
     assert.ok((await odyssey(backup, 'first')).length > 0)
     const expected = await keys('first')
-    await odyssey(restore, 'second')
+    assert.match(await odyssey(restore, 'second'), /secret\.key is missing/)
+    await assert.rejects(keys('second'), /secret\.key is missing/)
+    copyFileSync(join(folder, 'first', 'secret.key'), join(folder, 'secret.key'))
+    await run('sh', ['-c', install.replace('/backups', folder).replace('data/', `${join(folder, 'second')}/`)])
     assert.deepEqual(await keys('second'), expected)
     await assert.rejects(odyssey(restore, 'second'))
-    await odyssey(replace, 'second')
+    assert.doesNotMatch(await odyssey(replace, 'second'), /secret/)
     assert.deepEqual(await keys('second'), expected)
     await odyssey(bring, 'third', postgres.url)
+    copyFileSync(join(folder, 'first', 'secret.key'), join(folder, 'third', 'secret.key'))
     assert.deepEqual(await keys('third', postgres.url), expected)
   })
 })

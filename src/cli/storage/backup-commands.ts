@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import { openDatabase } from '../../db/open-database.ts'
 import { backUp } from '../../db/portable/back-up.ts'
 import { restore } from '../../db/portable/restore.ts'
+import { findSecretFault } from '../open-secrets.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -18,8 +21,10 @@ export async function backupCommand(args: string[]): Promise<void> {
 export async function restoreCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options: restoreOptions, allowPositionals: true })
   const path = requirePath(positionals, 'restore')
-  const counts = await restore(loadConfig(), { path, replaces: values.replace })
+  const config = loadConfig()
+  const counts = await restore(config, { path, replaces: values.replace })
   console.log(`Restored ${describe(counts)}.`)
+  await tellSecretFault(config)
 }
 
 /** `odyssey import FILE`: moves from the data folder's SQLite to PostgreSQL. */
@@ -30,6 +35,18 @@ export async function importCommand(args: string[]): Promise<void> {
   if (config.databaseUrl === null) throw new UsageError('import needs DATABASE_URL, the PostgreSQL database to fill.')
   const counts = await restore(config, { path, replaces: values.replace })
   console.log(`Imported ${describe(counts)}.`)
+  await tellSecretFault(config)
+}
+
+/** Better now than when the service is started: it would refuse. */
+async function tellSecretFault(config: Config): Promise<void> {
+  const db = await openDatabase(config)
+  try {
+    const fault = await findSecretFault(config.home, db)
+    if (fault !== null) console.log(fault)
+  } finally {
+    await db.destroy()
+  }
 }
 
 function requirePath(positionals: readonly string[], command: string): string {

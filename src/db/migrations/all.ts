@@ -6,6 +6,7 @@ import { limits } from './004-limits.ts'
 import { billing } from './005-billing.ts'
 import { audit } from './006-audit.ts'
 import { management } from './007-management.ts'
+import { installation } from './008-installation.ts'
 
 /** Every migration by its number; one that has been shipped is never changed again. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -16,4 +17,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '005-billing': billing,
   '006-audit': audit,
   '007-management': management,
+  '008-installation': installation,
 }

@@ -8,7 +8,7 @@ import { createApiKey } from '../../../src/accounts/api-keys.ts'
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import { ensureDefaultHome, type Home } from '../../../src/accounts/organizations.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
-import { loadSecrets } from '../../../src/config/load-secret.ts'
+import { createSecret, loadSecrets } from '../../../src/config/load-secret.ts'
 import { modelIds } from '../../../src/core/model.ts'
 import type { ApiKeyId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -41,6 +41,7 @@ export async function openShared(): Promise<Shared> {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-gateways-'))
   const db = await openPostgres(server.url)
   const clock = systemClock
+  createSecret(folder)
   const accounts: AccountsParts = { db, clock, hashSecret: loadSecrets(folder).keyHashSecret }
   const home = await ensureDefaultHome({ db, clock })
   const { organizationId } = home
