@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Ledger } from '../billing/ledger.ts'
 import type { HttpParts } from './parts.ts'
 
 /** `GET /healthz`: the process is alive. Says nothing else, since it needs no key. */
@@ -6,15 +7,38 @@ export async function healthRoute(_request: FastifyRequest, reply: FastifyReply)
   await reply.type('application/json').send('{"status":"ok"}')
 }
 
-/** `GET /readyz`: every model can answer; 503 while one loads or the service stops. */
-export function readinessRoute({ inference, tracker }: HttpParts) {
+/** What readiness is asked of. */
+export type ReadinessParts = Pick<HttpParts, 'tracker'> & {
+  readonly access: Pick<HttpParts['access'], 'isAvailable'>
+  readonly inference: Pick<HttpParts['inference'], 'catalog' | 'ledger'>
+}
+
+/**
+ * `GET /readyz`: every model can answer, keys can be checked and requests recorded.
+ *
+ * 503 while one of these cannot, in which case requests are refused, or the
+ * service stops. It needs no key, so it names the part and no reason.
+ */
+export function readinessRoute({ inference, access, tracker }: ReadinessParts) {
   return async (_request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const models = inference.catalog.list().map(({ model, engine }) => [model.id, engine.status().state] as const)
-    const isReady = !tracker.isDraining() && models.every(([, state]) => state === 'ready')
-    const status = tracker.isDraining() ? 'draining' : isReady ? 'ready' : 'not ready'
+    const keys = access.isAvailable() ? 'ready' : 'down'
+    const ledger = isWritable(inference.ledger) ? 'ready' : 'down'
+    const isDraining = tracker.isDraining()
+    const isReady = !isDraining && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
+    const status = isDraining ? 'draining' : isReady ? 'ready' : 'not ready'
     await reply
       .code(isReady ? 200 : 503)
       .type('application/json')
-      .send(JSON.stringify({ status, models: Object.fromEntries(models) }))
+      .send(JSON.stringify({ status, models: Object.fromEntries(models), keys, ledger }))
+  }
+}
+
+function isWritable(ledger: Pick<Ledger, 'requireWritable'>): boolean {
+  try {
+    ledger.requireWritable()
+    return true
+  } catch {
+    return false
   }
 }

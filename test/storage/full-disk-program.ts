@@ -9,11 +9,15 @@ import { startService, until, type Service } from '../harness/start-service.ts'
 /** What a client was told: the status, the kind of error, and the request's id. */
 type Told = { readonly status: number; readonly error: string | null; readonly id: string }
 
+type Readiness = { readonly status: number; readonly ledger: unknown }
+
 export type FullDiskReport = {
   readonly refusals: { readonly chat: Told; readonly messages: Told }
   /** Requests of the full disk that were refused or broken off before the service knew. */
   readonly statusesWhileFilling: readonly number[]
   readonly modelsStatusWhenFull: number
+  readonly readinessWhenFull: Readiness
+  readonly readinessAtLast: Readiness
   readonly isAliveWhenFull: boolean
   readonly recovered: Told
   readonly acknowledged: readonly string[]
@@ -42,12 +46,14 @@ for (let attempt = 0; refused.status !== 503 && attempt < attemptsMax; attempt +
 const refusals = { chat: refused, messages: await ask('messages') }
 const headers = { authorization: `Bearer ${service.key}` }
 const modelsStatusWhenFull = (await fetch(`${service.address}/v1/models`, { headers })).status
+const readinessWhenFull = await askReadiness()
 const isAliveWhenFull = isAlive(service.pid)
 rmSync(filling)
 const recovered = await until(async () => {
   const told = await ask('messages')
   return told.status === 200 ? told : null
 }, 'The service did not recover.')
+const readinessAtLast = await askReadiness()
 const exitCode = await service.stop()
 
 const ledger = service.ledger().map(({ request_id }) => request_id)
@@ -58,6 +64,8 @@ const report: FullDiskReport = {
   refusals,
   statusesWhileFilling,
   modelsStatusWhenFull,
+  readinessWhenFull,
+  readinessAtLast,
   isAliveWhenFull,
   recovered,
   acknowledged,
@@ -74,6 +82,12 @@ async function ask(format: 'chat' | 'messages'): Promise<Told> {
   const id = answer.headers.get('x-request-id') ?? answer.headers.get('request-id') ?? ''
   if (answer.status === 200) acknowledged.push(id)
   return { status: answer.status, error: error?.code ?? error?.type ?? null, id }
+}
+
+async function askReadiness(): Promise<Readiness> {
+  const response = await fetch(`${service.address}/readyz`)
+  const { ledger } = (await response.json()) as { ledger?: unknown }
+  return { status: response.status, ledger }
 }
 
 function post({ address, key }: Service, path: string): Promise<Response> {

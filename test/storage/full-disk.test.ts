@@ -41,6 +41,8 @@ test(
       statusesWhileFilling.join(' '),
     )
     equal(seen.modelsStatusWhenFull, 200)
+    deepEqual(seen.readinessWhenFull, { status: 503, ledger: 'down' })
+    deepEqual(seen.readinessAtLast, { status: 200, ledger: 'ready' })
     ok(seen.isAliveWhenFull)
     equal(seen.recovered.status, 200)
     equal(seen.exitCode, 0)

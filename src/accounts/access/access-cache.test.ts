@@ -160,14 +160,17 @@ onEachDatabase((database) => {
     await rejects(cache.find(later.key), unavailable)
     for (let seconds = 0; seconds < 60; seconds += 1) {
       equal(await isKnown(known), true, `${seconds} s`)
+      equal(cache.isAvailable(), true, `${seconds} s`)
       clock.advance(1_000)
       await setImmediate()
     }
     clock.advance(1_000)
     await rejects(cache.find(known.key), unavailable)
+    equal(cache.isAvailable(), false)
     equal(await cache.find('sk-ant-leftover'), null)
     faulty.state.isAway = false
     deepEqual([await isKnown(known), await isKnown(later)], [true, true])
+    equal(cache.isAvailable(), true)
   })
 
   test('a change that is known of and cannot be read lets nobody in', async () => {

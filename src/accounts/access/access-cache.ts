@@ -39,6 +39,8 @@ export interface AccessCache {
    * Throws `overloaded` when that cannot be found out.
    */
   find(key: string): Promise<KeyAccess | null>
+  /** Whether keys can be told from none: not while the database is away for longer than known keys go on working. */
+  isAvailable(): boolean
   /** Calls back, once, as soon as the key may no longer be used. Returns the way to stop watching. */
   watch(access: KeyAccess, onEnd: (reason: EndReason) => void): () => void
   /** For a change that this process has made: it counts when this resolves, and nobody is let in before it does. */
@@ -63,6 +65,7 @@ export function createAccessCache(options: AccessCacheOptions): AccessCache {
   const cache = new Cache(options)
   return {
     find: (key) => cache.find(key),
+    isAvailable: () => cache.isAvailable(),
     watch: (access, onEnd) => cache.watch(access, onEnd),
     refresh: () => cache.refresh(),
     look: () => cache.look(),
@@ -111,6 +114,11 @@ class Cache {
     return access
   }
 
+  isAvailable(): boolean {
+    const { clock, outageMs } = this.#options
+    return clock.monotonicMs() - this.#confirmedMs <= outageMs
+  }
+
   watch(access: KeyAccess, onEnd: (reason: EndReason) => void): () => void {
     // The key may have ended since it was found.
     if (!this.#known.has(access.hash)) void this.refresh()
@@ -148,10 +156,8 @@ class Cache {
     try {
       await inTime(this.#options.clock, lookupMsMax, this.#confirm())
     } catch (error) {
-      const { clock, outageMs } = this.#options
-      const isRecent = clock.monotonicMs() - this.#confirmedMs <= outageMs
       // A change that is known of and cannot be read may have been about this very key.
-      if (this.#isOutdated || !isRecent) throw unavailable(error)
+      if (this.#isOutdated || !this.isAvailable()) throw unavailable(error)
     }
   }
 
