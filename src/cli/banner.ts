@@ -1,6 +1,7 @@
+import type { FirstKey } from './make-first-key.ts'
 import type { ServiceStatus } from './status-file.ts'
 
-/** What a person sees when the service has started; the key is in it only the first time. */
+/** What a person sees when the service has started; of the first key only the first time. */
 export function describeStart({
   address,
   models,
@@ -8,7 +9,7 @@ export function describeStart({
 }: {
   readonly address: string
   readonly models: ServiceStatus['models']
-  readonly firstKey: string | null
+  readonly firstKey: FirstKey
 }): string {
   const lines = [`Odyssey is listening at ${address}`, '']
   for (const { id, state, windowTokens, isBuiltIn } of models) {
@@ -22,15 +23,39 @@ export function describeStart({
     )
     lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md says which).')
   }
-  if (firstKey !== null) lines.push('', ...describeKey(address, firstKey))
-  return lines.join('\n')
+  const key = describeKey(address, firstKey)
+  return (key.length > 0 ? [...lines, '', ...key] : lines).join('\n')
 }
 
-function describeKey(address: string, key: string): string[] {
+function describeKey(address: string, firstKey: FirstKey): string[] {
+  switch (firstKey.kind) {
+    case 'none':
+      return []
+    case 'shown':
+      return [
+        'Your first API key, shown only now:',
+        '',
+        `  ${firstKey.key}`,
+        ...describeFirstSteps(address, firstKey.key),
+      ]
+    case 'written':
+      return [
+        `Your first API key is in ${firstKey.path}, which only this user can read.`,
+        'It is not printed here, since this is no terminal. Move the file away when you have it.',
+        ...describeFirstSteps(address, `"$(cat ${quoteForShell(firstKey.path)})"`),
+      ]
+    case 'in-the-way':
+      return [
+        `No first API key was made: ${firstKey.path} is there already and was left as it is.`,
+        'Make one with: npx odyssey keys create --name NAME',
+      ]
+    case 'left':
+      return [`The first API key is still in ${firstKey.path}. Move the file away when you have it.`]
+  }
+}
+
+function describeFirstSteps(address: string, key: string): string[] {
   return [
-    'Your first API key, shown only now:',
-    '',
-    `  ${key}`,
     '',
     'Try it:',
     `  export ODYSSEY_KEY=${key}`,
@@ -41,6 +66,10 @@ function describeKey(address: string, key: string): string[] {
     '',
     'Make further keys with: npx odyssey keys create --name NAME',
   ]
+}
+
+function quoteForShell(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 const firstRequest = {

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
 import type { AccessCache } from '../accounts/access/access-cache.ts'
-import { createApiKey } from '../accounts/api-keys.ts'
-import { listApiKeys } from '../accounts/list-api-keys.ts'
 import { createLedger } from '../billing/ledger.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -34,6 +32,7 @@ import { withdrawSwapRequest } from './engines/swap-request.ts'
 import { swapWeights } from './engines/swap-weights.ts'
 import { watchQueues } from './engines/watch-queues.ts'
 import { watchSwapRequests } from './engines/watch-swap-requests.ts'
+import { makeFirstKey } from './make-first-key.ts'
 import { makeHome } from './make-home.ts'
 import { openServingAccounts, type Accounts } from './open-accounts.ts'
 import { parseArguments } from './parse-arguments.ts'
@@ -107,7 +106,7 @@ export async function serveCommand(args: string[]): Promise<void> {
     unlock()
   }
   stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, log, stop })
-  await printBanner(address, { accounts, catalog, pool })
+  await printBanner(address, { accounts, folder: config.home, catalog, pool })
 }
 
 function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
@@ -221,17 +220,10 @@ function createStatus(home: string, { address, catalog, pool, log }: StatusParts
   }
 }
 
-async function printBanner(
-  address: string,
-  { accounts, catalog, pool }: { readonly accounts: Accounts; readonly catalog: Catalog; readonly pool: EnginePool },
-): Promise<void> {
-  const { apiKeys, home } = accounts
-  const isFirstStart =
-    (await listApiKeys(apiKeys, { kind: 'operator' }, { organizationId: home.organizationId, limit: 1 })).items
-      .length === 0
-  const firstKey = isFirstStart
-    ? (await createApiKey(apiKeys, { kind: 'operator' }, { name: 'First key', ...home })).key
-    : null
+type BannerParts = Pick<ServiceParts, 'catalog' | 'pool'> & { readonly accounts: Accounts; readonly folder: string }
+
+async function printBanner(address: string, { accounts, folder, catalog, pool }: BannerParts): Promise<void> {
+  const firstKey = await makeFirstKey(accounts, { folder, isTerminal: process.stdout.isTTY })
   const waited = new Promise<void>((resolve) => {
     systemClock.after(bannerWaitMs, resolve)
   })

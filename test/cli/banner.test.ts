@@ -1,31 +1,149 @@
-import { equal, match, ok } from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { allClients } from '../../src/cli/connect/clients/all-clients.ts'
-import { startService, type Service } from '../harness/start-service.ts'
+import { compileCache } from '../harness/compile-cache.ts'
+import { placeholderPath } from '../harness/open-llama.ts'
+import { runCli } from '../harness/run-cli.ts'
+import { until } from '../harness/start-service.ts'
 
-let service: Service
-
-before(async () => {
-  service = await startService()
-})
-after(() => service.stop())
-
-test('what the first start prints to try the service is answered', async () => {
-  const { stdout } = service.output()
-  const [, url = '', body] = /curl (\S+) -H "x-api-key: \$ODYSSEY_KEY" -d '([^']+)'/.exec(stdout) ?? []
-  ok(stdout.includes(`export ODYSSEY_KEY=${service.key}\n`))
-  const response = await fetch(url, { method: 'POST', headers: { 'x-api-key': service.key }, body: body ?? '' })
-  equal(response.status, 200)
-  match(await response.text(), /"type":"message"/)
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const run = promisify(execFile)
+// A path that a shell would take apart.
+const folder = mkdtempSync(join(tmpdir(), "odyssey banner's "))
+const running: ChildProcess[] = []
+after(() => {
+  // After a failure they run still, and would keep the process that waits for them.
+  for (const child of running) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
 })
 
-test('the client that the first start names is one that connect knows', () => {
-  const named = /npx odyssey connect (\S+)/.exec(service.output().stdout)?.[1]
-  ok(allClients.some(({ name }) => name === named))
+type Started = {
+  /** Everything that was printed up to now, log lines included. */
+  printed(): string
+  stop(): Promise<void>
+}
+
+/** Starts the service until it has printed its banner, and leaves what it puts into its data folder alone. */
+async function start(home: string, wrap: (command: readonly string[]) => readonly string[] = (it) => it) {
+  const [program = '', ...args] = wrap([process.execPath, main, 'serve'])
+  const child = spawn(program, args, {
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  }
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const pid = () => (JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { pid: number }).pid
+  const started: Started = {
+    printed: () => printed,
+    async stop() {
+      process.kill(pid(), 'SIGTERM')
+      await exited
+    },
+  }
+  running.push(child)
+  await until(() => /tycho-1\.0[^]*\n/.test(printed), 'There is no banner.', 120_000)
+  return started
+}
+
+function newHome(name: string): string {
+  const home = join(folder, name)
+  spawnSync('mkdir', ['-p', home])
+  const models = ['hal-1.0', 'clarke-1.0', 'tycho-1.0'].map((id) => [id, { weights: placeholderPath }])
+  writeFileSync(join(home, 'models.json'), JSON.stringify(Object.fromEntries(models)))
+  return home
+}
+
+async function countKeys(home: string): Promise<number> {
+  return (JSON.parse(await runCli({ home }, 'keys', 'list', '--json')) as unknown[]).length
+}
+
+/** What a person does who copies the two lines under “Try it”. */
+async function tryIt(banner: string): Promise<unknown> {
+  const [, lines = ''] = /Try it:\r?\n((?: {2}.*\r?\n){2})/.exec(banner) ?? []
+  const { stdout } = await run('sh', ['-c', lines.replaceAll('\r', '').replace('curl ', 'curl --silent --fail ')])
+  return (JSON.parse(stdout) as { type: unknown }).type
+}
+
+suite('the first start where the output is no terminal', () => {
+  const home = newHome('no terminal')
+  const keyPath = join(home, 'first-api-key')
+  let service: Started
+  before(async () => {
+    service = await start(home)
+  })
+  after(() => service.stop())
+
+  test('prints no key, neither to its output nor to its log', () => {
+    const key = readFileSync(keyPath, 'utf8').trim()
+    match(key, /^sk-ody-\w+$/)
+    ok(!service.printed().includes('sk-ody-'), service.printed())
+    ok(service.printed().includes(keyPath))
+  })
+
+  test('leaves the key in a file for the owner alone', () => {
+    equal(statSync(keyPath).mode & 0o777, 0o600)
+  })
+
+  test('prints commands that try it, and they are answered', async () => {
+    equal(await tryIt(service.printed()), 'message')
+  })
+
+  test('names a client that connect knows', () => {
+    const named = /npx odyssey connect (\S+)/.exec(service.printed())?.[1]
+    ok(allClients.some(({ name }) => name === named))
+  })
+
+  test('and a later one says that the file is still there, until it is gone', async () => {
+    const key = readFileSync(keyPath, 'utf8')
+    await service.stop()
+    service = await start(home)
+    equal(readFileSync(keyPath, 'utf8'), key)
+    ok(service.printed().includes(keyPath) && !/sk-ody-|curl/.test(service.printed()))
+    await service.stop()
+    rmSync(keyPath)
+    service = await start(home)
+    ok(!/sk-ody-|curl|first-api-key/.test(service.printed()))
+    ok(!existsSync(keyPath))
+    equal(await countKeys(home), 1)
+  })
 })
 
-test('a later start shows neither a key nor how to use it', async () => {
+test('a file that is in the way of the first key is left as it is, and no key is made that nobody has', async () => {
+  const home = newHome('in-the-way')
+  writeFileSync(join(home, 'first-api-key'), 'another installation’s')
+  const service = await start(home)
+  match(service.printed(), /No first API key was made: .*first-api-key is there already/)
+  equal(readFileSync(join(home, 'first-api-key'), 'utf8'), 'another installation’s')
+  equal(await countKeys(home), 0)
   await service.stop()
-  service = await service.restart()
-  ok(!/sk-ody-|curl/.test(service.output().stdout))
 })
+
+const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+
+test(
+  'on a terminal the first key is shown, once, and lies in no file',
+  { skip: hasTerminal ? false : 'there is no program here that makes a terminal' },
+  async () => {
+    const home = newHome('terminal')
+    const onTerminal = (command: readonly string[]) => ['script', '-qefc', command.join(' '), '/dev/null']
+    let service = await start(home, onTerminal)
+    await until(() => service.printed().includes('Make further keys'), 'The banner has no end.')
+    const keys = new Set(service.printed().match(/sk-ody-\w+/g))
+    equal(keys.size, 1)
+    ok(!existsSync(join(home, 'first-api-key')))
+    equal(await tryIt(service.printed()), 'message')
+    await service.stop()
+    service = await start(home, onTerminal)
+    deepEqual(service.printed().match(/sk-ody-|curl/g), null)
+    await service.stop()
+  },
+)

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -63,9 +63,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   if (options.joins !== undefined) copyFileSync(join(options.joins.home, 'secret.key'), join(home, 'secret.key'))
   process.once('exit', () => rmSync(home, { recursive: true, force: true }))
   const first = await launch(home, options)
-  const key = options.joins?.key ?? /sk-ody-[0-9A-Za-z]+/.exec(first.output().stdout)?.[0]
-  if (key === undefined) throw new Error(`The banner shows no key:\n${first.output().stdout}`)
+  const key = options.joins?.key ?? takeFirstKey(home, first.output().stdout)
   return withRestart(first, key, options)
+}
+
+/** Moves it away, as the banner asks for. */
+function takeFirstKey(home: string, banner: string): string {
+  const path = join(home, 'first-api-key')
+  if (!existsSync(path)) throw new Error(`The first start left no key:\n${banner}`)
+  const key = readFileSync(path, 'utf8').trim()
+  rmSync(path)
+  return key
 }
 
 function withRestart(launched: Launched, key: string, options: ServiceOptions): Service {
@@ -102,7 +110,7 @@ async function launch(home: string, { environment }: ServiceOptions): Promise<La
   }
 }
 
-/** The banner comes once the weights are loaded, with the key in it. */
+/** The banner comes once the weights are loaded; the key is made before. */
 function bannerAddress(child: ChildProcess, output: { stdout: string; stderr: string }): string | null {
   if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${output.stderr}`)
   return /listening at (\S+)[^]*window/.exec(output.stdout)?.[1] ?? null
