@@ -98,6 +98,10 @@ suite('sampling', () => {
     assert.deepEqual(decode({ stop: ['a', '', 'b'] }).stopSequences, ['a', 'b'])
     assert.equal(decode({ stop: Array.from({ length: 16 }, String) }).stopSequences.length, 16)
     assert.deepEqual(refusalOf({ stop: Array.from({ length: 17 }, String) }), ['stop', 'value'])
+    assert.deepEqual(refusalOf({ stop: Array.from({ length: 190_000 }, String) }), ['stop', 'value'])
+    assert.deepEqual(decode({ stop: 'a'.repeat(1_024) }).stopSequences, ['a'.repeat(1_024)])
+    assert.deepEqual(refusalOf({ stop: 'a'.repeat(1_025) }), ['stop', 'value'])
+    assert.deepEqual(refusalOf({ stop: ['a', 'a'.repeat(1_025)] }), ['stop.1', 'value'])
     assert.equal(decode({ include_stop_str_in_output: true }).includesStopSequence, true)
   })
 

@@ -1,8 +1,7 @@
 import type { Sampling } from '../../../core/generation.ts'
+import { stopSequenceLengthMax, stopSequencesMax } from '../../stop-sequences.ts'
 import { fieldError } from '../error.ts'
 import type { ChatBody } from './schema.ts'
-
-const stopsMax = 16
 
 /** A nucleus of nothing means the one most likely token; engines refuse a plain zero. */
 const smallestNucleus = Number.EPSILON
@@ -54,10 +53,17 @@ export function decodeOutputLimits(body: ChatBody): OutputLimits {
   }
 }
 
-export function decodeStops(body: ChatBody): readonly string[] {
-  const stops = typeof body.stop === 'string' ? [body.stop] : (body.stop ?? [])
-  if (stops.length > stopsMax) throw fieldError(['stop'], 'value', `expected at most ${stopsMax} sequences`)
-  return stops.filter((stop) => stop !== '')
+export function decodeStops({ stop }: ChatBody): readonly string[] {
+  const stops = typeof stop === 'string' ? [stop] : (stop ?? [])
+  if (stops.length > stopSequencesMax) {
+    throw fieldError(['stop'], 'value', `expected at most ${stopSequencesMax} sequences`)
+  }
+  const long = stops.findIndex(({ length }) => length > stopSequenceLengthMax)
+  if (long !== -1) {
+    const path = typeof stop === 'string' ? ['stop'] : ['stop', long]
+    throw fieldError(path, 'value', `expected at most ${stopSequenceLengthMax} characters`)
+  }
+  return stops.filter((sequence) => sequence !== '')
 }
 
 export function decodeLogprobs(body: ChatBody): number | null {

@@ -163,6 +163,15 @@ test('a stop sequence of white space alone is refused', () => {
   )
 })
 
+test('more stop sequences than a client needs, and endless ones, are refused', () => {
+  const refusal = (stop_sequences: readonly string[]) => failure({ ...least, stop_sequences }).message
+  equal(refusal(Array.from({ length: 17 }, String)), 'stop_sequences: Input should have at most 16 items')
+  equal(refusal(Array.from({ length: 190_000 }, String)), 'stop_sequences: Input should have at most 16 items')
+  equal(refusal(['ok', 'a'.repeat(1_025)]), 'stop_sequences.1: Input should have at most 1024 characters')
+  const most = Array.from({ length: 16 }, (_, index) => String(index).padEnd(1_024))
+  deepEqual(decode({ stop_sequences: most }).request.stopSequences, most)
+})
+
 test('unknown values of known fields never fail in another way than by their path', () => {
   for (const field of ['speed', 'service_tier', 'inference_geo']) {
     try {

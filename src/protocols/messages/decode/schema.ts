@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optional } from '../../parse-body.ts'
+import { stopSequenceLengthMax, stopSequencesMax } from '../../stop-sequences.ts'
 import { cacheControlSchema, contentSchema, objectSchema, oneOf, systemSchema, tagged } from './content-schema.ts'
 import { toolChoiceSchema, toolSchema } from './tool-schema.ts'
 
@@ -58,6 +59,11 @@ const zeroToOne = z
 
 const zeroOrMore = z.int().min(0, 'Input should be greater than or equal to 0')
 
+const stopSequence = z
+  .string()
+  .max(stopSequenceLengthMax, `Input should have at most ${stopSequenceLengthMax} characters`)
+  .regex(/\S/, 'Input should contain a non-whitespace character')
+
 export const countBodySchema = z.compile(z.object(promptFields))
 
 /** Compiled, so that the many fields that a body may have and has not cost next to nothing. */
@@ -66,7 +72,9 @@ export const messagesBodySchema = z.compile(
     ...promptFields,
     max_tokens: zeroOrMore,
     stream: optional(z.boolean()),
-    stop_sequences: optional(z.array(z.string().regex(/\S/, 'Input should contain a non-whitespace character'))),
+    stop_sequences: optional(
+      z.array(stopSequence).max(stopSequencesMax, `Input should have at most ${stopSequencesMax} items`),
+    ),
     temperature: optional(zeroToOne),
     top_p: optional(zeroToOne),
     top_k: optional(zeroOrMore),
