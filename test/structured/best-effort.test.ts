@@ -126,13 +126,32 @@ describe('a tool', () => {
   })
 })
 
+/** How many tokens the placeholder weights have. */
+const placeholderTokens = 827
+
 describe('a bias', () => {
-  test('on a token that does not exist is refused before anything is sent', async () => {
-    for (const fields of [{}, { stream: true }, { n: 3 }, { n: 3, stream: true }]) {
-      const answer = await send('chat', { logit_bias: { '5': 1, '999999999': 1 }, ...fields })
-      checkError(answer, 'chat', { ...invalid, param: 'logit_bias.999999999', code: 'invalid_value' })
-      match(answer.text, /logit_bias\.999999999: /)
+  test('on a token that does not exist is answered as one on a token that does', async () => {
+    // The edge is what would tell how many there are.
+    for (const token of [placeholderTokens - 1, placeholderTokens, placeholderTokens + 1, 999_999_999]) {
+      for (const fields of [{}, { stream: true }, { n: 3 }, { n: 3, stream: true }]) {
+        equal((await send('chat', { logit_bias: { '5': 1, [token]: 0.5 }, ...fields })).status, 200, String(token))
+      }
     }
     equal((await send('chat', { logit_bias: { '0': 1, '5': -100 } })).status, 200)
+  })
+
+  test('on a token that does not exist has no effect', async () => {
+    const content = async (bias: Record<string, number>) => {
+      const { choices } = (await send('chat', { logit_bias: bias, temperature: 0 })).json() as {
+        choices: { message: { content: string } }[]
+      }
+      return choices[0]?.message.content
+    }
+    equal(await content({ '5': 1, [placeholderTokens]: 100 }), await content({ '5': 1 }))
+  })
+
+  test('on what is no number of a token is refused, by a bound that no weights set', async () => {
+    const answer = await send('chat', { logit_bias: { '5': 1, '1000000000': 1 } })
+    checkError(answer, 'chat', { ...invalid, param: 'logit_bias.1000000000', code: 'invalid_value' })
   })
 })

@@ -10,7 +10,7 @@ const send = createTarget()
 
 type Refused = { readonly name: string; readonly fields: Fields; readonly error?: Partial<ExpectedError> }
 
-/** How many tokens the placeholder weights have; a bias on one more is refused. */
+/** How many tokens the placeholder weights have. */
 const placeholderTokens = 827
 
 const ids = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [String(index), 1]))

@@ -8,13 +8,11 @@ import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
 import type { NativeText } from './native.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
 import type { Pause } from './prompt/prompt-tokens.ts'
-import { refuseUnknownTokens } from './prompt/refuse-unknown-tokens.ts'
 import { boundaryTexts, createVocabulary, type Vocabulary } from './vocabulary.ts'
 
 /** All that is known of a model's text from its vocabulary and its template. */
 export type TextTools = {
   readonly vocabulary: Vocabulary
-  readonly vocabularySize: number
   readonly tags: ThinkingTags | null
   /** Null where the template cannot carry calls. */
   readonly toolFormat: ToolFormat | null
@@ -35,12 +33,11 @@ export function createTextTools({ vocabulary: native, vocabularySize, chatTempla
     templateSource: template.source,
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
-  return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts }
+  return { vocabulary, tags: traits.thinkingTags, toolFormat, prompts }
 }
 
 /** Makes the tokens of a request's prompt, and the grammar that its answer must keep. */
 export async function prepareText(request: EngineRequest, tools: TextTools, pause?: Pause): Promise<PreparedText> {
-  refuseUnknownTokens(request.sampling, tools.vocabularySize)
   const plan = planAnswer(request, tools.toolFormat)
   const options = { opensThinking: plan.forced !== null, ...(pause !== undefined && { pause }) }
   return { plan, prompt: await tools.prompts.build(request, options) }

@@ -36,7 +36,10 @@ export class TokenChooser {
       sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
     this.#settings = toSettings(request)
     const banned = bannedTexts.map((text) => [...vocabulary.tokenizeMarkup(text)]).filter(({ length }) => length === 1)
-    this.#biases = new Map([...sampling.logitBias, ...banned.flat().map((token) => [token, -Infinity] as const)])
+    // A bias on a token that does not exist has no effect, as it has on one that never comes up: to refuse it would tell
+    // anyone the size of the vocabulary, from which the weights can be guessed.
+    const biases = sampling.logitBias.filter(([token]) => token < native.vocabularySize)
+    this.#biases = new Map([...biases, ...banned.flat().map((token) => [token, -Infinity] as const)])
     this.#endTokens = vocabulary.endTokens
     this.#outputTokensMin = request.outputTokensMin
     this.#configure()
