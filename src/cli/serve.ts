@@ -166,10 +166,10 @@ async function createService(
   })
 }
 
-function createProtocols(accounts: Accounts, config: Config, pool: EnginePool) {
+function createProtocols({ secrets }: Accounts, config: Config, pool: EnginePool) {
   return {
-    chatCompletions: createChatCompletions(createFingerprint(config, pool)),
-    messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
+    chatCompletions: createChatCompletions(createFingerprint({ config, pool, key: secrets.systemFingerprintKey })),
+    messages: createMessagesProtocol({ signatureKey: secrets.signatureKey }),
   }
 }
 

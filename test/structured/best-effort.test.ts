@@ -1,6 +1,6 @@
 // Schemas that are kept as far as possible, next to those that are kept or refused.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ask, bodyFor, paths, type Answer, type Format } from '../harness/ask.ts'
 import { checkError } from '../harness/check-error.ts'

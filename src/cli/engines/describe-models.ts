@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
 import type { Catalog } from '../../inference/catalog.ts'
@@ -24,29 +24,38 @@ export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatu
   })
 }
 
+type FingerprintParts = {
+  readonly config: Pick<Config, 'models' | 'engine'>
+  readonly pool: Pick<EnginePool, 'of'>
+  readonly key: Uint8Array
+}
+
 /**
  * Tells the fingerprint, which changes whenever the deployment may answer differently, and tells nothing else about it.
  *
- * Asked for every request, it is computed anew only when a model has another engine than before.
+ * It is keyed: files of weights have known names and sizes, so whoever guesses
+ * them could otherwise compute it and see which one it is. Asked for every
+ * request, it is computed anew only when a model has another engine than before.
  */
-export function createFingerprint(config: Config, pool: EnginePool): () => string {
+export function createFingerprint(parts: FingerprintParts): () => string {
+  const { pool } = parts
   let engines: readonly RunningEngine[] = []
   let latest = ''
   return () => {
     const isSame = engines.length > 0 && modelIds.every((id, index) => pool.of(id) === engines[index])
     if (isSame) return latest
     engines = modelIds.map((id) => pool.of(id))
-    latest = fingerprint(config, pool)
+    latest = fingerprint(parts)
     return latest
   }
 }
 
-function fingerprint({ models, engine }: Config, pool: EnginePool): string {
+function fingerprint({ config: { models, engine }, pool, key }: FingerprintParts): string {
   const files = modelIds.map((id) => {
     const { thinking, outputTokensMax } = models[id]
     const { weightsPath, file } = pool.of(id)
     return [thinking, outputTokensMax, weightsPath, file.bytes, file.changedMs]
   })
   const revision = JSON.stringify([files, engine])
-  return `fp_${createHash('sha256').update(revision).digest('hex').slice(0, 10)}`
+  return `fp_${createHmac('sha256', key).update(revision).digest('hex').slice(0, 10)}`
 }
