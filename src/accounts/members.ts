@@ -6,6 +6,7 @@ import type { MemberPrincipal, Principal } from '../core/principal.ts'
 import { mayGrant, type Role } from '../core/role.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
+import { isPrintable } from '../lib/is-printable.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
@@ -219,6 +220,6 @@ const emailLengthMax = 254
 /** Mail itself decides what an address means; two spellings that differ in capitals are one person here. */
 function checkEmail(email: string): string {
   const normal = email.trim().toLowerCase()
-  if (normal.length <= emailLengthMax && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(normal)) return normal
+  if (normal.length <= emailLengthMax && /^[^\s@]+@[^\s@]+$/.test(normal) && isPrintable(normal)) return normal
   throw invalidRequest(['email'], 'value', 'This is no e-mail address.')
 }

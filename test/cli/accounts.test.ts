@@ -74,6 +74,10 @@ test('what is wrong is said, with an exit code for it', async () => {
     [2, /--role takes owner/, 'members', 'create', '--email', 'a@b', '--role', 'king'],
     [1, /at least one|no such thing/, 'members', 'remove', 'mem_none'],
     [2, /audit takes/, 'audit', 'forget'],
+    ...['keys', 'management-keys', 'organizations', 'projects'].map(
+      (what) => [1, /^A name has .* direction of writing\.\n$/, what, 'create', '--name', 'a\u202eb'] as const,
+    ),
+    [1, /^A name has /, 'members', 'create', '--email', 'a@b', '--role', 'auditor', '--name', 'a\u200bb'],
   ]
   for (const [exitCode, message, ...args] of wrong) {
     const end = await tryCli({ home }, ...args)

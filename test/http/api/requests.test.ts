@@ -7,7 +7,7 @@ import { FailedAttempts } from '../../../src/http/api/failed-attempts.ts'
 import { routes } from '../../../src/http/api/routes.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
-import { createCompany, type Company } from './world.ts'
+import { createCompany, createThings, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 let service: ManagementService
@@ -106,6 +106,54 @@ describe('what is sent', () => {
         )
       }
     }
+  })
+
+  test('has no name that shows less, or something else, than is in it', async () => {
+    const named = routes.filter(({ example }) => typeof example === 'object' && example !== null && 'name' in example)
+    ok(named.length >= 7, 'Organizations, projects, members and keys of either kind have names.')
+    const names = [
+      '\u202enimda',
+      'a\u2066b',
+      'a\u200eb',
+      'a\u061cb',
+      'ad\u200bmin',
+      'a\u0007b',
+      'a\ud800b',
+      '\ufeffa\u00ad',
+    ]
+    for (const { method, path, example } of named) {
+      const things: Record<string, string> = await createThings(service.accounts, {
+        company,
+        projectId: company.projectId,
+        ownerId: company.members.developer.memberId,
+      })
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => things[name] ?? '')
+      for (const name of names) {
+        const answer = await service.ask({
+          method,
+          path: filled,
+          key: service.key,
+          body: { ...(example as object), name },
+        })
+        equal(answer.status, 400, `${method} ${path} ${JSON.stringify(name)}: ${answer.text}`)
+        deepEqual(
+          (answer.body['errors'] as { path: string }[])?.map((error) => error.path),
+          ['name'],
+        )
+      }
+    }
+  })
+
+  test('may be about what has had such a name from before', async () => {
+    const { organizationId } = company
+    const old = 'a\u202eb'
+    const { id } = await createApiKey(service.accounts, operator, { name: 'x', ...company })
+    await service.db.updateTable('api_keys').set({ name: old }).where('id', '=', id).execute()
+    const path = `/api/v1/organizations/${organizationId}/api-keys/${id}`
+    equal((await service.ask({ path, key: service.key })).body['name'], old)
+    const body = { models: ['clarke-1.0'] }
+    equal((await service.ask({ method: 'PATCH', path, key: service.key, body })).status, 200)
+    equal((await service.ask({ path, key: service.key })).body['name'], old)
   })
 
   test('is told of each fault where it is', async () => {
