@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/load.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { UsageError } from './usage-error.ts'
 import { usage, usageOf } from './usage.ts'
 

@@ -32,6 +32,7 @@ import { withdrawSwapRequest } from './engines/swap-request.ts'
 import { swapWeights } from './engines/swap-weights.ts'
 import { watchQueues } from './engines/watch-queues.ts'
 import { watchSwapRequests } from './engines/watch-swap-requests.ts'
+import { makeCacheFolder } from './make-cache-folder.ts'
 import { makeFirstKey } from './make-first-key.ts'
 import { makeHome } from './make-home.ts'
 import { openServingAccounts, type Accounts } from './open-accounts.ts'
@@ -49,11 +50,7 @@ const bannerWaitMs = 5_000
 export async function serveCommand(args: string[]): Promise<void> {
   parseArguments({ args })
   const config = loadConfig()
-  makeHome(config)
-  const unlock = lockHome(join(config.home, 'serve.lock'))
-  if (unlock === null) throw new Error(`Another service already runs on ${config.home}.`)
-  // Whoever asked an earlier service for other weights no longer waits for them.
-  withdrawSwapRequest(config.home)
+  const unlock = takeFolders(config)
   const log = createLog(config.logLevel)
   requireSoundDatabase(config)
   const access = openAccess(await openServingAccounts(config), config, log)
@@ -107,6 +104,17 @@ export async function serveCommand(args: string[]): Promise<void> {
   }
   stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, log, stop })
   await printBanner(address, { accounts, folder: config.home, catalog, pool })
+}
+
+/** Returns the way to leave the data folder to another service. */
+function takeFolders(config: Config): () => void {
+  makeHome(config)
+  const unlock = lockHome(join(config.home, 'serve.lock'))
+  if (unlock === null) throw new Error(`Another service already runs on ${config.home}.`)
+  // Whoever asked an earlier service for other weights no longer waits for them.
+  withdrawSwapRequest(config.home)
+  makeCacheFolder(config)
+  return unlock
 }
 
 function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ConfigError, loadConfig } from './load.ts'
+import { ConfigError } from './config-error.ts'
+import { loadConfig } from './load.ts'
 import { createSecret, loadSecrets } from './load-secret.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-config-'))
@@ -51,9 +52,9 @@ test('every fault is named in one readable list', () => {
 test('a fault is said of the variable or of the file, whichever it came from', () => {
   const file = withFile('{"host": 1}')
   assert.throws(() => loadConfig({ ...file, PORT: '99999' }, folder), {
-    message: /\.json: host: [^\n]+\nPORT: [^\n]+$/,
+    message: /\.json: host: [^\n]+\nPORT=99999: [^\n]+$/,
   })
-  assert.throws(() => loadConfig({ ...file, HOST: '::1', PORT: '99999' }, folder), { message: /^PORT: [^\n]+$/ })
+  assert.throws(() => loadConfig({ ...file, HOST: '::1', PORT: '99999' }, folder), { message: /^PORT=99999: [^\n]+$/ })
 })
 
 test('origins of pages are taken as browsers write them', () => {
@@ -66,10 +67,84 @@ test('origins of pages are taken as browsers write them', () => {
   }
 })
 
-test('a file that is missing, no JSON or no object is a fault', () => {
-  for (const environment of [{ ODYSSEY_CONFIG: '/nowhere.json' }, withFile('{'), withFile('[]')]) {
-    assert.throws(() => loadConfig(environment, folder), ConfigError)
+/** What is wrong with a config file of these bytes, without its path. */
+function faultOf(content: string | Uint8Array): string {
+  const path = join(folder, 'faulty.json')
+  writeFileSync(path, content)
+  return faultAt(path)
+}
+
+function faultAt(path: string): string {
+  try {
+    loadConfig({ ODYSSEY_CONFIG: path }, folder)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.message.replaceAll(path, 'FILE')
   }
+  return ''
+}
+
+test('what cannot be a config file is refused in words for people', () => {
+  assert.equal(faultAt(join(folder, 'nowhere.json')), 'There is no config file at FILE.')
+  assert.equal(faultAt(folder), 'FILE is a folder, and must be a file.')
+  if (process.platform !== 'win32') assert.equal(faultAt('/dev/zero'), 'FILE is no file.')
+  for (const empty of ['', ' \n']) {
+    assert.equal(faultOf(empty), 'FILE is empty. A config file without settings holds {}.')
+  }
+  assert.equal(faultOf('[1]'), 'FILE must hold a JSON object, which begins with { and ends with }.')
+  assert.match(faultOf('{"port": 80,}'), /^FILE is not valid JSON: .+\(line 1 column 13\)\.$/)
+  assert.equal(faultOf(Buffer.from('\ufeff{}', 'utf16le')), 'FILE is written in UTF-16. Save it as UTF-8.')
+  for (const binary of [Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0, 0), Uint8Array.of(0x7b, 0xff, 0xc0, 0x7d)]) {
+    assert.equal(faultOf(binary), 'FILE is no text in UTF-8, so it is no config file.')
+  }
+  assert.equal(faultOf(Buffer.alloc(5 * 1024 * 1024, ' ')), 'FILE is too large for a config file.')
+})
+
+test('a config file that this user may not read is refused as such', { skip: process.getuid?.() === 0 }, () => {
+  const path = join(folder, 'closed.json')
+  writeFileSync(path, '{}', { mode: 0 })
+  assert.equal(faultAt(path), 'FILE cannot be read: this user may not read it.')
+})
+
+test('a folder that bears the name of the default config file is refused', () => {
+  const home = join(folder, 'with-folder')
+  mkdirSync(join(home, 'odyssey.json'), { recursive: true })
+  assert.throws(() => loadConfig({ ODYSSEY_HOME: home }, folder), { message: /odyssey\.json is a folder/ })
+})
+
+test('a config file may begin with a mark of its encoding', () => {
+  const path = join(folder, 'marked.json')
+  writeFileSync(path, '\ufeff{"port": 81}')
+  assert.equal(loadConfig({ ODYSSEY_CONFIG: path }, folder).port, 81)
+})
+
+test('an address or a port that is none is refused in one line, with what was given', () => {
+  const rule = 'must be a whole number from 0 to 65535.'
+  for (const port of ['abc', '70000', '-1', '8080.5', '0x50', '80 80', ' ', '99999999999999999999']) {
+    assert.throws(() => loadConfig({ PORT: port }, folder), { message: `PORT=${port}: ${rule}` })
+  }
+  for (const host of [' ', 'a b', 'a\u0000']) {
+    assert.throws(() => loadConfig({ HOST: host }, folder), {
+      message: /^HOST=.+: must be an address or a name, without spaces\.$/s,
+    })
+  }
+  assert.equal(faultOf('{"port": "80"}'), `FILE: port: ${rule}`)
+  assert.equal(faultOf('{"port": 1e30}'), `FILE: port: ${rule}`)
+  assert.equal(faultOf('{"host": ""}'), 'FILE: host: must be an address or a name, without spaces.')
+  assert.equal(faultOf('{"metrics": {"port": 70000}}'), `FILE: metrics.port: ${rule}`)
+})
+
+test('a fault of any other field is said in words for people', () => {
+  const cases: readonly (readonly [content: string, fault: string])[] = [
+    ['{"logLevel": "loud"}', 'logLevel: must be debug or info or warn or error or silent.'],
+    ['{"prot": 80}', 'FILE: there is no setting prot.'],
+    ['{"engine": {"slots": 0}}', 'engine.slots: must be at least 1.'],
+    ['{"engine": {"cacheFolder": ""}}', 'engine.cacheFolder: must not be empty.'],
+    ['{"engine": []}', 'engine: must be an object in braces.'],
+    ['{"server": {"corsOrigins": "*"}}', 'server.corsOrigins: must be a list in brackets.'],
+    ['{"host": 1}', 'host: must be text in quotes.'],
+  ]
+  for (const [content, fault] of cases) assert.equal(faultOf(content).replace(/^FILE: (?!there)/, ''), fault)
 })
 
 test('the database is named by the environment alone, and a fault does not repeat its password', () => {

@@ -1,19 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { z } from 'zod'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { messageOf } from '../lib/message-of.ts'
+import { ConfigError } from './config-error.ts'
+import { describeIssues } from './describe-issues.ts'
+import { readConfigFile } from './read-config-file.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
 import { readWeightsMap, type WeightsMap } from './weights-map.ts'
-
-/** A configuration that cannot be used, with one readable line per fault. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'))
-  }
-}
 
 /** Variables a child needs to find its libraries and its devices; no secret is among them. */
 const childVariables = [
@@ -45,8 +37,10 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const path = named === undefined ? join(home, 'odyssey.json') : resolve(workingFolder, named)
   const written = readConfigFile(path, named !== undefined)
   const result = configFileSchema.safeParse(withModelDefaults({ ...written, ...fromEnvironment(environment) }))
-  if (!result.success)
-    throw new ConfigError(result.error.issues.map((issue) => describeIssue(path, issue, environment)))
+  if (!result.success) {
+    const { issues } = result.error
+    throw new ConfigError(describeIssues(issues, (field) => placeOf(field, path, environment)))
+  }
   return Object.freeze({
     ...result.data,
     ...chooseWeights(result.data.models, readChosen(home)),
@@ -133,20 +127,6 @@ export function loadClientSettings(environment: Environment = process.env): Clie
   }
 }
 
-function readConfigFile(path: string, mustExist: boolean): Record<string, unknown> {
-  if (!existsSync(path)) {
-    if (mustExist) throw new ConfigError([`There is no config file at ${path}.`])
-    return {}
-  }
-  try {
-    const written: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof written === 'object' && written !== null && !Array.isArray(written)) return { ...written }
-  } catch (error) {
-    throw new ConfigError([`${path} is not valid JSON: ${messageOf(error)}`])
-  }
-  throw new ConfigError([`${path} must hold a JSON object.`])
-}
-
 /** What the environment may say of the config file's fields. */
 const variables: Readonly<Record<string, string>> = { host: 'HOST', port: 'PORT', logLevel: 'ODYSSEY_LOG_LEVEL' }
 
@@ -171,11 +151,12 @@ function withModelDefaults(written: Record<string, unknown>): Record<string, unk
   return { ...written, models: Object.fromEntries(completed) as unknown }
 }
 
-function describeIssue(path: string, issue: z.core.$ZodIssue, environment: Environment): string {
-  const field = issue.path.map(String).join('.')
+/** How a field is named to whoever set it: by its variable, or its place in the file. */
+function placeOf(field: string, path: string, environment: Environment): string {
   const variable = Object.hasOwn(variables, field) ? variables[field] : undefined
-  if (variable !== undefined && setting(environment, variable) !== undefined) return `${variable}: ${issue.message}`
-  return `${path}: ${field === '' ? '' : `${field}: `}${issue.message}`
+  const value = variable === undefined ? undefined : setting(environment, variable)
+  if (variable !== undefined && value !== undefined) return `${variable}=${value.slice(0, 100)}`
+  return field === '' ? path : `${path}: ${field}`
 }
 
 /** An empty variable counts as unset, as in most programs that are configured from compose files. */

@@ -2,6 +2,11 @@ import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
 
+const portRule = 'must be a whole number from 0 to 65535'
+/** 0 takes any that is free. */
+const port = z.int(portRule).min(0, portRule).max(65_535, portRule)
+const host = z.string().regex(/^[^\s\p{Cc}]+$/u, 'must be an address or a name, without spaces')
+
 const model = z.strictObject({
   /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
   weights: z.string().min(1).nullable().default(null),
@@ -79,9 +84,9 @@ const billing = z.strictObject({
 
 const metrics = z.strictObject({
   /** Who can reach it can read it: there is no key. */
-  host: z.string().min(1).default('127.0.0.1'),
+  host: host.default('127.0.0.1'),
   /** Where Prometheus finds `/metrics`; null offers no numbers. */
-  port: z.int().min(0).max(65_535).nullable().default(null),
+  port: port.nullable().default(null),
 })
 
 const traces = z.strictObject({
@@ -96,8 +101,8 @@ const traces = z.strictObject({
 
 /** The config file. Every field may be left out; an unknown one is a fault, since it is most likely a typing error. */
 export const configFileSchema = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1'),
-  port: z.int().min(0).max(65_535).default(8_080),
+  host: host.default('127.0.0.1'),
+  port: port.default(8_080),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   models: z
     .strictObject({

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ConfigError, loadConfig } from './load.ts'
+import { ConfigError } from './config-error.ts'
+import { loadConfig } from './load.ts'
 import { readWeightsMap, writeChosenWeights } from './weights-map.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'odyssey-map-'))

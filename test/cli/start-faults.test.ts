@@ -40,10 +40,26 @@ suite('a service that cannot start says why, and what to change', { timeout: 300
     ],
     [
       'the port is none',
-      /^The configuration cannot be used\.\nPORT: .+\n$/,
+      /^The configuration cannot be used\.\nPORT=abc: must be a whole number from 0 to 65535\.\n$/,
       () => ({
-        PORT: '70000',
+        PORT: 'abc',
       }),
+    ],
+    [
+      'the config file is a folder',
+      /^The configuration cannot be used\.\n\S+ is a folder, and must be a file\.\n$/,
+      () => ({
+        ODYSSEY_CONFIG: folder,
+      }),
+    ],
+    [
+      'the folder for prompts is none that can be written',
+      /^The folder \S+file that engine\.cacheFolder names cannot be used: .+ Name another one in \S+\.\n$/,
+      () => {
+        const path = join(folder, 'cache.json')
+        writeFileSync(path, JSON.stringify({ engine: { cacheFolder: 'file' } }))
+        return { ODYSSEY_CONFIG: path }
+      },
     ],
     [
       'the port is taken',

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/load.ts'
+import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
