@@ -1,9 +1,11 @@
 // npm run campaign                                  the list
 // npm run campaign -- NAME [--seed N] [--count N]   one campaign against a real service
 // npm run campaign -- ledger --database postgres    on PostgreSQL, whose server is killed too
+// npm run campaign -- takedown --weights FILE       on other weights than the placeholder
 //
 // A campaign is far longer than a test: it is run by hand, by night, and before a release.
 
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
@@ -17,6 +19,8 @@ import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/mutations.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runStructured } from '../test/campaigns/structured.ts'
+import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
+import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
 type Campaign = {
@@ -70,6 +74,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 20_000,
     run: runMutations,
   },
+  leaving: {
+    about: 'clients leave while slow weights compute their prompts; the engine stays, and each request has its row',
+    unit: 'clients',
+    count: 1_000,
+    run: runLeaving,
+  },
   lifecycle: {
     about: 'the service is stopped and killed under load; nothing that was acknowledged is lost',
     unit: 'rounds',
@@ -95,6 +105,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 3_000,
     run: runStructured,
   },
+  takedown: {
+    about: 'some keys attack in every way known beside the steady clients of another, who notice nothing',
+    unit: 'attacks',
+    count: 10_000,
+    run: runTakedown,
+  },
   window: {
     about: 'a prompt that fills the whole window of tycho-1.0 is answered, and one token more is refused',
     unit: 'tokens',
@@ -105,7 +121,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, count: { type: 'string' }, database: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    count: { type: 'string' },
+    database: { type: 'string' },
+    weights: { type: 'string' },
+  },
 })
 const [name] = positionals
 const campaign = name !== undefined && Object.hasOwn(campaigns, name) ? campaigns[name] : undefined
@@ -137,6 +158,7 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
     seed,
     count,
     database,
+    ...(values.weights !== undefined && { weights: resolve(values.weights) }),
     log: (line) => console.log(`  ${line}`),
   })
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)

@@ -5,6 +5,8 @@ export type CampaignOptions = {
   readonly count: number
   /** SQLite unless it says otherwise; only the campaign that is about the ledger asks. */
   readonly database?: 'sqlite' | 'postgres'
+  /** A file of weights in place of the campaign's own; only those that are about the engine ask. */
+  readonly weights?: string
   /** Progress for whoever watches. */
   log(line: string): void
 }

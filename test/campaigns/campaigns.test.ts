@@ -8,6 +8,8 @@ import { runLifecycle } from './lifecycle.ts'
 import { runMutations } from './mutations.ts'
 import { runShort } from './run-short.ts'
 import { runStructured } from './structured.ts'
+import { runLeaving } from './takedown/leaving.ts'
+import { runTakedown } from './takedown/takedown.ts'
 import { runWindow } from './window.ts'
 
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
@@ -22,6 +24,8 @@ test('a service that is killed has written what it acknowledged', () => runShort
 test('so it has on PostgreSQL, whichever of the two is killed', () =>
   runShort((options) => runLedgerKills({ ...options, database: 'postgres' }), 3))
 test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))
+test('clients that leave during their prompts leave the engine to the others', () => runShort(runLeaving, 40))
+test('a key that attacks takes the service from nobody', () => runShort(runTakedown, 60))
 test('a window is filled to its last token, and not beyond', () => runShort(runWindow, 8_192))
 test('every sum of the ledger is right to the unit', () => runShort(runExactness, 1_500))
 test('so it is on PostgreSQL', () => runShort((options) => runExactness({ ...options, database: 'postgres' }), 1_500))

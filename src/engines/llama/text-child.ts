@@ -72,7 +72,7 @@ export class TextChild {
       isMessage: isFromTextChild,
       onReady: () => this.#changed(),
       onMessage: (message) => this.#receive(message),
-      onExit: () => this.#ended(),
+      onExit: (reason) => this.#ended(reason),
       onOutput,
     })
   }
@@ -151,7 +151,8 @@ export class TextChild {
     this.#jobs.get(message.id)?.answer.resolve(message)
   }
 
-  #ended(): void {
+  #ended(reason: string): void {
+    if (!this.#isClosed) this.#options.onOutput(`The process that prepares long texts ended (${reason}).`)
     for (const job of this.#jobs.values()) if (job.isSent) job.answer.reject(textFailed())
     this.#changed()
   }

@@ -1,0 +1,151 @@
+// One key attacks the service in every way known to have cost others something, beside a second
+// key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
+
+import { equal, ok } from 'node:assert/strict'
+import { modelIds } from '../../../src/core/model.ts'
+import { runCli } from '../../harness/run-cli.ts'
+import { startService, type Service } from '../../harness/start-service.ts'
+import {
+  describeCounts,
+  Failures,
+  increment,
+  pause,
+  quantile,
+  runCases,
+  type CampaignOptions,
+  type CampaignResult,
+} from '../campaign.ts'
+import { isRunning, residentMiB, untilIdle } from '../processes.ts'
+import { createRandom } from '../random.ts'
+import { authorize, exchange, RawConnection } from '../raw-http.ts'
+import { errorLines } from '../service-log.ts'
+import { makeAttack, type Attack } from './attacks.ts'
+
+/** From so many attacks on texts are as long as a body may be, and the steady clients' times are judged. */
+const longRun = 1_000
+const attackersAtOnce = 16
+const steadyClients = 2
+const idleRequests = { short: 20, long: 300 }
+/** The goal for the second key: its times grow by no more than half. */
+const slowerMax = 1.5
+/** What the service still holds after the attacks, of what it held before. */
+const memoryGrowthMax = 1.3
+
+export async function runTakedown({ seed, count, log, weights }: CampaignOptions): Promise<CampaignResult> {
+  const isLong = count >= longRun
+  const failures = new Failures()
+  const models = Object.fromEntries(modelIds.map((id) => [id, { weights }]))
+  const service = await startService(weights === undefined ? {} : { config: { models } })
+  const attackers = [service.key, ...(await makeTenants(service, 2))]
+  const steadyKey = (await makeTenants(service, 1))[0] ?? service.key
+  const enginePid = await service.enginePid()
+
+  const idle = await askSteadily(service, {
+    key: steadyKey,
+    failures,
+    until: (asked) => asked >= idleRequests[isLong ? 'long' : 'short'],
+  })
+  const memoryBefore = residentMiB(service.pid)
+  log(`alone: P50 ${quantile(idle, 0.5).toFixed(0)} ms, P95 ${quantile(idle, 0.95).toFixed(0)} ms`)
+
+  let isOver = false
+  const watched = askSteadily(service, { key: steadyKey, failures, until: () => isOver })
+  const outcomes = new Map<string, number>()
+  await runCases(count, attackersAtOnce, async (caseNumber) => {
+    const random = createRandom(seed, caseNumber)
+    const options = {
+      key: random.pick(attackers),
+      charactersMax: isLong && random.chance(0.1) ? 30_000_000 : 300_000,
+      staysMsMax: 5_000,
+    }
+    const attack = makeAttack(random, options)
+    increment(outcomes, `${attack.kind}: ${await play(service, attack)}`)
+    if ((caseNumber + 1) % 500 === 0) log(`${caseNumber + 1} of ${count}`)
+  })
+  isOver = true
+  const besideAttacks = await watched
+
+  await untilIdle(enginePid, 60_000)
+  if (!isRunning(enginePid) || (await service.enginePid()) !== enginePid) failures.add('The engine is not the same.')
+  const memoryAfter = await settledMemory(service.pid, (memoryBefore ?? 0) * memoryGrowthMax)
+  const slower = quantile(besideAttacks, 0.95) / quantile(idle, 0.95)
+  if (isLong && slower > slowerMax) failures.add(`The steady clients' P95 is ${slower.toFixed(2)} of what it was.`)
+  if (isLong && memoryBefore !== null && (memoryAfter ?? 0) > memoryBefore * memoryGrowthMax)
+    failures.add(`The service holds ${memoryAfter} MiB after ${memoryBefore}.`)
+  const exitCode = await service.stop()
+  if (exitCode !== 0) failures.add(`The service ended with ${exitCode}.`)
+  for (const line of errorLines(service)) failures.add(`The service logged: ${line}`)
+  return failures.toResult({
+    attacks: describeCounts(outcomes),
+    'steady requests': besideAttacks.length,
+    'their P50 alone and beside (ms)': `${quantile(idle, 0.5).toFixed(0)} ${quantile(besideAttacks, 0.5).toFixed(0)}`,
+    'their P95 alone and beside (ms)': `${quantile(idle, 0.95).toFixed(0)} ${quantile(besideAttacks, 0.95).toFixed(0)}`,
+    'P95 ratio': slower.toFixed(2),
+    'memory before and after (MiB)': `${memoryBefore} ${memoryAfter}`,
+  })
+}
+
+/** Organizations of their own, each with a key. */
+async function makeTenants(service: Service, count: number): Promise<string[]> {
+  const keys: string[] = []
+  for (let tenant = 0; tenant < count; tenant++) {
+    const made = await runCli(service, 'organizations', 'create', '--name', `Tenant ${tenant}`, '--json')
+    const { organizationId, projectId } = JSON.parse(made) as Record<string, string>
+    const place = ['--organization', organizationId ?? '', '--project', projectId ?? '']
+    const { key } = JSON.parse(await runCli(service, 'keys', 'create', '--name', 'k', ...place, '--json')) as {
+      key: string
+    }
+    keys.push(key)
+  }
+  return keys
+}
+
+type Steady = { readonly key: string; readonly failures: Failures; until(asked: number): boolean }
+
+/** Asks one small thing after the other. Returns how long each took. */
+async function askSteadily({ address }: Service, { key, failures, until }: Steady): Promise<number[]> {
+  const tookMs: number[] = []
+  const ask = async () => {
+    while (!until(tookMs.length)) {
+      const content = `Say a word, number ${tookMs.length}.`
+      const body = JSON.stringify({ model: 'clarke-1.0', max_tokens: 16, messages: [{ role: 'user', content }] })
+      const startedMs = performance.now()
+      const response = await exchange(address, { path: '/v1/messages', headers: authorize(key), body })
+      tookMs.push(performance.now() - startedMs)
+      failures.check('a steady client', () => {
+        equal(response.status, 200, response.text.slice(0, 200))
+        ok(response.isComplete, 'its answer broke off')
+      })
+      await pause(20)
+    }
+  }
+  await Promise.all(Array.from({ length: steadyClients }, ask))
+  return tookMs
+}
+
+/** How an attack ended: with a status, or because the attacker or the service left. */
+async function play({ address }: Service, { parts, pauseMs, staysMs }: Attack): Promise<string> {
+  const connection = new RawConnection(address)
+  const [first = Buffer.alloc(0), ...rest] = parts
+  await connection.send(first)
+  for (const part of rest) {
+    if (connection.isClosed || connection.response.status !== null) break
+    await pause(pauseMs)
+    await connection.send(part)
+  }
+  await connection.until(({ isComplete }) => isComplete, staysMs)
+  const { status } = connection.response
+  const ending = status === null ? (connection.isClosed ? 'closed' : 'left') : String(status)
+  connection.leave('rst')
+  return ending
+}
+
+/** Memory goes back within a while; the wait ends early where it has. */
+async function settledMemory(pid: number, enough: number): Promise<number | null> {
+  for (let seconds = 0; seconds < 90; seconds++) {
+    const held = residentMiB(pid)
+    if (held === null || held <= enough) return held
+    await pause(1_000)
+  }
+  return residentMiB(pid)
+}
