@@ -21,6 +21,7 @@ import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runStructured } from '../test/campaigns/structured.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
+import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
 type Campaign = {
@@ -110,6 +111,11 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'attacks',
     count: 10_000,
     run: runTakedown,
+  weights: {
+    about: 'headers of weights damaged at random; each is taken or refused in words, soon and in little memory',
+    unit: 'headers',
+    count: 1_000_000,
+    run: runWeightsHeaders,
   },
   window: {
     about: 'a prompt that fills the whole window of tycho-1.0 is answered, and one token more is refused',

@@ -10,6 +10,7 @@ import { runShort } from './run-short.ts'
 import { runStructured } from './structured.ts'
 import { runLeaving } from './takedown/leaving.ts'
 import { runTakedown } from './takedown/takedown.ts'
+import { runWeightsHeaders } from './weights-headers.ts'
 import { runWindow } from './window.ts'
 
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
@@ -27,5 +28,6 @@ test('calls and JSON have their form whatever the schema', () => runShort(runStr
 test('clients that leave during their prompts leave the engine to the others', () => runShort(runLeaving, 40))
 test('a key that attacks takes the service from nobody', () => runShort(runTakedown, 60))
 test('a window is filled to its last token, and not beyond', () => runShort(runWindow, 8_192))
+test('damaged headers of weights are taken or refused in words', () => runShort(runWeightsHeaders, 10_000))
 test('every sum of the ledger is right to the unit', () => runShort(runExactness, 1_500))
 test('so it is on PostgreSQL', () => runShort((options) => runExactness({ ...options, database: 'postgres' }), 1_500))

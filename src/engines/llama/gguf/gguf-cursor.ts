@@ -2,7 +2,7 @@ import { readSync } from 'node:fs'
 import { GgufError } from './gguf-error.ts'
 
 /** The largest vocabularies known take some 20 MiB. A header that goes on beyond this was made to keep a reader busy. */
-const headerBytesMax = 256 * 1024 * 1024
+const headerBytesMax = 64 * 1024 * 1024
 const bufferBytes = 1024 * 1024
 
 /**
@@ -28,12 +28,13 @@ export class GgufCursor {
     return this.#position
   }
 
-  u16(): number {
-    return this.#take(2).readUInt16LE()
-  }
-
   u32(): number {
     return this.#take(4).readUInt32LE()
+  }
+
+  /** The next bytes, which stay valid until the next call. */
+  bytes(count: number): Buffer {
+    return this.#take(count)
   }
 
   /** A count or a size. What does not fit a safe integer is larger than any file. */
@@ -49,8 +50,19 @@ export class GgufCursor {
     return this.#take(length).toString('utf8')
   }
 
-  skipText(): void {
-    this.skip(this.u64())
+  /** A text, or null, and passed over, where it is longer than is of use; longer than may be is a fault. */
+  textUpTo(keptBytesMax: number, bytesMax: number): string | null {
+    const length = this.u64()
+    if (length > bytesMax) throw new GgufError('Its header holds a text that is too long.')
+    if (length <= keptBytesMax) return this.#take(length).toString('utf8')
+    this.skip(length)
+    return null
+  }
+
+  skipText(bytesMax: number): void {
+    const length = this.u64()
+    if (length > bytesMax) throw new GgufError('Its header holds a text that is too long.')
+    this.skip(length)
   }
 
   skip(bytes: number): void {
