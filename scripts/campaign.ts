@@ -111,6 +111,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'attacks',
     count: 10_000,
     run: runTakedown,
+  },
   weights: {
     about: 'headers of weights damaged at random; each is taken or refused in words, soon and in little memory',
     unit: 'headers',

@@ -15,6 +15,8 @@ const schema = z.object({
       windowTokens: z.number(),
       slots: z.number().nullable(),
       enginePid: z.number().nullable(),
+      /** Why it is not ready. */
+      reason: z.string().nullable().default(null),
     }),
   ),
   /** One for each loaded file, whatever the number of models it answers for. */

@@ -35,6 +35,14 @@ const engine = z.strictObject({
   /** A folder where prompts are kept over a restart, encrypted; null keeps none. A relative path counts from the config file's folder. */
   cacheFolder: z.string().min(1).nullable().default(null),
   cacheFolderBytesMax: z.int().min(0).default(20_000_000_000),
+  /** Keeps an engine's process to its weights and its folders: as far as the system lets it, not at all, or wholly or not starting it. */
+  confinement: z.enum(['auto', 'off', 'require']).default('auto'),
+  /** Memory of its own that one engine's process may take before it is ended; null decides by the weights and the machine. */
+  memoryBytesMax: z.int().min(268_435_456).nullable().default(null),
+  /** Whose content is hashed again before it is loaded: only files that have changed since they were hashed, or all at every start. */
+  weightsCheck: z.enum(['changed', 'always']).default('changed'),
+  /** Loading that does not advance for this long is given up; null allows a minute more for each 3 GB. */
+  loadingStallSecondsMax: z.int().min(1).max(86_400).nullable().default(null),
 })
 
 /** As browsers write it: no path, and no port where it is the scheme's own. */

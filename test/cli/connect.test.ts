@@ -186,6 +186,7 @@ describe('the sizes that clients are given', () => {
         windowTokens: 40_000,
         slots: 1,
         enginePid: 1,
+        reason: null,
       },
     ],
     queues: [],

@@ -9,7 +9,7 @@ const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.m
 /** What the library has, read back from it. */
 async function threadsWith(threads: number | null): Promise<number> {
   const ready = Promise.withResolvers<number>()
-  const engine = openLlama({ weightsPath: starterPath, threads }, (told) => ready.resolve(told.threads))
+  const engine = openLlama({ weightsPath: starterPath, threads }, { onReady: (told) => ready.resolve(told.threads) })
   try {
     return await ready.promise
   } finally {

@@ -8,10 +8,7 @@ export const placeholderPath = fileURLToPath(new URL('../fixtures/weights/placeh
 type Settings = LlamaEngineOptions['settings']
 
 /** The real engine on the placeholder weights, with whatever a test wants different. */
-export function openLlama(
-  changes: Partial<Settings> = {},
-  onReady: LlamaEngineOptions['onReady'] = () => {},
-): LlamaEngine {
+export function openLlama(changes: Partial<Settings> = {}, options: Partial<LlamaEngineOptions> = {}): LlamaEngine {
   return new LlamaEngine({
     settings: {
       weightsPath: placeholderPath,
@@ -28,8 +25,9 @@ export function openLlama(
     },
     environment: { PATH: process.env['PATH'] ?? '', ...compileCache },
     clock: systemClock,
-    onReady,
+    onReady: () => {},
     onExit: () => {},
     onOutput: () => {},
+    ...options,
   })
 }

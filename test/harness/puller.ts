@@ -55,6 +55,7 @@ export class Puller {
       source: parseWeightsSource(source, hub.address),
       hub: { address: hub.address, token: token ?? null },
       folder: this.folder,
+      home: this.folder,
       givenSha256: sha256 ?? null,
     })
   }

@@ -20,6 +20,7 @@ export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatu
       windowTokens: model.windowTokens,
       slots,
       enginePid: llama.pid,
+      reason: state === 'ready' ? null : llama.reason,
     }
   })
 }

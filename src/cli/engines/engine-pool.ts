@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readMemory } from './memory-room.ts'
+import { cacheShareDefault, readMemory } from './memory-room.ts'
 import { readFileState, resolveWeights } from './model-weights.ts'
 import { shareCache } from './share-cache.ts'
 import { startEngine, type RunningEngine } from './start-engine.ts'
@@ -14,9 +14,6 @@ export type PoolOptions = {
   /** Something that the status tells of has changed. */
   onChange(): void
 }
-
-/** An eighth of the memory holds prompts that have left their slots. */
-const cacheShareDefault = 8
 
 /** A request that has already looked its engine up has certainly begun by then. */
 const graceMs = 1_000

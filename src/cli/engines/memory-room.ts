@@ -9,6 +9,9 @@ export type Memory = {
   readonly availableBytes: number
 }
 
+/** An eighth of the memory holds prompts that have left their slots. */
+export const cacheShareDefault = 8
+
 /** The rest is for the answers' memory and for everything else on the machine. */
 const shareForWeights = 0.9
 

@@ -1,11 +1,17 @@
 import { resolve } from 'node:path'
 import { loadSecrets } from '../../config/load-secret.ts'
 import type { Config } from '../../config/schema.ts'
+import { memoryBound } from '../../engines/llama/confinement/memory-bound.ts'
+import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
+import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
+import { slotsDefault } from '../../engines/llama/ipc.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { withAdmission, type AdmissionOptions, type AdmittedEngine } from '../../scheduling/admission.ts'
 import { countUses, type CountedEngine } from '../../scheduling/count-uses.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { createWeightsCheck } from './check-weights.ts'
+import { cacheShareDefault, readMemory } from './memory-room.ts'
 import { builtInPath, type FileState } from './model-weights.ts'
 
 /** One child process with one file of weights. */
@@ -47,6 +53,11 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
     settings: toLoadSettings(config, weightsPath),
     environment: config.childEnvironment,
     clock: systemClock,
+    confinement: config.engine.confinement,
+    loadingStallMsMax: toMs(config.engine.loadingStallSecondsMax),
+    checkWeights: createWeightsCheck({ config, path: weightsPath, log }),
+    memoryBytesMax: (weights) => memoryBytesMax(config, weights),
+    onConfined: (report) => logConfinement(log(), report),
     onReady({ windowTokens, slots, threads }) {
       log().info({ window_tokens: windowTokens, slots, threads }, 'engine ready')
       loaded.resolve()
@@ -76,6 +87,29 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
   }
 }
 
+function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1_000
+}
+
+function memoryBytesMax({ engine }: Config, weights: Weights): number {
+  if (engine.memoryBytesMax !== null) return engine.memoryBytesMax
+  const { totalBytes: machineBytes } = readMemory()
+  const { windowTokensMax, cacheBytesMax } = engine
+  return memoryBound({
+    weights,
+    machineBytes,
+    windowTokensMax,
+    slots: engine.slots ?? slotsDefault,
+    cacheBytesMax: cacheBytesMax ?? machineBytes / cacheShareDefault,
+  })
+}
+
+function logConfinement(log: Log, { inForce, missing }: ConfinementReport): void {
+  const layers = inForce.length === 0 ? 'nothing' : inForce.join(', ')
+  if (missing.length === 0) log.info(`engine confined: ${layers}`)
+  else log.warn({ missing }, `engine confined in part: ${layers}`)
+}
+
 function toAdmissionOptions({ server }: Config): AdmissionOptions {
   return {
     waitingMax: server.waitingRequestsMax,
@@ -87,7 +121,8 @@ function toAdmissionOptions({ server }: Config): AdmissionOptions {
 }
 
 function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions['settings'] {
-  const { reproducible: isReproducible, speculation, cacheFolder, cacheFolderBytesMax, ...settings } = config.engine
+  const { reproducible: isReproducible, speculation, cacheFolder, cacheFolderBytesMax, ...others } = config.engine
+  const { gpu, slots, threads, windowTokensMax, batchTokens } = others
   // The pool shares the room for prompts out among its engines.
   const cacheBytesMax = 0
   const cacheOnDisk =
@@ -99,7 +134,11 @@ function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions
           key: loadSecrets(config.home).promptCacheKey,
         }
   return {
-    ...settings,
+    gpu,
+    slots,
+    threads,
+    windowTokensMax,
+    batchTokens,
     weightsPath,
     isReproducible,
     cacheBytesMax,

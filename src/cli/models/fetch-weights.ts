@@ -9,6 +9,7 @@ import { describeRemote, type RemoteDescription } from '../../lib/download/descr
 import { DiskRoom } from '../../lib/download/disk-room.ts'
 import type { Remote } from '../../lib/download/open-remote.ts'
 import { bareTag } from '../../lib/download/remote-facts.ts'
+import { stampOf, writeDigest } from '../engines/weights-digests.ts'
 import { formatBytes } from '../format-bytes.ts'
 import { fetchFile, isSha256, type FetchParts, type WantedFile } from './fetch-file.ts'
 import type { SourceFile, WeightsSource } from './weights-source.ts'
@@ -18,6 +19,8 @@ export type WantedWeights = {
   readonly hub: HubSettings
   /** The folder of all weights. */
   readonly folder: string
+  /** The data folder, where it is written down what was fetched. */
+  readonly home: string
   readonly givenSha256: string | null
 }
 
@@ -30,6 +33,7 @@ export async function fetchWeights(parts: FetchParts, wanted: WantedWeights): Pr
     if (files.length > 1) await requireRoom(parts, folder, files)
     const hashes: string[] = []
     for (const file of files) hashes.push(await fetchFile(parts, file))
+    for (const [index, { path }] of files.entries()) rememberFetched(wanted.home, path, hashes[index] ?? '')
     const [path = ''] = files.map((file) => file.path)
     const { bytes } = inspectWeights(path)
     parts.progress.say(`${path} is whole (${formatBytes(bytes)}).`)
@@ -38,6 +42,11 @@ export async function fetchWeights(parts: FetchParts, wanted: WantedWeights): Pr
   } finally {
     unlock()
   }
+}
+
+/** The service then need not hash it again, and knows what it must be for good. */
+function rememberFetched(home: string, path: string, sha256: string): void {
+  writeDigest(home, path, { sha256, origin: 'fetched', stamp: stampOf(path) })
 }
 
 /** Two processes that write one file would both believe in what the other has written. */

@@ -45,6 +45,7 @@ function describeRow(config: Config, status: ServiceStatus | null, id: ModelId):
     windowTokens: null,
     slots: null,
     enginePid: null,
+    reason: null,
     ...loaded,
     choice: config.weightsChoices[id],
     source: chosen?.source ?? null,
@@ -60,7 +61,8 @@ function describeInWords({ id, state, windowTokens, slots, weights, weightsBytes
     row.source === null ? null : `from ${row.source}`,
   ]
   const note = facts.filter((fact) => fact !== null).join(', ')
-  return `${id.padEnd(11)} ${state}${size}\n${''.padEnd(11)} ${weights} (${note})`
+  const reason = row.reason === null ? '' : `\n${''.padEnd(11)} ${row.reason}`
+  return `${id.padEnd(11)} ${state}${size}\n${''.padEnd(11)} ${weights} (${note})${reason}`
 }
 
 const choiceInWords: Readonly<Record<WeightsChoice, string>> = {

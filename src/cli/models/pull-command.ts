@@ -36,7 +36,13 @@ export async function pullCommand(args: string[]): Promise<void> {
   const address = values.hub ?? hub.address
   const source = parseWeightsSource(sourceText, address)
   const givenSha256 = readGivenHash(values.sha256, source.files.length)
-  const wanted = { source, hub: { ...hub, address }, folder: join(config.home, 'weights'), givenSha256 }
+  const wanted = {
+    source,
+    hub: { ...hub, address },
+    folder: join(config.home, 'weights'),
+    home: config.home,
+    givenSha256,
+  }
   const chosen = await fetchUntilStopped(wanted, model)
   if (chosen === null) return
   console.log(values['no-use'] ? `Fetched: ${chosen.weights}` : await useWeights(config, model, chosen))

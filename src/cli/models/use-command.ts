@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
+import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
+import { writeDigest } from '../engines/weights-digests.ts'
+import { makeHome } from '../make-home.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { requireModel } from './require-model.ts'
@@ -19,5 +22,8 @@ export async function useCommand(args: string[]): Promise<void> {
   const config = loadConfig()
   requireOpenChoice(config, model)
   const chosen = file === undefined ? null : { weights: resolve(file), source: null, sha256: null }
+  makeHome(config)
+  // Who names a file means it as it is now, whatever it was before.
+  if (chosen !== null) for (const path of partPaths(chosen.weights)) writeDigest(config.home, path, null)
   console.log(await useWeights(config, model, chosen))
 }

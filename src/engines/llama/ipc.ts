@@ -52,6 +52,8 @@ export type FromChild =
       /** The model's template can carry tool calls. */
       readonly takesTools: boolean
     }
+  /** How far loading has come, which only ever grows: up to 1 while weights are read, and on until all is ready. */
+  | { readonly kind: 'loading'; readonly progress: number }
   | { readonly kind: 'load-failed'; readonly message: string }
   | { readonly kind: 'prepared'; readonly id: TaskId; readonly inputTokens: number }
   /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
@@ -93,11 +95,15 @@ export type LoadSettings = {
   readonly cacheOnDisk: { readonly folder: string; readonly bytesMax: number; readonly key: Uint8Array } | null
 }
 
+/** Slots an operator's choice is missing for: enough for a team's agents, few enough for one machine's memory. */
+export const slotsDefault = 8
+
 /** Events a task may have on their way before its slot waits for the consumer. */
 export const eventsInFlightMax = 256
 
 const kindsFromChild: ReadonlySet<string> = new Set<FromChild['kind']>([
   'ready',
+  'loading',
   'load-failed',
   'prepared',
   'events',

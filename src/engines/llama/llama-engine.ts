@@ -2,25 +2,21 @@ import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
 import { ApiError } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { isFromChild, type DraftCounts, type FromChild, type LoadSettings, type TaskId, type ToChild } from './ipc.ts'
+import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens } from './most-prompt-tokens.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { ReadyGate } from './ready-gate.ts'
-import { Supervisor } from './supervisor.ts'
+import { Supervisor, type ChildOptions } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 import { TextChild } from './text-child.ts'
 import { charactersOf, isShort, leastPromptTokens } from './text-size.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 
-export type LlamaEngineOptions = {
-  readonly settings: LoadSettings
-  readonly environment: Readonly<Record<string, string>>
-  readonly clock: Clock
+export type LlamaEngineOptions = ChildOptions & {
+  /** Another program than the engine child's. */
+  readonly entry?: URL
   onReady(ready: Omit<ChildReady, 'kind'>): void
-  onExit(reason: string): void
-  onOutput(line: string): void
 }
 
 /** How long a request waits for a child that is loading or restarting. */
@@ -60,15 +56,12 @@ export class LlamaEngine implements Engine {
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
-    const { settings, environment, clock, onOutput } = options
-    this.#texts = new TextChild({ settings, environment, clock, onOutput })
+    const { clock } = options
+    this.#texts = new TextChild(options)
     this.#gate = new ReadyGate(clock, readyWaitMsMax, () => (this.#isClosed ? 'stopped' : this.#supervisor.state))
     this.#supervisor = new Supervisor<ToChild, FromChild>({
-      entry: new URL('./child/main.ts', import.meta.url),
-      savesAtStop: settings.cacheOnDisk !== null,
-      settings,
-      environment,
-      clock,
+      ...options,
+      entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
       isMessage: isFromChild,
       onReady: (message) => {
         this.#ready = message
@@ -84,13 +77,17 @@ export class LlamaEngine implements Engine {
         options.onExit(reason)
         this.#gate.wake()
       },
-      onOutput,
     })
   }
 
   /** The child's process id, null between two of them. */
   get pid(): number | null {
     return this.#supervisor.pid
+  }
+
+  /** Why the engine is not ready, for the operator alone. */
+  get reason(): string | null {
+    return this.#supervisor.reason
   }
 
   /** That of the child for long texts, null while there is none. */

@@ -5,13 +5,21 @@
 //     loading → ready ──────────→ stopped
 //        └────────┴──→ (crash) → loading, or down after too many, and again after a growing pause
 
-import { fork, type ChildProcess } from 'node:child_process'
-import { setPriority } from 'node:os'
+import type { ChildProcess } from 'node:child_process'
+import { setPriority, totalmem } from 'node:os'
 import type { Clock } from '../../lib/clock.ts'
+import { launchChild, type ConfinementMode } from './launch-child.ts'
+import type { ConfinementReport } from './confinement/plan.ts'
+import type { Weights } from './gguf/inspect-weights.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { RestartPolicy, type EndKind } from './restart-policy.ts'
+import { stallLimitMs, watchLoading, type LoadingWatch } from './watch-loading.ts'
+import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings } from './ipc.ts'
 
 /** What each kind of child says of itself; everything else is between it and its owner. */
 type Common =
+  | { readonly kind: 'loading'; readonly progress: number }
   | { readonly kind: 'ready' }
   | { readonly kind: 'load-failed'; readonly message: string }
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
@@ -24,25 +32,36 @@ type Told =
   | { readonly kind: 'resize-cache'; readonly bytesMax: number }
   | { readonly kind: 'load'; readonly settings: LoadSettings }
 
-export type SupervisorOptions<From extends Message> = {
-  /** The child's program. */
-  readonly entry: URL
-  /** Whether the child may save before it ends. */
-  readonly savesAtStop: boolean
-  /** A child that leaves the processor to whoever else wants it. */
-  readonly yieldsProcessor?: boolean
+/** What the children of one file of weights have in common. */
+export type ChildOptions = {
   readonly settings: LoadSettings
   /** What the child may know of the service's environment: no secret is in it. */
   readonly environment: Readonly<Record<string, string>>
   readonly clock: Clock
-  /** A child that says anything else is ended. */
-  isMessage(message: unknown): message is From
-  onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
-  onMessage(message: From): void
+  readonly confinement?: ConfinementMode
+  /** Memory of its own that a child with these weights may have; the machine's where nothing is said. */
+  memoryBytesMax?(weights: Weights): number
+  /** Looks the weights over before each load, and throws where they may not be loaded. Always at least `inspectWeights`. */
+  checkWeights?(signal: AbortSignal): Promise<Weights>
+  /** Loading that does not advance for so long is given up; by the weights' size where nothing is said. */
+  readonly loadingStallMsMax?: number | null
+  /** What is in force for a child that begins. */
+  onConfined?(report: ConfinementReport): void
   /** The child is gone; whatever it was doing is lost. */
   onExit(reason: string): void
   /** A line the child wrote to its standard output or error. */
   onOutput(line: string): void
+}
+
+export type SupervisorOptions<From extends Message> = ChildOptions & {
+  /** The child's program. */
+  readonly entry: URL
+  /** A child that leaves the processor to whoever else wants it. */
+  readonly yieldsProcessor?: boolean
+  /** A child that says anything else is ended. */
+  isMessage(message: unknown): message is From
+  onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
+  onMessage(message: From): void
 }
 
 /** A child that does not answer for this long hangs. */
@@ -54,9 +73,6 @@ const msPerCharacter = 0.001
 /** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
 const stepMsMax = 120_000
 const pingIntervalMs = 1_000
-/** After more crashes than this within a minute the child counts as down until it loads again. */
-const crashesPerMinuteMax = 5
-const restartPauseMsMax = 60_000
 
 /** Where processors are short, such a child gets a third of what another process gets, and is still never starved. */
 const yieldingPriority = 5
@@ -68,11 +84,13 @@ export class Supervisor<To extends Told, From extends Message> {
   readonly #options: SupervisorOptions<From>
   #child: ChildProcess | null = null
   #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
-  #crashTimes: number[] = []
+  readonly #restarts = new RestartPolicy()
+  #loading: LoadingWatch | null = null
+  /** Why there is no child that is ready; null where there is one, or none was tried yet. */
+  #reason: string | null = null
+  #endKind: EndKind = 'crashed'
   /** Until then the child may be silent, because of the text it was given. */
   #patientUntilMs = 0
-  /** False after weights could not be loaded: another try is made, but nobody need wait for it. */
-  #canLoad = true
   #cancelRestart = () => {}
   #cacheBytesMax: number
 
@@ -84,6 +102,11 @@ export class Supervisor<To extends Told, From extends Message> {
 
   get state() {
     return this.#state
+  }
+
+  /** What to tell the operator of an engine that is not ready. */
+  get reason(): string | null {
+    return this.#reason
   }
 
   get pid(): number | null {
@@ -118,7 +141,7 @@ export class Supervisor<To extends Told, From extends Message> {
     const child = this.#child
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
-    if (this.#options.savesAtStop) {
+    if (this.#options.settings.cacheOnDisk !== null) {
       this.#tell({ kind: 'stop' })
       const cancel = this.#options.clock.after(savingMsMax, () => child.kill('SIGKILL'))
       await exited
@@ -128,23 +151,53 @@ export class Supervisor<To extends Told, From extends Message> {
     await exited
   }
 
+  /** Nothing reads the weights before they were looked at: each time, since a file can change. */
   #launch(): void {
-    const child = fork(this.#options.entry, {
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...this.#options.environment },
+    const { settings, checkWeights } = this.#options
+    const stopped = new AbortController()
+    this.#cancelRestart = () => stopped.abort()
+    const check = checkWeights ?? ((signal: AbortSignal) => inspectOffThread(settings.weightsPath, signal))
+    check(stopped.signal)
+      .then((weights) => {
+        if (!stopped.signal.aborted) this.#start(weights)
+      })
+      .catch((error: unknown) => {
+        if (!stopped.signal.aborted) this.#refuse(messageOf(error))
+      })
+  }
+
+  /** Weights that may not be loaded, or a child that may not be started. */
+  #refuse(reason: string): void {
+    this.#reason = reason
+    this.#options.onOutput(reason)
+    this.#ended(reason, 'refused')
+  }
+
+  #start(weights: Weights): void {
+    const { settings, environment, clock, confinement = 'auto', onConfined = () => {} } = this.#options
+    const { process: child, ended } = launchChild(this.#options.entry, {
+      weightsPaths: weights.paths,
+      cacheFolder: settings.cacheOnDisk?.folder ?? null,
+      usesDevices: settings.gpu !== 'off',
+      environment,
+      confinement,
+      memoryBytesMax: this.#options.memoryBytesMax?.(weights) ?? totalmem(),
+      clock,
+      onConfined,
     })
     this.#child = child
+    const limitMs = this.#options.loadingStallMsMax ?? stallLimitMs(weights.bytes)
+    let stalled: string | null = null
+    this.#loading = watchLoading(clock, limitMs, () => {
+      stalled = `loading did not advance for ${Math.round(limitMs / 1_000)} s`
+      child.kill('SIGKILL')
+    })
     const stopWatching = watchForHang(child, this.#options.clock, () => this.#patientUntilMs)
     const onEnd = (reason: string) => {
       stopWatching()
-      if (this.#child === child) this.#ended(reason)
+      if (this.#child === child) this.#ended(stalled ?? reason, this.#endKind)
     }
-    child.on('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`))
-    child.on('error', (error) => {
-      child.kill('SIGKILL')
-      onEnd(error.message)
-    })
+    void ended.then(onEnd)
     child.on('message', (message) => this.#receive(message))
     for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
     this.#tell({ kind: 'load', settings: { ...this.#options.settings, cacheBytesMax: this.#cacheBytesMax } })
@@ -159,12 +212,17 @@ export class Supervisor<To extends Told, From extends Message> {
     const common = message as Message as Common
     if (common.kind === 'ready') {
       if (this.#state !== 'stopped') this.#state = 'ready'
-      this.#canLoad = true
+      this.#loading?.stop()
+      this.#restarts.ready()
+      this.#reason = null
       this.#yieldProcessor()
       this.#options.onReady(message as Extract<From, { readonly kind: 'ready' }>)
+    } else if (common.kind === 'loading') {
+      this.#loading?.advanced(common.progress)
     } else if (common.kind === 'load-failed') {
       this.#options.onOutput(common.message)
-      this.#canLoad = false
+      this.#reason = common.message
+      this.#endKind = 'load-failed'
       this.kill()
     } else {
       this.#options.onMessage(message)
@@ -177,20 +235,20 @@ export class Supervisor<To extends Told, From extends Message> {
     if (this.#options.yieldsProcessor === true && pid !== undefined) setPriority(pid, yieldingPriority)
   }
 
-  #ended(reason: string): void {
+  #ended(reason: string, kind: EndKind): void {
     this.#child = null
-    if (this.#state !== 'stopped') this.#restartLater()
+    this.#loading?.stop()
+    this.#endKind = 'crashed'
+    if (this.#state !== 'stopped') this.#restartLater(reason, kind)
     this.#options.onExit(reason)
   }
 
-  #restartLater(): void {
+  #restartLater(reason: string, kind: EndKind): void {
     const { clock } = this.#options
-    const now = clock.monotonicMs()
-    this.#crashTimes = [...this.#crashTimes.filter((time) => now - time < 60_000), now]
-    const crashes = this.#crashTimes.length
-    this.#state = crashes > crashesPerMinuteMax || !this.#canLoad ? 'down' : 'loading'
-    // The first crash is mended at once; a child that keeps crashing waits 1, 2, 4 … seconds.
-    const pauseMs = crashes === 1 ? 0 : Math.min(restartPauseMsMax, 1_000 * 2 ** (crashes - 2))
+    const { pauseMs, isDown } = this.#restarts.ended(kind, clock.monotonicMs())
+    // What the child itself, or the check of its weights, said is clearer than how it ended.
+    if (kind === 'crashed') this.#reason = `The engine ended: ${reason}.`
+    this.#state = isDown ? 'down' : 'loading'
     this.#cancelRestart = clock.after(pauseMs, () => this.#launch())
   }
 }

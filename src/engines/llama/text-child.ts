@@ -1,18 +1,13 @@
 import { ApiError } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { isFromTextChild, type FromTextChild, type LoadSettings, type TaskId, type ToTextChild } from './ipc.ts'
+import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } from './ipc.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { notReady, ReadyGate } from './ready-gate.ts'
-import { Supervisor } from './supervisor.ts'
+import { Supervisor, type ChildOptions } from './supervisor.ts'
 import { charactersOf } from './text-size.ts'
 
-export type TextChildOptions = {
-  readonly settings: LoadSettings
-  readonly environment: Readonly<Record<string, string>>
-  readonly clock: Clock
-  onOutput(line: string): void
-}
+/** The texts of several large bodies and their tokens; the vocabulary is small beside these. */
+const memoryBytesMax = 6e9
 
 /** The child works on so many texts by turns: each of another key, so that no key gets more of it than another. */
 const textsAtOnce = 4
@@ -37,14 +32,14 @@ type Job = {
  * A text that the process ended on is not tried again: it may be the reason.
  */
 export class TextChild {
-  readonly #options: TextChildOptions
+  readonly #options: ChildOptions
   readonly #gate: ReadyGate
   readonly #jobs = new Map<TaskId, Job>()
   #supervisor: Supervisor<ToTextChild, FromTextChild> | null = null
   #isClosed = false
   #lastId = 0
 
-  constructor(options: TextChildOptions) {
+  constructor(options: ChildOptions) {
     this.#options = options
     this.#gate = new ReadyGate(options.clock, readyWaitMsMax, () => this.#state)
   }
@@ -61,19 +56,19 @@ export class TextChild {
   /** A second call changes nothing. */
   start(): void {
     if (this.#supervisor !== null || this.#isClosed) return
-    const { settings, environment, clock, onOutput } = this.#options
+    const { settings } = this.#options
+    const boundOf = this.#options.memoryBytesMax
     this.#supervisor = new Supervisor<ToTextChild, FromTextChild>({
+      ...this.#options,
       entry: new URL('./child/text-main.ts', import.meta.url),
-      savesAtStop: false,
       yieldsProcessor: true,
-      settings: { ...settings, cacheOnDisk: null },
-      environment,
-      clock,
+      settings: { ...settings, gpu: 'off', cacheOnDisk: null },
+      memoryBytesMax: (weights) => Math.min(memoryBytesMax, boundOf?.(weights) ?? memoryBytesMax),
+      onConfined: () => {},
       isMessage: isFromTextChild,
       onReady: () => this.#changed(),
       onMessage: (message) => this.#receive(message),
       onExit: (reason) => this.#ended(reason),
-      onOutput,
     })
   }
 

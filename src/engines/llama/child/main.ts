@@ -9,6 +9,7 @@ import { messageOf } from '../../../lib/message-of.ts'
 import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
+import { giveUpRest } from './give-up-rest.ts'
 import { loadNative, openLibrary, releaseOf, type Native } from './native.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
@@ -70,10 +71,12 @@ class EngineChild {
   async #load(settings: LoadSettings): Promise<void> {
     try {
       const library = await openLibrary(settings)
+      giveUpRest()
       // What was used last is read while the weights are loaded, so that it is there when they are.
       const kept = openKept(settings, releaseOf(library))
       void kept?.readAhead.next()
-      const native = await loadNative(settings, library)
+      const native = await loadNative(settings, library, (progress) => send({ kind: 'loading', progress }))
+      send({ kind: 'loading', progress: 3 })
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
       this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
       const { vocabulary, toolFormat, prompts } = this.#loaded.tools

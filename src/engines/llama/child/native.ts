@@ -5,7 +5,7 @@
 
 import { availableParallelism } from 'node:os'
 import { getLlama, LlamaLogLevel, type Llama, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
-import type { LoadSettings } from '../ipc.ts'
+import { slotsDefault, type LoadSettings } from '../ipc.ts'
 import { chooseThreads } from './choose-threads.ts'
 import {
   createSequenceMemory,
@@ -133,8 +133,9 @@ type Bindings = {
   readonly AddonGrammarEvaluationState: new (model: unknown, grammar: object) => GrammarState
 }
 
-/** Slots an operator's choice is missing for: enough for a team's agents, few enough for one machine's memory. */
-const slotsDefault = 8
+/** Weights are read, and the rest of the loading begins. */
+const loadedProgress = 2
+
 /** With less room per slot than this, fewer slots serve better than smaller ones. */
 const comfortableWindowTokens = 32_768
 
@@ -156,9 +157,14 @@ export function releaseOf(library: Llama): string {
   return library.llamaCppRelease.release
 }
 
-export async function loadNative(settings: LoadSettings, library?: Llama): Promise<Native> {
+export async function loadNative(
+  settings: LoadSettings,
+  library?: Llama,
+  onProgress: (progress: number) => void = () => {},
+): Promise<Native> {
   const llama = library ?? (await openLibrary(settings))
-  const model = await llama.loadModel({ modelPath: settings.weightsPath })
+  const model = await llama.loadModel({ modelPath: settings.weightsPath, onLoadProgress: onProgress })
+  onProgress(loadedProgress)
   const context = await createContext(model, settings)
   const internals = { model, context, llama } as unknown as Internals
   const { _bindings: bindings } = internals.llama
@@ -193,8 +199,8 @@ export async function loadNative(settings: LoadSettings, library?: Llama): Promi
 }
 
 /** Loads what the weights say of text, and none of the weights. */
-export async function loadText({ weightsPath }: Pick<LoadSettings, 'weightsPath'>): Promise<NativeText> {
-  const llama = await openLibrary({ gpu: 'off' })
+export async function loadText({ weightsPath }: Pick<LoadSettings, 'weightsPath'>, library?: Llama): Promise<NativeText> {
+  const llama = library ?? (await openLibrary({ gpu: 'off' }))
   return textOf(await llama.loadModel({ modelPath: weightsPath, vocabOnly: true }))
 }
 

@@ -6,7 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError, toApiError } from '../../../core/error.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromTextChild, LoadSettings, TaskId, ToTextChild } from '../ipc.ts'
-import { loadText } from './native.ts'
+import { giveUpRest } from './give-up-rest.ts'
+import { loadText, openLibrary } from './native.ts'
 import { countPrompt, createTextTools, prepareText, type TextTools } from './text-tools.ts'
 
 /** Nobody waits for this text any longer. */
@@ -47,7 +48,9 @@ class TextChild {
 
   async #load(settings: LoadSettings): Promise<void> {
     try {
-      this.#tools = createTextTools(await loadText(settings))
+      const library = await openLibrary({ gpu: 'off' })
+      giveUpRest()
+      this.#tools = createTextTools(await loadText(settings, library))
       send({ kind: 'ready' })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })

@@ -1,0 +1,19 @@
+import { openLinuxCalls } from '../confinement/linux-calls.ts'
+import { callsAreFiltered } from '../confinement/plan.ts'
+import { refusedAfterwards } from '../confinement/refused-calls.ts'
+import { restrictCalls } from '../confinement/seccomp.ts'
+
+/**
+ * Gives up what a child needed to open its library and needs no more: starting
+ * processes and calling the system by hand.
+ *
+ * To be called before the first byte of weights is read. Only a confined child has anything to give up.
+ */
+export function giveUpRest(): void {
+  if (process.env[callsAreFiltered] !== undefined)
+    restrictCalls(openLinuxCalls(), refusedAfterwards(process.pid), 'all')
+  // Node's own permissions are there in the place of the system's.
+  const permission = process.permission as { drop?(scope: string): void } | undefined
+  permission?.drop?.('child')
+  permission?.drop?.('ffi')
+}
