@@ -58,7 +58,7 @@ describe('weights that were fetched', () => {
     const { home, path } = makeHome()
     const before = statSync(path)
     writeDigest(home, path, { sha256: sha256Of(readFileSync(path)), origin: 'fetched', stamp: stampOf(path) })
-    await rejects(checkOf(home, path)(never)
+    await checkOf(home, path)(never)
     damage(path)
     utimesSync(path, before.atime, before.mtime)
     const check = checkOf(home, path)
@@ -71,17 +71,14 @@ describe('weights that were fetched', () => {
     const { home, path } = makeHome()
     const chosen = { weights: path, source: 'owner/repo/file.gguf', sha256: '0'.repeat(64) }
     writeFileSync(join(home, 'models.json'), JSON.stringify({ 'hal-1.0': chosen }))
-    await checkOf(
-      home,
-      path,
-    )(never), /as it was fetched/)
+    await rejects(checkOf(home, path)(never), /as it was fetched/)
   })
 })
 
 describe('weights that the operator brought', () => {
   test('are hashed once, and may be replaced', async () => {
     const { home, path } = makeHome()
-    await rejects(checkOf(home, path)(never)
+    await checkOf(home, path)(never)
     const first = readDigests(home)[path]
     equal(first?.sha256, sha256Of(readFileSync(placeholderPath)))
     damage(path)
@@ -96,10 +93,7 @@ describe('weights that the operator brought', () => {
     await checkOf(home, path)(never)
     damage(path)
     utimesSync(path, 1_000_000, 1_000_000)
-    await checkOf(
-      home,
-      path,
-    )(never), /its date has not/)
+    await rejects(checkOf(home, path)(never), /its date has not/)
   })
 })
 
@@ -151,7 +145,11 @@ test('a service starts with damaged weights, says which model is down and why, a
     'The models are not settled.',
     180_000,
   )
-  deepEqual(Object.fromEntries(models.map(({ id, state }) => [id, state])), { 'clarke-1.0': 'ready', 'hal-1.0': 'down', 'tycho-1.0': 'ready' })
+  deepEqual(Object.fromEntries(models.map(({ id, state }) => [id, state])), {
+    'clarke-1.0': 'ready',
+    'hal-1.0': 'down',
+    'tycho-1.0': 'ready',
+  })
   match(models.find(({ id }) => id === 'hal-1.0')?.reason ?? '', /damaged or another file/)
   match(await runCli({ home }, 'models'), /hal-1\.0 +down.*\n.*file\.gguf.*\n +.*is damaged or another file/)
 })
