@@ -59,7 +59,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     TMP: scratchFolder,
     ...plainOpenssl,
   }
-  const launch: Launch = { entryPath: fileURLToPath(entry), env, onConfined: options.onConfined }
+  const launch: Launch = { ...options, entryPath: fileURLToPath(entry), env }
   if (confinement === 'off') return watch(launchFreely(launch), scratchFolder, options)
   const plan: ConfinementPlan = {
     mode: confinement,
@@ -72,7 +72,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
   return watch(started, scratchFolder, options)
 }
 
-type Launch = Pick<LaunchOptions, 'onConfined'> & {
+type Launch = Pick<LaunchOptions, 'onConfined' | 'memoryBytesMax'> & {
   readonly entryPath: string
   readonly env: Readonly<Record<string, string>>
 }
@@ -97,7 +97,7 @@ function launchWithNodeAlone({ entryPath, env, onConfined }: Launch, { mode, pat
   return { child: fork(entryPath, { ...common, execArgv: permissionFlags(paths), env }), refused: notRefused }
 }
 
-function launchInStages({ env, onConfined }: Launch, plan: ConfinementPlan): Started {
+function launchInStages({ env, onConfined, memoryBytesMax }: Launch, plan: ConfinementPlan): Started {
   const stage = fileURLToPath(new URL('./confinement/stage.cts', import.meta.url))
   const child = fork(stage, [JSON.stringify(plan)], {
     ...common,
@@ -109,7 +109,7 @@ function launchInStages({ env, onConfined }: Launch, plan: ConfinementPlan): Sta
   const refused = readAll(child.stdio[reportFile] as NodeJS.ReadableStream).then((text) => {
     const report = parseReport(text)
     if (report === null) return null
-    onConfined(report)
+    onConfined({ ...report, inForce: [...report.inForce, `memory ${(memoryBytesMax / 1e9).toFixed(1)} GB`] })
     return plan.mode === 'require' && report.missing.length > 0 ? refusal(report) : null
   })
   return { child, refused }
