@@ -199,7 +199,10 @@ export async function loadNative(
 }
 
 /** Loads what the weights say of text, and none of the weights. */
-export async function loadText({ weightsPath }: Pick<LoadSettings, 'weightsPath'>, library?: Llama): Promise<NativeText> {
+export async function loadText(
+  { weightsPath }: Pick<LoadSettings, 'weightsPath'>,
+  library?: Llama,
+): Promise<NativeText> {
   const llama = library ?? (await openLibrary({ gpu: 'off' }))
   return textOf(await llama.loadModel({ modelPath: weightsPath, vocabOnly: true }))
 }
