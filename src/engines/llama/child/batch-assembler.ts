@@ -2,6 +2,7 @@ import type { LogitIndex, Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { PromptPace } from './prompt-pace.ts'
 import { draftTogether } from './speculation/draft-together.ts'
+import { shareOutInGroups } from './share-out.ts'
 import type { Task } from './task.ts'
 
 export type TaskInSlot = { readonly task: Task; readonly slot: number }
@@ -39,30 +40,38 @@ export class BatchAssembler {
     this.#pace.measure(this.#promptTokens, ms)
   }
 
-  /** Running answers get their token first; prompts share the rest of the batch evenly. */
+  /** Running answers get their token first; the rest of the batch is shared out among keys, and among the prompts of each. */
   assemble(tasks: readonly TaskInSlot[]): Chunk[] {
     const { context } = this.#native
-    const prompts = tasks.filter(({ task }) => task.pending.length > 1).length
-    const share = prompts === 0 ? 1 : this.#promptShare(prompts, tasks.length - prompts)
-    const drafts = prompts === 0 && this.#native.draftTokensMax > 0 ? this.#draft(tasks) : []
-    const shares = tasks.map(({ task, slot }, index): Share => {
-      const until = this.#cache.untilCheckpoint(slot) ?? share
-      const tokens = task.pending.subarray(0, Math.min(share, until))
-      return { task, slot, tokens, draft: drafts[index] ?? nothing }
-    })
-    this.#promptTokens = tasks.reduce(
-      (sum, { task }, index) => sum + (task.pending.length > 1 ? (shares[index]?.tokens.length ?? 0) : 0),
-      0,
-    )
+    const prompts = tasks.filter(({ task }) => isPrompt(task))
+    const drafts = prompts.length === 0 && this.#native.draftTokensMax > 0 ? this.#draft(tasks) : []
+    const lengths = this.#promptLengths(prompts, tasks.length - prompts.length, this.#budget(tasks))
+    const shares = tasks
+      .map(({ task, slot }, index): Share => {
+        const tokens = task.pending.subarray(0, isPrompt(task) ? (lengths.get(task) ?? 0) : 1)
+        return { task, slot, tokens, draft: drafts[index] ?? nothing }
+      })
+      .filter(({ tokens }) => tokens.length > 0)
+    this.#promptTokens = [...lengths.values()].reduce((sum, length) => sum + length, 0)
     context.initBatch(shares.reduce((sum, { tokens, draft }) => sum + tokens.length + draft.length, 0))
     return shares.map((one) => this.#addToBatch(one))
   }
 
-  /** Where answers must be reproducible, a prompt is computed in portions that no clock decides on. */
-  #promptShare(prompts: number, answers: number): number {
-    const { batchTokens, isReproducible } = this.#native
-    const room = batchTokens - answers
-    return Math.max(1, Math.floor((isReproducible ? room : Math.min(room, this.#pace.tokensMax)) / prompts))
+  /** Prompt tokens of a step. Where answers must be reproducible, no clock decides on it. */
+  #budget(tasks: readonly TaskInSlot[]): number {
+    if (this.#native.isReproducible) return this.#native.batchTokens
+    const keys = new Set(tasks.filter(({ task }) => isPrompt(task)).map(({ task }) => task.apiKeyId))
+    const isBesideOthers = tasks.some(({ task }) => !isPrompt(task) && [...keys].some((key) => key !== task.apiKeyId))
+    return isBesideOthers ? this.#pace.tokensBesideOthers : this.#pace.tokensMax
+  }
+
+  #promptLengths(prompts: readonly TaskInSlot[], answers: number, budget: number): Map<Task, number> {
+    const claims = prompts.map(({ task, slot }) => {
+      const until = this.#cache.untilCheckpoint(slot) ?? task.pending.length
+      return { group: task.apiKeyId, need: Math.min(task.pending.length, until) }
+    })
+    const lengths = shareOutInGroups(claims, Math.max(1, Math.min(budget, this.#native.batchTokens - answers)))
+    return new Map(prompts.map(({ task }, index) => [task, lengths[index] ?? 0]))
   }
 
   #addToBatch(share: Share): Chunk {
@@ -90,4 +99,8 @@ export class BatchAssembler {
     this.#drafted += drafts.reduce((sum, { length }) => sum + length, 0)
     return drafts
   }
+}
+
+function isPrompt(task: Task): boolean {
+  return task.pending.length > 1
 }

@@ -18,6 +18,8 @@ import type { Vocabulary } from './vocabulary.ts'
 /** One generation in the child, from its prompt to its last event. */
 export type Task = {
   readonly id: TaskId
+  /** Whose it is: steps are shared out among keys. */
+  readonly apiKeyId: string
   readonly writer: AnswerWriter
   readonly steering: Steering
   /** Made when a slot takes the task: it holds native memory. */
@@ -80,6 +82,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   })
   return {
     id,
+    apiKeyId: request.tenant.apiKeyId,
     writer,
     steering: new Steering(native, vocabulary, plan),
     createChooser: () => new TokenChooser(native, vocabulary, request, plan.banned),
