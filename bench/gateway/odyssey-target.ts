@@ -16,6 +16,7 @@ import { modelIds } from '../../src/core/model.ts'
 import { openRowWriter } from '../../src/db/rows/open-row-writer.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { createApp } from '../../src/http/app.ts'
+import { readBounds } from '../../src/http/bounds.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/inference/catalog.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
@@ -67,6 +68,7 @@ const app = createApp({
     clock: systemClock,
   },
   access: access.cache,
+  bounds: readBounds(config),
   trustedProxies: config.server.trustedProxies,
   corsOrigins: config.server.corsOrigins,
   chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_bench' }),

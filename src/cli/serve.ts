@@ -9,6 +9,7 @@ import { requireSoundDatabase } from '../db/check-sqlite.ts'
 import { openRowWriter } from '../db/rows/open-row-writer.ts'
 import type { RowWriter } from '../db/rows/row-writer.ts'
 import { createApp } from '../http/app.ts'
+import { readBounds } from '../http/bounds.ts'
 import { createRequestTracker, type RequestTracker } from '../http/request-tracker.ts'
 import { createCatalog, type Catalog, type SwitchableCatalog } from '../inference/catalog.ts'
 import { createReadSpent } from '../inference/read-spent.ts'
@@ -163,6 +164,7 @@ async function createService(
     deliveries: billing.deliveries,
     inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
     access,
+    bounds: readBounds(config),
     trustedProxies: config.server.trustedProxies,
     corsOrigins: config.server.corsOrigins,
     ...protocols,

@@ -69,6 +69,20 @@ const server = z.strictObject({
     .default([]),
   /** Whose pages may use the models from a browser, as origins; `*` stands for all. */
   corsOrigins: z.array(z.string().regex(originForm, 'must be an origin such as https://example.com, or *')).default([]),
+  /** From a request's first byte to its last; a body of 32 MiB takes so long at 2.2 Mbit/s. */
+  requestSecondsMax: z.int().min(1).max(3_600).default(120),
+  /** A body that is slower over 15 seconds is given up; the slowest modems were ten times as fast. */
+  bodyBytesPerSecondMin: z.int().min(1).max(1_000_000).default(512),
+  /** Connections open at once; null takes what the system's limit of descriptors leaves room for, 8,192 at most. */
+  connectionsMax: z.int().min(1).max(1_000_000).nullable().default(null),
+  /** Of them from one address, or one /64 of IPv6; null does not limit them, and proxies in `trustedProxies` are not limited. */
+  connectionsPerAddressMax: z.int().min(1).max(1_000_000).nullable().default(1_024),
+  /** Bytes of request bodies in memory, unpacked, a quarter of it for one key; null takes a 32nd of the machine's memory, 64 MiB at least. */
+  bodyBytesMax: z
+    .int()
+    .min(32 * 1_024 * 1_024)
+    .nullable()
+    .default(null),
   /** How long keys that are in use go on working while the database is away; a minute's outage and its end fit in. */
   keyOutageSeconds: z.int().min(0).max(3_600).default(90),
 })

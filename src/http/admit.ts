@@ -3,8 +3,10 @@ import type { EndReason } from '../accounts/access/running-keys.ts'
 import type { KeyAccess } from '../accounts/access/key-access.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { ApiError, type RefusedKey } from '../core/error.ts'
+import type { OpenBody } from './bodies/bodies.ts'
+import type { JsonBody } from './bodies/read-json.ts'
 import { authenticate } from './middleware/authenticate.ts'
-import type { HttpParts } from './parts.ts'
+import type { Door } from './parts.ts'
 
 /** A request that is let in, until it ends. */
 export type Admitted = {
@@ -14,20 +16,28 @@ export type Admitted = {
    * It is the only one the request has: signals made of others are looked through with every event.
    */
   readonly signal: AbortSignal
-  abort(): void
+  /** Reads the body, which counts among those in memory until `end`. */
+  readBody(): Promise<JsonBody>
+  abort(reason?: ApiError): void
   end(): void
 }
 
 /** Checks a request's key and counts it among those under way, before any of its body is read. */
-export async function admit(parts: HttpParts, request: FastifyRequest, endpoint: Endpoint): Promise<Admitted> {
+export async function admit(parts: Door, request: FastifyRequest, endpoint: Endpoint): Promise<Admitted> {
   const { access, shown } = await authenticate(parts.access, request, endpoint)
   const tracked = parts.tracker.begin()
   const unwatch = parts.access.watch(access, (reason) => tracked.abort(wordEnd(reason, shown)))
+  let body: OpenBody | null = null
   return {
     access,
     signal: tracked.signal,
-    abort: () => tracked.abort(),
+    readBody() {
+      body = parts.bodies.open(request.raw, access.principal.apiKeyId)
+      return body.read(tracked.signal)
+    },
+    abort: (reason) => tracked.abort(reason),
     end() {
+      body?.release()
       unwatch()
       tracked.end()
     },

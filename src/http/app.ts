@@ -1,13 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { ApiError } from '../core/error.ts'
 import { addManagementRoutes } from './api/add-routes.ts'
+import { Bodies } from './bodies/bodies.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
-import { AnsweringSockets, answerMalformed } from './malformed.ts'
+import { MalformedRequests } from './connections/answer-malformed.ts'
+import { closeGently } from './connections/close-gently.ts'
+import { watchHalfClosed } from './connections/half-closed.ts'
+import { createConnections } from './connections/create-connections.ts'
+import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
+import { waitToContinue } from './connections/wait-to-continue.ts'
 import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { answerOtherOrigins } from './middleware/cross-origin.ts'
-import type { HttpParts } from './parts.ts'
+import type { Door, HttpParts } from './parts.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
 import { countTokensRoute } from './v1/count-tokens.ts'
 import { generationRoute } from './v1/generation-route.ts'
@@ -19,21 +26,33 @@ type Handlers = Partial<Record<HTTPMethods, Handler>>
 
 /** The door: every path with what it answers, and the steps that all of them share. */
 export function createApp(parts: HttpParts): FastifyInstance {
-  const answering = new AnsweringSockets()
+  const { clock } = parts.inference
+  const connections = createConnections(parts)
+  const malformed = new MalformedRequests(connections, clock)
   const app = fastify({
-    ...serverOptions,
+    ...serverOptions(parts.bounds),
     trustProxy: parts.trustedProxies.length > 0 && [...parts.trustedProxies],
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, answering.has(socket)),
+    clientErrorHandler: (error, socket) => malformed.answer(error, socket),
     frameworkErrors: (error, request, reply) => sendError(parts, request, reply, error),
   })
-  refuseExpectations(app.server)
-  answering.watch(app.server)
+  connections.watch(app.server)
+  waitToContinue(app.server)
+  refuseExpectations(app.server, clock)
+  watchHalfClosed(app.server, connections)
+  const descriptorsMax = readDescriptorsMax()
+  const stopWatching = watchDescriptors({ clock, log: parts.log, descriptorsMax, count: countDescriptors })
+  app.addHook('onClose', async () => stopWatching())
   app.addHook('onRequest', (request, reply, next) => {
     void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
     requireHost(request.raw, reply.raw)
     // Whatever type a body claims to have, it is JSON or refused as not being JSON.
     delete request.raw.headers['content-type']
     logAccess(parts, request, reply)
+    if (!takesBody.has(request.method) && hasBody(request.raw.headers)) {
+      // Nobody will read it, and it must not keep the connection.
+      void reply.header('connection', 'close')
+      closeGently(reply.raw, clock)
+    }
     if (!answerOtherOrigins(parts.corsOrigins, request, reply)) next()
   })
   app.removeAllContentTypeParsers()
@@ -41,9 +60,10 @@ export function createApp(parts: HttpParts): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendError(parts, request, reply, error))
 
-  const routes = routeTable(parts)
+  const door: Door = { ...parts, bodies: new Bodies(clock, parts.bounds) }
+  const routes = routeTable(door)
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
-  addManagementRoutes(app, parts)
+  addManagementRoutes(app, door)
   app.setNotFoundHandler((request) => {
     const known = routes[pathOf(request)]
     return known === undefined ? refusePath(parts, request) : refuseMethod(parts, request, known)
@@ -54,7 +74,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   return app
 }
 
-function routeTable(parts: HttpParts): Readonly<Record<string, Handlers>> {
+function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
   return {
     '/v1/chat/completions': { POST: generationRoute(parts, 'chat-completions') },
     '/v1/messages': { POST: generationRoute(parts, 'messages') },
@@ -64,6 +84,12 @@ function routeTable(parts: HttpParts): Readonly<Record<string, Handlers>> {
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
   }
+}
+
+const takesBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError, toApiError } from '../core/error.ts'
 import { GenerationAborted } from '../core/generation.ts'
+import { whenClientEndsSending } from './connections/half-closed.ts'
 
-/** Calls when the client is gone before it has its whole answer. */
-export function whenClientLeaves(response: ServerResponse, onLeave: () => void): void {
+/** Calls when the client is gone before it has its whole answer; with a reason where it may yet be there to hear it. */
+export function whenClientLeaves(response: ServerResponse, onLeave: (reason?: ApiError) => void): void {
   response.once('close', () => {
     if (!response.writableFinished) onLeave()
   })
+  whenClientEndsSending(response, onLeave)
 }
 
 /** An aborted generation says only that it was aborted; a stopping service gave its reason to the signal. */

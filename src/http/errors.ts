@@ -4,6 +4,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { EncodedError } from '../protocols/protocol.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
 import type { Log } from '../telemetry/log.ts'
+import { closeGently } from './connections/close-gently.ts'
 import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 
@@ -23,8 +24,10 @@ export function sendError(parts: HttpParts, request: FastifyRequest, reply: Fast
   parts.metrics.refused(error.code)
   parts.tracing.refuse(request.id, error.code)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
-  // The rest of a body that was not read must not be taken for the next request.
-  if (status === 408 || parts.tracker.isDraining()) void reply.header('connection', 'close')
+  const isCutShort = !request.raw.complete
+  // What is refused is not received to its end, however long its sender takes.
+  if (isCutShort) closeGently(reply.raw, parts.inference.clock)
+  if (isCutShort || parts.tracker.isDraining()) void reply.header('connection', 'close')
   void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
   const type = headers['content-type'] ?? 'application/json'
   void reply.code(status).headers(headers).type(type).send(JSON.stringify(body))

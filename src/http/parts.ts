@@ -7,6 +7,8 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracing } from '../telemetry/trace.ts'
 import type { ManagementParts } from './api/parts.ts'
+import type { Bodies } from './bodies/bodies.ts'
+import type { HttpBounds } from './bounds.ts'
 import type { RequestTracker } from './request-tracker.ts'
 
 /** What the door is made of; `cli/serve.ts` joins them. */
@@ -15,6 +17,7 @@ export type HttpParts = {
   /** Without it a charge for an answer that did not arrive stands, whoever repeats the request. */
   readonly deliveries?: Deliveries
   readonly access: AccessCache
+  readonly bounds: HttpBounds
   /** Whose word is taken for where a request came from, as addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[]
   /** Whose pages may use the models from a browser; `*` stands for all. */
@@ -27,3 +30,6 @@ export type HttpParts = {
   readonly tracing: Tracing
   readonly management: ManagementParts
 }
+
+/** What the routes are made of: the parts, and what the door makes itself. */
+export type Door = HttpParts & { readonly bodies: Bodies }

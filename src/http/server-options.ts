@@ -1,47 +1,62 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { ApiError, invalidRequest } from '../core/error.ts'
+import { invalidRequest } from '../core/error.ts'
+import type { Clock } from '../lib/clock.ts'
 import { randomId } from '../lib/random-id.ts'
-import { encodeSharedError } from '../protocols/shared-error.ts'
+import type { HttpBounds } from './bounds.ts'
+import { closeGently } from './connections/close-gently.ts'
+import { errorParts } from './connections/raw-error.ts'
+
+/** Longer than load balancers keep theirs, so that none reuses a connection that is just being closed. */
+const keepAliveMs = 75_000
+/**
+ * A connection on which nothing moves is cut. Streams are kept alive every 10 s and whole answers every 30 s at
+ * the latest, so it is one whose reader has stopped reading.
+ */
+const stillMsMax = 90_000
 
 /** How the server listens: time and size limits for what arrives, none for how long an answer takes. */
-export const serverOptions = {
-  logger: false,
-  genReqId: () => `req_${randomId()}`,
-  requestIdHeader: false,
-  exposeHeadRoutes: false,
-  // An id that is too long is an unknown model and no other path.
-  routerOptions: { maxParamLength: 16_384 },
-  // A drained service answers its last requests itself, in the right format.
-  return503OnClosing: false,
-  forceCloseConnections: 'idle',
-  http: {
-    headersTimeout: 10_000,
-    requestTimeout: 120_000,
-    connectionsCheckingInterval: 2_000,
-    // Longer than load balancers keep theirs, so that none reuses a connection that is just being closed.
-    keepAliveTimeout: 75_000,
-    maxHeaderSize: 16_384,
-    // Checked below: the server itself would answer without a body.
-    requireHostHeader: false,
-  },
-} as const
+export function serverOptions({ requestMsMax }: Pick<HttpBounds, 'requestMsMax'>) {
+  return {
+    logger: false,
+    genReqId: () => `req_${randomId()}`,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    // An id that is too long is an unknown model and no other path.
+    routerOptions: { maxParamLength: 16_384 },
+    // A drained service answers its last requests itself, in the right format.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    // These are set on the server after it is made, whatever is said below.
+    requestTimeout: requestMsMax,
+    keepAliveTimeout: keepAliveMs,
+    connectionTimeout: stillMsMax,
+    http: {
+      headersTimeout: Math.min(10_000, requestMsMax),
+      connectionsCheckingInterval: Math.min(2_000, requestMsMax),
+      maxHeaderSize: 16_384,
+      // Checked below: the server itself would answer without a body.
+      requireHostHeader: false,
+    },
+  } as const
+}
 
-/** Throws for a request that lacks what its HTTP version demands; a sender like that is not listened to any longer. */
-export function requireHost({ httpVersion, headers }: IncomingMessage, response: ServerResponse): void {
-  if (httpVersion !== '1.1' || headers.host !== undefined) return
+/** Throws for a request that does not say, or says twice, which host it is for; a sender like that is not listened to any longer. */
+export function requireHost({ httpVersion, rawHeaders }: IncomingMessage, response: ServerResponse): void {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return
   response.setHeader('connection', 'close')
-  throw invalidRequest(null, null, 'The Host header is missing.')
+  throw invalidRequest(null, null, hosts === 0 ? 'The Host header is missing.' : 'There are two Host headers.')
 }
 
 /** An `Expect` other than `100-continue` cannot be met; the server itself would answer without a body. */
-export function refuseExpectations(server: Server): void {
+export function refuseExpectations(server: Server, clock: Clock): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const requestId = `req_${randomId()}` as const
-    const reason = { code: 'invalid-request', path: null, fault: null } as const
-    const { body, headers } = encodeSharedError(new ApiError(reason, 'The Expect header cannot be met.'), requestId)
-    const text = JSON.stringify(body)
-    const ids = { 'x-request-id': requestId, 'request-id': requestId }
-    const entity = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-    response.writeHead(417, { ...headers, ...ids, ...entity, connection: 'close' }).end(text)
+    const { fields, text } = errorParts(invalidRequest(null, null, 'The Expect header cannot be met.'))
+    closeGently(response, clock)
+    response.writeHead(417, fields).end(text)
   })
 }

@@ -1,6 +1,8 @@
 export type RawResponse = {
   /** Null until the head has arrived. */
   readonly status: number | null
+  /** Interim answers that came before it. */
+  readonly interim: number
   readonly headers: ReadonlyMap<string, string>
   /** The body so far, without its framing. */
   readonly text: string
@@ -38,7 +40,10 @@ export function createResponseReader(): ResponseReader {
     const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]
     if (status === undefined) return fail(`the status line is ${JSON.stringify(statusLine.slice(0, 80))}`)
     // An interim answer has no body, and the real one follows.
-    if (status.startsWith('1')) return true
+    if (status.startsWith('1')) {
+      current.interim += 1
+      return true
+    }
     current.status = Number(status)
     for (const line of lines) {
       const colon = line.indexOf(':')
@@ -134,5 +139,5 @@ export function createResponseReader(): ResponseReader {
 }
 
 function empty(): Building {
-  return { status: null, headers: new Map(), text: '', bytes: 0, isComplete: false, fault: null }
+  return { status: null, interim: 0, headers: new Map(), text: '', bytes: 0, isComplete: false, fault: null }
 }

@@ -12,6 +12,7 @@ import { createDirectRowWriter } from '../../src/db/rows/insert-rows.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
 import { createApp } from '../../src/http/app.ts'
+import type { HttpBounds } from '../../src/http/bounds.ts'
 import type { HttpParts } from '../../src/http/parts.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/inference/catalog.ts'
@@ -28,6 +29,7 @@ import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
 import { createTestManagement } from './management.ts'
+import { testBounds } from './bounds.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 export type FakeService = {
@@ -45,11 +47,13 @@ export type FakeService = {
   close(): Promise<void>
 }
 
+type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> & { readonly bounds?: Partial<HttpBounds> }
+
 /** The whole door over a scripted engine, with a queue or without, a database in memory and a clock that a test moves. */
 export async function startFakeService(
   options: FakeEngineOptions,
   queue?: QueueLimits,
-  { trustedProxies = [], corsOrigins = [] }: Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> = {},
+  { trustedProxies = [], corsOrigins = [], bounds = {} }: FakeDoor = {},
 ): Promise<FakeService> {
   const db = await openSqlite(':memory:')
   const home = await ensureDefaultHome({ db, clock: systemClock })
@@ -74,6 +78,7 @@ export async function startFakeService(
       clock,
     },
     access,
+    bounds: { ...testBounds, ...bounds },
     trustedProxies,
     corsOrigins,
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),

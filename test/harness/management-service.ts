@@ -24,6 +24,7 @@ import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
 import { createTestManagement } from './management.ts'
+import { testBounds } from './bounds.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 const operator = { kind: 'operator' } as const
@@ -81,6 +82,7 @@ export async function openManagementService(
       clock,
     },
     access,
+    bounds: testBounds,
     trustedProxies: [],
     corsOrigins: [],
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),

@@ -28,5 +28,6 @@ async function read(response: IncomingMessage): Promise<RawResponse> {
   const bytes = Buffer.concat(pieces)
   const headers = new Map(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
   const status = response.statusCode ?? null
-  return { status, headers, text: bytes.toString(), bytes: bytes.length, isComplete: response.complete, fault: null }
+  const { complete: isComplete } = response
+  return { status, interim: 0, headers, text: bytes.toString(), bytes: bytes.length, isComplete, fault: null }
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { ApiError } from '../../core/error.ts'
-import type { HttpParts } from '../parts.ts'
+import type { Door, HttpParts } from '../parts.ts'
 import { carryOut, createRouteParts, type Asked } from './carry-out.ts'
 import { FailedAttempts } from './failed-attempts.ts'
 import { findPrincipal } from './find-principal.ts'
@@ -17,7 +17,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Adds the management API to the door. */
-export function addManagementRoutes(app: FastifyInstance, parts: HttpParts): void {
+export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
   const attempts = new FailedAttempts(parts.management.accounts.clock)
   const byPath = Map.groupBy(routes, ({ path }) => path)
   for (const [path, own] of byPath) {
@@ -41,7 +41,7 @@ function addPath(app: FastifyInstance, path: string, handlers: Partial<Record<HT
   for (const method of methods) app.route({ method, url, handler: handlers[method] ?? refuse })
 }
 
-function createHandler(parts: HttpParts, attempts: FailedAttempts, route: Route): Handler {
+function createHandler(parts: Door, attempts: FailedAttempts, route: Route): Handler {
   const readQuery = createQueryReader(route)
   const { management } = parts
   return async (request, reply) => {
@@ -49,7 +49,7 @@ function createHandler(parts: HttpParts, attempts: FailedAttempts, route: Route)
     const params = readParams(route, request)
     await requireAccess(management, principal, route, params)
     const query = readQuery(request)
-    const body = await readBody(route, request, management.accounts.clock)
+    const body = await readBody(route, request, parts.bodies)
     const asked: Asked = { route, request, principal, params, query, body }
     return route.method === 'GET' ? answerRead(parts, asked, reply) : answerChange(parts, asked, reply)
   }

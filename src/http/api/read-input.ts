@@ -2,12 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ApiError, invalidRequest } from '../../core/error.ts'
 import { notFound } from '../../core/permission.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { readJson } from '../middleware/read-json.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { formatPath, InvalidFields } from './problem.ts'
 import type { Route } from './route.ts'
 
 export const bodyBytesMax = 65_536
+/** Under this name all bodies of the management API share the budget of one key. */
+const managementKey = 'management'
 
 /** An id that cannot be one is told like one that is nobody's. */
 export function readParams({ params }: Pick<Route, 'params'>, request: FastifyRequest): Record<string, unknown> {
@@ -35,13 +36,22 @@ function readValue(text: string | readonly string[], property: JsonSchema | bool
   return type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text
 }
 
-export async function readBody({ body }: Pick<Route, 'body'>, request: FastifyRequest, clock: Clock): Promise<unknown> {
+export async function readBody(
+  { body }: Pick<Route, 'body'>,
+  request: FastifyRequest,
+  bodies: Bodies,
+): Promise<unknown> {
   if (body === null) {
     if (hasBody(request)) throw invalidRequest(null, null, 'This request takes no body.')
     return undefined
   }
   requireJson(request)
-  return parse(body, await readJson(request.raw, clock, bodyBytesMax))
+  const open = bodies.open(request.raw, managementKey)
+  try {
+    return parse(body, (await open.read(null, bodyBytesMax)).value)
+  } finally {
+    open.release()
+  }
 }
 
 function hasBody({ raw: { headers } }: FastifyRequest): boolean {

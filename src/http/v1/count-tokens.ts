@@ -4,20 +4,18 @@ import { countTokens } from '../../inference/generate.ts'
 import { admit } from '../admit.ts'
 import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
 import { requireModel } from '../middleware/authenticate.ts'
-import { readJson } from '../middleware/read-json.ts'
-import type { HttpParts } from '../parts.ts'
+import type { Door } from '../parts.ts'
 import { tellLimits } from '../tell-limits.ts'
 
 /** `POST /v1/messages/count_tokens`: the exact length of the prompt that the same request would have. */
-export function countTokensRoute(parts: HttpParts) {
+export function countTokensRoute(parts: Door) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const admitted = await admit(parts, request, 'count-tokens')
     const { principal } = admitted.access
     let model: string | null = null
     try {
-      const { request: counted, encode } = parts.messages.decodeCount(
-        await readJson(request.raw, parts.inference.clock),
-      )
+      const { value } = await admitted.readBody()
+      const { request: counted, encode } = parts.messages.decodeCount(value)
       model = counted.model
       requireModel(admitted.access, model)
       const asked = { request: counted, requestId: request.id as RequestId, principal }

@@ -12,8 +12,7 @@ import { beginTrace } from '../begin-trace.ts'
 import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
 import { logCause } from '../errors.ts'
 import { requireModel } from '../middleware/authenticate.ts'
-import { readJsonBody } from '../middleware/read-json.ts'
-import type { HttpParts } from '../parts.ts'
+import type { Door, HttpParts } from '../parts.ts'
 import { takeOver } from '../raw-response.ts'
 import { ClientGone, SseWriter } from '../sse.ts'
 import { noteOrigin } from '../request-origin.ts'
@@ -24,14 +23,14 @@ import { WholeAnswerWriter } from '../whole-answer-writer.ts'
 const firstEventWaitMsMax = 10_000
 
 /** One generation in either format: `POST /v1/chat/completions` and `POST /v1/messages`. */
-export function generationRoute(parts: HttpParts, format: 'chat-completions' | 'messages') {
+export function generationRoute(parts: Door, format: 'chat-completions' | 'messages') {
   const protocol = format === 'messages' ? parts.messages : parts.chatCompletions
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const admitted = await admit(parts, request, format)
     const { principal } = admitted.access
     let model: string | null = null
     try {
-      const { value, bytes } = await readJsonBody(request.raw, parts.inference.clock)
+      const { value, bytes } = await admitted.readBody()
       const decoded = protocol.decode(value)
       model = decoded.request.model
       requireModel(admitted.access, model)

@@ -6,7 +6,7 @@ import { openSqlite } from '../../../src/db/open-sqlite.ts'
 import { addManagementRoutes } from '../../../src/http/api/add-routes.ts'
 import { describeApi, openApiPath } from '../../../src/http/api/openapi.ts'
 import { routes } from '../../../src/http/api/routes.ts'
-import type { HttpParts } from '../../../src/http/parts.ts'
+import type { Door } from '../../../src/http/parts.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 
 type Operation = {
@@ -61,7 +61,7 @@ describe('the description of the API', () => {
       if (handler.name === 'refuse') return
       served.add(`${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
     })
-    addManagementRoutes(app, { management: service } as unknown as HttpParts)
+    addManagementRoutes(app, { management: service } as unknown as Door)
     await app.close()
     deepEqual(new Set(operations().map(({ name }) => name)), served)
     equal(served.size, routes.length + 1)

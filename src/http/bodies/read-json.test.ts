@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
-import { readJson } from './read-json.ts'
+import { bodyBytesMax } from './bodies.ts'
+import { BodyBudget } from './body-budget.ts'
+import { readJsonBody } from './read-json.ts'
 
 const clock = createManualClock()
 
@@ -11,7 +13,13 @@ function requestOf(body: Readable): IncomingMessage {
   return Object.assign(body, { headers: {} }) as IncomingMessage
 }
 
-const read = (text: string) => readJson(requestOf(Readable.from([Buffer.from(text)])), clock)
+async function readFrom(body: Readable): Promise<unknown> {
+  const hold = new BodyBudget(bodyBytesMax, bodyBytesMax).open('key')
+  const receiving = { clock, bytesMax: bodyBytesMax, bytesPerSecondMin: 1, hold, signal: null }
+  return (await readJsonBody(requestOf(body), receiving)).value
+}
+
+const read = (text: string) => readFrom(Readable.from([Buffer.from(text)]))
 
 test('half a character is replaced wherever an escape brings one', async () => {
   for (const half of ['\\ud800', '\\uDBFF', '\\uDc00', '\\udfFF']) {
@@ -29,7 +37,7 @@ test('a key named __proto__ stays a key', async () => {
 
 test('a body that breaks off is refused', async () => {
   const body = new Readable({ read() {} })
-  const reading = readJson(requestOf(body), clock)
+  const reading = readFrom(body)
   body.push('{"a":')
   setImmediate(() => body.destroy())
   await rejects(reading, { message: 'The body ended early.' })

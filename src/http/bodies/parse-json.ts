@@ -1,0 +1,26 @@
+import { isUtf8 } from 'node:buffer'
+import { scanJson } from '../../lib/json-scan.ts'
+import { makeWellFormed } from '../../lib/well-formed.ts'
+import { invalidJson } from './body-faults.ts'
+
+/** Deep nesting exhausts the stack of everything that walks a value; no client nests beyond 20. */
+const depthMax = 64
+/** Brackets, commas and colons: each becomes objects in memory. The largest recorded client request has 5,000. */
+const tokensMax = 200_000
+/** Half a character cannot stand in valid UTF-8; only an escape can bring one. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/
+
+/** Looks a body over for depth and size, and parses it. */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.')
+  const excess = scanJson(bytes, { depthMax, tokensMax })
+  if (excess === 'depth') throw invalidJson(`The body is nested deeper than ${depthMax} levels.`)
+  if (excess === 'tokens') throw invalidJson(`The body has more than ${tokensMax} elements.`)
+  try {
+    const text = bytes.toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return surrogateEscape.test(text) ? makeWellFormed(value) : value
+  } catch {
+    throw invalidJson('The body is not valid JSON.')
+  }
+}

@@ -1,0 +1,129 @@
+// How many connections may be open, which of them make room for others, and who is told that there are too many.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, describe, test } from 'node:test'
+import { networkOf } from '../../../src/http/connections/open-connections.ts'
+import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
+import { RawConnection, authorize, exchange, toBytes } from '../../campaigns/raw-http.ts'
+import { bodyFor } from '../../harness/ask.ts'
+import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
+import { until } from '../../harness/start-service.ts'
+
+const opened: FakeService[] = []
+after(async () => {
+  for (const service of opened) {
+    service.app.server.closeAllConnections()
+    await service.close()
+  }
+})
+
+type Options = Parameters<typeof startFakeService>
+
+async function start(
+  bounds: NonNullable<Options[2]>['bounds'],
+  rest: Options[2] = {},
+  script: readonly FakeStep[] = [],
+) {
+  const service = await startFakeService({ script: () => script }, undefined, { ...rest, ...(bounds && { bounds }) })
+  opened.push(service)
+  return service
+}
+
+async function openSockets({ address }: FakeService, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
+  const { hostname, port } = new URL(address)
+  const sockets = Array.from({ length: count }, () => connect({ host: hostname, port: Number(port), localAddress }))
+  for (const socket of sockets) socket.on('error', () => {})
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  return sockets
+}
+
+const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded
+const listing = (service: FakeService) => ({
+  method: 'GET',
+  path: '/v1/models',
+  headers: authorize(service.key),
+  body: '',
+})
+const never: FakeStep = { kind: 'wait-for', event: new Promise(() => {}) }
+
+test('a new client is served while 3,000 connections are open', async () => {
+  const service = await start({ connectionsMax: 3_000, connectionsPerAddressMax: null })
+  const sockets = await openSockets(service, 3_000)
+  equal((await exchange(service.address, listing(service))).status, 200)
+  for (const socket of sockets) socket.resume().destroy()
+})
+
+describe('when an address has as many as it may', () => {
+  test('the one that has been idle for longest goes for a new one', async () => {
+    const service = await start({ connectionsPerAddressMax: 3 })
+    const sockets = await openSockets(service, 3)
+    for (const socket of sockets) socket.resume()
+    equal((await exchange(service.address, listing(service))).status, 200)
+    await until(() => !isOpen(sockets[0] as Socket), 'The first one is still open.')
+    deepEqual(sockets.map(isOpen), [false, true, true])
+    // Another address is not touched by it.
+    const [other] = await openSockets(service, 1, '127.0.0.2')
+    deepEqual([isOpen(other as Socket), sockets.filter(isOpen).length], [true, 2])
+  })
+
+  test('a body that is still arriving goes before a newcomer does', async () => {
+    const service = await start({ connectionsPerAddressMax: 2 })
+    const slow = [new RawConnection(service.address), new RawConnection(service.address)]
+    for (const connection of slow) {
+      await connection.send(
+        toBytes({ path: '/v1/messages', headers: [...authorize(service.key), ['content-length', '99']], body: '' }),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    equal((await exchange(service.address, listing(service))).status, 200)
+    deepEqual(
+      slow.map(({ isClosed }) => isClosed),
+      [true, false],
+    )
+  })
+
+  test('whoever waits for an answer keeps its connection, and a newcomer is told', async () => {
+    const service = await start({ connectionsPerAddressMax: 2 }, {}, [never])
+    const busy = [new RawConnection(service.address), new RawConnection(service.address)]
+    const body = JSON.stringify(bodyFor('messages', { stream: true }))
+    for (const connection of busy) {
+      await connection.send(toBytes({ path: '/v1/messages', headers: authorize(service.key), body }))
+    }
+    await until(() => service.engine.status().running === 2, 'They are not under way.')
+    const refused = new RawConnection(service.address)
+    ok(await refused.until(({ isComplete }) => isComplete), 'The newcomer hears nothing.')
+    deepEqual([refused.response.status, refused.response.headers.get('retry-after')], [503, '1'])
+    await until(() => refused.isClosed, 'The newcomer stays.')
+    deepEqual(
+      busy.map(({ isClosed }) => isClosed),
+      [false, false],
+    )
+  })
+
+  test('a trusted proxy may have more, since it speaks for many', async () => {
+    const service = await start({ connectionsPerAddressMax: 2 }, { trustedProxies: ['127.0.0.0/24'] })
+    const sockets = await openSockets(service, 10)
+    for (const socket of sockets) socket.resume()
+    equal((await exchange(service.address, listing(service))).status, 200)
+    equal(sockets.filter(isOpen).length, 10)
+  })
+})
+
+test('all addresses together keep to the bound of all', async () => {
+  const service = await start({ connectionsMax: 4 })
+  const sockets = [...(await openSockets(service, 3)), ...(await openSockets(service, 3, '127.0.0.2'))]
+  for (const socket of sockets) socket.resume()
+  equal((await exchange(service.address, listing(service))).status, 200)
+  await until(() => sockets.filter(isOpen).length <= 4, 'More are open.')
+})
+
+test('an address of IPv6 counts with its network', () => {
+  equal(networkOf('2001:db8:1:2:3:4:5:6'), networkOf('2001:db8:1:2::9'))
+  equal(networkOf('2001:db8::1'), '2001:db8:0:0')
+  equal(networkOf('::1'), '0:0:0:0')
+  equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0')
+  equal(networkOf('::ffff:10.1.2.3'), '10.1.2.3')
+  equal(networkOf('10.1.2.3'), '10.1.2.3')
+})
