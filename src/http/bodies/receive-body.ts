@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import { ApiError, toApiError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { brokenBody } from '../connections/answer-malformed.ts'
+import { failureOf, whenBroken } from '../connections/broken-body.ts'
 import { wantBody } from '../connections/wait-to-continue.ts'
 import type { BodyHold } from './body-budget.ts'
 import { invalidJson, tooLarge, tooSlow, unsupportedEncoding } from './body-faults.ts'
@@ -53,6 +53,7 @@ class Reception {
   #wireBytesBefore = 0
   #pieces = 0
   #cancelRate = () => {}
+  #stopListening = () => {}
   #isOver = false
 
   constructor(request: IncomingMessage, receiving: Receiving, outcome: Outcome) {
@@ -71,13 +72,15 @@ class Reception {
   start(): void {
     const { signal } = this.#receiving
     if (signal?.aborted === true) throw endOf(signal)
+    const failure = failureOf(this.#request)
+    if (failure !== null) throw failure
     signal?.addEventListener('abort', this.#onAbort, { once: true })
     this.#request
       .on('data', this.#onData)
       .once('end', this.#onEnd)
       .once('error', this.#onError)
       .once('close', this.#onClose)
-      .once(brokenBody, this.#fail)
+    this.#stopListening = whenBroken(this.#request, this.#onBroken)
     this.#gunzip
       ?.on('data', this.#onUnpacked)
       .on('drain', this.#goOn)
@@ -87,12 +90,14 @@ class Reception {
     wantBody(this.#request)
   }
 
-  readonly #fail = (error: ApiError): void => {
+  #fail(error: ApiError): void {
     if (!this.#leave()) return
     // What still comes is thrown away until the answer is out.
     this.#request.resume()
     this.#outcome.reject(error)
   }
+
+  readonly #onBroken = (): void => this.#fail(failureOf(this.#request) ?? endOf(null))
 
   readonly #onData = (piece: Buffer): void => {
     const { bytesMax, hold } = this.#receiving
@@ -156,11 +161,8 @@ class Reception {
     this.#isOver = true
     this.#cancelRate()
     this.#receiving.signal?.removeEventListener('abort', this.#onAbort)
-    this.#request
-      .off('data', this.#onData)
-      .off('end', this.#onEnd)
-      .off('close', this.#onClose)
-      .off(brokenBody, this.#fail)
+    this.#request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose)
+    this.#stopListening()
     this.#gunzip?.off('data', this.#onUnpacked).off('drain', this.#goOn).destroy()
     return true
   }

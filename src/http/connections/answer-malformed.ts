@@ -1,13 +1,10 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { endGently } from './close-gently.ts'
+import { breakBody } from './broken-body.ts'
+import { closeGently, endGently } from './close-gently.ts'
 import type { OpenConnections } from './open-connections.ts'
 import { rawError } from './raw-error.ts'
-
-/** Emitted by a request whose body turns out to be broken, with the ApiError that it is to be answered with. */
-export const brokenBody = 'broken-body'
 
 /**
  * Answers what never became a request, or stopped being one: bytes that are no HTTP, oversized headers, broken
@@ -35,25 +32,17 @@ export class MalformedRequests {
     if (this.#given.has(socket)) return
     const { statusLine, failure } = classify(error.code)
     const [first, ...others] = this.#connections.answersOf(socket)
-    if (first !== undefined) {
-      const isItsOwn = others.length === 0 && !first.req.complete
-      if (!isItsOwn || first.headersSent) {
-        // An answer that ends its connection anyway may be read to its end.
-        if (!isItsOwn || first.shouldKeepAlive) socket.destroy()
-        return
-      }
+    if (first === undefined) {
       this.#given.add(socket)
-      // Whoever reads the body answers, in the format of its route.
-      if (tellReader(first.req, failure)) return
-    }
-    this.#given.add(socket)
-    socket.write(rawError(statusLine, failure))
-    endGently(socket, this.#clock)
+      socket.write(rawError(statusLine, failure))
+      endGently(socket, this.#clock)
+    } else if (others.length === 0 && !first.req.complete) {
+      // Its own body is broken: its route answers, in its own format, or is about to without having read it.
+      this.#given.add(socket)
+      closeGently(first, this.#clock)
+      breakBody(first, failure)
+    } else socket.destroy()
   }
-}
-
-function tellReader(request: IncomingMessage, failure: ApiError): boolean {
-  return request.emit(brokenBody, failure)
 }
 
 function classify(code: string | undefined): { statusLine: string; failure: ApiError } {
