@@ -6,6 +6,7 @@ import { createCatalog } from '../inference/catalog.ts'
 import { generate, type InferenceParts } from '../inference/generate.ts'
 import { describeServedModel } from '../inference/served-models.ts'
 import { systemClock } from '../lib/clock.ts'
+import { Entrance } from '../limits/entrance.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { withAdmission } from '../scheduling/admission.ts'
@@ -72,6 +73,7 @@ function setStage(): InferenceParts {
 }
 
 const unlimited: Limiter = {
+  enter: () => new Entrance([]),
   admit: () =>
     Promise.resolve({
       reserve: () => Promise.resolve(Infinity),

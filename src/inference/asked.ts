@@ -2,6 +2,7 @@ import type { RequestOrigin } from '../billing/ledger-entry.ts'
 import type { GenerationRequest } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
+import type { Entrance } from '../limits/entrance.ts'
 
 /** What is asked of the path from request to ledger, and by whom. */
 export type Asked = {
@@ -10,4 +11,6 @@ export type Asked = {
   readonly principal: ApiKeyPrincipal
   readonly origin?: RequestOrigin
   readonly traceparent?: string
+  /** The places it has taken already, before its body was read. */
+  readonly entrance?: Entrance
 }

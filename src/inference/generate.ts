@@ -36,7 +36,7 @@ export async function generate(
   parts.ledger.requireWritable()
   const entry = parts.catalog.find(asked.request.model)
   const request = engineRequest(asked, entry)
-  const admission = await parts.limiter.admit({ principal: asked.principal, model: entry.model.id })
+  const admission = await parts.limiter.admit({ principal: asked.principal, model: entry.model.id }, asked.entrance)
   const settle = createSettlement(parts, asked, (used) => admission.settle(used))
   const { choiceCount, outputTokensMax } = asked.request
   const isOutputChosen = outputTokensMax !== null

@@ -303,3 +303,38 @@ test('100,000 requests of which a tenth are aborted, with refusals in between, l
   assert.equal(project?.allowances.get('input-tokens')?.remaining(), 900 * million - sums.weightless)
   for (let count = 0; count < 50; count++) await opened.limiter.admit(sought)
 })
+
+test('a place taken before the body is read is not taken again, and comes back once', async () => {
+  const { limiter } = open(
+    { concurrency: 2, requestsPerMinute: 10, isRequestsEnforced: true },
+    { model: 'clarke-1.0', concurrency: 1 },
+  )
+  const first = await limiter.enter(principal)
+  const second = await limiter.enter(principal)
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+  const admission = await limiter.admit(sought, first)
+  // Its model has only one place, so it leaves the one that it has entered by.
+  await refusal(limiter.admit(sought, second))
+  second.leave()
+  const third = await limiter.enter(principal)
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+  first.leave()
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+  admission.settle(nothing)
+  admission.settle(nothing)
+  await limiter.enter(principal)
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+  third.leave()
+  third.leave()
+  await limiter.enter(principal)
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+})
+
+test('a key without a limit of its own enters by the places that every key has', async () => {
+  const { limiter } = createTestLimiter({ clock: createManualClock(), requestsPerKeyMax: 1 })
+  const entrance = await limiter.enter(principal)
+  await refusal(Promise.resolve().then(() => limiter.enter(principal)))
+  const admission = await limiter.admit(sought, entrance)
+  admission.settle(nothing)
+  await limiter.enter(principal)
+})

@@ -1,6 +1,7 @@
 // What a request may use, from its arrival to its last token.
 //
-//     admit     it counts as a request and takes a place
+//     enter     its key is known and its body is not: it takes a place of those that are for all models
+//     admit     its model is known: it counts as a request and takes the other places
 //     reserve   its prompt has been counted: tokens and money are taken for the worst case;
 //               or it is short and will be, and what was taken too much comes back at once
 //     settle    it is over: what it did not use is there again
@@ -10,8 +11,9 @@
 import type { LimitSnapshot, LimitState } from '../core/limit.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
-import { takeTogether } from './allowances/take-together.ts'
+import { takeAtOnce, takeTogether } from './allowances/take-together.ts'
 import { BudgetLine } from './budgets/budget-line.ts'
+import { Entrance } from './entrance.ts'
 import { KeyPlaces } from './key-places.ts'
 import type { LimitBook, LimitEntry, LimitKind } from './limit-book.ts'
 import { OpenAdmission, type Admission, type Sought } from './open-admission.ts'
@@ -20,8 +22,12 @@ import { Uncounted } from './uncounted.ts'
 import { whenAvailable } from './when-available.ts'
 
 export interface Limiter {
-  /** Throws `rate-limited` where a request more is too many. */
-  admit(sought: Sought): Promise<Admission>
+  /**
+   * Throws `rate-limited` where a request more is too many, whatever its model. No promise where nobody has to be asked.
+   */
+  enter(principal: ApiKeyPrincipal): Entrance | Promise<Entrance>
+  /** Throws `rate-limited` where a request more is too many. What it has entered by is not taken again. */
+  admit(sought: Sought, entrance?: Entrance): Promise<Admission>
   /** How the limits stand that apply; without a model those for all models. */
   snapshot(principal: ApiKeyPrincipal, model: string | null): LimitSnapshot
 }
@@ -36,16 +42,27 @@ export type LimiterParts = {
 export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts): Limiter {
   const parts = { clock, book, line: new BudgetLine(clock), uncounted: new Uncounted(clock) }
   const keyPlaces = new KeyPlaces(requestsPerKeyMax)
+  const claimsOf = (principal: ApiKeyPrincipal, entries: readonly LimitEntry[]): LimitClaim[] => {
+    const claims = requestClaims(entries)
+    const places = hasOwnPlaces(entries) ? null : keyPlaces.of(principal)
+    if (places !== null) claims.push({ kind: 'concurrency', allowance: places, amount: 1 })
+    return claims
+  }
   return {
-    async admit(sought) {
+    enter(principal) {
+      const all = claimsOf(principal, book.limitsOf(principal, null))
+      const places = all.filter(({ kind }) => kind === 'concurrency')
+      const missing = takeAtOnce(places)
+      if (missing.length === 0) return new Entrance(places)
+      return enterLater(places)
+    },
+    async admit(sought, entrance) {
       const entries = book.limitsOf(sought.principal, sought.model)
-      const claims = requestClaims(entries)
-      const places = hasOwnPlaces(entries) ? null : keyPlaces.of(sought.principal)
-      if (places !== null) claims.push({ kind: 'concurrency', allowance: places, amount: 1 })
+      const claims = claimsOf(sought.principal, entries).filter(({ allowance }) => entrance?.has(allowance) !== true)
       const short = await whenAvailable(() => takeTogether(claims))
       if (short.length > 0) throw rateLimited(short, sought.model)
       countUnenforced(entries)
-      return new OpenAdmission(parts, sought, claims)
+      return new OpenAdmission(parts, sought, [...(entrance?.handOver() ?? []), ...claims])
     },
     snapshot(principal, model) {
       const entries = book.limitsOf(principal, model)
@@ -56,6 +73,13 @@ export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts):
       }
     },
   }
+}
+
+/** Where places are shared with other gateways, these may have some left. */
+async function enterLater(places: readonly LimitClaim[]): Promise<Entrance> {
+  const short = await whenAvailable(() => takeTogether(places))
+  if (short.length > 0) throw rateLimited(short, '*')
+  return new Entrance(places)
 }
 
 function requestClaims(entries: readonly LimitEntry[]): LimitClaim[] {

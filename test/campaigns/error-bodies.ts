@@ -34,6 +34,7 @@ const typesByStatus: Readonly<Record<number, Readonly<Record<Shape, readonly str
     shared: ['request_too_large', 'invalid_request_error'],
   },
   417: same('invalid_request_error'),
+  429: same('rate_limit_error'),
   431: same('invalid_request_error'),
   500: { chat: ['server_error'], messages: ['api_error'], shared: ['api_error'] },
   503: { chat: ['service_unavailable_error'], messages: [], shared: ['overloaded_error', 'service_unavailable_error'] },

@@ -27,11 +27,12 @@ before(async () => {
       limits: { concurrentRequestsPerKeyMax: 1 },
     },
   })
-  const half = (path: string) =>
-    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.key}\r\ncontent-length: 100\r\n\r\n{"model":`
+  // Each with a key of its own: a body that is still coming has the one place that its key has.
+  const half = (path: string, key: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: 100\r\n\r\n{"model":`
   slow = {
-    chat: exchangeBytes(service, half(paths.chat)),
-    messages: exchangeBytes(service, half(paths.messages)),
+    chat: exchangeBytes(service, half(paths.chat, (await createKey(service, 'slow-chat')).key)),
+    messages: exchangeBytes(service, half(paths.messages, (await createKey(service, 'slow-messages')).key)),
     head: exchangeBytes(service, 'GET /v1/models HTTP/1.1\r\nhost: x\r\nx-slow: '),
   }
 })

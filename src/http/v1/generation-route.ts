@@ -6,6 +6,7 @@ import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Entrance } from '../../limits/entrance.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import { admit } from '../admit.ts'
 import { beginTrace } from '../begin-trace.ts'
@@ -29,7 +30,10 @@ export function generationRoute(parts: Door, format: 'chat-completions' | 'messa
     const admitted = await admit(parts, request, format)
     const { principal } = admitted.access
     let model: string | null = null
+    let entrance: Entrance | null = null
     try {
+      const entering = parts.inference.limiter.enter(principal)
+      entrance = entering instanceof Promise ? await entering : entering
       const { value, bytes } = await admitted.readBody()
       const decoded = protocol.decode(value)
       model = decoded.request.model
@@ -38,12 +42,13 @@ export function generationRoute(parts: Door, format: 'chat-completions' | 'messa
       whenClientLeaves(reply.raw, admitted.abort)
       const received = { request, reply, principal, protocol: format, isStream: decoded.isStream, body: bytes }
       const origin = await noteOrigin(parts, received)
-      const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal }
+      const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal, entrance }
       await (decoded.isStream ? answerAsStream(exchange) : answerWhole(exchange))
     } catch (error) {
       tellLimits(parts, reply, { principal, model })
       throw error
     } finally {
+      entrance?.leave()
       admitted.end()
     }
   }
@@ -58,6 +63,7 @@ type Exchange = {
   readonly principal: ApiKeyPrincipal
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  readonly entrance: Entrance
   /** Fires when the client leaves, the service stops or the key may no longer be used. */
   readonly signal: AbortSignal
 }
@@ -106,13 +112,14 @@ async function answerWhole(exchange: Exchange): Promise<void> {
 }
 
 function start(exchange: Exchange): Promise<AsyncGenerator<GenerationEvent>> {
-  const { parts, format, decoded, origin, principal, request, signal } = exchange
+  const { parts, format, decoded, origin, principal, request, signal, entrance } = exchange
   const requestId = request.id as RequestId
   const { isStream } = decoded
   const trace = { request, protocol: format, isStream, generation: decoded.request }
   const traceparent = beginTrace(parts.tracing, trace)
   const traced = traceparent === null ? {} : { traceparent }
-  return generate(parts.inference, { request: decoded.request, requestId, principal, origin, ...traced }, signal)
+  const asked = { request: decoded.request, requestId, principal, origin, entrance, ...traced }
+  return generate(parts.inference, asked, signal)
 }
 
 function tellLimitsOf({ parts, reply, principal, decoded }: Exchange): void {
