@@ -15,6 +15,7 @@ import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { answerOtherOrigins } from './middleware/cross-origin.ts'
 import type { Door, HttpParts } from './parts.ts'
+import { pathOf } from './request-path.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
 import { countTokensRoute } from './v1/count-tokens.ts'
 import { generationRoute } from './v1/generation-route.ts'
@@ -65,8 +66,10 @@ export function createApp(parts: HttpParts): FastifyInstance {
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)
   app.setNotFoundHandler((request) => {
-    const known = routes[pathOf(request)]
-    return known === undefined ? refusePath(parts, request) : refuseMethod(parts, request, known)
+    const known = routes[pathOf(request.url)]
+    // A path that is spelled so that it is no route is no method's fault.
+    const isPath = known !== undefined && !Object.hasOwn(known, request.method)
+    return isPath ? refuseMethod(parts, request, known) : refusePath(parts, request)
   })
   // A client warms its connection up with this one; any answer will do.
   app.head('/api/hello', async (_request, reply) => reply.send())
@@ -103,12 +106,8 @@ function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers
 }
 
 async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers: Handlers): Promise<never> {
-  if (request.url.startsWith('/v1/')) await authenticate(parts.access, request, null)
+  if (pathOf(request.url).startsWith('/v1/')) await authenticate(parts.access, request, null)
   const allowed = Object.keys(handlers)
   const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
   throw new ApiError({ code: 'method-not-allowed', allowed }, message)
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? ''
 }

@@ -7,10 +7,11 @@ import type { Log } from '../telemetry/log.ts'
 import { closeGently } from './connections/close-gently.ts'
 import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
+import { pathOf } from './request-path.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that both formats' clients read. */
 export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, requestId: RequestId): EncodedError {
-  const path = url.split('?', 1)[0] ?? ''
+  const path = pathOf(url)
   if (path === '/v1/messages' || path.startsWith('/v1/messages/')) return parts.messages.encodeError(error, requestId)
   if (path.startsWith('/v1/chat/')) return parts.chatCompletions.encodeError(error, requestId)
   if (path === '/api/v1' || path.startsWith('/api/v1/')) return encodeProblem(error, requestId)

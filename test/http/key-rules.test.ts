@@ -16,6 +16,7 @@ import type { KeyRules } from '../../src/accounts/key-rules.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { createOrganization, setOrganizationDisabled, type Home } from '../../src/accounts/organizations.ts'
 import { setProjectArchived } from '../../src/accounts/projects.ts'
+import { modelIds } from '../../src/core/model.ts'
 import type { EngineRequest } from '../../src/core/generation.ts'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import { ask, bodyFor, formats, paths, type Answer } from '../harness/ask.ts'
@@ -185,6 +186,25 @@ describe('models', () => {
       equal((await as('tycho-1.0')).status, 200)
       checkError(await as('hal-1.0'), route.shape, denied(route.shape, /may not use the model hal-1\.0/))
       equal((await as('gpt-4')).status, 404)
+    }
+  })
+
+  test('an unknown model is answered with the names that the key may know, on every route', async () => {
+    const key = await create({ models: ['tycho-1.0'] })
+    const named = (text: string) => modelIds.filter((id) => text.includes(id))
+    for (const { path, body } of [
+      ...routes.filter(({ body: any }) => any !== undefined),
+      { path: '/v1/models/gpt-x', body: undefined },
+    ]) {
+      const asked = body === undefined ? {} : { body: { ...body, model: 'gpt-x' } }
+      for (const [each, expected] of [
+        [key.key, ['tycho-1.0']],
+        [fake.key, [...modelIds]],
+      ] as const) {
+        const answer = await ask(fake as unknown as Service, path, { ...asked, key: each })
+        equal(answer.status, 404)
+        deepEqual(named(answer.text), expected, answer.text)
+      }
     }
   })
 

@@ -4,7 +4,7 @@ import type { KeyAccess } from '../../accounts/access/key-access.ts'
 import { maskKey } from '../../accounts/key-format.ts'
 import type { Endpoint } from '../../core/endpoint.ts'
 import { ApiError, toApiError, type RefusedKey } from '../../core/error.ts'
-import { modelIds, type ModelId } from '../../core/model.ts'
+import { modelIds, modelIdsByStrength, type ModelId } from '../../core/model.ts'
 
 /** A key that may be used here, and how to speak of it should it be refused later. */
 export type Authenticated = { readonly access: KeyAccess; readonly shown: RefusedKey }
@@ -62,11 +62,19 @@ function refusalOf({ closed, endpoints, addresses }: KeyAccess, ip: string, endp
   return null
 }
 
-/** Once the body is read: whether the key may ask this model. A name that is nobody's is refused elsewhere. */
+/** Once the body is read: whether the key may ask this model. Of others than its own it hears no names. */
 export function requireModel(access: KeyAccess, model: string): void {
   const known = modelIds.find((id) => id === model)
-  if (known === undefined || mayUse(access, known)) return
-  throw new ApiError({ code: 'permission-denied' }, `This API key may not use the model ${known}.`)
+  if (known === undefined) throw unknownModel(access, model)
+  if (!mayUse(access, known)) {
+    throw new ApiError({ code: 'permission-denied' }, `This API key may not use the model ${known}.`)
+  }
+}
+
+/** There is no such model, or none that this key may know of. */
+export function unknownModel(access: KeyAccess, model: string): ApiError {
+  const available = modelIdsByStrength.filter((id) => mayUse(access, id))
+  return new ApiError({ code: 'model-not-found', model, available }, 'The model does not exist.')
 }
 
 export function mayUse({ models }: KeyAccess, model: ModelId): boolean {

@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { KeyAccess } from '../../accounts/access/key-access.ts'
-import { ApiError } from '../../core/error.ts'
-import { modelIdsByStrength, type ModelId, type ServedModel } from '../../core/model.ts'
+import type { ServedModel } from '../../core/model.ts'
 import { encodeModel, encodeModelList, type ModelListQuery } from '../../protocols/model-list.ts'
-import { authenticate, mayUse } from '../middleware/authenticate.ts'
+import { authenticate, mayUse, unknownModel } from '../middleware/authenticate.ts'
 import type { HttpParts } from '../parts.ts'
 
 /** `GET /v1/models`: one answer that the clients of both formats read. */
@@ -22,14 +20,11 @@ export function listModelsRoute(parts: HttpParts) {
 export function retrieveModelRoute(parts: HttpParts) {
   return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<void> => {
     const { access } = await authenticate(parts.access, request, 'models')
-    const { model, engine } = parts.inference.catalog.find(request.params.id)
-    if (!mayUse(access, model.id)) throw unknownModel(access, model.id)
+    const { id } = request.params
+    const entry = parts.inference.catalog.list().find(({ model }) => model.id === id)
+    // To a key that may not use a model there is none.
+    if (entry === undefined || !mayUse(access, entry.model.id)) throw unknownModel(access, id)
+    const { model, engine } = entry
     await reply.type('application/json').send(JSON.stringify(encodeModel(model, engine.status().features)))
   }
-}
-
-/** To a key that may not use a model there is none. */
-function unknownModel(access: KeyAccess, model: ModelId): ApiError {
-  const available = modelIdsByStrength.filter((id) => mayUse(access, id))
-  return new ApiError({ code: 'model-not-found', model, available }, 'The model does not exist.')
 }

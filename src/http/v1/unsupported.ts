@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/error.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import type { HttpParts } from '../parts.ts'
+import { pathOf } from '../request-path.ts'
 
 /** What the vendors offer and this service does not, with the way on. */
 const unsupportedEndpoints: Readonly<Record<string, string>> = {
@@ -38,7 +39,7 @@ const nothingHere =
  * first, so that a stranger learns nothing about what is there.
  */
 export async function refusePath(parts: HttpParts, request: FastifyRequest): Promise<never> {
-  const path = request.url.split('?', 1)[0] ?? ''
+  const path = pathOf(request.url)
   const hint = wrongBaseHints[path]
   if (hint !== undefined) throw new ApiError({ code: 'unknown-url' }, hint)
   if (path.startsWith('/v1/')) await authenticate(parts.access, request, null)
