@@ -72,6 +72,7 @@ const app = createApp({
   trustedProxies: config.server.trustedProxies,
   corsOrigins: config.server.corsOrigins,
   chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_bench' }),
+  signatureKey: accounts.secrets.signatureKey,
   messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
   tracker: createRequestTracker(),
   log,

@@ -179,6 +179,7 @@ async function createService(
 function createProtocols({ secrets }: Accounts, config: Config, pool: EnginePool) {
   return {
     chatCompletions: createChatCompletions(createFingerprint({ config, pool, key: secrets.systemFingerprintKey })),
+    signatureKey: secrets.signatureKey,
     messages: createMessagesProtocol({ signatureKey: secrets.signatureKey }),
   }
 }
@@ -186,7 +187,11 @@ function createProtocols({ secrets }: Accounts, config: Config, pool: EnginePool
 /** Made anew for each request, because a swap of weights changes the fingerprint. */
 function createChatCompletions(readFingerprint: () => string): Protocol {
   const create = () => createChatCompletionsProtocol({ systemFingerprint: readFingerprint() })
-  return { ...create(), decode: (body) => create().decode(body) }
+  return {
+    ...create(),
+    decode: (body) => create().decode(body),
+    createEncoder: (shape) => create().createEncoder(shape),
+  }
 }
 
 const noAddress = (host: string) => `${host} is no address of this machine. Set HOST to another one.`

@@ -28,6 +28,8 @@ export type GenerationRequest = {
   /** How many alternatives to report per token; null reports no log-probabilities at all. */
   readonly logprobsTop: number | null
   readonly choiceCount: number
+  /** What its text takes in memory, where it is known already: to look at a large one takes a while. */
+  readonly bytes?: number
 }
 
 /** A request with every choice made: what an engine is given. */

@@ -4,7 +4,8 @@ import type { KeyAccess } from '../accounts/access/key-access.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { ApiError, type RefusedKey } from '../core/error.ts'
 import type { OpenBody } from './bodies/bodies.ts'
-import type { JsonBody } from './bodies/read-json.ts'
+import type { BodyKind } from './bodies/decode-body.ts'
+import type { Decoded } from './bodies/decode-thread.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { Door } from './parts.ts'
 
@@ -17,7 +18,7 @@ export type Admitted = {
    */
   readonly signal: AbortSignal
   /** Reads the body, which counts among those in memory until `end`. */
-  readBody(): Promise<JsonBody>
+  decodeBody<Kind extends BodyKind>(kind: Kind): Promise<Decoded<Kind>>
   abort(reason?: ApiError): void
   end(): void
 }
@@ -31,9 +32,9 @@ export async function admit(parts: Door, request: FastifyRequest, endpoint: Endp
   return {
     access,
     signal: tracked.signal,
-    readBody() {
+    decodeBody(kind) {
       body = parts.bodies.open(request.raw, access.principal.apiKeyId)
-      return body.read(tracked.signal)
+      return body.decode(kind, tracked.signal)
     },
     abort: (reason) => tracked.abort(reason),
     end() {

@@ -42,7 +42,6 @@ export function createApp(parts: HttpParts): FastifyInstance {
   watchHalfClosed(app.server, connections)
   const descriptorsMax = readDescriptorsMax()
   const stopWatching = watchDescriptors({ clock, log: parts.log, descriptorsMax, count: countDescriptors })
-  app.addHook('onClose', async () => stopWatching())
   app.addHook('onRequest', (request, reply, next) => {
     void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
     requireHost(request.raw, reply.raw)
@@ -61,7 +60,11 @@ export function createApp(parts: HttpParts): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendError(parts, request, reply, error))
 
-  const door: Door = { ...parts, bodies: new Bodies(clock, parts.bounds) }
+  const door: Door = { ...parts, bodies: new Bodies({ ...parts, clock }) }
+  app.addHook('onClose', async () => {
+    stopWatching()
+    await door.bodies.close()
+  })
   const routes = routeTable(door)
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)

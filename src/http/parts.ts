@@ -24,6 +24,8 @@ export type HttpParts = {
   readonly corsOrigins: readonly string[]
   readonly chatCompletions: Protocol
   readonly messages: MessagesProtocol
+  /** As the messages format has it: a thread decodes large bodies with another of its kind. */
+  readonly signatureKey: Uint8Array
   readonly tracker: RequestTracker
   readonly log: Log
   readonly metrics: Metrics

@@ -1,6 +1,6 @@
 import { worstCaseCost, type PriceInForce } from '../billing/prices/price.ts'
 import type { Turn } from '../core/engine.ts'
-import type { EngineRequest, Message } from '../core/generation.ts'
+import type { EngineRequest, Message, Tool } from '../core/generation.ts'
 import type { Admission } from '../limits/open-admission.ts'
 import type { OutputWish } from '../limits/token-claims.ts'
 
@@ -39,10 +39,20 @@ export function createLimitedTurn(admission: Admission, { request, choiceCount, 
   }
 }
 
+type Part = Tool | Message['content'][number]
+
 function* lifetimesOf({ messages, tools }: EngineRequest): Generator<'5m' | '1h'> {
-  const blocks = messages.flatMap(({ content }): readonly Message['content'][number][] => content)
-  const inside = blocks.flatMap((block) => (block.kind === 'tool-result' ? block.content : []))
-  for (const part of [...tools, ...blocks, ...inside]) {
+  for (const part of partsOf(messages, tools)) {
     if ('cacheBreakpoint' in part && part.cacheBreakpoint !== undefined) yield part.cacheBreakpoint.lifetime
+  }
+}
+
+function* partsOf(messages: readonly Message[], tools: readonly Tool[]): Generator<Part> {
+  yield* tools
+  for (const { content } of messages) {
+    for (const block of content) {
+      yield block
+      if (block.kind === 'tool-result') yield* block.content
+    }
   }
 }

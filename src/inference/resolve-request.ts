@@ -67,11 +67,10 @@ const wording: Readonly<Record<Feature, string>> = {
 }
 
 function* neededFeatures(request: GenerationRequest): Generator<{ feature: Feature; path: ErrorPath | null }> {
-  const blocks = request.messages.flatMap(({ content }): readonly Message['content'][number][] => content)
-  const image = blocks.find((block) => block.kind === 'image')
-  if (image !== undefined) yield { feature: 'images', path: image.path }
+  const image = findBlock(request.messages, 'image')
+  if (image !== null) yield { feature: 'images', path: image.path }
   if (request.tools.length > 0) yield { feature: 'tools', path: null }
-  if (blocks.some(({ kind }) => kind === 'tool-call' || kind === 'tool-result'))
+  if (findBlock(request.messages, 'tool-call') !== null || findBlock(request.messages, 'tool-result') !== null)
     yield { feature: 'tools', path: ['messages'] }
   if (request.output.kind === 'json') yield { feature: 'json-output', path: null }
   if (request.logprobsTop !== null) yield { feature: 'logprobs', path: null }
@@ -79,10 +78,24 @@ function* neededFeatures(request: GenerationRequest): Generator<{ feature: Featu
   if (request.outputTokensMin > 0) yield { feature: 'output-min', path: null }
 }
 
+type Block = Message['content'][number]
+
+/** The first block of a kind; no list is made of all that there are. */
+function findBlock<Kind extends Block['kind']>(
+  messages: readonly Message[],
+  kind: Kind,
+): Extract<Block, { readonly kind: Kind }> | null {
+  for (const { content } of messages) {
+    for (const block of content) if (block.kind === kind) return block as Extract<Block, { readonly kind: Kind }>
+  }
+  return null
+}
+
 const omittedImage: TextBlock = { kind: 'text', text: '[image omitted: model accepts text only]' }
 
 /** A tool's screenshot stays in the history for good; refusing it would end the conversation, so a note takes its place. */
 function withoutToolImages(messages: readonly Message[]): readonly Message[] {
+  if (findBlock(messages, 'tool-result') === null) return messages
   return messages.map((message) => {
     if (message.role !== 'user') return message
     const content = message.content.map((block) => {

@@ -29,6 +29,14 @@ export type DecodedRequest = {
   readonly encoder: AnswerEncoder
 }
 
+/** A request that was decoded, with what it says about its answer's shape: plain values, which may come from another thread. */
+export type ShapedRequest = {
+  readonly request: GenerationRequest
+  readonly isStream: boolean
+  /** For `createEncoder` of the same format. */
+  readonly shape: unknown
+}
+
 export type EncodedError = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -39,6 +47,10 @@ export type EncodedError = {
 export interface Protocol {
   /** Throws an ApiError (`invalid-request` and its kin) that names the field. */
   decode(body: unknown): DecodedRequest
+  /** The first half of `decode`, for another thread. */
+  decodeShaped(body: unknown): ShapedRequest
+  /** The second half, for the same format's `shape`. */
+  createEncoder(shape: unknown): AnswerEncoder
   encodeError(error: ApiError, requestId: RequestId): EncodedError
   /** The in-band form of an error, for a stream whose status line is already out. */
   encodeStreamError(error: ApiError, requestId: RequestId): SseMessage

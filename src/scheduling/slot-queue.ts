@@ -184,7 +184,7 @@ export class SlotQueue {
       tenant,
       model,
       outputTokensMax,
-      bytes: requestBytes(request),
+      bytes: request.bytes ?? requestBytes(request),
       arrivedMs: this.#options.clock.monotonicMs(),
       decision,
       state: 'preparing',

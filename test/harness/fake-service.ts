@@ -82,6 +82,7 @@ export async function startFakeService(
     trustedProxies,
     corsOrigins,
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
+    signatureKey: new Uint8Array(32),
     messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),
     log,

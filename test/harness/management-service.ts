@@ -86,6 +86,7 @@ export async function openManagementService(
     trustedProxies: [],
     corsOrigins: [],
     chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
+    signatureKey: new Uint8Array(32),
     messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),
     log,

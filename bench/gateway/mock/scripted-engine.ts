@@ -4,8 +4,9 @@
 
 import type { GenerationEvent, Usage } from '../../../src/core/generation.ts'
 import { zeroUsage } from '../../../src/core/generation.ts'
-import type { FromChild, FromTextChild, TaskId, ToChild, ToTextChild } from '../../../src/engines/llama/ipc.ts'
+import type { FromChild, FromTextChild, PartToChild, TaskId, ToChild, ToTextChild } from '../../../src/engines/llama/ipc.ts'
 import type { PreparedText } from '../../../src/engines/llama/prepared-text.ts'
+import { PartReceiver } from '../../../src/engines/llama/part-receiver.ts'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
 import { Pacer, type Due } from './pacer.ts'
 import { readPace } from './read-pace.ts'
@@ -22,7 +23,11 @@ const made = new Map<TaskId, number>()
 const pacer = new Pacer<Task>(readPace(), (due) => tell({ kind: 'events', batch: due.flatMap(eventsOf) }))
 let steps = 0
 
-process.on('message', (message: ToChild | ToTextChild) => receive(message))
+const parts = new PartReceiver()
+process.on('message', (message: ToChild | ToTextChild | PartToChild) => {
+  const whole = parts.take(message)
+  if (whole !== null) receive(whole)
+})
 process.on('disconnect', () => process.exit(0))
 await new Promise(() => {})
 

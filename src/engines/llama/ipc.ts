@@ -1,5 +1,6 @@
 import type { ApiErrorReason } from '../../core/error.ts'
 import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
+import type { Portion } from '../../lib/portions.ts'
 import type { PreparedText } from './prepared-text.ts'
 
 /** Names one generation or count between the service and its children. */
@@ -39,6 +40,11 @@ export type ToTextChild =
   | { readonly kind: 'abort'; readonly id: TaskId }
   | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
+
+/** Of a message that is too large to be sent at a stroke; it holds once all of it has come. */
+export type PartToChild =
+  | { readonly kind: 'part'; readonly id: TaskId; readonly portion: Portion }
+  | { readonly kind: 'end-of-parts'; readonly id: TaskId }
 
 export type FromChild =
   | {

@@ -97,7 +97,7 @@ export class LlamaEngine implements Engine {
 
   async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
     const text = isShort(request) ? null : await this.#prepareText(request, signal)
-    const generating = { request: text === null ? request : { ...request, messages: [] }, text, signal, turn }
+    const generating = { request: text === null ? request : withoutText(request), text, signal, turn }
     let attempt = await this.#attempt(generating, text === null ? mostPromptTokens(request) : null)
     let crashes = 0
     try {
@@ -242,6 +242,11 @@ export class LlamaEngine implements Engine {
       this.#tasks.get(message.id)?.tell(message)
     }
   }
+}
+
+/** What the engine child needs of a request whose text has been prepared. */
+function withoutText(request: EngineRequest): EngineRequest {
+  return { ...request, messages: [], tools: request.tools.map((tool) => ({ ...tool, description: '' })) }
 }
 
 function sum(a: DraftCounts, b: DraftCounts): DraftCounts {

@@ -15,7 +15,8 @@ import { messageOf } from '../../lib/message-of.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
 import { stallLimitMs, watchLoading, type LoadingWatch } from './watch-loading.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
-import type { LoadSettings } from './ipc.ts'
+import type { LoadSettings, TaskId } from './ipc.ts'
+import { PartSender } from './part-sender.ts'
 
 /** What each kind of child says of itself; everything else is between it and its owner. */
 type Common =
@@ -70,6 +71,8 @@ const silenceMsMax = 10_000
 const launchMsMax = 60_000
 /** Making text into tokens keeps a child from answering; the slowest text measured took 0.44 µs a character. */
 const msPerCharacter = 0.001
+/** To serialize more text than this at a stroke would be felt by others. */
+const partedCharactersMin = 262_144
 /** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
 const stepMsMax = 120_000
 const pingIntervalMs = 1_000
@@ -82,6 +85,7 @@ const savingMsMax = 20_000
 
 export class Supervisor<To extends Told, From extends Message> {
   readonly #options: SupervisorOptions<From>
+  readonly #parts = new PartSender((message, onSent) => this.#post(message, onSent))
   #child: ChildProcess | null = null
   #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
   readonly #restarts = new RestartPolicy()
@@ -121,7 +125,8 @@ export class Supervisor<To extends Told, From extends Message> {
   sendText(message: To, characters: number): void {
     const from = Math.max(this.#patientUntilMs, this.#options.clock.monotonicMs())
     this.#patientUntilMs = from + characters * msPerCharacter
-    this.send(message)
+    if (characters > partedCharactersMin && hasId(message)) this.#parts.send(message)
+    else this.send(message)
   }
 
   /** Tells this child, and each that comes after it. */
@@ -204,7 +209,15 @@ export class Supervisor<To extends Told, From extends Message> {
   }
 
   #tell(message: Told): void {
-    if (this.#child?.connected === true) this.#child.send(message)
+    if (!this.#parts.holdBack(message)) this.#post(message, null)
+  }
+
+  #post(message: Told, onSent: (() => void) | null): boolean {
+    if (this.#child?.connected !== true) return false
+    // Without a callback a failure would be an event of the child's.
+    if (onSent === null) this.#child.send(message)
+    else this.#child.send(message, (error) => error === null && onSent())
+    return true
   }
 
   #receive(message: unknown): void {
@@ -237,6 +250,7 @@ export class Supervisor<To extends Told, From extends Message> {
 
   #ended(reason: string, kind: EndKind): void {
     this.#child = null
+    this.#parts.clear()
     this.#loading?.stop()
     this.#endKind = 'crashed'
     if (this.#state !== 'stopped') this.#restartLater(reason, kind)
@@ -274,6 +288,10 @@ function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => n
   }
   tick()
   return () => cancel()
+}
+
+function hasId<To extends Told>(message: To): message is To & { readonly id: TaskId } {
+  return 'id' in message
 }
 
 function forwardLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {

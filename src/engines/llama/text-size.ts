@@ -12,7 +12,7 @@ export function isShort({ messages, tools, output }: EngineRequest): boolean {
 export function charactersOf(value: unknown, most = Infinity): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
-  if (value instanceof Uint8Array) return value.byteLength
+  if (ArrayBuffer.isView(value)) return value.byteLength
   let characters = 0
   for (const name of Object.keys(value)) {
     if (!Array.isArray(value)) characters += name.length

@@ -48,7 +48,7 @@ export async function readBody(
   requireJson(request)
   const open = bodies.open(request.raw, managementKey)
   try {
-    return parse(body, (await open.read(null, bodyBytesMax)).value)
+    return parse(body, await open.readJson(bodyBytesMax))
   } finally {
     open.release()
   }

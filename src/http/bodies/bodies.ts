@@ -1,39 +1,86 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
+import { scanJson } from '../../lib/json-scan.ts'
 import type { HttpBounds } from '../bounds.ts'
-import { BodyBudget } from './body-budget.ts'
-import { readJsonBody, type JsonBody } from './read-json.ts'
+import { BodyBudget, type BodyHold } from './body-budget.ts'
+import { decodeBody, type BodyKind, type Decoders, type Decodings } from './decode-body.ts'
+import { DecodeThread, type Decoded } from './decode-thread.ts'
+import { parseJson } from './parse-json.ts'
+import { receiveBody } from './receive-body.ts'
 
 /** The largest body of any route. */
 export const bodyBytesMax = 32 * 1_024 * 1_024
+/** A body of no more bytes and no more elements is decoded in some milliseconds, which is sooner than a thread would answer. */
+const quickBytesMax = 256 * 1_024
+const quick = { depthMax: 64, tokensMax: 4_000 }
+/** Above this a body has a thread of its own kind, so that those of everyday size do not wait for the giants. */
+const everydayBytesMax = 2 * 1_024 * 1_024
 
 /** A body that may be read, and counts among those in memory until it is released. */
 export type OpenBody = {
+  /** Small ones only: it is parsed at once. */
+  readJson(bytesMax: number): Promise<unknown>
   /** The signal ends the reading. */
-  read(signal: AbortSignal | null, bytesMax?: number): Promise<JsonBody>
+  decode<Kind extends BodyKind>(kind: Kind, signal: AbortSignal): Promise<Decoded<Kind>>
   release(): void
 }
 
-/** Reads the bodies of all requests, within the bounds of the door. */
+type BodiesParts = Decoders & {
+  readonly clock: Clock
+  readonly bounds: HttpBounds
+  readonly signatureKey: Uint8Array
+}
+
+/** Reads the bodies of all requests, within the bounds of the door, and decodes large ones in threads. */
 export class Bodies {
   readonly #clock: Clock
   readonly #bytesPerSecondMin: number
   readonly #budget: BodyBudget
+  readonly #decoders: Decoders
+  readonly #everyday: DecodeThread
+  readonly #giants: DecodeThread
 
-  constructor(clock: Clock, { bodyBytesPerSecondMin, bodyBytesMax: budgetBytes }: HttpBounds) {
+  constructor({ clock, bounds, signatureKey, ...decoders }: BodiesParts) {
     this.#clock = clock
-    this.#bytesPerSecondMin = bodyBytesPerSecondMin
-    this.#budget = new BodyBudget(budgetBytes, bodyBytesMax)
+    this.#bytesPerSecondMin = bounds.bodyBytesPerSecondMin
+    this.#budget = new BodyBudget(bounds.bodyBytesMax, bodyBytesMax)
+    this.#decoders = decoders
+    this.#everyday = new DecodeThread({ signatureKey }, clock)
+    this.#giants = new DecodeThread({ signatureKey }, clock)
   }
 
   /** Throws where the key, or all together, have too much in memory already. */
   open(request: IncomingMessage, key: string): OpenBody {
     const hold = this.#budget.open(key)
-    const [clock, bytesPerSecondMin] = [this.#clock, this.#bytesPerSecondMin]
     return {
-      read: (signal, bytesMax = bodyBytesMax) =>
-        readJsonBody(request, { clock, bytesPerSecondMin, bytesMax, hold, signal }),
+      readJson: async (bytesMax) =>
+        parseJson(Buffer.concat(await this.#receive(request, { hold, signal: null, bytesMax }))),
+      decode: async (kind, signal) =>
+        this.#decode(kind, await this.#receive(request, { hold, signal, bytesMax: bodyBytesMax })),
       release: () => hold.release(),
     }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#everyday.close(), this.#giants.close()])
+  }
+
+  #receive(
+    request: IncomingMessage,
+    receiving: { readonly hold: BodyHold; readonly signal: AbortSignal | null; readonly bytesMax: number },
+  ): Promise<Buffer[]> {
+    return receiveBody(request, { clock: this.#clock, bytesPerSecondMin: this.#bytesPerSecondMin, ...receiving })
+  }
+
+  #decode<Kind extends BodyKind>(kind: Kind, blocks: readonly Buffer[]): Decoded<Kind> | Promise<Decoded<Kind>> {
+    const size = blocks.reduce((sum, block) => sum + block.length, 0)
+    if (size <= quickBytesMax) {
+      const [first] = blocks
+      const bytes = blocks.length === 1 && first !== undefined ? first : Buffer.concat(blocks)
+      if (scanJson(bytes, quick) === null) {
+        return { shaped: decodeBody(this.#decoders, kind, parseJson(bytes)) as Decodings[Kind], bytes }
+      }
+    }
+    return (size <= everydayBytesMax ? this.#everyday : this.#giants).decode(kind, blocks)
   }
 }

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { bodyBytesMax } from './bodies.ts'
 import { BodyBudget } from './body-budget.ts'
-import { readJsonBody } from './read-json.ts'
+import { parseJson } from './parse-json.ts'
+import { receiveBody } from './receive-body.ts'
 
 const clock = createManualClock()
 
@@ -16,7 +17,7 @@ function requestOf(body: Readable): IncomingMessage {
 async function readFrom(body: Readable): Promise<unknown> {
   const hold = new BodyBudget(bodyBytesMax, bodyBytesMax).open('key')
   const receiving = { clock, bytesMax: bodyBytesMax, bytesPerSecondMin: 1, hold, signal: null }
-  return (await readJsonBody(requestOf(body), receiving)).value
+  return parseJson(Buffer.concat(await receiveBody(requestOf(body), receiving)))
 }
 
 const read = (text: string) => readFrom(Readable.from([Buffer.from(text)]))

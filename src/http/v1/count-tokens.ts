@@ -14,8 +14,8 @@ export function countTokensRoute(parts: Door) {
     const { principal } = admitted.access
     let model: string | null = null
     try {
-      const { value } = await admitted.readBody()
-      const { request: counted, encode } = parts.messages.decodeCount(value)
+      const { shaped } = await admitted.decodeBody('count')
+      const { request: counted, encode } = parts.messages.createCount(shaped)
       model = counted.model
       requireModel(admitted.access, model)
       const asked = { request: counted, requestId: request.id as RequestId, principal }

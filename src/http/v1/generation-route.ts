@@ -34,8 +34,8 @@ export function generationRoute(parts: Door, format: 'chat-completions' | 'messa
     try {
       const entering = parts.inference.limiter.enter(principal)
       entrance = entering instanceof Promise ? await entering : entering
-      const { value, bytes } = await admitted.readBody()
-      const decoded = protocol.decode(value)
+      const { shaped, bytes } = await admitted.decodeBody(format)
+      const decoded = { ...shaped, encoder: protocol.createEncoder(shaped.shape) }
       model = decoded.request.model
       requireModel(admitted.access, model)
       const { signal } = admitted

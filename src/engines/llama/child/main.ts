@@ -6,7 +6,8 @@ import { statSync } from 'node:fs'
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage } from '../../../core/generation.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import type { FromChild, LoadSettings, TaskId, ToChild } from '../ipc.ts'
+import type { FromChild, LoadSettings, PartToChild, TaskId, ToChild } from '../ipc.ts'
+import { PartReceiver } from '../part-receiver.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { giveUpRest } from './give-up-rest.ts'
@@ -151,7 +152,11 @@ process.on('disconnect', () => process.exit(0))
 // A terminal and a service manager signal every process of the service. When this one has to end is
 // for the service to say, which lets answers that are under way come to their end first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
-process.on('message', (message: ToChild) => child.receive(message))
+const parts = new PartReceiver()
+process.on('message', (message: ToChild | PartToChild) => {
+  const whole = parts.take(message)
+  if (whole !== null) child.receive(whole)
+})
 
 function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {
   const tools = createTextTools(native)

@@ -5,7 +5,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, toApiError } from '../../../core/error.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import type { FromTextChild, LoadSettings, TaskId, ToTextChild } from '../ipc.ts'
+import type { FromTextChild, LoadSettings, PartToChild, TaskId, ToTextChild } from '../ipc.ts'
+import { PartReceiver } from '../part-receiver.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
 import { countPrompt, createTextTools, prepareText, type TextTools } from './text-tools.ts'
@@ -113,4 +114,8 @@ const child = new TextChild()
 process.on('disconnect', () => process.exit(0))
 // The service decides when this process ends, as it does with the engine child.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
-process.on('message', (message: ToTextChild) => child.receive(message))
+const parts = new PartReceiver()
+process.on('message', (message: ToTextChild | PartToChild) => {
+  const whole = parts.take(message)
+  if (whole !== null) child.receive(whole)
+})

@@ -1,4 +1,4 @@
-import type { AnswerEncoder, DecodedRequest, Protocol } from '../../protocol.ts'
+import type { AnswerEncoder, Protocol, ShapedRequest } from '../../protocol.ts'
 import { parseBody } from '../../parse-body.ts'
 import type { AnswerShape } from '../encode/answer-shape.ts'
 import { decodeMessages } from './decode-messages.ts'
@@ -14,20 +14,28 @@ import { chatBodySchema } from './schema.ts'
 
 /** `systemFingerprint` stands for the deployment's revision; it must say nothing of the weights. */
 export function createChatCompletionsProtocol({ systemFingerprint }: { systemFingerprint: string }): Protocol {
+  const createEncoder = (shape: unknown) => encoderOf({ ...(shape as RequestShape), systemFingerprint })
   return {
-    decode: (body) => decode(body, systemFingerprint),
+    decode(body) {
+      const { shape, ...decoded } = decodeShaped(body)
+      return { ...decoded, encoder: createEncoder(shape) }
+    },
+    decodeShaped,
+    createEncoder,
     encodeError,
     encodeStreamError,
     ping: null,
   }
 }
 
-function decode(wireBody: unknown, systemFingerprint: string): DecodedRequest {
+/** What the request itself says. */
+type RequestShape = Omit<AnswerShape, 'systemFingerprint'>
+
+function decodeShaped(wireBody: unknown): ShapedRequest {
   const body = parseBody(chatBodySchema, wireBody, wordFault)
   refuseFields(body)
   const { tools, toolChoice, isLegacy } = decodeTools(body)
-  const shape: AnswerShape = {
-    systemFingerprint,
+  const shape: RequestShape = {
     includesUsage: body.stream_options?.include_usage ?? body.usage?.include ?? false,
     hidesThinking: hidesThinking(body),
     textTools: new Set(tools.filter(({ input }) => input === 'text').map(({ name }) => name)),
@@ -49,11 +57,11 @@ function decode(wireBody: unknown, systemFingerprint: string): DecodedRequest {
       choiceCount: body.n ?? 1,
     },
     isStream: body.stream ?? false,
-    encoder: createEncoder(shape),
+    shape,
   }
 }
 
-function createEncoder(shape: AnswerShape): AnswerEncoder {
+function encoderOf(shape: AnswerShape): AnswerEncoder {
   return {
     encodeStream: (events, meta) => encodeStream(events, meta, shape),
     encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),

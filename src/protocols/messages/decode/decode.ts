@@ -1,7 +1,7 @@
 import { ApiError } from '../../../core/error.ts'
 import { modelSampling, type GenerationRequest, type OutputFormat, type Sampling } from '../../../core/generation.ts'
 import { parseBody } from '../../parse-body.ts'
-import type { DecodedRequest, Json } from '../../protocol.ts'
+import type { AnswerEncoder, Json, ShapedRequest } from '../../protocol.ts'
 import type { AnswerShape } from '../encode/answer-shape.ts'
 import { applyCacheMarks } from './cache-marks.ts'
 import { decodeConversation, hasToolResult } from './decode-messages.ts'
@@ -15,7 +15,13 @@ import type { ThinkingSignature } from '../thinking-signature.ts'
 
 export type DecodedCount = { readonly request: GenerationRequest; encode(inputTokens: number): Json }
 
-export function decodeGeneration(body: unknown, signature: ThinkingSignature): DecodedRequest {
+/** What the request itself says. */
+type RequestShape = Omit<AnswerShape, 'signature'>
+
+/** A token count that was decoded, with what it says about its answer. */
+export type ShapedCount = { readonly request: GenerationRequest; readonly isManaged: boolean }
+
+export function decodeGeneration(body: unknown, signature: ThinkingSignature): ShapedRequest {
   const parsed = parseBody(messagesBodySchema, body, wordFault)
   refuseThread(parsed)
   refuseUnservable(parsed)
@@ -28,28 +34,31 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): D
     sampling: decodeSampling(parsed),
     stopSequences: parsed.stop_sequences ?? [],
   }
-  const shape: AnswerShape = {
-    signature,
+  const shape: RequestShape = {
     omitsThinking: prompt.thinking.isOmitted,
     continuesText: request.continuesFinalMessage,
     reportsContextManagement: parsed.context_management !== undefined,
   }
+  return { request, isStream, shape }
+}
+
+export function createEncoder(requestShape: unknown, signature: ThinkingSignature): AnswerEncoder {
+  const shape: AnswerShape = { ...(requestShape as RequestShape), signature }
   return {
-    request,
-    isStream,
-    encoder: {
-      encodeStream: (events, meta) => encodeStream(events, meta, shape),
-      encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
-    },
+    encodeStream: (events, meta) => encodeStream(events, meta, shape),
+    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
   }
 }
 
 /** A count is of the prompt alone: nothing that only matters to an answer is checked. */
-export function decodeCount(body: unknown, signature: ThinkingSignature): DecodedCount {
+export function decodeCount(body: unknown, signature: ThinkingSignature): ShapedCount {
   const parsed = parseBody(countBodySchema, body, wordFault)
   refuseThread(parsed)
   const { request } = decodePrompt(parsed, null, signature)
-  const isManaged = parsed.context_management !== undefined
+  return { request, isManaged: parsed.context_management !== undefined }
+}
+
+export function createCount({ request, isManaged }: ShapedCount): DecodedCount {
   return {
     request,
     encode: (inputTokens) => ({

@@ -1,0 +1,56 @@
+// A request that was decoded elsewhere is large: it goes to the child in parts.
+
+import { equal, ok, rejects } from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { GenerationAborted, type EngineRequest } from '../../src/core/generation.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { user } from '../harness/ask-engine.ts'
+import { openLlama } from '../harness/open-llama.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
+
+const never = new AbortController().signal
+
+let engine: LlamaEngine
+before(() => {
+  engine = openLlama()
+})
+after(() => engine.close())
+
+const longText = 'Some wörds, and a number like 12.5; a line\n'.repeat(20_000)
+const large = (changes: Partial<EngineRequest>) => engineRequest({ bytes: 1_000_000, ...changes })
+
+test('in parts it is the same prompt', async () => {
+  for (const messages of [[user(longText)], Array.from({ length: 3_000 }, (_, index) => user(`word ${index}`))]) {
+    const whole = await engine.countTokens(engineRequest({ messages }), never)
+    equal(await engine.countTokens(large({ messages }), never), whole)
+  }
+})
+
+test('it is answered like any other', async () => {
+  const texts: string[] = []
+  for (const bytes of [undefined, 1_000_000]) {
+    const request = engineRequest({ outputTokensMax: 8, sampling: withSeed(7), ...(bytes !== undefined && { bytes }) })
+    let text = ''
+    for await (const event of engine.generate(request, never)) if (event.type === 'delta') text += event.text
+    texts.push(text)
+  }
+  ok(texts[0] !== '')
+  equal(texts[1], texts[0])
+})
+
+test('one that is aborted while it is sent ends at once, and leaves nothing behind', async () => {
+  const controller = new AbortController()
+  const counted = engine.countTokens(large({ messages: [user(longText.repeat(4))] }), controller.signal)
+  // It is being sent: its first part is on its way.
+  await new Promise((resolve) => setImmediate(resolve))
+  controller.abort()
+  await rejects(counted, GenerationAborted)
+  ok((await engine.countTokens(large({}), never)) > 0)
+  equal(engine.status().waiting, 0)
+})
+
+test('those beside it are not kept waiting for its parts', async () => {
+  const counted = engine.countTokens(large({ messages: [user(longText)] }), never)
+  const [small, whole] = await Promise.all([engine.countTokens(engineRequest(), never), counted])
+  ok(small < whole)
+})
