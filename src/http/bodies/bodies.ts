@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
 import { scanJson } from '../../lib/json-scan.ts'
 import type { HttpBounds } from '../bounds.ts'
+import type { RequestTracker } from '../request-tracker.ts'
 import { BodyBudget, type BodyHold } from './body-budget.ts'
 import { decodeBody, type BodyKind, type Decoders, type Decodings } from './decode-body.ts'
 import { DecodeThread, type Decoded } from './decode-thread.ts'
+import { MemoryReturn, openCollector } from './memory-return.ts'
 import { parseJson } from './parse-json.ts'
 import { receiveBody } from './receive-body.ts'
 
@@ -29,6 +31,7 @@ type BodiesParts = Decoders & {
   readonly clock: Clock
   readonly bounds: HttpBounds
   readonly signatureKey: Uint8Array
+  readonly tracker: Pick<RequestTracker, 'size'>
 }
 
 /** Reads the bodies of all requests, within the bounds of the door, and decodes large ones in threads. */
@@ -39,14 +42,16 @@ export class Bodies {
   readonly #decoders: Decoders
   readonly #everyday: DecodeThread
   readonly #giants: DecodeThread
+  readonly #memory: MemoryReturn
 
-  constructor({ clock, bounds, signatureKey, ...decoders }: BodiesParts) {
+  constructor({ clock, bounds, signatureKey, tracker, ...decoders }: BodiesParts) {
     this.#clock = clock
     this.#bytesPerSecondMin = bounds.bodyBytesPerSecondMin
     this.#budget = new BodyBudget(bounds.bodyBytesMax, bodyBytesMax)
     this.#decoders = decoders
     this.#everyday = new DecodeThread({ signatureKey }, clock)
     this.#giants = new DecodeThread({ signatureKey }, clock)
+    this.#memory = new MemoryReturn({ clock, isIdle: () => tracker.size === 0, collect: openCollector() })
   }
 
   /** Throws where the key, or all together, have too much in memory already. */
@@ -57,11 +62,15 @@ export class Bodies {
         parseJson(Buffer.concat(await this.#receive(request, { hold, signal: null, bytesMax }))),
       decode: async (kind, signal) =>
         this.#decode(kind, await this.#receive(request, { hold, signal, bytesMax: bodyBytesMax })),
-      release: () => hold.release(),
+      release: () => {
+        this.#memory.note(hold.bytes)
+        hold.release()
+      },
     }
   }
 
   async close(): Promise<void> {
+    this.#memory.close()
     await Promise.all([this.#everyday.close(), this.#giants.close()])
   }
 

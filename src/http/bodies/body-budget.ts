@@ -9,6 +9,7 @@ const retryAfterMs = 1_000
 
 /** Takes bytes of the budget for one request, and gives all of them back together. */
 export interface BodyHold {
+  readonly bytes: number
   /** Throws where there is no room, for the key or for anybody; nothing is taken then. */
   take(bytes: number): void
   /** A second call changes nothing. */
@@ -39,6 +40,9 @@ export class BodyBudget {
   open(key: string): BodyHold {
     let held = 0
     const hold: BodyHold = {
+      get bytes() {
+        return held
+      },
       take: (bytes) => {
         this.#take(key, bytes)
         held += bytes

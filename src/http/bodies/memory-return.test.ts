@@ -1,0 +1,45 @@
+import { equal, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { MemoryReturn, openCollector } from './memory-return.ts'
+
+const mebibyte = 1_024 * 1_024
+
+function open() {
+  const clock = createManualClock()
+  const state = { isIdle: true, collected: 0 }
+  const memory = new MemoryReturn({ clock, isIdle: () => state.isIdle, collect: () => (state.collected += 1) })
+  return { clock, state, memory }
+}
+
+test('it is collected once after large bodies, and not for small ones', () => {
+  const { clock, state, memory } = open()
+  for (let count = 0; count < 10_000; count += 1) memory.note(20_000)
+  clock.advance(60_000)
+  equal(state.collected, 0)
+  for (let count = 0; count < 10; count += 1) memory.note(20 * mebibyte)
+  clock.advance(60_000)
+  equal(state.collected, 1)
+})
+
+test('it waits until nobody would notice', () => {
+  const { clock, state, memory } = open()
+  state.isIdle = false
+  memory.note(40 * mebibyte)
+  clock.advance(60_000)
+  equal(state.collected, 0)
+  state.isIdle = true
+  clock.advance(5_000)
+  equal(state.collected, 1)
+})
+
+test('garbage is gone after it', () => {
+  const collect = openCollector()
+  let garbage: unknown = Array.from({ length: 200_000 }, (_, index) => ({ index }))
+  collect()
+  const before = process.memoryUsage().heapUsed
+  ok(garbage !== null)
+  garbage = null
+  collect()
+  ok(process.memoryUsage().heapUsed < before - mebibyte)
+})

@@ -1,0 +1,63 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Clock } from '../../lib/clock.ts'
+
+export type MemoryReturnOptions = {
+  readonly clock: Clock
+  /** Whether nobody would notice a pause of some 30 ms. */
+  isIdle(): boolean
+  /** Collects all garbage at once. */
+  collect(): void
+}
+
+/** What large bodies leave behind is only worth a collection when it is much. */
+const bytesMin = 32 * 1_024 * 1_024
+const waitMs = 5_000
+/** Smaller ones are gone with the small collections, which are made all the time. */
+const largeBytesMin = 256 * 1_024
+
+/**
+ * Gives back the memory of large bodies.
+ *
+ * The JavaScript engine collects garbage when more memory is wanted, and in a service that has become quiet none is: what a
+ * burst of large bodies has left would stay for hours. So it is collected when they are over and nobody waits for
+ * anything. Where there is no such moment there is traffic, and with it the ordinary collections.
+ */
+export class MemoryReturn {
+  readonly #options: MemoryReturnOptions
+  #bytes = 0
+  #cancel: (() => void) | null = null
+
+  constructor(options: MemoryReturnOptions) {
+    this.#options = options
+  }
+
+  /** The request of a body of so many bytes is over. */
+  note(bytes: number): void {
+    if (bytes < largeBytesMin) return
+    this.#bytes += bytes
+    if (this.#bytes >= bytesMin) this.#cancel ??= this.#schedule()
+  }
+
+  close(): void {
+    this.#cancel?.()
+  }
+
+  #schedule(): () => void {
+    return this.#options.clock.after(waitMs, () => {
+      if (this.#options.isIdle()) {
+        this.#cancel = null
+        this.#bytes = 0
+        this.#options.collect()
+      } else this.#cancel = this.#schedule()
+    })
+  }
+}
+
+/** Returns what collects all garbage; the engine offers it when it is asked for it by a flag alone. */
+export function openCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  setFlagsFromString('--no-expose-gc')
+  return collect
+}
