@@ -10,6 +10,7 @@ import { openRowWriter } from '../db/rows/open-row-writer.ts'
 import type { RowWriter } from '../db/rows/row-writer.ts'
 import { createApp } from '../http/app.ts'
 import { readBounds } from '../http/bounds.ts'
+import { listen as listenOn } from '../http/listen.ts'
 import { createRequestTracker, type RequestTracker } from '../http/request-tracker.ts'
 import { createCatalog, type Catalog, type SwitchableCatalog } from '../inference/catalog.ts'
 import { createReadSpent } from '../inference/read-spent.ts'
@@ -204,7 +205,7 @@ const listenFaults: Readonly<Record<string, (host: string, port: number) => stri
 
 async function listen(app: Service, { host, port }: Config, pool: EnginePool): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    return await listenOn(app, { host, port })
   } catch (error) {
     await pool.close()
     const words = listenFaults[error instanceof Error && 'code' in error ? String(error.code) : '']

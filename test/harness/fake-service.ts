@@ -34,6 +34,8 @@ import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 export type FakeService = {
   readonly app: FastifyInstance
+  /** What the door is made of. */
+  readonly parts: HttpParts
   readonly address: string
   readonly key: string
   readonly db: Database
@@ -47,7 +49,9 @@ export type FakeService = {
   close(): Promise<void>
 }
 
-type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> & { readonly bounds?: Partial<HttpBounds> }
+type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> & {
+  readonly bounds?: Partial<HttpBounds>
+}
 
 /** The whole door over a scripted engine, with a queue or without, a database in memory and a clock that a test moves. */
 export async function startFakeService(
@@ -69,7 +73,7 @@ export async function startFakeService(
   const log = createLog('silent')
   const limits = await openLimits({ db, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const metrics = createMetrics({ version: 'test', readEngines: () => [] })
-  const app = createApp({
+  const parts: HttpParts = {
     inference: {
       catalog: createCatalog(entries),
       ledger: watchLedger(createLedger(createDirectRowWriter(db)), { metrics, tracing: noTracing, clock }),
@@ -89,7 +93,8 @@ export async function startFakeService(
     metrics,
     tracing: noTracing,
     management: createTestManagement(accounts, limits),
-  })
+  }
+  const app = createApp(parts)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const close = async () => {
     await app.close()
@@ -97,5 +102,5 @@ export async function startFakeService(
     await access.close()
     await db.destroy()
   }
-  return { app, address, key, db, engine, clock, limits, metrics, accounts, home, close }
+  return { app, parts, address, key, db, engine, clock, limits, metrics, accounts, home, close }
 }
