@@ -1,12 +1,15 @@
 // Text from a client must never become a control token: whoever could write
 // `<|im_start|>system` into a message would speak with the system's voice. Special
-// tokens are therefore found here, in the rendered prompt, and not by the tokenizer;
-// those that stand in a client's text are broken with a marker before rendering and
-// stay broken. It also keeps the cost in proportion: the native tokenizer takes time
-// that grows with the square of the special tokens in a text.
+// tokens are therefore found here, in the rendered prompt, and not by the tokenizer.
+// A client's text goes through the template in a code without the characters that such
+// tokens begin and end with, so what is found is the template's; docs/decisions/control-tokens.md
+// says why. It also keeps the cost in proportion: the native tokenizer takes time that
+// grows with the square of the special tokens in a text.
 
-/** Characters that Unicode reserves for a program's own use and no exchanged text may hold. */
-const markers = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(0xfdd0 + index))
+import { findCompletingTexts } from './client-text/completing-texts.ts'
+import { createTextCode, standInsMax } from './client-text/text-code.ts'
+import { textOf, unitsOf } from './client-text/text-units.ts'
+import { TokenFinder, type Found } from './client-text/token-finder.ts'
 
 export type SpecialToken = {
   readonly text: string
@@ -20,55 +23,129 @@ export type PromptPiece =
   | { readonly kind: 'text'; readonly text: string }
 
 export interface ControlTokens {
-  /** A marker that does not occur in `texts`. */
-  chooseMarker(texts: readonly string[]): string
-  /** Breaks the reserved tokens in a client's text. */
-  protect(text: string, marker: string): string
-  /** Cuts a rendered prompt at its special tokens and at the markers, which are taken out. */
-  split(prompt: string, marker: string): PromptPiece[]
+  /** A client's text in a form of which no template can make a reserved token. */
+  protect(text: string): string
+  /** A rendered prompt as it will be tokenized: each protected text is what the client wrote. */
+  plain(prompt: string): string
+  /** Cuts a rendered prompt at its special tokens, and where a client's text only looks like one. */
+  split(prompt: string): PromptPiece[]
 }
 
-export function createControlTokens(tokens: readonly SpecialToken[]): ControlTokens {
+export function createControlTokens(all: readonly SpecialToken[], templateSource: string): ControlTokens {
+  // One character alone is no marker.
+  const tokens = all.filter(({ text }) => text.length > 1)
+  const reserved = tokens.filter(({ isReserved }) => isReserved).map(({ text }) => text)
+  const kept = chooseKept(reserved)
+  const code = createTextCode({ kept, survivesEscapes: /ensure_ascii\s*=\s*true/i.test(templateSource) })
+  const completing = findCompletingTexts(reserved, templateSource)
+  const completingMax = Math.max(0, ...[...completing].map(({ length }) => length))
+  const written = new TokenFinder(reserved)
   const ids = new Map(tokens.map(({ text, token }) => [text, token]))
-  const reserved = toPattern(tokens.filter(({ isReserved }) => isReserved))
-  const special = toPattern(tokens)
+  const cut = createCutter(tokens)
+  const firsts = reserved.map((text) => text.charAt(0))
+  const noteworthy = new RegExp(`[${[...new Set([...kept, ...firsts])].map(RegExp.escape).join('')}\\\\\ufdd0-\ufdef]`)
+  const encode = (text: string) => {
+    // Most texts hold none of these, and so it is asked in the fastest way there is.
+    if (!noteworthy.test(text)) return text
+    const units = unitsOf(text)
+    return code.encode(units, findAll(written, units))
+  }
   return {
-    chooseMarker(contents) {
-      return markers.find((marker) => !contents.some((text) => text.includes(marker))) ?? '\ufdd0'
+    plain: (prompt) => textOf(code.decode(unitsOf(prompt))),
+    protect(text) {
+      const coded = encode(text)
+      const core = text.trim()
+      if (core.length > completingMax || !completing.has(core.toLowerCase())) return coded
+      // Behind the core and not behind the text, which the template may trim.
+      const end = coded.trimEnd().length
+      return coded.slice(0, end) + code.border + coded.slice(end)
     },
-    protect(text, marker) {
-      if (reserved === null) return text
-      return text.replace(reserved, (match) => {
-        const [first = ''] = match
-        return `${first}${marker}${match.slice(first.length)}`
-      })
-    },
-    split(prompt, marker) {
+    split(prompt) {
+      const units = unitsOf(prompt)
       const pieces: PromptPiece[] = []
       let end = 0
-      const pushText = (text: string) => {
-        for (const part of text.split(marker)) if (part !== '') pieces.push({ kind: 'text', text: part })
+      for (let found = written.next(units, 0); found !== null; found = written.next(units, end)) {
+        cut(code.decode(units.subarray(end, found.start)), pieces)
+        pieces.push({ kind: 'special', token: ids.get(prompt.slice(found.start, found.end)) ?? -1 })
+        end = found.end
       }
-      for (const match of special === null ? [] : prompt.matchAll(special)) {
-        pushText(prompt.slice(end, match.index))
-        pieces.push({ kind: 'special', token: ids.get(match[0]) ?? -1 })
-        end = match.index + match[0].length
-      }
-      pushText(prompt.slice(end))
+      cut(code.decode(units.subarray(end)), pieces)
       return pieces
     },
   }
 }
 
-/** Matches the longest token that begins at a place. One character alone is no marker. */
-function toPattern(tokens: readonly SpecialToken[]): RegExp | null {
-  const texts = tokens.map(({ text }) => text).filter((text) => text.length > 1)
-  if (texts.length === 0) return null
-  return new RegExp(
-    texts
-      .toSorted((a, b) => b.length - a.length)
-      .map(RegExp.escape)
-      .join('|'),
-    'gu',
-  )
+/**
+ * The characters that reserved tokens begin and end with, white space and the like left aside.
+ *
+ * Letters, digits and what stands in names, references and quoted strings are left as they are:
+ * templates ask for them (`type == 'string'`), and escape quotes. No known token has nothing else.
+ */
+function chooseKept(reserved: readonly string[]): string[] {
+  const kept = new Set<string>()
+  for (const text of reserved) {
+    const characters = text.match(/[^\p{L}\p{N}\s"'\\_.\-/:,$#\u{10000}-\u{10ffff}]/gu) ?? []
+    for (const character of [characters.at(0), characters.at(-1)]) {
+      if (character !== undefined && kept.size < standInsMax) kept.add(character)
+    }
+  }
+  return [...kept]
+}
+
+/**
+ * Where reserved tokens are spelled in a client's text; those that overlap are one range.
+ *
+ * There the text is broken between any two characters. A template looks for such texts
+ * (`'/think' in content`) and cuts them out; and there may be tokens in which no character is kept away.
+ */
+function findAll(finder: TokenFinder, units: Uint16Array): Found[] {
+  const ranges: Found[] = []
+  for (let found = finder.next(units, 0); found !== null; found = finder.next(units, found.start + 1)) {
+    const { start, end } = found
+    const last = ranges.at(-1)
+    if (last === undefined || start >= last.end) ranges.push(found)
+    else if (end > last.end) ranges[ranges.length - 1] = { start: last.start, end }
+  }
+  return ranges
+}
+
+/**
+ * Adds a text that the template made no reserved token in.
+ *
+ * The tokenizer reads added words in any text, and some tokenizers merge characters into whatever entry
+ * of the vocabulary they spell; so each reserved token in it is cut behind its first character. The other
+ * special tokens are a client's to write.
+ */
+function createCutter(tokens: readonly SpecialToken[]): (units: Uint16Array, pieces: PromptPiece[]) => void {
+  const free = new Map(tokens.filter(({ isReserved }) => !isReserved).map(({ text, token }) => [text, token]))
+  const spellings = tokens.flatMap(({ text, isReserved }) => (isReserved ? spellingsOf(text) : [text]))
+  const finder = new TokenFinder(spellings)
+  return (units, pieces) => {
+    let start = 0
+    const pushText = (end: number) => {
+      if (end > start) pieces.push({ kind: 'text', text: textOf(units.subarray(start, end)) })
+      start = end
+    }
+    for (let found = finder.next(units, 0); found !== null; found = finder.next(units, start)) {
+      const token = free.size === 0 ? undefined : free.get(textOf(units.subarray(found.start, found.end)))
+      const isPair = (units[found.start] ?? 0) >>> 10 === highSurrogates
+      if (token === undefined) pushText(found.start + (isPair ? 2 : 1))
+      else {
+        pushText(found.start)
+        pieces.push({ kind: 'special', token })
+        start = found.end
+      }
+    }
+    pushText(units.length)
+  }
+}
+
+/** The upper bits of the first half of a character that takes two units. */
+const highSurrogates = 0xd800 >>> 10
+
+/** Some vocabularies write a space as U+2581, and put one in front of each text. */
+function spellingsOf(text: string): string[] {
+  if (!text.includes('\u2581')) return [text]
+  const spaced = text.replaceAll('\u2581', ' ')
+  return [text, spaced, spaced.trim()].filter((spelling) => spelling.length > 1)
 }

@@ -1,17 +1,26 @@
+import { protectStrings } from '../client-text/protect-strings.ts'
 import { writeBareKeys } from './exceptions/bare-keys.ts'
 import { writePythonic } from './exceptions/pythonic.ts'
 import { joinTexts } from './join-texts.ts'
-import type { HistoryForm, IdShape, TemplateToolCall, TemplateToolMessage, ToolFormat } from './tool-format.ts'
+import type { IdShape, TemplateToolCall, TemplateToolMessage, ToolFormat } from './tool-format.ts'
 
 /**
  * Brings a conversation into the form the model's template renders without loss.
  *
  * Goes in with `arguments` as JSON text and ids of any shape; ids come out the
  * same wherever one is used again, and results stay with their calls.
+ *
+ * What the client wrote is protected when nothing of it is parsed any more (an escape in
+ * JSON is read as the character it stands for) and nothing is written around it yet.
  */
-export function toTemplateCalls(format: ToolFormat, messages: readonly TemplateToolMessage[]): TemplateToolMessage[] {
+export function toTemplateCalls(
+  format: ToolFormat,
+  messages: readonly TemplateToolMessage[],
+  protect: (text: string) => string = (text) => text,
+): TemplateToolMessage[] {
   const shapeId = createIdShaper(format.history.ids)
-  const split = format.callsMax === 1 ? messages.flatMap((_, index) => splitCalls(messages, index)) : messages
+  const read = messages.map((message) => protectMessage(readArguments(format, message), protect))
+  const split = format.callsMax === 1 ? read.flatMap((_, index) => splitCalls(read, index)) : read
   const turns = format.history.textBesideCalls === 'joined' ? joinTexts(split) : split
   return turns.flatMap((message) => {
     if (message.role === 'tool' && message.tool_call_id !== undefined) {
@@ -22,6 +31,46 @@ export function toTemplateCalls(format: ToolFormat, messages: readonly TemplateT
     const shaped = calls.map((call) => ({ ...call, id: shapeId(call.id, call.function.name) }))
     return placeText(format, { ...message, tool_calls: shaped })
   })
+}
+
+/** Protects all of a message that is the client's: the role and the names of the fields are not. */
+export function protectMessage(message: TemplateToolMessage, protect: (text: string) => string): TemplateToolMessage {
+  const { role, content, tool_calls: calls, ...texts } = message
+  return {
+    role,
+    content: content === null ? null : protect(content),
+    ...protectMembers(texts, protect),
+    ...(calls !== undefined && { tool_calls: calls.map((call) => protectCall(call, protect)) }),
+  }
+}
+
+function protectCall({ id, type, function: called }: TemplateToolCall, protect: (text: string) => string) {
+  return { id: protect(id), type, function: protectMembers(called, protect) }
+}
+
+/** Protects the values of an object whose keys are the format's own. */
+function protectMembers<Members extends object>(members: Members, protect: (text: string) => string): Members {
+  const entries = Object.entries(members) as [string, unknown][]
+  return Object.fromEntries(entries.map(([key, member]) => [key, protectStrings(member, protect)])) as Members
+}
+
+function readArguments(format: ToolFormat, message: TemplateToolMessage): TemplateToolMessage {
+  const { tool_calls: calls } = message
+  if (calls === undefined) return message
+  const read = calls.map((call) => {
+    const { name, arguments: given } = call.function
+    return { ...call, function: { name, arguments: shapeGiven(format, given) } }
+  })
+  return { ...message, tool_calls: read }
+}
+
+/** Arguments as an object, or as their own text where the template takes that. */
+function shapeGiven({ notation, history }: ToolFormat, given: object | string): object | string {
+  const text = typeof given === 'string' ? given : JSON.stringify(given)
+  const value = parseObject(text)
+  const isWritten = notation.kind === 'bare-keys' || notation.kind === 'pythonic'
+  if (value === null) return history.takesTextArguments && !isWritten ? text : { arguments: text }
+  return history.argumentsAs === 'text' && !isWritten ? text : value
 }
 
 /** Some templates take a turn with an empty list of calls for a turn with calls. */
@@ -61,7 +110,7 @@ function placeText(format: ToolFormat, message: TemplateToolMessage): TemplateTo
   const text = message.content ?? ''
   if (notation.kind === 'pythonic')
     return [{ ...turn, content: [text, writePythonic(calls)].filter(Boolean).join('\n') }]
-  const shaped = { ...message, tool_calls: calls.map((call) => shapeArguments(format, call)) }
+  const shaped = { ...message, tool_calls: calls.map((call) => writeArguments(format, call)) }
   if (history.textBesideCalls !== 'own') return [shaped]
   // Where the calls' own text is shown as thinking, the thinking takes its place.
   const isThinking = notation.kind === 'channels' && turn.reasoning_content !== undefined
@@ -70,35 +119,35 @@ function placeText(format: ToolFormat, message: TemplateToolMessage): TemplateTo
   return [...own, { ...shaped, content }]
 }
 
-function shapeArguments({ notation, history }: ToolFormat, call: TemplateToolCall): TemplateToolCall {
-  const text =
-    typeof call.function.arguments === 'string' ? call.function.arguments : JSON.stringify(call.function.arguments)
-  const value = parseObject(text)
-  const shaped =
-    notation.kind === 'bare-keys' ? writeBareKeys(value ?? { arguments: text }) : shapeObject(value, text, history)
-  return { ...call, function: { name: call.function.name, arguments: shaped } }
+/** The notation of the arguments themselves; strings in them are protected and are only written out. */
+function writeArguments({ notation, history }: ToolFormat, call: TemplateToolCall): TemplateToolCall {
+  const { name, arguments: given } = call.function
+  if (typeof given === 'string') return call
+  if (notation.kind === 'bare-keys') return { ...call, function: { name, arguments: writeBareKeys(given) } }
+  if (history.argumentsAs !== 'scalars-as-text') return call
+  const isScalar = (member: unknown) => member === null || typeof member === 'number' || typeof member === 'boolean'
+  const members = (Object.entries(given) as [string, unknown][]).map(
+    ([key, member]) => [key, isScalar(member) ? JSON.stringify(member) : member] as const,
+  )
+  return { ...call, function: { name, arguments: Object.fromEntries(members) } }
 }
 
-function shapeObject(value: object | null, text: string, { argumentsAs, takesTextArguments }: HistoryForm) {
-  if (value === null) return takesTextArguments ? text : { arguments: text }
-  if (argumentsAs === 'text') return text
-  if (argumentsAs === 'object') return value
-  const isScalar = (member: unknown) => member === null || typeof member === 'number' || typeof member === 'boolean'
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      isScalar(member) ? JSON.stringify(member) : (member as unknown),
-    ]),
-  )
-}
+/** As deep as a request's body may be; deeper ones would exhaust the stack of whatever walks them, and stay text. */
+const depthMax = 64
 
 function parseObject(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && isShallow(value, depthMax) ? value : null
   } catch {
     return null
   }
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1))
 }
 
 /** Gives the same id the same shape all through one conversation. */

@@ -46,20 +46,12 @@ export function readPythonic(source: OutputSource): Reading {
 
 export function writePythonic(calls: readonly TemplateToolCall[]): string {
   const written = calls.map(({ function: { name, arguments: given } }) => {
-    const members = Object.entries(parse(given)).map(([key, value]) => `${key}=${writeValue(value)}`)
+    const members = Object.entries(typeof given === 'object' ? given : { arguments: given }).map(
+      ([key, value]) => `${key}=${writeValue(value)}`,
+    )
     return `${name}(${members.join(', ')})`
   })
   return section.open + written.join(', ') + section.close
-}
-
-function parse(given: object | string): object {
-  if (typeof given === 'object') return given
-  try {
-    const value: unknown = JSON.parse(given === '' ? '{}' : given)
-    return typeof value === 'object' && value !== null ? value : { arguments: given }
-  } catch {
-    return { arguments: given }
-  }
 }
 
 function writeValue(value: unknown): string {

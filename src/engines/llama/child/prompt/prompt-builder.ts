@@ -4,8 +4,10 @@ import { TemplateRefusal, type ChatTemplate, type TemplateOptions } from '../../
 import { createControlTokens } from '../../../../prompts/control-tokens.ts'
 import type { TemplateTraits } from '../../../../prompts/probe-template.ts'
 import { shapeMessages } from '../../../../prompts/shape-messages.ts'
-import { toTemplateCalls } from '../../../../prompts/tool-format/to-template-calls.ts'
-import type { TemplateToolCall, ToolFormat } from '../../../../prompts/tool-format/tool-format.ts'
+import { protectSchema } from '../../../../prompts/client-text/protect-schema.ts'
+import { reserveWritten } from '../../../../prompts/client-text/reserve-written.ts'
+import { protectMessage, toTemplateCalls } from '../../../../prompts/tool-format/to-template-calls.ts'
+import type { ToolFormat } from '../../../../prompts/tool-format/tool-format.ts'
 import type { Breakpoint, Prompt } from '../../prepared-text.ts'
 import { blocksOf, locateBlocks, type LocatedBlock } from './prompt-outline.ts'
 import { tokenizePieces, type Pause } from './prompt-tokens.ts'
@@ -38,15 +40,19 @@ export type PromptParts = {
 }
 
 export function createPromptBuilder({ template, traits, toolFormat, vocabulary }: PromptParts): PromptBuilder {
-  const controlTokens = createControlTokens(vocabulary.specialTokens)
+  const specialTokens = reserveWritten(vocabulary.specialTokens, { template, traits, toolFormat })
+  const controlTokens = createControlTokens(specialTokens, template.source)
+  const { protect } = controlTokens
 
   async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
     const { messages, prefill } = splitPrefill(request)
-    const marker = controlTokens.chooseMarker([JSON.stringify(request.tools), ...allTexts(request.messages)])
-    const protect = (text: string) => controlTokens.protect(text, marker)
-    const shaped = shapeMessages(messages, traits, request.tools).map((message) => protectMessage(message, protect))
-    const turns = toolFormat === null ? shaped : toTemplateCalls(toolFormat, shaped)
-    const tools = request.tools.length === 0 ? null : declareTools(request.tools, protect)
+    const shaped = shapeMessages(messages, traits, request.tools)
+    // Behind this nothing of the client's is parsed or added, so that all of it is protected.
+    const turns =
+      toolFormat === null
+        ? shaped.map((message) => protectMessage(message, protect))
+        : toTemplateCalls(toolFormat, shaped, protect)
+    const tools = request.tools.length === 0 ? null : declareTools(request.tools, protect, template.source)
     const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
     const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
     const options = { tools, addGenerationPrompt: true, enableThinking: thinks, servedModelName: request.model }
@@ -55,9 +61,9 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
       opensThinking,
     })
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    const pieces = controlTokens.split(rendered + protect(prefill ?? ''), marker)
+    const pieces = controlTokens.split(rendered + protect(prefill ?? ''))
     const tokenized = await tokenizePieces(pieces, vocabulary, pause)
-    const conversation = rendered.replaceAll(marker, '')
+    const conversation = controlTokens.plain(rendered)
     const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
     const ends = tokenized.tokensUpTo(blocks.map(({ end }) => end))
     const toContinue = { label: `assistant message ${request.messages.length}`, endToken: tokenized.tokens.length }
@@ -91,31 +97,16 @@ export function describeToken({ blocks }: Pick<Prompt, 'blocks'>, token: number)
 
 type TemplateMessages = Parameters<ChatTemplate['render']>[0]
 
-function protectMessage(
-  message: TemplateMessages[number],
-  protect: (text: string) => string,
-): TemplateMessages[number] {
-  const { content, reasoning_content: thinking, tool_calls: calls } = message
-  return {
-    ...message,
-    content: content === null ? null : protect(content),
-    ...(thinking !== undefined && { reasoning_content: protect(thinking) }),
-    ...(calls !== undefined && { tool_calls: calls.map((call) => protectCall(call, protect)) }),
-  }
-}
-
-function protectCall(call: TemplateToolCall, protect: (text: string) => string): TemplateToolCall {
-  const { arguments: text } = call.function
-  return { ...call, function: { ...call.function, arguments: typeof text === 'string' ? protect(text) : text } }
-}
-
-/** Declares tools as templates expect them. No special token has a character that JSON escapes. */
-function declareTools(tools: readonly Tool[], protect: (text: string) => string): unknown[] {
-  const declared = tools.map((tool) => ({
+/** Declares tools as templates expect them. */
+function declareTools(tools: readonly Tool[], protect: (text: string) => string, templateSource: string): unknown[] {
+  return tools.map((tool) => ({
     type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: modelSchema(tool) },
+    function: {
+      name: protect(tool.name),
+      description: protect(tool.description),
+      parameters: protectSchema(modelSchema(tool), protect, templateSource),
+    },
   }))
-  return JSON.parse(protect(JSON.stringify(declared))) as unknown[]
 }
 
 /** A turn that is to be continued is not rendered as history: the template would close it. */
@@ -148,15 +139,4 @@ function finishPrompt(
   if (thinks) return opensThinking && !isOpen ? `${rendered}${open}\n` : rendered
   if (thinkingSwitch === 'flag') return rendered
   return `${isOpen ? rendered.trimEnd() : rendered + open}\n\n${close}\n\n`
-}
-
-function allTexts(messages: readonly Message[]): string[] {
-  return messages.flatMap(({ content }) =>
-    content.flatMap((block) => {
-      if ('text' in block) return [block.text]
-      if (block.kind === 'tool-call') return [block.arguments]
-      if (block.kind !== 'tool-result') return []
-      return block.content.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
-    }),
-  )
 }
