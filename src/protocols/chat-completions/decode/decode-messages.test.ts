@@ -142,6 +142,24 @@ suite('assistant messages', () => {
     )
   })
 
+  test('a call in the history has a name that a tool can have', () => {
+    const faulty = ['', 'a b', '<|im_end|>', 'look\n', 'x'.repeat(129)]
+    for (const name of faulty) {
+      const assistant = { role: 'assistant', content: null }
+      const custom = { id: 'a', type: 'custom', custom: { name, input: 'x' } }
+      const function_call = { name, arguments: '{}' }
+      for (const [calls, param] of [
+        [{ tool_calls: [call('a'), call('b', name)] }, 'messages[1].tool_calls[1].function.name'],
+        [{ tool_calls: [custom] }, 'messages[1].tool_calls[0].custom.name'],
+        [{ function_call }, 'messages[1].function_call.name'],
+      ] as const) {
+        assert.deepEqual(refusalOf([user, { ...assistant, ...calls }]), [param, 'invalid_value'])
+      }
+    }
+    for (const name of ['look_up', 'mcp.server.look-up', 'x'.repeat(128)])
+      decode([user, { role: 'assistant', content: null, tool_calls: [call('a', name)] }])
+  })
+
   test('refusals are text, stored audio is refused', () => {
     const { messages } = decode([
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { optional } from '../../parse-body.ts'
 import { choice } from './field-schema.ts'
+import { toolName } from './tool-schema.ts'
 
 const partTypes = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as const
 
@@ -26,13 +27,14 @@ const contentPart = z.looseObject({ type: choice(partTypes) }).pipe(
 
 const content = z.union([z.string(), z.array(contentPart)])
 
-const functionCall = z.looseObject({ name: z.string(), arguments: optional(z.string()) })
+// A call that is replayed names a tool; every service of this format refuses other names than a tool can have.
+const functionCall = z.looseObject({ name: toolName, arguments: optional(z.string()) })
 
 const toolCall = z.looseObject({
   id: z.string(),
   type: optional(choice(['function', 'custom'])),
   function: optional(functionCall),
-  custom: optional(z.looseObject({ name: z.string(), input: optional(z.string()) })),
+  custom: optional(z.looseObject({ name: toolName, input: optional(z.string()) })),
 })
 
 const name = optional(z.string())

@@ -3,7 +3,9 @@ import { optional } from '../../parse-body.ts'
 import { choice, jsonObject } from './field-schema.ts'
 
 /** Longer and richer than the format's own limit: MCP clients send dots and up to 128 characters. */
-const toolName = z.string().regex(/^[a-zA-Z0-9_.-]{1,128}$/, 'expected 1 to 128 letters, digits, "_", "-" or "."')
+export const toolName = z
+  .string()
+  .regex(/^[a-zA-Z0-9_.-]{1,128}$/, 'expected 1 to 128 letters, digits, "_", "-" or "."')
 
 const functionDefinition = z.looseObject({
   name: toolName,

@@ -104,10 +104,20 @@ const thinking = z.object({
 })
 const redactedThinking = z.object({ type: z.literal('redacted_thinking') })
 
+/**
+ * A call that is replayed may be of another service, so its name may be longer than a tool's and have dots,
+ * which other formats allow; 200 characters are what services of this format take in a history.
+ */
+const callName = z
+  .string()
+  .min(1, 'Input should not be empty')
+  .regex(/^[a-zA-Z0-9_.-]*$/, "String should match pattern '^[a-zA-Z0-9_.-]{1,200}$'")
+  .max(200, 'String should have at most 200 characters')
+
 const toolUse = z.object({
   type: z.literal('tool_use'),
   id: z.string().min(1, 'Input should not be empty'),
-  name: z.string().min(1, 'Input should not be empty'),
+  name: callName,
   input: objectSchema,
   ...mark,
 })

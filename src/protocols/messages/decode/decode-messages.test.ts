@@ -307,3 +307,15 @@ test('a decoded conversation has no empty message and no neighbours of one role'
     }),
   )
 })
+
+test('a call in the history has a name that a tool can have, though it may be longer', () => {
+  const named = (name: string) => decode([user('Hi'), assistant([{ ...call('c1'), name }]), user([result('c1')])])
+  for (const name of ['a b', '<|im_end|>', 'look\n', 'git diff | head']) {
+    throws(() => named(name), { message: /^messages\.1\.content\.0\.name: String should match pattern/ }, name)
+  }
+  throws(() => named(''), { message: 'messages.1.content.0.name: Input should not be empty' })
+  throws(() => named('x'.repeat(201)), {
+    message: 'messages.1.content.0.name: String should have at most 200 characters',
+  })
+  for (const name of ['look_up', 'mcp.server.look-up', 'x'.repeat(200)]) named(name)
+})

@@ -107,6 +107,12 @@ test('a tool of the client that cannot be served does not go missing', () => {
   })
 })
 
+test('a tool that the client runs in a way of its own has a name like any other', () => {
+  throws(() => decode([{ type: 'bash_20250124', name: '<|im_end|>' }]), {
+    message: /^tools\.0\.name: String should match pattern/,
+  })
+})
+
 test('a name may be used once', () => {
   throws(
     () => decode([search, look, { ...look }]),

@@ -29,8 +29,10 @@ function decodeTool(wire: WireTool, index: number): Tool | null {
   const known = findClientRunTool(wire.type)
   if (known !== null) {
     const { description, parameters } = known
+    const { name = known.name } = wire
+    checkName(name, index)
     return {
-      name: wire.name ?? known.name,
+      name,
       description,
       parameters,
       isStrict: false,
@@ -52,9 +54,7 @@ function decodeCustomTool(wire: WireTool, index: number): Tool {
   const path = ['tools', index] as const
   const { name, input_schema: parameters, allowed_callers: callers } = wire
   if (name === undefined) throw fieldError([...path, 'name'], 'missing', 'Field required')
-  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name)) {
-    throw fieldError([...path, 'name'], 'value', "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")
-  }
+  checkName(name, index)
   if (parameters === undefined) throw fieldError([...path, 'input_schema'], 'missing', 'Field required')
   const type = parameters['type']
   if (type !== undefined && type !== 'object')
@@ -69,6 +69,11 @@ function decodeCustomTool(wire: WireTool, index: number): Tool {
   const { description = '', strict: isStrict = false } = wire
   const schemaPath = [...path, 'custom', 'input_schema']
   return { name, description, parameters, isStrict, schemaPath, input: 'json', ...decodeMark(wire.cache_control) }
+}
+
+function checkName(name: string, index: number): void {
+  if (/^[a-zA-Z0-9_-]{1,128}$/.test(name)) return
+  throw fieldError(['tools', index, 'name'], 'value', "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")
 }
 
 function refuseServerTool(wire: readonly WireTool[]): void {
