@@ -8,6 +8,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runExactness } from '../test/campaigns/exactness/exactness.ts'
@@ -33,6 +34,12 @@ type Campaign = {
 }
 
 const campaigns: Readonly<Record<string, Campaign>> = {
+  'control-tokens': {
+    about: 'texts that nobody harmless would write, on every template at hand; none becomes a control token',
+    unit: 'requests',
+    count: 40_000,
+    run: runControlTokens,
+  },
   counts: {
     about: 'conversations that nobody wrote; what is counted is what is billed, in both formats and the ledger',
     unit: 'conversations',
@@ -148,7 +155,7 @@ else if (campaign === undefined) {
 function list(): void {
   console.log('Usage: npm run campaign -- NAME [--seed N] [--count N] [--database postgres]\n')
   for (const [known, { about, count, unit }] of Object.entries(campaigns)) {
-    console.log(`  ${known.padEnd(12)} ${about} (${count} ${unit})`)
+    console.log(`  ${known.padEnd(14)} ${about} (${count} ${unit})`)
   }
 }
 

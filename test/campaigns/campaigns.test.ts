@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { runControlTokens } from './control-tokens/control-tokens.ts'
 import { runCounts } from './counts.ts'
 import { runDisconnects } from './disconnects.ts'
 import { runExactness } from './exactness/exactness.ts'
@@ -16,6 +17,7 @@ import { runWindow } from './window.ts'
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
 process.setMaxListeners(0)
 
+test('a client’s text never becomes a control token', () => runShort(runControlTokens, 600))
 test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 25))
 test('clients that leave get one row each and keep nothing running', () => runShort(runDisconnects, 120))
 test('an engine child that dies breaks answers off in order', () => runShort(runKills, 3))
