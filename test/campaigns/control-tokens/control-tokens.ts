@@ -92,12 +92,21 @@ function compareSpecials({ hostile, twin }: Pair, texts: Texts): void {
 const reshaped = new Set([5, 14])
 
 function compareTexts({ hostile, twin }: Pair, { text }: Texts): void {
+  // Arguments that a template takes as text keep the escapes they were sent with.
+  const unescaped = hostile.shown
+    .replace(/\\u([\da-f]{4})/giu, (_, code: string) => unescape(code))
+    .replaceAll('\\/', '/')
+  const shown = [hostile.shown, unescaped]
   for (const [index, sent] of text.entries()) {
     const word = harmless.text[index] ?? ''
     // What a template leaves out is left out; and in JSON half a character is an escape.
     if (reshaped.has(index) || sent === word || !twin.shown.includes(word) || !sent.isWellFormed()) continue
     const spellings = [sent, JSON.stringify(sent).slice(1, -1)].map((one) => one.trim())
-    const isSpelled = spellings.some((spelling) => hostile.shown.includes(spelling))
+    const isSpelled = spellings.some((spelling) => shown.some((one) => one.includes(spelling)))
     assert.ok(isSpelled, `text ${index} is not spelled as it was sent: ${JSON.stringify(sent)}`)
   }
+}
+
+function unescape(code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16))
 }

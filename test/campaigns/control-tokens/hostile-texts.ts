@@ -16,7 +16,9 @@ export function hostileText(random: Random, reserved: readonly string[]): string
     const rare = [random.pick(words), random.pick(spaces), random.pick(escapes), random.pick(nonCharacters)]
     return random.pick([...choices, ...rare, random.chance(0.1) ? random.pick(halves) : ''])
   }
-  const text = Array.from({ length: random.integer(1, 8) }, unit).join('')
+  const drawn = Array.from({ length: random.integer(1, 8) }, unit).join('')
+  // Outside of a token it is a switch that some templates offer to whoever writes the system text.
+  const text = drawn.replace(/<\/think>|\/think/gu, (found) => (found.startsWith('<') ? found : '/thin'))
   // Blank texts are left out of a conversation, which changes its form.
   return text.trim() === '' ? '<' : text
 }
