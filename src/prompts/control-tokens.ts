@@ -38,7 +38,7 @@ export function createControlTokens(all: readonly SpecialToken[], templateSource
   const kept = chooseKept(reserved)
   const code = createTextCode({ kept, survivesEscapes: /ensure_ascii\s*=\s*true/i.test(templateSource) })
   const completing = findCompletingTexts(reserved, templateSource)
-  const completingMax = Math.max(0, ...[...completing].map(({ length }) => length))
+  const completingMax = [...completing].reduce((longest, { length }) => Math.max(longest, length), 0)
   const written = new TokenFinder(reserved)
   const ids = new Map(tokens.map(({ text, token }) => [text, token]))
   const cut = createCutter(tokens)

@@ -41,7 +41,7 @@ export async function runControlTokens({ seed, count, log }: CampaignOptions): P
       failures.add('one of two is refused', `${label} ${JSON.stringify(texts)}`)
     else {
       compared += 1
-      failures.check(label, () => compareSpecials({ hostile, twin }, texts))
+      failures.check(label, () => compareSpecials({ hostile, twin }, prompts.reserved))
       failures.check(label, () => compareTexts({ hostile, twin }, texts))
     }
     if ((index + 1) % 5_000 === 0) log(`${index + 1} requests, ${failures.count} failures`)
@@ -80,16 +80,17 @@ function toRequest(body: Body, texts: Texts): EngineRequest {
   return engineRequest(rest)
 }
 
-function compareSpecials({ hostile, twin }: Pair, texts: Texts): void {
-  const count = hostile.specials.length - twin.specials.length
-  assert.ok(
-    hostile.specials.join(' ') === twin.specials.join(' '),
-    `${count} more control tokens: ${JSON.stringify(texts)}`,
-  )
+/** Added words that the template does not write are a client's to write. */
+function compareSpecials({ hostile, twin }: Pair, reserved: readonly string[]): void {
+  const [found, expected] = [hostile, twin].map(({ specials }) => specials.filter((text) => reserved.includes(text)))
+  assert.ok(found?.join(' ') === expected?.join(' '), `other control tokens: ${hostile.shown}`)
 }
 
 /** Arguments that are no object are shown with the escapes they were sent with, and ids as some templates need them. */
 const reshaped = new Set([5, 14])
+
+/** Read back from text with escapes, one backslash and two could not be told apart. */
+const isArgument = (index: number) => index < 5
 
 function compareTexts({ hostile, twin }: Pair, { text }: Texts): void {
   // Arguments that a template takes as text keep the escapes they were sent with.
@@ -100,7 +101,14 @@ function compareTexts({ hostile, twin }: Pair, { text }: Texts): void {
   for (const [index, sent] of text.entries()) {
     const word = harmless.text[index] ?? ''
     // What a template leaves out is left out; and in JSON half a character is an escape.
-    if (reshaped.has(index) || sent === word || !twin.shown.includes(word) || !sent.isWellFormed()) continue
+    if (
+      reshaped.has(index) ||
+      (isArgument(index) && sent.includes('\\')) ||
+      sent === word ||
+      !twin.shown.includes(word) ||
+      !sent.isWellFormed()
+    )
+      continue
     const spellings = [sent, JSON.stringify(sent).slice(1, -1)].map((one) => one.trim())
     const isSpelled = spellings.some((spelling) => shown.some((one) => one.includes(spelling)))
     assert.ok(isSpelled, `text ${index} is not spelled as it was sent: ${JSON.stringify(sent)}`)
