@@ -88,16 +88,19 @@ function createGreedyVocabulary(source: string): Vocabulary {
       .join('|')})`,
     'u',
   )
+  const tokenize = (text: string) => {
+    const parts = text.split(pattern).map((part): Iterable<number> => {
+      const special = ids.get(part)
+      return special === undefined ? Buffer.from(part) : [special]
+    })
+    return Uint32Array.from(parts.flatMap((part) => [...part]))
+  }
   return {
-    tokenize(text) {
-      const parts = text.split(pattern).map((part): Iterable<number> => {
-        const special = ids.get(part)
-        return special === undefined ? Buffer.from(part) : [special]
-      })
-      return Uint32Array.from(parts.flatMap((part) => [...part]))
-    },
+    tokenize,
+    tokenizeFollowing: tokenize,
     tokenizeMarkup: (text) => Uint32Array.from(Buffer.from(text)),
-    cutsBetweenWords: false,
+    takesParts: false,
+    tokenBytesMax: 64,
     bytesOf: (token) => (token < 256 ? Uint8Array.of(token) : Buffer.from(specialTokens[token - 256]?.text ?? '')),
     tokenOfByte: (byte) => byte,
     endsGeneration: () => false,

@@ -4,7 +4,14 @@
 
 import type { GenerationEvent, Usage } from '../../../src/core/generation.ts'
 import { zeroUsage } from '../../../src/core/generation.ts'
-import type { FromChild, FromTextChild, PartToChild, TaskId, ToChild, ToTextChild } from '../../../src/engines/llama/ipc.ts'
+import type {
+  FromChild,
+  FromTextChild,
+  PartToChild,
+  TaskId,
+  ToChild,
+  ToTextChild,
+} from '../../../src/engines/llama/ipc.ts'
 import type { PreparedText } from '../../../src/engines/llama/prepared-text.ts'
 import { PartReceiver } from '../../../src/engines/llama/part-receiver.ts'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
