@@ -40,7 +40,7 @@ export function withAdmission(engine: Engine, options: AdmissionOptions): Admitt
     return engine.generate(request, signal, {
       begin: (inputTokens) => beginInTurn(place, inputTokens, turn),
       beginUncounted(inputTokensMax) {
-        if (!queue.hasFreeSlot) return null
+        if (!queue.mayBegin(request.tenant)) return null
         const terms = turn?.beginUncounted?.(inputTokensMax) ?? null
         if (terms !== null) void queue.begin(place, inputTokensMax)
         return terms

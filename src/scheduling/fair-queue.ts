@@ -46,11 +46,15 @@ export class FairQueue<Entry extends { readonly tenant: Tenant }> {
     this.#tidy(entry.tenant, lines, line)
   }
 
-  /** The next entry, which is under way from now on; null when none waits. */
-  take(): Entry | null {
-    const organizationId = this.#counters.advance()
-    const lines = organizationId === null ? undefined : this.#organizations.get(organizationId)
-    const apiKeyId = lines?.counters.advance() ?? null
+  /** The next entry of a tenant that may begin, which is under way from now on; null when there is none. */
+  take(mayBegin: (tenant: Tenant) => boolean = () => true): Entry | null {
+    const mayKey = (organizationId: string) => (apiKeyId: string) => mayBegin({ organizationId, apiKeyId })
+    const organizationId = this.#counters.advance((id) =>
+      [...(this.#organizations.get(id)?.byKey.keys() ?? [])].some(mayKey(id)),
+    )
+    if (organizationId === null) return null
+    const lines = this.#organizations.get(organizationId)
+    const apiKeyId = lines?.counters.advance(mayKey(organizationId)) ?? null
     const line = apiKeyId === null ? undefined : lines?.byKey.get(apiKeyId)
     const entry = line?.shift()
     if (lines === undefined || line === undefined || entry === undefined) return null

@@ -8,7 +8,7 @@
 // What has not begun takes up room, by number and by bytes, and there is only so much.
 
 import { ApiError } from '../core/error.ts'
-import { zeroUsage, type EngineRequest, type GenerationEvent } from '../core/generation.ts'
+import { zeroUsage, type EngineRequest, type GenerationEvent, type Tenant } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { makeRoom, type Room } from './make-room.ts'
@@ -17,6 +17,7 @@ import { describePlace, type Place, type WaitingRequest } from './place.ts'
 import { requestBytes } from './request-bytes.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { outputCost, serviceCost } from './service-cost.ts'
+import { SlotShares } from './slot-shares.ts'
 
 export type QueueLimits = {
   /** Requests that may be without a slot when all slots are taken, and the bytes of their texts. */
@@ -49,6 +50,7 @@ export class SlotQueue {
   readonly #order = new FairQueue<Place>()
   /** All that have no slot yet, in the order of their arrival. */
   readonly #waiting = new Set<Place>()
+  readonly #shares = new SlotShares()
   readonly #runMs = new MovingMean()
   readonly #outputTokens = new MovingMean()
   #running = 0
@@ -65,8 +67,10 @@ export class SlotQueue {
     return this.#waiting.size
   }
 
-  get hasFreeSlot(): boolean {
-    return this.#running < this.#options.slots()
+  /** Whether a slot is free that nobody else has a claim to. */
+  mayBegin(tenant: Tenant): boolean {
+    const { slots, clock } = this.#options
+    return this.#running < slots() && this.#shares.mayBegin(tenant, slots(), clock.monotonicMs())
   }
 
   /** Makes a place for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */
@@ -128,6 +132,7 @@ export class SlotQueue {
     if (state === 'waiting') this.#order.remove(place)
     if (state !== 'running') return
     this.#order.end(place.tenant)
+    this.#shares.end(place.tenant, this.#options.clock.monotonicMs())
     this.#runMs.add(this.#options.clock.monotonicMs() - place.startedMs)
     this.#running -= 1
     this.#fill()
@@ -156,8 +161,8 @@ export class SlotQueue {
   }
 
   #fill(): void {
-    while (this.hasFreeSlot) {
-      const place = this.#order.take()
+    for (;;) {
+      const place = this.#order.take((tenant) => this.mayBegin(tenant))
       if (place === null) return
       this.#start(place)
     }
@@ -170,6 +175,7 @@ export class SlotQueue {
     place.state = 'running'
     place.startedMs = this.#options.clock.monotonicMs()
     this.#running += 1
+    this.#shares.begin(place.tenant, place.startedMs)
     // The whole prompt, until the engine has told how much of it was there already.
     this.settle(place, { ...zeroUsage, inputUncached: place.inputTokens ?? 0 })
     place.decision.resolve()

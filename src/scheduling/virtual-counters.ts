@@ -33,9 +33,9 @@ export class VirtualCounters {
     this.#waiting.delete(id)
   }
 
-  /** Whose turn it is; null when nobody waits. The longer waiting one of two equals comes first. */
-  advance(): string | null {
-    const least = this.#least()
+  /** Whose turn it is of those who may have one; null when there is none. The longer waiting one of two equals comes first. */
+  advance(may: (id: string) => boolean = () => true): string | null {
+    const least = this.#least(may)
     if (least === null) return null
     this.#reached = Math.max(this.#reached, this.#countOf(least))
     // Those whom all others have passed would start there anyway.
@@ -54,9 +54,10 @@ export class VirtualCounters {
     return this.#counts.get(id) ?? this.#reached
   }
 
-  #least(): string | null {
+  #least(may: (id: string) => boolean): string | null {
     let least: string | null = null
-    for (const id of this.#waiting) if (least === null || this.#countOf(id) < this.#countOf(least)) least = id
+    for (const id of this.#waiting)
+      if ((least === null || this.#countOf(id) < this.#countOf(least)) && may(id)) least = id
     return least
   }
 }
