@@ -25,7 +25,8 @@ export type Contestant = {
 export type Setting = {
   readonly weightsPath: string
   readonly gpu: 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal'
-  readonly threads: number
+  /** Null leaves it to each contestant, as it comes. */
+  readonly threads: number | null
   readonly slots: number
   /** Prompt and answer of one slot together. */
   readonly windowTokens: number

@@ -52,8 +52,7 @@ function argumentsFor({ weightsPath, gpu, threads, slots, windowTokens, batchTok
     // Shared evenly by the slots.
     '--ctx-size': windowTokens * slots,
     '--parallel': slots,
-    '--threads': threads,
-    '--threads-batch': threads,
+    ...(threads !== null && { '--threads': threads, '--threads-batch': threads }),
     '--batch-size': batchTokens,
     '--ubatch-size': batchTokens,
     '--cache-ram': Math.round(cacheBytes / 2 ** 20),

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { shapes, type Shape } from '../weights/shapes.ts'
@@ -72,7 +71,7 @@ export function parseOptions(args: readonly string[]): Options {
     idlePercent: wholeNumber('idle', values.idle, 100),
     setting: {
       gpu,
-      threads: wholeNumber('threads', values.threads, availableParallelism()),
+      threads: values.threads === undefined ? null : wholeNumber('threads', values.threads, 1),
       batchTokens: wholeNumber('batch', values.batch, 512),
       cacheBytes: wholeNumber('cache-mib', values['cache-mib'], 2_048) * 2 ** 20,
     },
