@@ -35,7 +35,9 @@ async function compare(weightsPath: string, { setting, ...what }: Options): Prom
   console.log(
     `${(statSync(weightsPath).size / 1e6).toFixed(0)} MB, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
   )
-  console.log(`${threads ?? 'each its own number of'} threads, batches of ${batchTokens} tokens, ${await busyPercent()} % busy before`)
+  console.log(
+    `${threads ?? 'each its own number of'} threads, batches of ${batchTokens} tokens, ${await busyPercent()} % busy before`,
+  )
   const { streams, answerTokens, promptTokens, prefixes } = what
   const results: RowResult[] = []
   const short = { ...setting, weightsPath, slots: Math.max(...streams), windowTokens: roomFor(answerTokens) }

@@ -6,7 +6,7 @@ import type { RequestTracker } from '../request-tracker.ts'
 import { BodyBudget, type BodyHold } from './body-budget.ts'
 import { decodeBody, type BodyKind, type Decoders, type Decodings } from './decode-body.ts'
 import { DecodeThread, type Decoded } from './decode-thread.ts'
-import { MemoryReturn, openCollector } from './memory-return.ts'
+import { MemoryReturn, openCollector } from '../../lib/memory-return.ts'
 import { parseJson } from './parse-json.ts'
 import { receiveBody } from './receive-body.ts'
 

@@ -4,12 +4,17 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, toApiError } from '../../../core/error.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import { MemoryReturn, openCollector } from '../../../lib/memory-return.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromTextChild, LoadSettings, PartToChild, TaskId, ToTextChild } from '../ipc.ts'
 import { PartReceiver } from '../part-receiver.ts'
+import { charactersOf } from '../text-size.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
 import { countPrompt, createTextTools, prepareText, type TextTools } from './text-tools.ts'
+
+type Asked = Extract<ToTextChild, { kind: 'prepare' | 'count' }>
 
 /** Nobody waits for this text any longer. */
 class NotWanted extends Error {
@@ -26,6 +31,11 @@ function send(message: FromTextChild): void {
 class TextChild {
   #tools: TextTools | null = null
   readonly #wanted = new Set<TaskId>()
+  readonly #memory = new MemoryReturn({
+    clock: systemClock,
+    isIdle: () => this.#wanted.size === 0,
+    collect: openCollector(),
+  })
   #portions = 0
 
   receive(message: ToTextChild): void {
@@ -33,9 +43,9 @@ class TextChild {
       case 'load':
         return void this.#load(message.settings)
       case 'prepare':
-        return void this.#attend(message.id, (tools) => this.#prepare(message, tools))
+        return void this.#attend(message, (tools) => this.#prepare(message, tools))
       case 'count':
-        return void this.#attend(message.id, (tools) => this.#count(message, tools))
+        return void this.#attend(message, (tools) => this.#count(message, tools))
       case 'abort':
         return void this.#wanted.delete(message.id)
       case 'ping':
@@ -83,7 +93,7 @@ class TextChild {
     if (!this.#wanted.has(id)) throw new NotWanted()
   }
 
-  async #attend(id: TaskId, work: (tools: TextTools) => Promise<void>): Promise<void> {
+  async #attend({ id, request }: Asked, work: (tools: TextTools) => Promise<void>): Promise<void> {
     this.#wanted.add(id)
     try {
       // What was aborted right behind the request has arrived by then.
@@ -97,6 +107,7 @@ class TextChild {
       this.#answer(id, { kind: 'failed', id, reason, message })
     } finally {
       this.#wanted.delete(id)
+      this.#memory.note(charactersOf(request))
     }
   }
 

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from './clock.ts'
 
 export type MemoryReturnOptions = {
   readonly clock: Clock
@@ -10,17 +10,17 @@ export type MemoryReturnOptions = {
   collect(): void
 }
 
-/** What large bodies leave behind is only worth a collection when it is much. */
+/** What large texts leave behind is only worth a collection when it is much. */
 const bytesMin = 32 * 1_024 * 1_024
 const waitMs = 5_000
 /** Smaller ones are gone with the small collections, which are made all the time. */
 const largeBytesMin = 256 * 1_024
 
 /**
- * Gives back the memory of large bodies.
+ * Gives back the memory of large texts.
  *
  * The JavaScript engine collects garbage when more memory is wanted, and in a service that has become quiet none is: what a
- * burst of large bodies has left would stay for hours. So it is collected when they are over and nobody waits for
+ * burst of large texts has left would stay for hours. So it is collected when they are over and nobody waits for
  * anything. Where there is no such moment there is traffic, and with it the ordinary collections.
  */
 export class MemoryReturn {
@@ -32,7 +32,7 @@ export class MemoryReturn {
     this.#options = options
   }
 
-  /** The request of a body of so many bytes is over. */
+  /** A text of so many bytes is no longer needed. */
   note(bytes: number): void {
     if (bytes < largeBytesMin) return
     this.#bytes += bytes

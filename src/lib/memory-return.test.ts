@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { MemoryReturn, openCollector } from './memory-return.ts'
 
 const mebibyte = 1_024 * 1_024
