@@ -17,6 +17,7 @@ import { rollUp } from '../../../src/billing/usage/roll-up.ts'
 import { dayMs } from '../../../src/billing/usage/usage-columns.ts'
 import type { Database } from '../../../src/db/database.ts'
 import type { DatabasePlace } from '../../../src/db/database-place.ts'
+import { openSecrets } from '../../../src/cli/open-secrets.ts'
 import { openDatabase } from '../../../src/db/open-database.ts'
 import { insertRows } from '../../../src/db/rows/insert-rows.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -52,6 +53,8 @@ export async function runExactness(options: CampaignOptions): Promise<CampaignRe
   const place = { home, databaseUrl: server?.url ?? null }
   try {
     const db = await openDatabase(place)
+    // The commands that print the sums refuse a database whose secret is missing.
+    await openSecrets(home, { db, clock: systemClock })
     const course = { db, place, failures: new Failures(), expected: new ExpectedSums(), log: options.log }
     await fill(course, options)
     await compareAll(course)
