@@ -50,7 +50,7 @@ async function start(home: string, wrap: (command: readonly string[]) => readonl
     },
   }
   running.push(child)
-  await until(() => /tycho-1\.0[^]*\n/.test(printed), 'There is no banner.', 120_000)
+  await until(() => /listening at[^]*tycho-1\.0[^]*\n/.test(printed), 'There is no banner.', 120_000)
   return started
 }
 
