@@ -24,7 +24,7 @@ const engine = z.strictObject({
   threads: z.int().min(1).max(1_024).nullable().default(null),
   /** The most one conversation may hold in memory; the weights' own window wins where it is smaller. */
   windowTokensMax: z.int().min(512).max(1_000_000).default(1_000_000),
-  /** Prompt tokens computed in one step; running answers wait for one step at most. */
+  /** The most prompt tokens computed in one step; fewer where a step would take longer than a quarter of a second. */
   batchTokens: z.int().min(32).max(8_192).default(512),
   /** The same request with the same seed gives the same bytes also under load, at the price of decoding answers one by one. */
   reproducible: z.boolean().default(false),
