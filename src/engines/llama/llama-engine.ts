@@ -22,7 +22,7 @@ export type LlamaEngineOptions = ChildOptions & {
 /** How long a request waits for a child that is loading or restarting. */
 const readyWaitMsMax = 10_000
 /** How long after the engine is ready the process for long texts is started, if no long text has come before. */
-const textChildPauseMs = 3_000
+const textChildPauseMs = 10_000
 
 /** What sampling and grammars give for any weights. */
 const always: ReadonlySet<Feature> = new Set(['json-output', 'logprobs', 'logit-bias', 'output-min'])
