@@ -5,6 +5,8 @@ import { whenClientEndsSending } from './connections/half-closed.ts'
 
 /** Calls when the client is gone before it has its whole answer; with a reason where it may yet be there to hear it. */
 export function whenClientLeaves(response: ServerResponse, onLeave: (reason?: ApiError) => void): void {
+  // It may have left while its body was decoded elsewhere, and no event will tell of that any more.
+  if (response.closed || response.destroyed) return onLeave()
   response.once('close', () => {
     if (!response.writableFinished) onLeave()
   })

@@ -65,7 +65,7 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
   isOver = true
   const besideAttacks = await watched
 
-  await untilIdle(enginePid, 60_000)
+  if ((await untilIdle(enginePid, 60_000)) === null) failures.add('The engine still works a minute after the attacks.')
   if (!isRunning(enginePid) || (await service.enginePid()) !== enginePid) failures.add('The engine is not the same.')
   const memoryAfter = await settledMemory(service.pid, (memoryBefore ?? 0) * memoryGrowthMax)
   const slower = quantile(besideAttacks, 0.95) / quantile(idle, 0.95)
