@@ -25,7 +25,9 @@ import { makeAttack, type Attack } from './attacks.ts'
 const longRun = 1_000
 const attackersAtOnce = 16
 const steadyClients = 2
-const idleRequests = { short: 20, long: 300 }
+/** Between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
+const pauseMs = 700
+const idleRequests = { short: 12, long: 100 }
 /** The goal for the second key: its times grow by no more than half. */
 const slowerMax = 1.5
 /** What the service still holds after the attacks, of what it held before. */
@@ -116,7 +118,7 @@ async function askSteadily({ address }: Service, { key, failures, until }: Stead
         equal(response.status, 200, response.text.slice(0, 200))
         ok(response.isComplete, 'its answer broke off')
       })
-      await pause(20)
+      await pause(pauseMs)
     }
   }
   await Promise.all(Array.from({ length: steadyClients }, ask))

@@ -49,6 +49,11 @@ export class PromptPace {
     return Math.max(1, Math.min(Math.floor(addedMs / this.#line.slope), this.tokensMax))
   }
 
+  /** What so many prompt tokens take, beside what every step takes. */
+  msOf(promptTokens: number): number {
+    return promptTokens * this.#line.slope
+  }
+
   /** Notes a step that computed so many prompt tokens; zero where it computed answers alone. */
   measure(promptTokens: number, ms: number): void {
     if (promptTokens === 0) {

@@ -1,0 +1,28 @@
+/** What was served counts half after so long: a burst is forgiven within half a minute, and a flood is not. */
+const halfLifeMs = 3_000
+/** Keys beyond this many are forgotten if they were served next to nothing. */
+const keysMax = 1_000
+
+/** How much of the engine's time each key was served of late. */
+export class ServedKeys {
+  readonly #served = new Map<string, { ms: number; atMs: number }>()
+
+  get size(): number {
+    return this.#served.size
+  }
+
+  add(key: string, ms: number, nowMs: number): void {
+    this.#served.set(key, { ms: this.of(key, nowMs) + ms, atMs: nowMs })
+    if (this.#served.size > keysMax) this.#forget(nowMs)
+  }
+
+  /** In milliseconds, those of long ago counted less. */
+  of(key: string, nowMs: number): number {
+    const served = this.#served.get(key)
+    return served === undefined ? 0 : served.ms * 0.5 ** ((nowMs - served.atMs) / halfLifeMs)
+  }
+
+  #forget(nowMs: number): void {
+    for (const key of this.#served.keys()) if (this.of(key, nowMs) < 1) this.#served.delete(key)
+  }
+}
