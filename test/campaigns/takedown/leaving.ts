@@ -37,14 +37,14 @@ const short: Length = {
   options: () => ({ config: { engine: { windowTokensMax: 8_192, threads: 1 } } }),
 }
 
-/** A shape of 1.7 billion parameters, whose vocabulary is of bytes; so is the length of a prompt. */
+/** A shape of 1.7 billion parameters with a window of 40,960 tokens; its vocabulary is of bytes, so that a word is four of them. */
 const long: Length = {
-  promptWords: [400, 1_600, 6_000, 20_000],
+  promptWords: [500, 2_000, 5_000, 9_500],
   staysMsMax: 4_000,
   options: (weights = largeWeights()) => ({
     config: {
       models: Object.fromEntries(modelIds.map((id) => [id, { weights }])),
-      engine: { windowTokensMax: 102_400, slots: 1 },
+      engine: { slots: 1 },
     },
   }),
 }

@@ -1,7 +1,6 @@
 // One key attacks the service in every way known to have cost others something, beside a second
 // key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
-import { equal, ok } from 'node:assert/strict'
 import { modelIds } from '../../../src/core/model.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
@@ -17,9 +16,10 @@ import {
 } from '../campaign.ts'
 import { isRunning, residentMiB, untilIdle } from '../processes.ts'
 import { createRandom } from '../random.ts'
-import { authorize, exchange, RawConnection } from '../raw-http.ts'
+import { RawConnection } from '../raw-http.ts'
 import { errorLines } from '../service-log.ts'
 import { makeAttack, type Attack } from './attacks.ts'
+import { startSteadyClients } from './steady-clients.ts'
 
 /** From so many attacks on texts are as long as a body may be, and the steady clients' times are judged. */
 const longRun = 1_000
@@ -42,16 +42,13 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
   const steadyKey = (await makeTenants(service, 1))[0] ?? service.key
   const enginePid = await service.enginePid()
 
-  const idle = await askSteadily(service, {
-    key: steadyKey,
-    failures,
-    until: (asked) => asked >= idleRequests[isLong ? 'long' : 'short'],
-  })
+  const steady = { address: service.address, key: steadyKey, clients: steadyClients, pauseMs }
+  const requests = idleRequests[isLong ? 'long' : 'short']
+  const { tookMs: idle } = await startSteadyClients({ ...steady, requests }).ended
   const memoryBefore = residentMiB(service.pid)
   log(`alone: P50 ${quantile(idle, 0.5).toFixed(0)} ms, P95 ${quantile(idle, 0.95).toFixed(0)} ms`)
 
-  let isOver = false
-  const watched = askSteadily(service, { key: steadyKey, failures, until: () => isOver })
+  const watched = startSteadyClients({ ...steady, requests: null })
   const outcomes = new Map<string, number>()
   await runCases(count, attackersAtOnce, async (caseNumber) => {
     const random = createRandom(seed, caseNumber)
@@ -64,8 +61,9 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
     increment(outcomes, `${attack.kind}: ${await play(service, attack)}`)
     if ((caseNumber + 1) % 500 === 0) log(`${caseNumber + 1} of ${count}`)
   })
-  isOver = true
-  const besideAttacks = await watched
+  watched.stop()
+  const { tookMs: besideAttacks, faults } = await watched.ended
+  for (const fault of faults) failures.add(`A steady client was answered ${fault}`)
 
   if ((await untilIdle(enginePid, 60_000)) === null) failures.add('The engine still works a minute after the attacks.')
   if (!isRunning(enginePid) || (await service.enginePid()) !== enginePid) failures.add('The engine is not the same.')
@@ -100,29 +98,6 @@ async function makeTenants(service: Service, count: number): Promise<string[]> {
     keys.push(key)
   }
   return keys
-}
-
-type Steady = { readonly key: string; readonly failures: Failures; until(asked: number): boolean }
-
-/** Asks one small thing after the other. Returns how long each took. */
-async function askSteadily({ address }: Service, { key, failures, until }: Steady): Promise<number[]> {
-  const tookMs: number[] = []
-  const ask = async () => {
-    while (!until(tookMs.length)) {
-      const content = `Say a word, number ${tookMs.length}.`
-      const body = JSON.stringify({ model: 'clarke-1.0', max_tokens: 16, messages: [{ role: 'user', content }] })
-      const startedMs = performance.now()
-      const response = await exchange(address, { path: '/v1/messages', headers: authorize(key), body })
-      tookMs.push(performance.now() - startedMs)
-      failures.check('a steady client', () => {
-        equal(response.status, 200, response.text.slice(0, 200))
-        ok(response.isComplete, 'its answer broke off')
-      })
-      await pause(pauseMs)
-    }
-  }
-  await Promise.all(Array.from({ length: steadyClients }, ask))
-  return tookMs
 }
 
 /** How an attack ended: with a status, or because the attacker or the service left. */
