@@ -62,3 +62,12 @@ test('more claimants than slots get theirs in turn', () => {
   equal(shares.mayBegin(of('org_3'), slots, 2), true)
   equal(shares.mayBegin(of('org_new'), slots, 2), true)
 })
+
+test('of two slots none is kept free', () => {
+  const shares = new SlotShares()
+  shares.begin(of('quiet'), 0)
+  shares.end(of('quiet'), 1_000)
+  equal(shares.mayBegin(of('flooder'), 2, 2_000), true)
+  shares.begin(of('flooder'), 2_000)
+  equal(shares.mayBegin(of('flooder'), 2, 2_000), true)
+})

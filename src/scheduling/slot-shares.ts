@@ -3,6 +3,9 @@ import type { Tenant } from '../core/generation.ts'
 /** So long after its last answer a claimant's next request still finds a slot free: the pause of somebody who reads and asks on. */
 const activeMs = 30_000
 
+/** Of fewer slots one that is kept free would be half of what the engine can do. */
+const sharedSlotsMin = 4
+
 type Claim = {
   running: number
   /** The most that ran at once of late. */
@@ -88,6 +91,7 @@ export class SlotShares {
   }
 
   mayBegin({ organizationId, apiKeyId }: Tenant, slots: number, nowMs: number): boolean {
+    if (slots < sharedSlotsMin) return true
     if (!this.#organizations.mayBegin(organizationId, slots, nowMs)) return false
     const ofOthers = this.#organizations.running - this.#organizations.runningOf(organizationId)
     const keys = this.#keys.get(organizationId)
