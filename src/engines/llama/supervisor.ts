@@ -13,6 +13,7 @@ import type { ConfinementReport } from './confinement/plan.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
+import { watchForHang } from './watch-for-hang.ts'
 import { stallLimitMs, watchLoading, type LoadingWatch } from './watch-loading.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings, TaskId } from './ipc.ts'
@@ -23,7 +24,6 @@ type Common =
   | { readonly kind: 'loading'; readonly progress: number }
   | { readonly kind: 'ready' }
   | { readonly kind: 'load-failed'; readonly message: string }
-  | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
 
 type Message = { readonly kind: string }
 
@@ -65,17 +65,10 @@ export type SupervisorOptions<From extends Message> = ChildOptions & {
   onMessage(message: From): void
 }
 
-/** A child that does not answer for this long hangs. */
-const silenceMsMax = 10_000
-/** Before its first word a child has to be started, which takes long on a machine where everything starts at once. */
-const launchMsMax = 60_000
 /** Making text into tokens keeps a child from answering; the slowest text measured took 0.44 µs a character. */
 const msPerCharacter = 0.001
 /** To serialize more text than this at a stroke would be felt by others. */
 const partedCharactersMin = 262_144
-/** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
-const stepMsMax = 120_000
-const pingIntervalMs = 1_000
 
 /** Where processors are short, such a child gets a third of what another process gets, and is still never starved. */
 const yieldingPriority = 5
@@ -265,29 +258,6 @@ export class Supervisor<To extends Told, From extends Message> {
     this.#state = isDown ? 'down' : 'loading'
     this.#cancelRestart = clock.after(pauseMs, () => this.#launch())
   }
-}
-
-/** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
-function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => number): () => void {
-  let heardAtMs = clock.monotonicMs() + launchMsMax - silenceMsMax
-  let progressAtMs = heardAtMs
-  let lastSteps = 0
-  child.on('message', (message: Common) => {
-    heardAtMs = clock.monotonicMs()
-    if (message.kind !== 'pong') return
-    if (!message.isBusy || message.steps !== lastSteps) progressAtMs = heardAtMs
-    lastSteps = message.steps
-  })
-  let cancel = () => {}
-  const tick = () => {
-    const now = clock.monotonicMs()
-    if (now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax || now - progressAtMs > stepMsMax)
-      child.kill('SIGKILL')
-    else if (child.connected) child.send({ kind: 'ping' })
-    cancel = clock.after(pingIntervalMs, tick)
-  }
-  tick()
-  return () => cancel()
 }
 
 function hasId<To extends Told>(message: To): message is To & { readonly id: TaskId } {
