@@ -1,19 +1,9 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { constants, copyFileSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../lib/code-of.ts'
 import { messageOf } from '../lib/message-of.ts'
-import { syncFolder } from '../lib/write-file-durably.ts'
+import { syncFolder, writeAndSync } from '../lib/write-file-durably.ts'
 
 export type Secrets = {
   /** API keys are stored as hashes under this. */
@@ -65,7 +55,7 @@ export function createSecret(home: string): boolean {
   const path = secretPathIn(home)
   const unfinished = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    writeNewFile(unfinished, `${randomBytes(32).toString('hex')}\n`)
+    writeAndSync(unfinished, `${randomBytes(32).toString('hex')}\n`, 'wx')
     putInPlace(unfinished, path)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
@@ -75,16 +65,6 @@ export function createSecret(home: string): boolean {
   }
   syncFolder(home)
   return true
-}
-
-function writeNewFile(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }
 
 /** Unlike renaming, a link never replaces what is there; a few file systems have none. */

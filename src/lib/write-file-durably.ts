@@ -10,7 +10,7 @@ import { dirname } from 'node:path'
 export function writeFileDurably(path: string, text: string): void {
   const newPath = `${path}.new`
   try {
-    writeAndSync(newPath, text)
+    writeAndSync(newPath, text, 'w')
     renameSync(newPath, path)
   } catch (error) {
     rmSync(newPath, { force: true })
@@ -19,8 +19,9 @@ export function writeFileDurably(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
-function writeAndSync(path: string, text: string): void {
-  const file = openSync(path, 'w', 0o600)
+/** Writes a file for its owner alone, onto the disk; `wx` takes none that is there already. */
+export function writeAndSync(path: string, text: string, flag: 'w' | 'wx'): void {
+  const file = openSync(path, flag, 0o600)
   try {
     writeSync(file, text)
     fsyncSync(file)
