@@ -1,5 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../../lib/clock.ts'
+
+/** What the watch needs of a child process. */
+type Watched = {
+  readonly connected: boolean
+  on(event: 'message', listener: (message: Heard) => void): void
+  send(message: { readonly kind: 'ping' }): void
+  kill(signal: 'SIGKILL'): void
+}
 
 /** What a child of either kind answers to a ping, among everything else that it says. */
 type Heard = { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean } | { readonly kind: 'other' }
@@ -13,11 +20,11 @@ const stepMsMax = 120_000
 const pingIntervalMs = 1_000
 
 /** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
-export function watchForHang(child: ChildProcess, clock: Clock, patientUntilMs: () => number): () => void {
+export function watchForHang(child: Watched, clock: Clock, patientUntilMs: () => number): () => void {
   let heardAtMs = clock.monotonicMs() + launchMsMax - silenceMsMax
   let progressAtMs = heardAtMs
   let lastSteps = 0
-  child.on('message', (message: Heard) => {
+  child.on('message', (message) => {
     heardAtMs = clock.monotonicMs()
     if (message.kind !== 'pong') return
     if (!message.isBusy || message.steps !== lastSteps) progressAtMs = heardAtMs
