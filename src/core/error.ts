@@ -72,6 +72,12 @@ export function invalidRequest(path: ErrorPath | null, fault: FieldFault | null,
   return new ApiError({ code: 'invalid-request', path, fault }, message)
 }
 
+/** Both numbers are told to the client. */
+export function contextExceeded(inputTokens: number, windowTokens: number): ApiError {
+  const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
+  return new ApiError(reason, 'The prompt exceeds the context window.')
+}
+
 /** Turns anything thrown into what a caller may see; a bug keeps its story in `cause`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error

@@ -1,5 +1,5 @@
 import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
-import { ApiError } from '../../core/error.ts'
+import { ApiError, contextExceeded } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
@@ -9,7 +9,7 @@ import { ReadyGate } from './ready-gate.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
 import { Task, type TaskNews } from './task.ts'
 import { TextChild } from './text-child.ts'
-import { charactersOf, isShort, leastPromptTokens } from './text-size.ts'
+import { promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 
@@ -165,10 +165,7 @@ export class LlamaEngine implements Engine {
     const { windowTokens: loaded, tokenBytesMax } = this.#ready ?? { windowTokens: Infinity, tokenBytesMax: Infinity }
     const windowTokens = Math.min(loaded, request.windowTokensMax)
     const inputTokens = leastPromptTokens(request, tokenBytesMax)
-    if (inputTokens >= windowTokens) {
-      const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
-      throw new ApiError(reason, 'The prompt exceeds the context window.')
-    }
+    if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
     return this.#texts.prepare(request, windowTokens, signal)
   }
 
@@ -196,7 +193,7 @@ export class LlamaEngine implements Engine {
     const task = await this.#createTask(signal, turn, inputTokensMax)
     const { id, headStart } = task
     const message = { kind: 'generate', id, request, text, awaitsTurn: turn !== undefined, headStart } as const
-    this.#supervisor.sendText(message, charactersOf(request.messages) + charactersOf(request.tools))
+    this.#supervisor.sendText(message, promptCharacters(request))
     return { task, isOver: false, stopListening: this.#abortOn(signal, task) }
   }
 

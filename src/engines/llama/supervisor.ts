@@ -13,6 +13,7 @@ import type { ConfinementReport } from './confinement/plan.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
+import { yieldingPriority } from '../../lib/yield-processor.ts'
 import { watchForHang } from './watch-for-hang.ts'
 import { stallLimitMs, watchLoading, type LoadingWatch } from './watch-loading.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
@@ -69,9 +70,6 @@ export type SupervisorOptions<From extends Message> = ChildOptions & {
 const msPerCharacter = 0.001
 /** To serialize more text than this at a stroke would be felt by others. */
 const partedCharactersMin = 262_144
-
-/** Where processors are short, such a child gets a third of what another process gets, and is still never starved. */
-const yieldingPriority = 5
 
 /** How long a child that is told to stop may go on saving. */
 const savingMsMax = 20_000

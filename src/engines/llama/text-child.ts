@@ -4,7 +4,7 @@ import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } fr
 import type { PreparedText } from './prepared-text.ts'
 import { notReady, ReadyGate } from './ready-gate.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
-import { charactersOf } from './text-size.ts'
+import { promptCharacters } from './text-size.ts'
 
 /** The texts of several large bodies and their tokens; the vocabulary is small beside these. */
 const memoryBytesMax = 6e9
@@ -122,7 +122,7 @@ export class TextChild {
     if (this.#state !== 'ready') return
     for (let job = this.#next(); job !== null; job = this.#next()) {
       job.isSent = true
-      this.#supervisor?.sendText(job.message, charactersOf(job.request.messages) + charactersOf(job.request.tools))
+      this.#supervisor?.sendText(job.message, promptCharacters(job.request))
     }
   }
 

@@ -8,6 +8,11 @@ export function isShort({ messages, tools, output }: EngineRequest): boolean {
   return charactersOf([messages, tools, output], shortCharactersMax) <= shortCharactersMax
 }
 
+/** The characters of everything that a prompt is made of. */
+export function promptCharacters({ messages, tools }: Pick<EngineRequest, 'messages' | 'tools'>): number {
+  return charactersOf([messages, tools])
+}
+
 /** The characters of all text in a value, names included; no more of them are looked at than it takes to pass `most`. */
 export function charactersOf(value: unknown, most = Infinity): number {
   if (typeof value === 'string') return value.length

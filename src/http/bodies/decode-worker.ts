@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError, type ApiErrorReason } from '../../core/error.ts'
 import { toPortions, type Portion } from '../../lib/portions.ts'
+import { yieldProcessor } from '../../lib/yield-processor.ts'
 import { createChatCompletionsProtocol } from '../../protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../protocols/messages/messages-protocol.ts'
 import { requestBytes } from '../../scheduling/request-bytes.ts'
@@ -36,6 +37,8 @@ const decoders = {
 }
 const jobs = new Map<number, Job>()
 const tell = (news: FromDecoder) => parentPort?.postMessage(news)
+// A large body gives way to everything that is small.
+yieldProcessor()
 
 parentPort?.on('message', ({ id, body }: ToDecoder) => {
   try {

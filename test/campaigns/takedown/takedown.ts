@@ -1,6 +1,7 @@
 // One key attacks the service in every way known to have cost others something, beside a second
 // key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
+import { setPriority } from 'node:os'
 import { modelIds } from '../../../src/core/model.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
@@ -25,6 +26,7 @@ import { startSteadyClients } from './steady-clients.ts'
 const longRun = 1_000
 const attackersAtOnce = 16
 const steadyClients = 2
+const attackersPriority = 10
 /** Between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
 const pauseMs = 700
 const idleRequests = { short: 12, long: 100 }
@@ -49,6 +51,8 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
   log(`alone: P50 ${quantile(idle, 0.5).toFixed(0)} ms, P95 ${quantile(idle, 0.95).toFixed(0)} ms`)
 
   const watched = startSteadyClients({ ...steady, requests: null })
+  // Attackers have machines of their own; here they take what the service and its other clients leave.
+  if (isLong) setPriority(attackersPriority)
   const outcomes = new Map<string, number>()
   await runCases(count, attackersAtOnce, async (caseNumber) => {
     const random = createRandom(seed, caseNumber)

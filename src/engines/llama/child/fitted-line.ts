@@ -5,7 +5,8 @@ const slopeMin = 1e-4
  * Fits a line to pairs of a size and a time, of which the newest count most.
  *
  * The times are those of work that takes a while whatever its size, and longer the larger it is.
- * While all sizes were about the same, time is taken to be in proportion to size.
+ * As long as all sizes were about the same, time is taken to be in proportion to size; when they are so
+ * again, what was found before still holds.
  */
 export class FittedLine {
   readonly #newest: number
@@ -14,6 +15,7 @@ export class FittedLine {
   #time = 0
   #sizeSquared = 0
   #product = 0
+  #fitted: number | null = null
 
   constructor(newest: number) {
     this.#newest = newest
@@ -26,15 +28,20 @@ export class FittedLine {
     this.#time += (time - this.#time) * weight
     this.#sizeSquared += (size * size - this.#sizeSquared) * weight
     this.#product += (size * time - this.#product) * weight
+    const variance = this.#sizeSquared - this.#size ** 2
+    if (this.#count < 4 || variance < (this.#size * 0.05) ** 2) return
+    this.#fitted = (this.#product - this.#size * this.#time) / variance
+  }
+
+  /** Whether sizes differed enough to tell what each unit adds. */
+  get isFitted(): boolean {
+    return this.#fitted !== null
   }
 
   /** Time that each unit of size adds. */
   get slope(): number {
     const proportional = this.#time / Math.max(1, this.#size)
-    const variance = this.#sizeSquared - this.#size ** 2
-    if (this.#count < 4 || variance < (this.#size * 0.05) ** 2) return Math.max(proportional, slopeMin)
-    const fitted = (this.#product - this.#size * this.#time) / variance
-    return Math.max(slopeMin, Math.min(fitted, proportional))
+    return Math.max(slopeMin, Math.min(this.#fitted ?? proportional, proportional))
   }
 
   /** Time that the work takes whatever its size. */

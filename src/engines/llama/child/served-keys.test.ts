@@ -11,6 +11,14 @@ test('what a key was served counts half after three seconds, and is forgotten in
   equal(served.of('b', 0), 0)
 })
 
+test('a key that was served of late is expected again, and one that is there is not', () => {
+  const served = new ServedKeys()
+  served.add('a', 1_000, 0)
+  equal(served.expectsOthers(new Set(['a']), 100), false)
+  equal(served.expectsOthers(new Set(['b']), 100), true)
+  equal(served.expectsOthers(new Set(['b']), 120_000), false)
+})
+
 test('many keys that came once take no memory for ever', () => {
   const served = new ServedKeys()
   for (let number = 0; number < 100_000; number++) served.add(`key_${number}`, 10, number * 100)

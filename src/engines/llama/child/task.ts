@@ -1,4 +1,4 @@
-import { ApiError } from '../../../core/error.ts'
+import { contextExceeded } from '../../../core/error.ts'
 import type { EngineRequest, GenerationEvent } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../prompts/probe-template.ts'
 import type { TaskId } from '../ipc.ts'
@@ -57,12 +57,7 @@ type PlannedRequest = PreparedText & { readonly request: EngineRequest }
 export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest, context: TaskContext): Task {
   const windowTokens = Math.min(context.native.windowTokens, request.windowTokensMax)
   const inputTokens = prompt.tokens.length
-  if (inputTokens >= windowTokens) {
-    throw new ApiError(
-      { code: 'context-exceeded', inputTokens, windowTokens },
-      'The prompt exceeds the context window.',
-    )
-  }
+  if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
   const closeThinkingTokens = context.vocabulary.tokenize(`\n${context.tags?.close ?? ''}\n\n`)
   const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : null
   const budgets = prompt.thinks && thinkingTokensMax !== null

@@ -3,7 +3,7 @@
 // being decoded waits for it, and a tokenizer that fails on it takes no answer with it.
 
 import { setImmediate } from 'node:timers/promises'
-import { ApiError, toApiError } from '../../../core/error.ts'
+import { contextExceeded, toApiError } from '../../../core/error.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { MemoryReturn, openCollector } from '../../../lib/memory-return.ts'
 import { messageOf } from '../../../lib/message-of.ts'
@@ -114,11 +114,6 @@ class TextChild {
   #answer(id: TaskId, message: FromTextChild): void {
     if (this.#wanted.has(id)) send(message)
   }
-}
-
-function contextExceeded(inputTokens: number, windowTokens: number): ApiError {
-  const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
-  return new ApiError(reason, 'The prompt exceeds the context window.')
 }
 
 const child = new TextChild()

@@ -1,26 +1,26 @@
 import { ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { PromptPace } from './prompt-pace.ts'
+import { StepPace } from './step-pace.ts'
 
 /** The tokens and the time of each of some full steps of weights that compute so much. */
-function steps(pace: PromptPace, count: number, msOf: (tokens: number) => number) {
+function steps(pace: StepPace, count: number, msOf: (tokens: number) => number) {
   return Array.from({ length: count }, () => {
     const tokens = pace.tokensMax
     const ms = msOf(tokens)
-    pace.measure(tokens, ms)
+    pace.measure(tokens, 0, ms)
     return { tokens, ms }
   })
 }
 
 test('a prompt step stays within 250 ms from the third step on, however slow the weights are', () => {
   for (const tokensPerSecond of [5, 25, 100, 800, 5_000]) {
-    const taken = steps(new PromptPace(512), 40, (tokens) => (tokens * 1_000) / tokensPerSecond)
+    const taken = steps(new StepPace(512), 40, (tokens) => (tokens * 1_000) / tokensPerSecond)
     for (const { tokens, ms } of taken.slice(2)) ok(ms <= 250, `${tokens} tokens at ${tokensPerSecond}/s took ${ms} ms`)
   }
 })
 
 test('fast weights get the largest step after a few', () => {
-  const taken = steps(new PromptPace(512), 8, (tokens) => tokens / 20)
+  const taken = steps(new StepPace(512), 8, (tokens) => tokens / 20)
   ok(
     taken.some(({ tokens }) => tokens === 512),
     JSON.stringify(taken),
@@ -28,7 +28,7 @@ test('fast weights get the largest step after a few', () => {
 })
 
 test('a step that was held up makes the next ones smaller, and the pace comes back', () => {
-  const pace = new PromptPace(512)
+  const pace = new StepPace(512)
   steps(pace, 20, (tokens) => tokens / 5)
   const before = pace.tokensMax
   steps(pace, 4, () => 5_000)
@@ -38,16 +38,16 @@ test('a step that was held up makes the next ones smaller, and the pace comes ba
 })
 
 test('a short rest of a prompt makes no step larger', () => {
-  const pace = new PromptPace(512)
+  const pace = new StepPace(512)
   const taken = steps(pace, 20, (tokens) => tokens)
-  pace.measure(1, 0.1)
+  pace.measure(1, 0, 0.1)
   ok(pace.tokensMax <= Math.max(...taken.map(({ tokens }) => tokens)) * 1.1)
 })
 
 test('where every step takes long whatever its size, at least a third of it goes into tokens', () => {
   for (const baseMs of [120, 240, 1_000]) {
-    const pace = new PromptPace(512)
-    for (let step = 0; step < 50; step++) pace.measure(0, baseMs)
+    const pace = new StepPace(512)
+    for (let step = 0; step < 50; step++) pace.measure(0, 1, baseMs)
     const taken = steps(pace, 200, (tokens) => baseMs + tokens * 2)
     const late = taken.slice(100)
     const share = late.reduce((sum, { tokens }) => sum + tokens * 2, 0) / late.reduce((sum, { ms }) => sum + ms, 0)
@@ -55,9 +55,24 @@ test('where every step takes long whatever its size, at least a third of it goes
   }
 })
 
-test('beside an answer of another key a prompt adds half of what that answer takes', () => {
-  const pace = new PromptPace(512)
-  for (let step = 0; step < 50; step++) pace.measure(0, 20)
-  steps(pace, 50, (tokens) => 20 + tokens * 2)
-  ok(pace.tokensBesideOthers >= 3 && pace.tokensBesideOthers <= 7, String(pace.tokensBesideOthers))
+test('where somebody may come at any moment a step is a quarter base at most, or 15 ms', () => {
+  for (const [baseMs, tokenMs] of [
+    [1, 0.05],
+    [20, 1],
+  ] as const) {
+    const pace = new StepPace(512)
+    steps(pace, 60, (tokens) => baseMs + tokens * tokenMs)
+    const ms = baseMs + pace.tokensMaxShort * tokenMs
+    ok(ms <= Math.max(15, baseMs * 4) * 1.1 && ms >= 10, `${ms} ms with a base of ${baseMs}`)
+  }
+})
+
+test('short steps that go on for long do not become ever shorter', () => {
+  const pace = new StepPace(512)
+  steps(pace, 20, (tokens) => 20 + tokens * 2)
+  for (let step = 0; step < 1_000; step++) {
+    const tokens = pace.tokensMaxShort
+    pace.measure(tokens, 0, 20 + tokens * 2)
+  }
+  ok(pace.tokensMaxShort >= 20, String(pace.tokensMaxShort))
 })

@@ -1,0 +1,105 @@
+import { deepEqual, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { StepPlanner, type Work } from './step-planner.ts'
+
+/** A machine on which a step takes 5 ms, each prompt token 1 ms and each answer so much. */
+function machine(answerMs: number) {
+  const planner = new StepPlanner(512)
+  let nowMs = 0
+  return (works: readonly Work[]) => {
+    const lengths = planner.plan(works, nowMs)
+    const msOf = (length: number, at: number) => length * (works[at]?.kind === 'answer' ? answerMs : 1)
+    const ms = 5 + lengths.reduce((sum, length, at) => sum + msOf(length, at), 0)
+    nowMs += ms
+    planner.measure(ms, 0, nowMs)
+    return { lengths, ms }
+  }
+}
+
+const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1 })
+const prompt = (key: string, left: number): Work => ({ key, kind: 'prompt', need: Math.min(512, left), left })
+
+/** How much of each work was computed in so many steps. */
+function compute(step: ReturnType<typeof machine>, works: readonly Work[], count: number) {
+  const computed = works.map(() => 0)
+  for (let left = count; left > 0; left--)
+    for (const [at, length] of step(works).lengths.entries()) computed[at] = (computed[at] ?? 0) + length
+  return computed
+}
+
+test('one key alone has the whole of each step', () => {
+  const step = machine(1)
+  compute(step, [prompt('a', 100_000)], 40)
+  const { lengths, ms } = step([prompt('a', 100_000), prompt('a', 100_000), answer('a')])
+  ok(ms >= 140 && ms <= 250, `${ms} ms`)
+  deepEqual(lengths[2], 1)
+})
+
+test('a short prompt is computed before long ones of a key that was served more', () => {
+  const step = machine(1)
+  compute(
+    step,
+    Array.from({ length: 7 }, () => prompt('flood', 100_000)),
+    100,
+  )
+  const { lengths, ms } = step([...Array.from({ length: 7 }, () => prompt('flood', 100_000)), prompt('other', 30)])
+  deepEqual(lengths[7], 30)
+  ok(ms <= 60, `a step of ${ms} ms beside a prompt that takes 35`)
+})
+
+test('beside the answer of another key a flood of prompts takes a third of the time', () => {
+  const step = machine(5)
+  compute(step, [answer('b'), answer('b'), prompt('flood', 100_000)], 100)
+  let besidesMs = 0
+  let tokens = 0
+  for (let count = 0; count < 200; count++) {
+    const { lengths, ms } = step([answer('b'), prompt('flood', 100_000)])
+    deepEqual(lengths[0], 1)
+    besidesMs += ms
+    tokens += lengths[1] ?? 0
+  }
+  ok(besidesMs / 200 <= 10 * 1.6, `${besidesMs / 200} ms a step where one alone takes 10`)
+  ok(tokens >= 400, `${tokens} tokens of the prompt`)
+})
+
+test('many answers of one key make another key wait half as long again where each takes time', () => {
+  const step = machine(5)
+  const flood = Array.from({ length: 7 }, () => answer('flood'))
+  for (let count = 1; count <= 7; count++) compute(step, flood.slice(0, count), 60)
+  let ms = 0
+  const computed = flood.map(() => 0)
+  for (let count = 0; count < 60; count++) {
+    const taken = step([...flood, answer('other')])
+    ms += taken.ms
+    deepEqual(taken.lengths[7], 1)
+    for (const [at] of flood.entries()) computed[at] = (computed[at] ?? 0) + (taken.lengths[at] ?? 0)
+  }
+  ok(ms / 60 <= 16, `${ms / 60} ms a step where one alone takes 10`)
+  ok(Math.min(...computed) >= 5 && Math.max(...computed) - Math.min(...computed) <= 1, computed.join(' '))
+})
+
+test('answers that take no time together are all computed in each step, whoever was served more', () => {
+  const step = machine(0)
+  const flood = Array.from({ length: 7 }, () => answer('flood'))
+  for (let count = 1; count <= 7; count++) compute(step, flood.slice(0, count), 60)
+  deepEqual(compute(step, [...flood, answer('other')], 10), Array(8).fill(10))
+})
+
+test('answers of keys that were served alike are computed together', () => {
+  const step = machine(5)
+  deepEqual(compute(step, [answer('a'), answer('b'), answer('c')], 300), [300, 300, 300])
+})
+
+test('where somebody was served of late and is not there, steps are short', () => {
+  const step = machine(1)
+  compute(step, [prompt('flood', 100_000)], 40)
+  compute(step, [prompt('other', 30), prompt('flood', 100_000)], 1)
+  const { ms } = step([prompt('flood', 100_000)])
+  ok(ms <= 30, `${ms} ms`)
+})
+
+test('a long prompt beside endless short ones of another key is computed all the same', () => {
+  const step = machine(5)
+  const [, computed = 0] = compute(step, [prompt('short', 30), prompt('long', 100_000)], 500)
+  ok(computed >= 5_000, String(computed))
+})

@@ -1,0 +1,142 @@
+import { ServedKeys } from './served-keys.ts'
+import { shareOutInGroups } from './share-out.ts'
+import { StepPace } from './step-pace.ts'
+
+/** What a request has for the engine: the next token of its answer, or what is left of its prompt. */
+export type Work = {
+  readonly key: string
+  readonly kind: 'answer' | 'prompt'
+  /** Tokens that a step may compute at most; one where it is an answer. */
+  readonly need: number
+  /** All of its tokens that are not computed yet. */
+  readonly left: number
+}
+
+/** Prompts of one key that take no longer together come before whoever was served more. */
+const lightMsMax = 1_000
+/** Keys whose service differs by less are served alike. */
+const aheadTimes = 2
+const aheadMsMin = 200
+/** What those who were served more add to the steps of those who were served less. */
+const shareOfOthers = 0.5
+
+/**
+ * Decides what each step computes of each request.
+ *
+ * Who was served least of late comes first: its answers, and its prompts where they are light. With
+ * them come the answers and light prompts of all who were served about alike. The others' work adds
+ * half of what that takes, in steps that are worth their base: what they may not use at once they save.
+ */
+export class StepPlanner {
+  readonly #pace: StepPace
+  readonly #batchTokens: number
+  readonly #served = new ServedKeys()
+  #works: readonly Work[] = []
+  #lengths: readonly number[] = []
+  /** Milliseconds that those who were served more may still use. */
+  #creditMs = 0
+  /** Which of the answers that are held back comes next. */
+  #turn = 0
+
+  constructor(batchTokens: number) {
+    this.#batchTokens = batchTokens
+    this.#pace = new StepPace(batchTokens)
+  }
+
+  /** How many tokens of each are computed in the next step. */
+  plan(works: readonly Work[], nowMs: number): readonly number[] {
+    const keys = new Set(works.map(({ key }) => key))
+    const isExpected = this.#served.expectsOthers(keys, nowMs)
+    const most = Math.min(isExpected ? this.#pace.tokensMaxShort : this.#pace.tokensMax, this.#batchTokens)
+    const isFirst = keys.size === 1 ? () => true : this.#chooseFirst(works, keys, nowMs)
+    const first = works.map((work) => isFirst(work))
+    const hasOthers = first.includes(false)
+    const lengths = this.#share(works, first, hasOthers ? Math.ceil(most / (1 + shareOfOthers)) : most)
+    if (hasOthers) this.#addOthers(works, first, lengths)
+    this.#works = works
+    this.#lengths = lengths
+    return lengths
+  }
+
+  /** Tells how long the step took that was planned last. `drafted` are guessed tokens that it computed besides. */
+  measure(ms: number, drafted: number, nowMs: number): void {
+    const total = this.#lengths.reduce((sum, length) => sum + length, 0)
+    const prompts = this.#works.reduce(
+      (sum, { kind }, at) => sum + (kind === 'prompt' ? (this.#lengths[at] ?? 0) : 0),
+      0,
+    )
+    this.#pace.measure(prompts, total - prompts + drafted, ms)
+    this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
+  }
+
+  /** Tells whose work comes first, where several keys have some. */
+  #chooseFirst(works: readonly Work[], keys: ReadonlySet<string>, nowMs: number): (work: Work) => boolean {
+    const served = new Map([...keys].map((key) => [key, this.#served.of(key, nowMs)]))
+    const light = new Set([...keys].filter((key) => this.#isLight(works, key)))
+    const isQuick = ({ key, kind }: Work) => kind === 'answer' || light.has(key)
+    const quick = works.filter(isQuick)
+    const candidates = quick.length > 0 ? quick : works
+    const least = Math.min(...candidates.map(({ key }) => served.get(key) ?? 0))
+    const most = least * aheadTimes + aheadMsMin
+    return (work) => (quick.length === 0 || isQuick(work)) && (served.get(work.key) ?? 0) <= most
+  }
+
+  #isLight(works: readonly Work[], key: string): boolean {
+    const left = works.reduce((sum, work) => sum + (work.key === key && work.kind === 'prompt' ? work.left : 0), 0)
+    return this.#pace.promptMs(left) <= lightMsMax
+  }
+
+  /** A token for each answer that comes first; prompt tokens are shared out among keys, and among the prompts of each. */
+  #share(works: readonly Work[], first: readonly boolean[], most: number): number[] {
+    const answers = works.filter(({ kind }, at) => first[at] === true && kind === 'answer').length
+    const prompts = promptClaims(works, (at) => first[at] === true)
+    const shares = shareOutInGroups(prompts, Math.max(1, Math.min(most, this.#batchTokens - answers)))
+    return works.map(({ kind }, at) => (first[at] === true && kind === 'answer' ? 1 : (shares[at] ?? 0)))
+  }
+
+  /** What is not first has saved some time; that is spent on answers in turn, and what is left of it on prompts. */
+  #addOthers(works: readonly Work[], first: readonly boolean[], lengths: number[]): void {
+    const prompts = lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
+    const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
+    this.#save(prompts, answers)
+    const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
+    this.#addPrompts(works, first, lengths, this.#batchTokens - answers - prompts - begun)
+  }
+
+  #save(prompts: number, answers: number): void {
+    const pace = this.#pace
+    const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(prompts) : pace.answersMs(answers)
+    const mostMs = pace.promptBaseMs + pace.promptMs(pace.tokensMaxShort) + pace.answerMs
+    this.#creditMs = Math.min(mostMs, this.#creditMs + firstMs * shareOfOthers)
+  }
+
+  #addAnswers(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): number {
+    const waiting = works.flatMap(({ kind }, at) => (first[at] === false && kind === 'answer' ? [at] : []))
+    const { answerMs } = this.#pace
+    const affordable = answerMs === 0 ? waiting.length : Math.floor(this.#creditMs / answerMs)
+    const begun = Math.min(affordable, waiting.length, room)
+    for (let taken = 0; taken < begun; taken++) lengths[waiting[(this.#turn + taken) % waiting.length] ?? 0] = 1
+    this.#turn += begun
+    this.#creditMs -= begun * answerMs
+    return begun
+  }
+
+  /** A prompt beside answers alone takes once more what every step takes; it waits until as much again goes into tokens. */
+  #addPrompts(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): void {
+    const pace = this.#pace
+    const isBesidePrompts = lengths.some((length, at) => length > 0 && works[at]?.kind === 'prompt')
+    const baseMs = isBesidePrompts ? 0 : pace.promptBaseMs
+    if (this.#creditMs < 2 * baseMs + pace.promptMs(1)) return
+    const fitting = Math.floor((this.#creditMs - baseMs) / pace.promptMs(1))
+    const claims = promptClaims(works, (at) => first[at] === false)
+    const shares = shareOutInGroups(claims, Math.max(0, Math.min(fitting, pace.tokensMaxShort, room)))
+    const tokens = shares.reduce((sum, share) => sum + share, 0)
+    if (tokens > 0) this.#creditMs -= baseMs + pace.promptMs(tokens)
+    for (const [at, share] of shares.entries()) lengths[at] = (lengths[at] ?? 0) + share
+  }
+}
+
+/** What the prompts that are chosen need; nothing for everything else. */
+function promptClaims(works: readonly Work[], isChosen: (at: number) => boolean) {
+  return works.map(({ key, kind, need }, at) => ({ group: key, need: kind === 'prompt' && isChosen(at) ? need : 0 }))
+}
