@@ -150,7 +150,11 @@ else if (campaign === undefined) {
   console.error(`There is no campaign ${name}.`)
   list()
   process.exitCode = 1
-} else process.exitCode = await runCampaign(name, campaign)
+} else {
+  process.exitCode = await runCampaign(name, campaign)
+  // A connection that was reset while it was written to keeps the process from ending by itself.
+  process.stdout.write('', () => process.exit())
+}
 
 function list(): void {
   console.log('Usage: npm run campaign -- NAME [--seed N] [--count N] [--database postgres]\n')

@@ -62,7 +62,7 @@ test('beside the answer of another key a flood of prompts takes a third of the t
   ok(tokens >= 400, `${tokens} tokens of the prompt`)
 })
 
-test('many answers of one key make another key wait half as long again where each takes time', () => {
+test('many answers of one key hold up those of another hardly at all where each takes time', () => {
   const step = machine(5)
   const flood = Array.from({ length: 7 }, () => answer('flood'))
   for (let count = 1; count <= 7; count++) compute(step, flood.slice(0, count), 60)
@@ -74,8 +74,8 @@ test('many answers of one key make another key wait half as long again where eac
     deepEqual(taken.lengths[7], 1)
     for (const [at] of flood.entries()) computed[at] = (computed[at] ?? 0) + (taken.lengths[at] ?? 0)
   }
-  ok(ms / 60 <= 16, `${ms / 60} ms a step where one alone takes 10`)
-  ok(Math.min(...computed) >= 5 && Math.max(...computed) - Math.min(...computed) <= 1, computed.join(' '))
+  ok(ms / 60 <= 13, `${ms / 60} ms a step where one alone takes 10`)
+  ok(Math.min(...computed) >= 1 && Math.max(...computed) - Math.min(...computed) <= 1, computed.join(' '))
 })
 
 test('answers that take no time together are all computed in each step, whoever was served more', () => {
@@ -95,7 +95,7 @@ test('where somebody was served of late and is not there, steps are short', () =
   compute(step, [prompt('flood', 100_000)], 40)
   compute(step, [prompt('other', 30), prompt('flood', 100_000)], 1)
   const { ms } = step([prompt('flood', 100_000)])
-  ok(ms <= 30, `${ms} ms`)
+  ok(ms <= 45, `${ms} ms`)
 })
 
 test('a long prompt beside endless short ones of another key is computed all the same', () => {

@@ -17,15 +17,16 @@ const lightMsMax = 1_000
 /** Keys whose service differs by less are served alike. */
 const aheadTimes = 2
 const aheadMsMin = 200
-/** What those who were served more add to the steps of those who were served less. */
+/** What others add to the steps of those who come first; less where all of them were served more. */
 const shareOfOthers = 0.5
+const shareOfAhead = 0.2
 
 /**
  * Decides what each step computes of each request.
  *
  * Who was served least of late comes first: its answers, and its prompts where they are light. With
  * them come the answers and light prompts of all who were served about alike. The others' work adds
- * half of what that takes, in steps that are worth their base: what they may not use at once they save.
+ * a part of what that takes, in steps that are worth their base: what they may not use at once they save.
  */
 export class StepPlanner {
   readonly #pace: StepPace
@@ -48,11 +49,9 @@ export class StepPlanner {
     const keys = new Set(works.map(({ key }) => key))
     const isExpected = this.#served.expectsOthers(keys, nowMs)
     const most = Math.min(isExpected ? this.#pace.tokensMaxShort : this.#pace.tokensMax, this.#batchTokens)
-    const isFirst = keys.size === 1 ? () => true : this.#chooseFirst(works, keys, nowMs)
-    const first = works.map((work) => isFirst(work))
-    const hasOthers = first.includes(false)
-    const lengths = this.#share(works, first, hasOthers ? Math.ceil(most / (1 + shareOfOthers)) : most)
-    if (hasOthers) this.#addOthers(works, first, lengths)
+    const { first, share } = this.#chooseFirst(works, keys, nowMs)
+    const lengths = this.#share(works, first, Math.ceil(most / (1 + share)))
+    if (first.includes(false)) this.#addOthers(works, first, share, lengths)
     this.#works = works
     this.#lengths = lengths
     return lengths
@@ -69,16 +68,18 @@ export class StepPlanner {
     this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
   }
 
-  /** Tells whose work comes first, where several keys have some. */
-  #chooseFirst(works: readonly Work[], keys: ReadonlySet<string>, nowMs: number): (work: Work) => boolean {
+  /** Whose work comes first, and what the others' may add to it. */
+  #chooseFirst(works: readonly Work[], keys: ReadonlySet<string>, nowMs: number) {
+    if (keys.size === 1) return { first: works.map(() => true), share: 0 }
     const served = new Map([...keys].map((key) => [key, this.#served.of(key, nowMs)]))
     const light = new Set([...keys].filter((key) => this.#isLight(works, key)))
-    const isQuick = ({ key, kind }: Work) => kind === 'answer' || light.has(key)
-    const quick = works.filter(isQuick)
-    const candidates = quick.length > 0 ? quick : works
-    const least = Math.min(...candidates.map(({ key }) => served.get(key) ?? 0))
-    const most = least * aheadTimes + aheadMsMin
-    return (work) => (quick.length === 0 || isQuick(work)) && (served.get(work.key) ?? 0) <= most
+    const quick = works.filter(({ key, kind }) => kind === 'answer' || light.has(key))
+    const candidates = new Set(quick.length > 0 ? quick : works)
+    const least = Math.min(...[...candidates].map(({ key }) => served.get(key) ?? 0))
+    const isAhead = ({ key }: Work) => (served.get(key) ?? 0) > least * aheadTimes + aheadMsMin
+    const first = works.map((work) => candidates.has(work) && !isAhead(work))
+    const others = works.filter((_, at) => first[at] === false)
+    return { first, share: others.length === 0 ? 0 : others.every(isAhead) ? shareOfAhead : shareOfOthers }
   }
 
   #isLight(works: readonly Work[], key: string): boolean {
@@ -95,19 +96,19 @@ export class StepPlanner {
   }
 
   /** What is not first has saved some time; that is spent on answers in turn, and what is left of it on prompts. */
-  #addOthers(works: readonly Work[], first: readonly boolean[], lengths: number[]): void {
+  #addOthers(works: readonly Work[], first: readonly boolean[], share: number, lengths: number[]): void {
     const prompts = lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
     const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
-    this.#save(prompts, answers)
+    this.#save(prompts, answers, share)
     const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
     this.#addPrompts(works, first, lengths, this.#batchTokens - answers - prompts - begun)
   }
 
-  #save(prompts: number, answers: number): void {
+  #save(prompts: number, answers: number, share: number): void {
     const pace = this.#pace
     const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(prompts) : pace.answersMs(answers)
     const mostMs = pace.promptBaseMs + pace.promptMs(pace.tokensMaxShort) + pace.answerMs
-    this.#creditMs = Math.min(mostMs, this.#creditMs + firstMs * shareOfOthers)
+    this.#creditMs = Math.min(mostMs, this.#creditMs + firstMs * share)
   }
 
   #addAnswers(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): number {
