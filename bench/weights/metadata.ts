@@ -26,7 +26,7 @@ export function describeModel(shape: Shape, type: WeightType): Metadata {
 
 function describeShape(shape: Shape): [string, MetadataValue][] {
   const entries: Record<string, MetadataValue> = {
-    context_length: integer(40_960),
+    context_length: integer(shape.windowTokens ?? 40_960),
     embedding_length: integer(shape.embedding),
     block_count: integer(shape.layers),
     feed_forward_length: integer(shape.feedForward),

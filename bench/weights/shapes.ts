@@ -10,6 +10,8 @@ export type Shape = {
   readonly feedForward: number
   /** How many tokens there are. */
   readonly vocabulary: number
+  /** How many tokens it sees at once; 40,960 unless it says otherwise. */
+  readonly windowTokens?: number
 }
 
 /** Widths and vocabulary of Qwen2.5-0.5B with 14 of its 24 layers, which keeps the file below 700 MB. */

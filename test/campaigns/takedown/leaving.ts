@@ -37,9 +37,9 @@ const short: Length = {
   options: () => ({ config: { engine: { windowTokensMax: 8_192, threads: 1 } } }),
 }
 
-/** A shape of 1.7 billion parameters with a window of 40,960 tokens; its vocabulary is of bytes, so that a word is four of them. */
+/** A shape of 1.7 billion parameters, whose memory of a prompt takes 12 GB; its vocabulary is of bytes, so that a word is four of them. */
 const long: Length = {
-  promptWords: [500, 2_000, 5_000, 9_500],
+  promptWords: [500, 2_000, 9_500, 24_900],
   staysMsMax: 4_000,
   options: (weights = largeWeights()) => ({
     config: {
@@ -92,7 +92,7 @@ function largeWeights(): string {
   const path = join(folder, 'large.gguf')
   const shape = shapes['qwen3-1.7b']
   if (shape === undefined) throw new Error('The shape is not known any more.')
-  writeRandomWeights(path, shape, 'q4_0')
+  writeRandomWeights(path, { ...shape, windowTokens: 102_400 }, 'q4_0')
   return path
 }
 
