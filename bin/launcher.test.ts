@@ -259,6 +259,12 @@ for (const [way, flags] of [
       assert.equal(status, 3)
     })
 
+    test('has the child give large blocks back, and leaves settings of that kind to who has made some', (t) => {
+      const main = 'console.log(process.env.MALLOC_MMAP_THRESHOLD_, process.env.MALLOC_ARENA_MAX)'
+      const { stdout } = launch(createRoot(t, { main }), [], { MALLOC_ARENA_MAX: '7' }, { flags })
+      assert.equal(stdout, '131072 7\n')
+    })
+
     test('ends by the signal that ended the child', async (t) => {
       const root = createRoot(t, { main: "process.kill(process.pid, 'SIGKILL')" })
       assert.equal((await ended(start(root, [], { flags }))).signal, 'SIGKILL')

@@ -10,6 +10,7 @@
 //     odyssey.cjs --run <script> <arguments>   a script of this repository
 
 const path = require('path')
+const { environmentFor } = require('./environment.cjs')
 const { findNode } = require('./find-node.cjs')
 const { ensureInstalled } = require('./install.cjs')
 const { endBySignal, run } = require('./run.cjs')
@@ -22,19 +23,7 @@ async function main(given) {
   const script = path.join(root, runsScript ? given[1] : 'src/cli/main.ts')
   await ensureInstalled(root, { development: runsScript })
   const node = findNode(root)
-  run(node, [script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(node))
-}
-
-/** Programs that the product starts by the name of `node` get the same Node. */
-function environmentFor(node) {
-  const environment = Object.assign({}, process.env)
-  const pathName = Object.keys(environment).find((name) => name.toUpperCase() === 'PATH') || 'PATH'
-  const directories = [path.dirname(node), environment[pathName]].filter(Boolean)
-  environment[pathName] = directories.join(path.delimiter)
-  if (!environment.NODE_COMPILE_CACHE) {
-    environment.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'compile')
-  }
-  return environment
+  run(node, [script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
 }
 
 main(process.argv.slice(2)).catch((error) => {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,6 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { compileCache } from './compile-cache.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { placeholderPath } from './open-llama.ts'
+
+// As the launcher starts it.
+const { memorySettings } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
+  readonly memorySettings: Readonly<Record<string, string>>
+}
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -84,7 +90,14 @@ type Launched = Omit<Service, 'key' | 'restart'>
 
 async function launch(home: string, { environment }: ServiceOptions): Promise<Launched> {
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, PORT: '0', ...environment },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      ...memorySettings,
+      ...compileCache,
+      ODYSSEY_HOME: home,
+      PORT: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
