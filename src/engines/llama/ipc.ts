@@ -91,6 +91,8 @@ export type LoadSettings = {
   readonly windowTokensMax: number
   readonly threads: number | null
   readonly batchTokens: number
+  /** Steps of prompts are as large as a batch, however long they take: where each answer is to be compared with another. */
+  readonly stepsBySize?: boolean
   /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
   readonly isReproducible: boolean
   /** Tokens that may be guessed from the text and computed ahead; zero computes none ahead. */

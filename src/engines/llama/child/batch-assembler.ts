@@ -26,7 +26,7 @@ export class BatchAssembler {
   constructor(native: Native, cache: Pick<PromptCache, 'tokensOf' | 'untilCheckpoint'>) {
     this.#native = native
     this.#cache = cache
-    this.#planner = new StepPlanner(native.batchTokens)
+    this.#planner = new StepPlanner(native.batchTokens, native.stepsBySize ? Infinity : undefined)
   }
 
   /** Tokens that were guessed so far. */

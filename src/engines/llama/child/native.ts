@@ -81,6 +81,7 @@ export type Native = NativeText & {
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
   readonly batchTokens: number
+  readonly stepsBySize: boolean
   /** Processor threads that compute a step, as the library has them. */
   readonly threads: number
   readonly isReproducible: boolean
@@ -181,6 +182,7 @@ export async function loadNative(
     slots: context.totalSequences,
     windowTokens: context.contextSize,
     batchTokens: context.batchSize,
+    stepsBySize: settings.stepsBySize === true,
     threads: context.currentThreads,
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,

@@ -1,4 +1,4 @@
-import { ok } from 'node:assert/strict'
+import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { StepPace } from './step-pace.ts'
 
@@ -65,6 +65,13 @@ test('where somebody may come at any moment a step takes eight times its base, o
     const ms = baseMs + pace.tokensMaxShort * tokenMs
     ok(ms <= Math.max(15, baseMs * 8) * 1.1 && ms >= 10, `${ms} ms with a base of ${baseMs}`)
   }
+})
+
+test('without an aim every step may compute as much as any, however long it takes', () => {
+  const pace = new StepPace(512, Infinity)
+  const taken = steps(pace, 20, () => 5_000)
+  deepEqual(new Set(taken.map(({ tokens }) => tokens)), new Set([512]))
+  deepEqual(pace.tokensMaxShort, 512)
 })
 
 test('short steps that go on for long do not become ever shorter', () => {

@@ -1,7 +1,7 @@
 import { FittedLine } from './fitted-line.ts'
 
 /** Steps differ; the next one aims below the 250 ms within which an abort is to take effect and answers go on. */
-const stepMsAim = 200
+const stepMsAimDefault = 200
 /** Small enough for a first step on any weights that a processor can serve. */
 const tokensFirst = 16
 /** Of a step at least half the time goes into tokens, and not into what every step takes whatever its size. */
@@ -28,15 +28,18 @@ const newest = 0.1
  */
 export class StepPace {
   readonly #tokensMost: number
+  readonly #stepMsAim: number
   readonly #prompts = new FittedLine(newest)
   readonly #answers = new FittedLine(newest)
   #tokens: number
   #isSmaller = false
   #answerStepMs = 0
 
-  constructor(tokensMost: number) {
+  /** Without an aim in milliseconds, which is Infinity, every step may compute as many tokens as any. */
+  constructor(tokensMost: number, stepMsAim = stepMsAimDefault) {
     this.#tokensMost = tokensMost
-    this.#tokens = Math.min(tokensFirst, tokensMost)
+    this.#stepMsAim = stepMsAim
+    this.#tokens = stepMsAim === Infinity ? tokensMost : Math.min(tokensFirst, tokensMost)
   }
 
   /** Prompt tokens that the next step may compute. */
@@ -46,6 +49,7 @@ export class StepPace {
 
   /** Prompt tokens of a step that somebody may have to wait for who is not there yet. */
   get tokensMaxShort(): number {
+    if (this.#stepMsAim === Infinity) return this.tokensMax
     const { base, slope } = this.#prompts
     const fitting = Math.floor((Math.max(shortStepMs, base * shortTimesBase) - base) / slope)
     return Math.min(this.tokensMax, this.#vary(Math.max(shortTokensMin, fitting)))
@@ -84,7 +88,7 @@ export class StepPace {
     this.#prompts.add(tokens, ms)
     const { base, slope } = this.#prompts
     const longest = Math.max(stepMsMost, this.#answerStepMs * timesBase)
-    const aimMs = Math.max(stepMsAim, Math.min(base * timesBase, longest))
+    const aimMs = Math.max(this.#stepMsAim, Math.min(base * timesBase, longest))
     const fitting = Math.floor((aimMs - base) / slope)
     if (fitting < this.#tokens || isFull)
       this.#tokens = Math.max(1, Math.min(fitting, this.#tokens * growthMax, this.#tokensMost))
@@ -92,6 +96,6 @@ export class StepPace {
   }
 
   #vary(tokens: number): number {
-    return this.#isSmaller ? Math.ceil(tokens * smallerShare) : tokens
+    return this.#isSmaller && this.#stepMsAim !== Infinity ? Math.ceil(tokens * smallerShare) : tokens
   }
 }

@@ -39,9 +39,9 @@ export class StepPlanner {
   /** Which of the answers that are held back comes next. */
   #turn = 0
 
-  constructor(batchTokens: number) {
+  constructor(batchTokens: number, stepMsAim?: number) {
     this.#batchTokens = batchTokens
-    this.#pace = new StepPace(batchTokens)
+    this.#pace = new StepPace(batchTokens, stepMsAim)
   }
 
   /** How many tokens of each are computed in the next step. */
