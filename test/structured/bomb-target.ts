@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach } from 'node:test'
 import { ask, bodyFor, paths, type Answer, type Format } from '../harness/ask.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
-/** Two seconds are the rule; a machine that is busy with other things gets more. */
-const answerMsMax = 10_000
+/** What goes off takes minutes; within one, a busy machine decides how long an answer takes. */
+const answerMsMax = 60_000
 
 export const invalid = { status: 400, type: 'invalid_request_error', shouldRetry: 'false' } as const
 
