@@ -1,7 +1,7 @@
 /** Lowest first. A file may import its own folder and any folder on a lower floor; never sideways, never up. */
 export const floors = [
   ['core', 'lib'],
-  ['config', 'db', 'prompts', 'protocols', 'telemetry'],
+  ['config', 'db', 'grammar', 'chat-format', 'protocols', 'telemetry'],
   ['accounts', 'billing', 'engines', 'limits', 'scheduling'],
   ['inference'],
   ['http'],

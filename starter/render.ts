@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { compileChatTemplate, type TemplateMessage } from '../src/prompts/chat-template.ts'
+import { compileChatTemplate, type TemplateMessage } from '../src/chat-format/chat-template.ts'
 import type { Conversation } from './compose.ts'
 import type { Turn } from './example.ts'
 

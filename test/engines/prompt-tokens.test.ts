@@ -9,8 +9,8 @@ import {
 } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
 import { commonPrefix } from '../../src/engines/llama/child/prompt-cache/token-list.ts'
 import { boundaryTexts, createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
-import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
-import { probeTemplate } from '../../src/prompts/probe-template.ts'
+import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
+import { probeTemplate } from '../../src/chat-format/probe-template.ts'
 import { engineRequest } from '../harness/requests.ts'
 
 const weightsPath = fileURLToPath(new URL('../fixtures/weights/placeholder.gguf', import.meta.url))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonSchema } from '../../src/core/generation.ts'
-import { anyJsonObject, anyJsonValue } from '../../src/prompts/grammar/json-rules.ts'
-import { createGrammarBuilder } from '../../src/prompts/grammar/grammar-builder.ts'
-import { compileSchema } from '../../src/prompts/grammar/compile-schema.ts'
+import { anyJsonObject, anyJsonValue } from '../../src/grammar/json-rules.ts'
+import { createGrammarBuilder } from '../../src/grammar/grammar-builder.ts'
+import { compileSchema } from '../../src/grammar/compile-schema.ts'
 import { faultFrom, toGrammar } from './compile.ts'
 import { createNativeParser } from './native-grammar.ts'
 

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../src/core/generation.ts'
-import { compileSchema } from '../../src/prompts/grammar/compile-schema.ts'
-import type { Relaxation } from '../../src/prompts/grammar/context.ts'
-import { createGrammarBuilder } from '../../src/prompts/grammar/grammar-builder.ts'
-import { SchemaFault } from '../../src/prompts/grammar/schema-fault.ts'
+import { compileSchema } from '../../src/grammar/compile-schema.ts'
+import type { Relaxation } from '../../src/grammar/context.ts'
+import { createGrammarBuilder } from '../../src/grammar/grammar-builder.ts'
+import { SchemaFault } from '../../src/grammar/schema-fault.ts'
 
 export function toGrammar(schema: JsonSchema, onRelaxed?: (relaxation: Relaxation) => void): string {
   const builder = createGrammarBuilder()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonSchema } from '../../src/core/generation.ts'
-import { SchemaFault } from '../../src/prompts/grammar/schema-fault.ts'
+import { SchemaFault } from '../../src/grammar/schema-fault.ts'
 import { toGrammar } from './compile.ts'
 import { createDeriver, createRandom } from './derive.ts'
 import { createNativeParser } from './native-grammar.ts'

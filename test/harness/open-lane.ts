@@ -5,8 +5,8 @@ import { PromptCache } from '../../src/engines/llama/child/prompt-cache/prompt-c
 import { createSnapshotStore } from '../../src/engines/llama/child/prompt-cache/snapshot-store.ts'
 import type { TaskContext } from '../../src/engines/llama/child/task.ts'
 import { boundaryTexts, createVocabulary } from '../../src/engines/llama/child/vocabulary.ts'
-import { compileChatTemplate } from '../../src/prompts/chat-template.ts'
-import { probeTemplate } from '../../src/prompts/probe-template.ts'
+import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
+import { probeTemplate } from '../../src/chat-format/probe-template.ts'
 import { placeholderPath } from './open-llama.ts'
 
 /** What an engine's child is made of, on the placeholder weights, without the child. */

@@ -1,5 +1,5 @@
 import type { Tool } from '../../src/core/generation.ts'
-import type { TemplateToolMessage } from '../../src/prompts/tool-format/tool-format.ts'
+import type { TemplateToolMessage } from '../../src/chat-format/tool-format/tool-format.ts'
 
 export type Call = { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
 export type Turn = { readonly text: string; readonly calls: readonly Call[] }

@@ -1,6 +1,6 @@
-import { createToolCallParser } from '../../src/prompts/tool-format/parse-tool-calls.ts'
-import type { ToolCallPart } from '../../src/prompts/tool-format/parsing/tool-call-part.ts'
-import type { ToolFormat } from '../../src/prompts/tool-format/tool-format.ts'
+import { createToolCallParser } from '../../src/chat-format/tool-format/parse-tool-calls.ts'
+import type { ToolCallPart } from '../../src/chat-format/tool-format/parsing/tool-call-part.ts'
+import type { ToolFormat } from '../../src/chat-format/tool-format/tool-format.ts'
 import { tools, type Turn } from './conversations.ts'
 
 export type Read = Turn & {

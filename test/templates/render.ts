@@ -1,6 +1,6 @@
 import { Template } from '@huggingface/jinja'
-import { rewriteListMethods } from '../../src/prompts/tool-format/rewrite-list-methods.ts'
-import type { RenderProbe } from '../../src/prompts/tool-format/tool-format.ts'
+import { rewriteListMethods } from '../../src/chat-format/tool-format/rewrite-list-methods.ts'
+import type { RenderProbe } from '../../src/chat-format/tool-format/tool-format.ts'
 
 /** Renders with a template the way the service does. */
 export function renderWith(source: string): RenderProbe {

@@ -1,4 +1,4 @@
-import type { SpecialToken } from '../../../prompts/control-tokens.ts'
+import type { SpecialToken } from '../../../chat-format/control-tokens.ts'
 import type { NativeVocabulary } from './native.ts'
 
 /** Bits of llama.cpp's token attributes. */

@@ -1,5 +1,5 @@
 import { ApiError, type ErrorPath } from '../../../../core/error.ts'
-import type { SchemaFault } from '../../../../prompts/grammar/schema-fault.ts'
+import type { SchemaFault } from '../../../../grammar/schema-fault.ts'
 
 /** The error for a schema that cannot be kept, with the place in the request where it fails. */
 export function refuseSchema(schemaPath: ErrorPath, fault: SchemaFault): ApiError {

@@ -1,8 +1,8 @@
 import type { JsonSchema, Tool } from '../../../../core/generation.ts'
-import { anyJsonObject, anyJsonValue, compileSchema } from '../../../../prompts/grammar/compile-schema.ts'
-import type { GrammarBuilder } from '../../../../prompts/grammar/grammar-builder.ts'
-import { SchemaFault, type SchemaPath } from '../../../../prompts/grammar/schema-fault.ts'
-import type { GrammarTool } from '../../../../prompts/tool-format/tool-grammar.ts'
+import { anyJsonObject, anyJsonValue, compileSchema } from '../../../../grammar/compile-schema.ts'
+import type { GrammarBuilder } from '../../../../grammar/grammar-builder.ts'
+import { SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
+import type { GrammarTool } from '../../../../chat-format/tool-format/tool-grammar.ts'
 import { refuseSchema } from './refuse-schema.ts'
 
 /**

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { renderWith } from '../../../../../test/templates/render.ts'
 import type { EngineRequest, Message, Tool } from '../../../../core/generation.ts'
-import { shapeMessages } from '../../../../prompts/shape-messages.ts'
-import { deriveToolFormat } from '../../../../prompts/tool-format/derive-tool-format.ts'
-import { toTemplateCalls } from '../../../../prompts/tool-format/to-template-calls.ts'
+import { shapeMessages } from '../../../../chat-format/shape-messages.ts'
+import { deriveToolFormat } from '../../../../chat-format/tool-format/derive-tool-format.ts'
+import { toTemplateCalls } from '../../../../chat-format/tool-format/to-template-calls.ts'
 import { blocksOf, locateBlocks } from './prompt-outline.ts'
 
 const templates = ['json-envelope', 'marked-text', 'tagged'] as const

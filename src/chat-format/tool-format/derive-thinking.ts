@@ -1,5 +1,5 @@
 import { sharedStart } from './compare-texts.ts'
-import { channelsThinking, isChannels } from './exceptions/channels.ts'
+import { channelsThinking, isChannels } from '../known/channels.ts'
 import { callTurn, sentinelCalls, sentinels, tryRender, user } from './probes.ts'
 import type { IdShape, RenderProbe, TemplateToolMessage } from './tool-format.ts'
 

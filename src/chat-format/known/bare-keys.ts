@@ -2,10 +2,10 @@
 // Such a template sorts the keys and loses nulls, but prints arguments that are
 // given as text unchanged; so they are written here.
 
-import type { OutputSource, Reading } from '../parsing/tool-call-part.ts'
-import type { RenderProbe, TextPlace, ToolFormat } from '../tool-format.ts'
+import type { OutputSource, Reading } from '../tool-format/parsing/tool-call-part.ts'
+import type { RenderProbe, TextPlace, ToolFormat } from '../tool-format/tool-format.ts'
 import { readListedCalls } from './listed-calls.ts'
-import { callTurn, sentinelCalls, sentinels, tryRender, user } from '../probes.ts'
+import { callTurn, sentinelCalls, sentinels, tryRender, user } from '../tool-format/probes.ts'
 
 const quote = '<|"|>'
 const call = { open: '<|tool_call>call:', close: '<tool_call|>' }

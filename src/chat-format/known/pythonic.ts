@@ -3,8 +3,8 @@
 // probe that could show the notation; what gives it away is the markers around
 // the list of tools.
 
-import type { OutputSource, Reading } from '../parsing/tool-call-part.ts'
-import type { TemplateToolCall, ToolFormat } from '../tool-format.ts'
+import type { OutputSource, Reading } from '../tool-format/parsing/tool-call-part.ts'
+import type { TemplateToolCall, ToolFormat } from '../tool-format/tool-format.ts'
 import { readListedCalls } from './listed-calls.ts'
 
 const section = { open: '<|tool_call_start|>[', close: ']<|tool_call_end|>' }

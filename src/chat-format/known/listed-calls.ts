@@ -1,5 +1,5 @@
-import { firstMatch, matchLiteral, skipSpace } from '../parsing/match-literal.ts'
-import { drop, pushText, type OutputSource, type Reading } from '../parsing/tool-call-part.ts'
+import { firstMatch, matchLiteral, skipSpace } from '../tool-format/parsing/match-literal.ts'
+import { drop, pushText, type OutputSource, type Reading } from '../tool-format/parsing/tool-call-part.ts'
 import { readMembers, type MemberSyntax } from './loose-values.ts'
 
 /**

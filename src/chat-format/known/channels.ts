@@ -7,10 +7,16 @@
 //
 // A call is known by its recipient, which may stand on either side of the channel.
 
-import { createJsonScanner } from '../parsing/scan-json.ts'
-import { drop, pushArguments, pushText, type OutputSource, type Reading } from '../parsing/tool-call-part.ts'
-import type { ToolFormat } from '../tool-format.ts'
-import { skipSpace } from '../parsing/match-literal.ts'
+import { createJsonScanner } from '../tool-format/parsing/scan-json.ts'
+import {
+  drop,
+  pushArguments,
+  pushText,
+  type OutputSource,
+  type Reading,
+} from '../tool-format/parsing/tool-call-part.ts'
+import type { ToolFormat } from '../tool-format/tool-format.ts'
+import { skipSpace } from '../tool-format/parsing/match-literal.ts'
 
 const marks = { start: '<|start|>', channel: '<|channel|>', message: '<|message|>' }
 const ends = ['<|end|>', '<|return|>', '<|call|>', marks.start]

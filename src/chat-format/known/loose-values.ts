@@ -1,4 +1,4 @@
-import { skipSpace } from '../parsing/match-literal.ts'
+import { skipSpace } from '../tool-format/parsing/match-literal.ts'
 
 /** Notations that are like JSON and yet are not: other quotes, keys without quotes, other constants. */
 export type LooseDialect = {

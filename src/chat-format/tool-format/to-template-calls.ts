@@ -1,6 +1,6 @@
 import { protectStrings } from '../client-text/protect-strings.ts'
-import { writeBareKeys } from './exceptions/bare-keys.ts'
-import { writePythonic } from './exceptions/pythonic.ts'
+import { writeBareKeys } from '../known/bare-keys.ts'
+import { writePythonic } from '../known/pythonic.ts'
 import { joinTexts } from './join-texts.ts'
 import type { IdShape, TemplateToolCall, TemplateToolMessage, ToolFormat } from './tool-format.ts'
 
