@@ -3,6 +3,7 @@ export const floors = [
   ['core', 'lib'],
   ['config', 'db', 'grammar', 'chat-format', 'protocols', 'telemetry'],
   ['accounts', 'billing', 'engines', 'limits', 'scheduling'],
+  ['models'],
   ['inference'],
   ['http'],
   ['cli'],

@@ -9,9 +9,9 @@ import { ApiError } from '../core/error.ts'
 import { GenerationAborted, type GenerationEvent } from '../core/generation.ts'
 import { modelIds } from '../core/model.ts'
 import { FakeEngine, type FakeStep } from '../engines/fake/fake-engine.ts'
-import { createCatalog } from './catalog.ts'
+import { createCatalog } from '../models/catalog.ts'
 import { generate, type InferenceParts } from './generate.ts'
-import { describeServedModel } from './served-models.ts'
+import { describeServedModel } from '../models/served-models.ts'
 
 const asked = {
   request: generationRequest(),

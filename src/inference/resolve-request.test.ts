@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { generationRequest } from '../../test/harness/requests.ts'
 import { FakeEngine } from '../engines/fake/fake-engine.ts'
 import { resolveRequest } from './resolve-request.ts'
-import { describeServedModel } from './served-models.ts'
+import { describeServedModel } from '../models/served-models.ts'
 
 const entry = (id: 'hal-1.0' | 'clarke-1.0' | 'tycho-1.0', thinking: 'on' | 'off' = 'off') => ({
   model: describeServedModel(id, { thinking, outputTokensMax: 500 }),

@@ -9,7 +9,7 @@ import type {
   ThinkingChoice,
 } from '../core/generation.ts'
 import type { ServedModel } from '../core/model.ts'
-import type { CatalogEntry } from './catalog.ts'
+import type { CatalogEntry } from '../models/catalog.ts'
 
 /**
  * Makes every choice that a request left open, and refuses what the engine cannot do.

@@ -1,4 +1,4 @@
-import { describeServedModel } from '../../src/inference/served-models.ts'
+import { describeServedModel } from '../../src/models/served-models.ts'
 import { resolveRequest } from '../../src/inference/resolve-request.ts'
 import { FakeEngine } from '../../src/engines/fake/fake-engine.ts'
 import { loadNative } from '../../src/engines/llama/child/native.ts'

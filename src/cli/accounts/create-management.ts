@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import type { ManagementParts } from '../../http/api/parts.ts'
 import type { Limits } from '../../limits/open-limits.ts'
 import { describeQueues } from '../engines/describe-queues.ts'
-import type { EnginePool } from '../engines/engine-pool.ts'
+import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Accounts } from '../open-accounts.ts'
 import { anchorFileIn } from './audit-anchors.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { modelIdsByStrength } from '../../core/model.ts'
-import { describeServedModel } from '../../inference/served-models.ts'
+import { describeServedModel } from '../../models/served-models.ts'
 import type { ServiceStatus } from '../status-file.ts'
 import type { OfferedModel } from './connection.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../config/load.ts'
 import { createFingerprint } from './describe-models.ts'
-import type { RunningEngine } from './start-engine.ts'
+import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 
 const config = loadConfig({ ODYSSEY_HOME: '/nowhere' })
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
-import type { Catalog } from '../../inference/catalog.ts'
+import type { Catalog } from '../../models/catalog.ts'
 import type { ServiceStatus } from '../status-file.ts'
-import type { EnginePool } from './engine-pool.ts'
-import type { RunningEngine } from './start-engine.ts'
+import type { EnginePool } from '../../models/fleet/engine-pool.ts'
+import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 
 /** The models with what is loaded for them, for the operator alone. */
 export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatus['models'] {

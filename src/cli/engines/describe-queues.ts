@@ -1,6 +1,6 @@
 import { modelIds } from '../../core/model.ts'
 import type { ServiceStatus } from '../status-file.ts'
-import type { EnginePool } from './engine-pool.ts'
+import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 
 /** Who waits for each loaded file's slots, in the order in which they will get one. Keys are named by their ids. */
 export function describeQueues(pool: EnginePool): ServiceStatus['queues'] {

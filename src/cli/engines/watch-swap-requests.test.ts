@@ -8,8 +8,8 @@ import { loadConfig } from '../../config/load.ts'
 import { writeChosenWeights } from '../../config/weights-map.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { ServiceStatus } from '../status-file.ts'
-import { writeSwapRequest } from './swap-request.ts'
-import type { Swap } from './swap-weights.ts'
+import { writeSwapRequest } from '../../models/fleet/swap-request.ts'
+import type { Swap } from '../../models/fleet/swap-weights.ts'
 import { watchSwapRequests } from './watch-swap-requests.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'odyssey-watch-'))

@@ -5,8 +5,8 @@ import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServiceStatus } from '../status-file.ts'
-import { takeSwapRequest, type SwapRequest } from './swap-request.ts'
-import type { Swap } from './swap-weights.ts'
+import { takeSwapRequest, type SwapRequest } from '../../models/fleet/swap-request.ts'
+import type { Swap } from '../../models/fleet/swap-weights.ts'
 
 export type SwapWatch = {
   readonly config: Config

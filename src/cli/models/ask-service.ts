@@ -1,7 +1,7 @@
 import { randomId } from '../../lib/random-id.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { withdrawSwapRequest, writeSwapRequest } from '../engines/swap-request.ts'
-import type { Swap } from '../engines/swap-weights.ts'
+import { withdrawSwapRequest, writeSwapRequest } from '../../models/fleet/swap-request.ts'
+import type { Swap } from '../../models/fleet/swap-weights.ts'
 import { readStatus } from '../status-file.ts'
 
 const pollMs = 100

@@ -1,21 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
-import { formatBytes } from '../format-bytes.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
+import type { Progress } from '../../models/download/fetch-file.ts'
 
 export type ProgressOptions = {
   write(text: string): void
   /** A terminal is shown one line that changes; a log file gets a line now and then. */
   readonly isTerminal: boolean
   readonly clock: Clock
-}
-
-export interface Progress {
-  /** Begins something new. */
-  begin(label: string): void
-  report(bytes: number, totalBytes: number | null): void
-  /** A line of its own. */
-  say(text: string): void
-  /** Leaves the changing line. */
-  end(): void
 }
 
 const terminalMs = 100

@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { loadConfig, loadHubSettings } from '../../config/load.ts'
 import type { ChosenWeights } from '../../config/weights-map.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { freeBytes } from '../../lib/download/disk-room.ts'
-import { DownloadError } from '../../lib/download/download-error.ts'
-import { defaultPatience } from '../../lib/download/try-again.ts'
+import { freeBytes } from '../../models/download/disk-room.ts'
+import { DownloadError } from '../../models/download/download-error.ts'
+import { defaultPatience } from '../../models/download/try-again.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { describeFault, resumable } from './describe-fault.ts'
-import { isSha256 } from './fetch-file.ts'
-import { fetchWeights, type WantedWeights } from './fetch-weights.ts'
+import { describeFault, resumable } from '../../models/download/describe-fault.ts'
+import { isSha256 } from '../../models/download/fetch-file.ts'
+import { fetchWeights, type WantedWeights } from '../../models/download/fetch-weights.ts'
 import { createProgress } from './progress.ts'
 import { requireModel } from './require-model.ts'
 import { requireOpenChoice, useWeights } from './use-weights.ts'
-import { parseWeightsSource } from './weights-source.ts'
+import { parseWeightsSource, WeightsSourceError, type WeightsSource } from '../../models/download/weights-source.ts'
 
 const options = {
   hub: { type: 'string' },
@@ -34,7 +34,7 @@ export async function pullCommand(args: string[]): Promise<void> {
   if (!values['no-use']) requireOpenChoice(config, model)
   const hub = loadHubSettings()
   const address = values.hub ?? hub.address
-  const source = parseWeightsSource(sourceText, address)
+  const source = readSource(sourceText, address)
   const givenSha256 = readGivenHash(values.sha256, source.files.length)
   const wanted = {
     source,
@@ -46,6 +46,14 @@ export async function pullCommand(args: string[]): Promise<void> {
   const chosen = await fetchUntilStopped(wanted, model)
   if (chosen === null) return
   console.log(values['no-use'] ? `Fetched: ${chosen.weights}` : await useWeights(config, model, chosen))
+}
+
+function readSource(text: string, hubAddress: string): WeightsSource {
+  try {
+    return parseWeightsSource(text, hubAddress)
+  } catch (error) {
+    throw error instanceof WeightsSourceError ? new UsageError(error.message) : error
+  }
 }
 
 function readGivenHash(text: string | undefined, fileCount: number): string | null {

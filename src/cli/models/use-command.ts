@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
-import { writeDigest } from '../engines/weights-digests.ts'
+import { writeDigest } from '../../models/weights/weights-digests.ts'
 import { makeHome } from '../make-home.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { startMetricsServer, type MetricsServer } from '../../http/metrics-server.ts'
-import type { Catalog } from '../../inference/catalog.ts'
+import type { Catalog } from '../../models/catalog.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import type { Permission, Target } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
-import type { Catalog } from '../../inference/catalog.ts'
+import type { Catalog } from '../../models/catalog.ts'
 import type { ManagementParts } from './parts.ts'
 
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -2,7 +2,7 @@
 // nobody waits for an answer.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { hashFile } from '../../../lib/download/hash-file.ts'
+import { hashFile } from '../../../lib/hash-file.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { inspectWeights, type Weights } from '../gguf/inspect-weights.ts'
 

@@ -2,14 +2,24 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { inspectFile } from '../../engines/llama/gguf/inspect-weights.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { DiskRoomOptions } from '../../lib/download/disk-room.ts'
-import { downloadPart } from '../../lib/download/download-part.ts'
-import { hashFile } from '../../lib/download/hash-file.ts'
-import type { Remote } from '../../lib/download/open-remote.ts'
-import { commitPart, discardPart } from '../../lib/download/part-file.ts'
-import type { Patience } from '../../lib/download/try-again.ts'
+import type { DiskRoomOptions } from './disk-room.ts'
+import { downloadPart } from './download-part.ts'
+import { hashFile } from '../../lib/hash-file.ts'
+import type { Remote } from './open-remote.ts'
+import { commitPart, discardPart } from './part-file.ts'
+import type { Patience } from './try-again.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import type { Progress } from './progress.ts'
+
+/** Where a download tells how far it is. */
+export interface Progress {
+  /** Begins something new. */
+  begin(label: string): void
+  report(bytes: number, totalBytes: number | null): void
+  /** A line of its own. */
+  say(text: string): void
+  /** Leaves the changing line. */
+  end(): void
+}
 
 /** What all files of one fetching share. */
 export type FetchParts = Pick<DiskRoomOptions, 'freeBytes' | 'spareBytes'> & {

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
-import { UsageError } from '../usage-error.ts'
 
 /** Where weights are fetched from, understood but not asked yet. */
 export type WeightsSource = {
@@ -19,6 +18,11 @@ export type SourceFile = {
   url(commit: string | null): URL
 }
 
+/** A source of weights that names none. */
+export class WeightsSourceError extends Error {
+  override readonly name = 'WeightsSourceError'
+}
+
 /**
  * Reads `owner/repo/file.gguf`, `owner/repo@revision/folder/file.gguf` or a plain address.
  *
@@ -26,7 +30,7 @@ export type SourceFile = {
  */
 export function parseWeightsSource(text: string, hubAddress: string): WeightsSource {
   const hub = URL.parse(hubAddress.replace(/\/+$/, ''))
-  if (hub === null || !isHttp(hub)) throw new UsageError(`The hub's address is not one: ${hubAddress}`)
+  if (hub === null || !isHttp(hub)) throw new WeightsSourceError(`The hub's address is not one: ${hubAddress}`)
   if (/^https?:\/\//i.test(text)) return parseAddress(text, hub)
   const place = readPlace(text)
   const files = partPaths(place.file).map((part) => hubFile(hub, place, part))
@@ -39,7 +43,9 @@ function readPlace(text: string): Place {
   const match = /^([\w.-]+)\/([\w.-]+?)(?:@([\w.%-]+))?\/(.+\.gguf)$/.exec(text)
   const [, owner = '', repository = '', revision = 'main', file = ''] = match ?? []
   if ([owner, repository, revision, ...file.split('/')].every(isPlainName)) return { owner, repository, revision, file }
-  throw new UsageError(`A source is owner/repo/file.gguf, owner/repo@revision/file.gguf or an address, not ${text}`)
+  throw new WeightsSourceError(
+    `A source is owner/repo/file.gguf, owner/repo@revision/file.gguf or an address, not ${text}`,
+  )
 }
 
 function hubFile(hub: URL, { owner, repository, revision }: Place, part: string): SourceFile {
@@ -57,13 +63,13 @@ function hubFile(hub: URL, { owner, repository, revision }: Place, part: string)
 
 function parseAddress(text: string, hub: URL): WeightsSource {
   const address = URL.parse(text)
-  if (address === null || address.username !== '') throw new UsageError('The address cannot be used.')
+  if (address === null || address.username !== '') throw new WeightsSourceError('The address cannot be used.')
   // What a browser shows of a file is a page about it.
   if (address.origin === hub.origin) address.pathname = address.pathname.replace('/blob/', '/resolve/')
   const segments = address.pathname.split('/')
   const last = decodeURIComponent(segments.pop() ?? '')
   if (!last.endsWith('.gguf') || !isPlainName(last)) {
-    throw new UsageError(`The address of weights ends in the name of a .gguf file, not in ${last || '/'}`)
+    throw new WeightsSourceError(`The address of weights ends in the name of a .gguf file, not in ${last || '/'}`)
   }
   const files = partPaths(last).map((part): SourceFile => {
     const url = new URL(address)

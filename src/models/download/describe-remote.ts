@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Interruption } from './download-error.ts'
 import { describeFailure, openRemote, type Remote } from './open-remote.ts'
 import { readSize } from './remote-facts.ts'

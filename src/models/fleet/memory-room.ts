@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import type { Config } from '../../config/schema.ts'
-import { formatBytes } from '../format-bytes.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
 
 export type Memory = {
   /** What the machine or its container has. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { UsageError } from '../usage-error.ts'
-import { parseWeightsSource } from './weights-source.ts'
+import { parseWeightsSource, WeightsSourceError } from './weights-source.ts'
 
 const hub = 'https://hub.example/base/'
 
@@ -65,7 +64,7 @@ test('what is no source, or would leave the folder of weights, is refused', () =
     'https://',
     'file:///etc/a.gguf',
   ]) {
-    assert.throws(() => parse(text), UsageError, text)
+    assert.throws(() => parse(text), WeightsSourceError, text)
   }
-  assert.throws(() => parseWeightsSource('o/r/a.gguf', 'ftp://hub.example'), UsageError)
+  assert.throws(() => parseWeightsSource('o/r/a.gguf', 'ftp://hub.example'), WeightsSourceError)
 })

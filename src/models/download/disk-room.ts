@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { messageOf } from '../message-of.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { DownloadError } from './download-error.ts'
 
 /** Bytes that this user may still write to the disk of a folder. */

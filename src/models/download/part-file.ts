@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder, writeFileDurably } from '../write-file-durably.ts'
+import { syncFolder, writeFileDurably } from '../../lib/write-file-durably.ts'
 
 /** What a part is a part of. A download goes on only where nothing of this has changed. */
 export type PartIdentity = {

@@ -10,9 +10,9 @@ import { systemClock } from '../../lib/clock.ts'
 import { withAdmission, type AdmissionOptions, type AdmittedEngine } from '../../scheduling/admission.ts'
 import { countUses, type CountedEngine } from '../../scheduling/count-uses.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createWeightsCheck } from './check-weights.ts'
+import { createWeightsCheck } from '../weights/check-weights.ts'
 import { cacheShareDefault, readMemory } from './memory-room.ts'
-import { builtInPath, type FileState } from './model-weights.ts'
+import { builtInPath, type FileState } from '../weights/model-weights.ts'
 
 /** One child process with one file of weights. */
 export type RunningEngine = {

@@ -1,5 +1,5 @@
-import type { DownloadError } from '../../lib/download/download-error.ts'
-import { formatBytes } from '../format-bytes.ts'
+import type { DownloadError } from './download-error.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
 
 /** What an operator reads when weights cannot be fetched: what is wrong, and what to do. */
 export function describeFault({ fault, message }: DownloadError, model: string): string {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { DownloadError, Interruption } from './download-error.ts'
 
 /** How patient a download is. */

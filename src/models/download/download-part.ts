@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { DiskRoom, type DiskRoomOptions } from './disk-room.ts'
 import { DownloadError, Interruption } from './download-error.ts'
 import { describeFailure, openRemote, type Remote, type RemoteAnswer } from './open-remote.ts'

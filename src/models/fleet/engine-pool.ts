@@ -4,7 +4,7 @@ import { modelIds, type ModelId } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { cacheShareDefault, readMemory } from './memory-room.ts'
-import { readFileState, resolveWeights } from './model-weights.ts'
+import { readFileState, resolveWeights } from '../weights/model-weights.ts'
 import { shareCache } from './share-cache.ts'
 import { startEngine, type RunningEngine } from './start-engine.ts'
 
