@@ -6,6 +6,7 @@ export const floors = [
   ['models'],
   ['inference'],
   ['http'],
+  ['service'],
   ['cli'],
 ]
 

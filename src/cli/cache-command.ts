@@ -2,7 +2,7 @@ import { loadConfig } from '../config/load.ts'
 import type { RequestId } from '../core/ids.ts'
 import { findLedgerRow } from '../billing/find-ledger-row.ts'
 import { explainCache } from './explain-cache.ts'
-import { openAccounts } from './open-accounts.ts'
+import { openAccounts } from '../service/joins/open-accounts.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
 

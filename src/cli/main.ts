@@ -6,7 +6,7 @@ type Command = (args: string[]) => Promise<void>
 
 /** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./serve.ts')).serveCommand,
+  serve: async () => (await import('./serve-command.ts')).serveCommand,
   keys: async () => (await import('./accounts/keys-command.ts')).keysCommand,
   'management-keys': async () => (await import('./accounts/management-keys-command.ts')).managementKeysCommand,
   organizations: async () => (await import('./accounts/organizations-command.ts')).organizationsCommand,
@@ -40,7 +40,7 @@ async function run(words: string[]): Promise<void> {
     return
   }
   if (name === '--version') {
-    const { readVersion } = await import('./read-version.ts')
+    const { readVersion } = await import('../service/read-version.ts')
     console.log(`odyssey ${readVersion()}`)
     return
   }

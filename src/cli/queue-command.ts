@@ -1,6 +1,6 @@
 import { loadConfig } from '../config/load.ts'
 import { parseArguments } from './parse-arguments.ts'
-import { readStatus, type ServiceStatus } from './status-file.ts'
+import { readStatus, type ServiceStatus } from '../service/status/status-file.ts'
 
 /** `odyssey queue`: who waits for the running service's models, in order. It is up to a second old. */
 export async function queueCommand(args: string[]): Promise<void> {

@@ -11,7 +11,7 @@ import type { Bodies } from './bodies/bodies.ts'
 import type { HttpBounds } from './bounds.ts'
 import type { RequestTracker } from './request-tracker.ts'
 
-/** What the door is made of; `cli/serve.ts` joins them. */
+/** What the door is made of; `service/serve.ts` joins them. */
 export type HttpParts = {
   readonly inference: InferenceParts
   /** Without it a charge for an answer that did not arrive stands, whoever repeats the request. */

@@ -3,10 +3,10 @@ import { listAuditedOrganizations, readAudit, type AuditEntry } from '../../acco
 import { verifyAudit, type AuditVerdict } from '../../accounts/audit/verify-audit.ts'
 import type { Config } from '../../config/schema.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { anchorFileIn } from './audit-anchors.ts'
+import { anchorFileIn } from '../../service/joins/audit-anchors.ts'
 import { operator, requireId, withAccounts } from './with-accounts.ts'
 
 const options = { organization: { type: 'string' }, json: { type: 'boolean', default: false } } as const

@@ -2,7 +2,7 @@ import { createApiKey, revokeApiKey, rotateApiKey, setApiKeyDisabled, updateApiK
 import type { KeyRules } from '../../accounts/key-rules.ts'
 import { listApiKeys, type ApiKeySummary } from '../../accounts/list-api-keys.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseDuration, parseEnd, showDay } from './moments.ts'

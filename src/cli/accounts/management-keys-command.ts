@@ -1,7 +1,7 @@
 import { createManagementKey, listManagementKeys, revokeManagementKey } from '../../accounts/management-keys.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { roles, type Role } from '../../core/role.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseEnd, showDay } from './moments.ts'

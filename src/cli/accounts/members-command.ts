@@ -2,7 +2,7 @@ import { createMember, listMembers, removeMember, setMemberRole } from '../../ac
 import { setProjectMember } from '../../accounts/projects.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { roles, type Role } from '../../core/role.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'

@@ -4,7 +4,7 @@ import {
   renameOrganization,
   setOrganizationDisabled,
 } from '../../accounts/organizations.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'

@@ -1,6 +1,6 @@
 import { createProject, listProjects, renameProject, setProjectArchived } from '../../accounts/projects.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { openAccounts, type Accounts } from '../open-accounts.ts'
+import { openAccounts, type Accounts } from '../../service/joins/open-accounts.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Whoever can run a command on the data folder may do everything. */

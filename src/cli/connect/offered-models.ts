@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import { modelIdsByStrength } from '../../core/model.ts'
 import { describeServedModel } from '../../models/served-models.ts'
-import type { ServiceStatus } from '../status-file.ts'
+import type { ServiceStatus } from '../../service/status/status-file.ts'
 import type { OfferedModel } from './connection.ts'
 
 /** The models as this machine's service offers them, the strongest first. */

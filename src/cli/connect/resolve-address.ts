@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { ServiceStatus } from '../status-file.ts'
+import type { ServiceStatus } from '../../service/status/status-file.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The address that clients are given: the one named, that of the running service, or that of the next one. */

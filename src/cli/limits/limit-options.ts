@@ -2,7 +2,7 @@ import { requireSubject } from '../../accounts/require-subject.ts'
 import type { LimitSubject } from '../../core/limit.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { readOrganizationId, requireId } from '../accounts/with-accounts.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { UsageError } from '../usage-error.ts'
 
 const text = { type: 'string' } as const

@@ -9,7 +9,7 @@ import {
 } from '../../limits/settings/limit-settings.ts'
 import { operator, print, readOrganizationId, requireId, withAccounts } from '../accounts/with-accounts.ts'
 import { textTable } from '../billing/text-table.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from '../../service/joins/open-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { readNumbers, readSubject, subjectOptions } from './limit-options.ts'

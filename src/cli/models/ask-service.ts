@@ -2,7 +2,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { withdrawSwapRequest, writeSwapRequest } from '../../models/fleet/swap-request.ts'
 import type { Swap } from '../../models/fleet/swap-weights.ts'
-import { readStatus } from '../status-file.ts'
+import { readStatus } from '../../service/status/status-file.ts'
 
 const pollMs = 100
 /** A service looks for requests several times a second. */

@@ -5,7 +5,7 @@ import { modelIds, type ModelId } from '../../core/model.ts'
 import { readFileState, resolveWeights } from '../../models/weights/model-weights.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { parseArguments } from '../parse-arguments.ts'
-import { readStatus, type ServiceStatus } from '../status-file.ts'
+import { readStatus, type ServiceStatus } from '../../service/status/status-file.ts'
 
 /** `odyssey models`: which weights answer for each model, and what the running service has loaded. */
 export function listModels(args: string[]): void {

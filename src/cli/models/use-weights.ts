@@ -4,9 +4,9 @@ import { writeChosenWeights, type ChosenWeights } from '../../config/weights-map
 import type { ModelId } from '../../core/model.ts'
 import { lockHome } from '../../db/lock-home.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
-import { readStatus } from '../status-file.ts'
+import { readStatus } from '../../service/status/status-file.ts'
 import { askService } from './ask-service.ts'
-import { makeHome } from '../make-home.ts'
+import { makeHome } from '../../service/joins/make-home.ts'
 
 /** Throws where the config file names a model's weights: a choice by command would change nothing. */
 export function requireOpenChoice({ weightsChoices, configPath, models }: Config, model: ModelId): void {

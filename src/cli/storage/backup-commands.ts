@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import { openDatabase } from '../../db/open-database.ts'
 import { backUp } from '../../db/portable/back-up.ts'
 import { restore } from '../../db/portable/restore.ts'
-import { findSecretFault } from '../open-secrets.ts'
+import { findSecretFault } from '../../service/joins/open-secrets.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 

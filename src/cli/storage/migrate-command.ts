@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.ts'
 import { listDatabaseMigrations, migrateDatabase } from '../../db/open-database.ts'
 import { parseArguments } from '../parse-arguments.ts'
-import { makeHome } from '../make-home.ts'
+import { makeHome } from '../../service/joins/make-home.ts'
 
 const options = { status: { type: 'boolean', default: false } } as const
 

@@ -2,9 +2,9 @@ import { readAnchors } from '../../accounts/audit/anchors.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ManagementParts } from '../../http/api/parts.ts'
 import type { Limits } from '../../limits/open-limits.ts'
-import { describeQueues } from '../engines/describe-queues.ts'
+import { describeQueues } from '../status/describe-queues.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from './open-accounts.ts'
 import { anchorFileIn } from './audit-anchors.ts'
 
 type Joined = { readonly config: Config; readonly pool: EnginePool; readonly limits: Limits }

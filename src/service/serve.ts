@@ -23,34 +23,32 @@ import { createChatCompletionsProtocol } from '../protocols/chat-completions/dec
 import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { createManagement } from './accounts/create-management.ts'
-import { openAccess } from './accounts/open-access.ts'
+import { createManagement } from './joins/create-management.ts'
+import { openAccess } from './joins/open-access.ts'
 import { describeStart } from './banner.ts'
-import { openBilling, type Billing } from './billing/open-billing.ts'
-import { createFingerprint, describeModels } from './engines/describe-models.ts'
-import { describeQueues } from './engines/describe-queues.ts'
+import { openBilling, type Billing } from './joins/open-billing.ts'
+import { createFingerprint, describeModels } from './status/describe-models.ts'
+import { describeQueues } from './status/describe-queues.ts'
 import { EnginePool } from '../models/fleet/engine-pool.ts'
 import { withdrawSwapRequest } from '../models/fleet/swap-request.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
 import { watchQueues } from '../models/fleet/watch-queues.ts'
-import { watchSwapRequests } from './engines/watch-swap-requests.ts'
-import { makeCacheFolder } from './make-cache-folder.ts'
-import { makeFirstKey } from './make-first-key.ts'
-import { makeHome } from './make-home.ts'
-import { openServingAccounts, type Accounts } from './open-accounts.ts'
-import { parseArguments } from './parse-arguments.ts'
+import { watchSwapRequests } from './status/watch-swap-requests.ts'
+import { makeCacheFolder } from './joins/make-cache-folder.ts'
+import { makeFirstKey } from './joins/make-first-key.ts'
+import { makeHome } from './joins/make-home.ts'
+import { openServingAccounts, type Accounts } from './joins/open-accounts.ts'
 import { rehearse } from './rehearse.ts'
-import { removeStatus, writeStatus, type ServiceStatus } from './status-file.ts'
+import { removeStatus, writeStatus, type ServiceStatus } from './status/status-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
-import { reportToLog } from './storage/report-to-log.ts'
-import { openTelemetry, type Telemetry } from './telemetry/open-telemetry.ts'
+import { reportToLog } from './joins/report-to-log.ts'
+import { openTelemetry, type Telemetry } from './joins/open-telemetry.ts'
 
 /** The banner waits for the weights this long; large ones go on loading while the service already answers. */
 const bannerWaitMs = 5_000
 
-/** `odyssey serve`: the only place where the service's parts are made and joined. */
-export async function serveCommand(args: string[]): Promise<void> {
-  parseArguments({ args })
+/** Makes the service's parts and joins them; nowhere else are they. */
+export async function serve(): Promise<void> {
   const config = loadConfig()
   const unlock = takeFolders(config)
   const log = createLog(config.logLevel)

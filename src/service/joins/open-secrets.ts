@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
-import { createSecret, loadSecrets, secretPathIn, type Secrets } from '../config/load-secret.ts'
-import type { Database } from '../db/database.ts'
-import { bindToSecret, readInstallation } from '../db/installation.ts'
-import type { Clock } from '../lib/clock.ts'
+import { createSecret, loadSecrets, secretPathIn, type Secrets } from '../../config/load-secret.ts'
+import type { Database } from '../../db/database.ts'
+import { bindToSecret, readInstallation } from '../../db/installation.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 /**
  * The secrets that the database was made with; a new installation gets its own.

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
 import type { Catalog } from '../../models/catalog.ts'
-import type { ServiceStatus } from '../status-file.ts'
+import type { ServiceStatus } from './status-file.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import type { Config } from '../config/schema.ts'
-import { messageOf } from '../lib/message-of.ts'
+import type { Config } from '../../config/schema.ts'
+import { messageOf } from '../../lib/message-of.ts'
 
 /** Makes the data folder on the first use, which nobody else may read. */
 export function makeHome({ home }: Pick<Config, 'home'>): void {

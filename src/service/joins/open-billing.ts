@@ -8,7 +8,7 @@ import { sqlitePath } from '../../db/database-place.ts'
 import type { RowWriter } from '../../db/rows/row-writer.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from './open-accounts.ts'
 
 export type Billing = {
   readonly prices: LivePriceBook

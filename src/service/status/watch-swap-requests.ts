@@ -4,7 +4,7 @@ import { modelIds } from '../../core/model.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { ServiceStatus } from '../status-file.ts'
+import type { ServiceStatus } from './status-file.ts'
 import { takeSwapRequest, type SwapRequest } from '../../models/fleet/swap-request.ts'
 import type { Swap } from '../../models/fleet/swap-weights.ts'
 

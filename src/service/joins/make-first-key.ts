@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApiKey } from '../accounts/api-keys.ts'
-import { listApiKeys } from '../accounts/list-api-keys.ts'
-import { codeOf } from '../lib/code-of.ts'
+import { createApiKey } from '../../accounts/api-keys.ts'
+import { listApiKeys } from '../../accounts/list-api-keys.ts'
+import { codeOf } from '../../lib/code-of.ts'
 import type { Accounts } from './open-accounts.ts'
 
 /** Where an installation's first key went. */

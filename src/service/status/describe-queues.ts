@@ -1,5 +1,5 @@
 import { modelIds } from '../../core/model.ts'
-import type { ServiceStatus } from '../status-file.ts'
+import type { ServiceStatus } from './status-file.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 
 /** Who waits for each loaded file's slots, in the order in which they will get one. Keys are named by their ids. */

@@ -5,7 +5,7 @@ import { listenPostgres } from '../../db/listen-postgres.ts'
 import { sqlitePath } from '../../db/database-place.ts'
 import { openSqliteToRead } from '../../db/open-sqlite.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Accounts } from '../open-accounts.ts'
+import type { Accounts } from './open-accounts.ts'
 import { anchorFileIn, keepAnchors } from './audit-anchors.ts'
 
 export type Access = {

@@ -1,5 +1,5 @@
-import type { FirstKey } from './make-first-key.ts'
-import type { ServiceStatus } from './status-file.ts'
+import type { FirstKey } from './joins/make-first-key.ts'
+import type { ServiceStatus } from './status/status-file.ts'
 
 /** What a person sees when the service has started; of the first key only the first time. */
 export function describeStart({

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config/schema.ts'
-import { messageOf } from '../lib/message-of.ts'
+import type { Config } from '../../config/schema.ts'
+import { messageOf } from '../../lib/message-of.ts'
 
 /**
  * Makes the folder in which prompts are kept over a restart, where one is named.
