@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { reconcile } from './audits/reconcile.ts'
-import { deleteOldRows } from './retention.ts'
+import { deleteOldRows } from './ledger/retention.ts'
 import { rollUp } from './usage/roll-up.ts'
 
 /** What is not rolled up yet is read from the ledger with every query, so it should stay little. */

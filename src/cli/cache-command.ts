@@ -1,6 +1,6 @@
 import { loadConfig } from '../config/load.ts'
 import type { RequestId } from '../core/ids.ts'
-import { findLedgerRow } from '../billing/find-ledger-row.ts'
+import { findLedgerRow } from '../billing/ledger/find-ledger-row.ts'
 import { explainCache } from './explain-cache.ts'
 import { openAccounts } from '../service/joins/open-accounts.ts'
 import { parseArguments } from './parse-arguments.ts'

@@ -1,6 +1,6 @@
 import { equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LedgerRow } from '../billing/find-ledger-row.ts'
+import type { LedgerRow } from '../billing/ledger/find-ledger-row.ts'
 import { zeroUsage, type CacheReport } from '../core/generation.ts'
 import { explainCache } from './explain-cache.ts'
 

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../billing/find-ledger-row.ts'
+import type { LedgerRow } from '../billing/ledger/find-ledger-row.ts'
 import { inputTokens, type CacheReport } from '../core/generation.ts'
 
 const sources: Readonly<Record<CacheReport['source'], string>> = {

@@ -7,7 +7,7 @@ import { ledgerRow } from '../../test/harness/ledger-row.ts'
 import { requireSoundDatabase } from './check-sqlite.ts'
 import { sqlitePath, type DatabasePlace } from './database-place.ts'
 import { openDatabase } from './open-database.ts'
-import { insertRows } from './rows/insert-rows.ts'
+import { insertRows } from '../billing/ledger/write-ahead/insert-rows.ts'
 
 const homes: string[] = []
 after(() => homes.forEach((home) => rmSync(home, { recursive: true })))

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Ledger } from '../billing/ledger.ts'
+import type { Ledger } from '../billing/ledger/ledger.ts'
 import type { HttpParts } from './parts.ts'
 
 /** `GET /healthz`: the process is alive. Says nothing else, since it needs no key. */

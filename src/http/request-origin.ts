@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
-import type { RequestOrigin } from '../billing/ledger-entry.ts'
+import type { RequestOrigin } from '../billing/ledger/ledger-entry.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { HttpParts } from './parts.ts'

@@ -1,4 +1,4 @@
-import type { RequestOrigin } from '../billing/ledger-entry.ts'
+import type { RequestOrigin } from '../billing/ledger/ledger-entry.ts'
 import type { GenerationRequest } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'

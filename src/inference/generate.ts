@@ -1,4 +1,4 @@
-import type { Ledger } from '../billing/ledger.ts'
+import type { Ledger } from '../billing/ledger/ledger.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import type { Engine } from '../core/engine.ts'
 import type { EngineRequest, GenerationEvent } from '../core/generation.ts'

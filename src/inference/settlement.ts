@@ -1,5 +1,5 @@
-import type { Ledger } from '../billing/ledger.ts'
-import type { LedgerEntry } from '../billing/ledger-entry.ts'
+import type { Ledger } from '../billing/ledger/ledger.ts'
+import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import { ApiError } from '../core/error.ts'

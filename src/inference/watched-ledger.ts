@@ -1,5 +1,5 @@
-import type { Ledger } from '../billing/ledger.ts'
-import type { LedgerEntry } from '../billing/ledger-entry.ts'
+import type { Ledger } from '../billing/ledger/ledger.ts'
+import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import { modelIds } from '../core/model.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { GenerationRecord } from '../telemetry/generation-record.ts'

@@ -4,7 +4,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { openRowWriter } from '../../src/db/rows/open-row-writer.ts'
+import { openRowWriter } from '../../src/billing/ledger/write-ahead/open-row-writer.ts'
 import { ledgerRow } from '../harness/ledger-row.ts'
 
 // Who is killed cannot do so at its end, and the next one shall start sooner.

@@ -1,4 +1,4 @@
-import type { NewRow } from '../../src/db/rows/row-writer.ts'
+import type { NewRow } from '../../src/billing/ledger/write-ahead/row-writer.ts'
 
 /** A row of a request of its own. */
 export function ledgerRow(number: number): NewRow {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
-import type { LedgerLine } from '../read-ledger.ts'
-import { tokenColumns } from '../token-columns.ts'
+import type { LedgerLine } from '../ledger/read-ledger.ts'
+import { tokenColumns } from '../ledger/token-columns.ts'
 import { bucketOfLedger, dayMs, summedColumns, type SummedColumn, type UsageTableName } from '../usage/usage-columns.ts'
 
 /** The sums of a day, by organization, project, key and model. */

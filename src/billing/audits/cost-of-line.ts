@@ -1,7 +1,7 @@
 import type { Usage } from '../../core/generation.ts'
 import { chargeFor, type PriceInForce } from '../prices/price.ts'
-import type { LedgerLine } from '../read-ledger.ts'
-import { fromTokenColumns } from '../token-columns.ts'
+import type { LedgerLine } from '../ledger/read-ledger.ts'
+import { fromTokenColumns } from '../ledger/token-columns.ts'
 
 /** What a row costs at a price, in micro-units. A reversal takes a charge back: its counts and its cost are below zero. */
 export function costOfLine(row: LedgerLine, price: PriceInForce | null): number {

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import type { Price } from '../prices/price.ts'
 import { createPriceBook } from '../prices/price-book.ts'
-import { readLedger, type LedgerRange } from '../read-ledger.ts'
+import { readLedger, type LedgerRange } from '../ledger/read-ledger.ts'
 import { costOfLine } from './cost-of-line.ts'
 
 export type Rerating = {

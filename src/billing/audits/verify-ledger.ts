@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import { readPrices } from '../prices/prices.ts'
-import { readLedger, type LedgerLine } from '../read-ledger.ts'
+import { readLedger, type LedgerLine } from '../ledger/read-ledger.ts'
 import { addLine, compareSums, readRolledUp, type UsageSums } from './compare-rollups.ts'
 import { createRowVerifier } from './verify-row.ts'
 

@@ -1,8 +1,8 @@
 import type { PriceId } from '../../db/tables/billing.ts'
 import type { Price, PriceInForce } from '../prices/price.ts'
 import { createPriceBook } from '../prices/price-book.ts'
-import type { LedgerLine } from '../read-ledger.ts'
-import { tokenColumns } from '../token-columns.ts'
+import type { LedgerLine } from '../ledger/read-ledger.ts'
+import { tokenColumns } from '../ledger/token-columns.ts'
 import { costOfLine } from './cost-of-line.ts'
 
 /** Says what is wrong with a row; null where its cost is what its price and its tokens make it. */

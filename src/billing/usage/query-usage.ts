@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Usage } from '../../core/generation.ts'
 import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
-import type { tokenColumns } from '../token-columns.ts'
+import type { tokenColumns } from '../ledger/token-columns.ts'
 import {
   bucketOfLedger,
   dayMs,

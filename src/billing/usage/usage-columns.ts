@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { tokenColumns } from '../token-columns.ts'
+import { tokenColumns } from '../ledger/token-columns.ts'
 
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000

@@ -1,4 +1,4 @@
-import { readLedger, type LedgerLine } from '../../billing/read-ledger.ts'
+import { readLedger, type LedgerLine } from '../../billing/ledger/read-ledger.ts'
 import { requireId, withAccounts } from '../accounts/with-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'

@@ -12,7 +12,7 @@ import type { Database } from '../database.ts'
 import { lockHome } from '../lock-home.ts'
 import { sqlitePath, type DatabasePlace } from '../database-place.ts'
 import { openDatabase } from '../open-database.ts'
-import { insertRows } from '../rows/insert-rows.ts'
+import { insertRows } from '../../billing/ledger/write-ahead/insert-rows.ts'
 import { backUp } from './back-up.ts'
 import { restore } from './restore.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestOrigin } from '../../billing/ledger-entry.ts'
+import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
 import { collectAll } from '../../core/collect.ts'
 import type { GenerationEvent } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'

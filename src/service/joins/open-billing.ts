@@ -5,7 +5,7 @@ import { openPriceBook, type LivePriceBook } from '../../billing/prices/live-pri
 import type { Config } from '../../config/schema.ts'
 import { modelIds } from '../../core/model.ts'
 import { sqlitePath } from '../../db/database-place.ts'
-import type { RowWriter } from '../../db/rows/row-writer.ts'
+import type { RowWriter } from '../../billing/ledger/write-ahead/row-writer.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Accounts } from './open-accounts.ts'

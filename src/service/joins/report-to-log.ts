@@ -1,4 +1,4 @@
-import type { StorageReport } from '../../db/rows/row-writer.ts'
+import type { StorageReport } from '../../billing/ledger/write-ahead/row-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export function reportToLog(log: Log): StorageReport {

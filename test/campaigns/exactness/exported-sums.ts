@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '../../harness/compile-cache.ts'
-import { tokenColumns } from '../../../src/billing/token-columns.ts'
+import { tokenColumns } from '../../../src/billing/ledger/token-columns.ts'
 import type { DatabasePlace } from '../../../src/db/database-place.ts'
 
 const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))

@@ -7,7 +7,7 @@ import { createProject, setProjectMember } from '../../../src/accounts/projects.
 import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from '../../../src/core/ids.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
-import { insertRows } from '../../../src/db/rows/insert-rows.ts'
+import { insertRows } from '../../../src/billing/ledger/write-ahead/insert-rows.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/ledger-row.ts'

@@ -1,7 +1,12 @@
 import { z } from 'zod'
-import { listLedger, readRequestLines, type LedgerFilter, type LedgerPlace } from '../../../billing/list-ledger.ts'
-import type { LedgerLine } from '../../../billing/read-ledger.ts'
-import { fromTokenColumns } from '../../../billing/token-columns.ts'
+import {
+  listLedger,
+  readRequestLines,
+  type LedgerFilter,
+  type LedgerPlace,
+} from '../../../billing/ledger/list-ledger.ts'
+import type { LedgerLine } from '../../../billing/ledger/read-ledger.ts'
+import { fromTokenColumns } from '../../../billing/ledger/token-columns.ts'
 import type { OrganizationId, RequestId } from '../../../core/ids.ts'
 import { notFound, visibleProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'

@@ -1,5 +1,5 @@
-import { ApiError } from '../core/error.ts'
-import type { RowWriter } from '../db/rows/row-writer.ts'
+import { ApiError } from '../../core/error.ts'
+import type { RowWriter } from './write-ahead/row-writer.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 import { toCharge } from './ledger-row.ts'
 

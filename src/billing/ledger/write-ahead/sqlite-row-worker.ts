@@ -3,9 +3,9 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../../lib/message-of.ts'
-import { connectFile } from '../connect-file.ts'
-import { isRefusedBySqlite, sqliteCode } from '../sqlite-errors.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { connectFile } from '../../../db/connect-file.ts'
+import { isRefusedBySqlite, sqliteCode } from '../../../db/sqlite-errors.ts'
 import type { NewRow } from './row-writer.ts'
 
 export type WorkerSettings = {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sqlitePath, type DatabasePlace } from '../database-place.ts'
+import { sqlitePath, type DatabasePlace } from '../../../db/database-place.ts'
 import type { RowWriter, StorageReport } from './row-writer.ts'
 import { createSqliteRowWriter } from './sqlite-row-writer.ts'
 
@@ -11,7 +11,7 @@ export async function openRowWriter(place: DatabasePlace, report: StorageReport)
   if (place.databaseUrl === null) return createSqliteRowWriter({ path: sqlitePath(place), report })
   // What speaks to PostgreSQL takes longer to load than the rest altogether.
   const [{ connectPostgres }, { openPostgresRowWriter }] = await Promise.all([
-    import('../open-postgres.ts'),
+    import('../../../db/open-postgres.ts'),
     import('./postgres-row-writer.ts'),
   ])
   const db = connectPostgres(place.databaseUrl, writerLimits)

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import type { Database } from '../db/database.ts'
-import { isPostgres } from '../db/is-postgres.ts'
-import type { Tables } from '../db/tables.ts'
-import { dayMs } from './usage/usage-columns.ts'
+import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import type { Tables } from '../../db/tables.ts'
+import { dayMs } from '../usage/usage-columns.ts'
 
 /** Deleting so many takes a few milliseconds, for which everyone else who writes has to wait. */
 const rowsAtOnce = 100

@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { LedgerTable } from '../tables/billing.ts'
+import type { LedgerTable } from '../../../db/tables/billing.ts'
 
 export type NewRow = Omit<Insertable<LedgerTable>, 'sequence'>
 

@@ -1,7 +1,7 @@
-import type { CacheReport, Usage } from '../core/generation.ts'
-import type { RequestId } from '../core/ids.ts'
-import type { ApiKeyPrincipal } from '../core/principal.ts'
-import type { Charge } from './prices/price.ts'
+import type { CacheReport, Usage } from '../../core/generation.ts'
+import type { RequestId } from '../../core/ids.ts'
+import type { ApiKeyPrincipal } from '../../core/principal.ts'
+import type { Charge } from '../prices/price.ts'
 
 /** How a request came in. */
 export type RequestOrigin = {

@@ -7,8 +7,8 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createTurns } from '../../lib/turns.ts'
-import { syncFolder } from '../../lib/write-file-durably.ts'
+import { createTurns } from '../../../lib/turns.ts'
+import { syncFolder } from '../../../lib/write-file-durably.ts'
 import type { NewRow } from './row-writer.ts'
 import { readLines, toLine } from './spool-lines.ts'
 

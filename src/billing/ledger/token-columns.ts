@@ -1,5 +1,5 @@
-import type { Usage } from '../core/generation.ts'
-import type { TokenColumns } from '../db/tables/billing.ts'
+import type { Usage } from '../../core/generation.ts'
+import type { TokenColumns } from '../../db/tables/billing.ts'
 
 export const tokenColumns = [
   'input_uncached',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../core/ids.ts'
-import type { Database } from '../db/database.ts'
+import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
 import type { LedgerLine } from './read-ledger.ts'
 
 export type LedgerFilter = {

@@ -1,7 +1,7 @@
-import { messageOf } from '../../lib/message-of.ts'
-import type { Database } from '../database.ts'
-import { isPostgres } from '../is-postgres.ts'
-import { isRefusedBySqlite } from '../sqlite-errors.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import type { Database } from '../../../db/database.ts'
+import { isPostgres } from '../../../db/is-postgres.ts'
+import { isRefusedBySqlite } from '../../../db/sqlite-errors.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'
 import type { NewRow, RowWriter } from './row-writer.ts'
 

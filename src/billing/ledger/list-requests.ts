@@ -1,5 +1,5 @@
-import type { ApiKeyId, OrganizationId, ProjectId } from '../core/ids.ts'
-import type { Database } from '../db/database.ts'
+import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
 import type { LedgerLine } from './read-ledger.ts'
 
 export type RequestFilter = {

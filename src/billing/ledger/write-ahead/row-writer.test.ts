@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
-import { ledgerRow } from '../../../test/harness/ledger-row.ts'
-import { openDatabase } from '../open-database.ts'
+import { onEachDatabase } from '../../../../test/harness/databases.ts'
+import { ledgerRow } from '../../../../test/harness/ledger-row.ts'
+import { openDatabase } from '../../../db/open-database.ts'
 import { RowFault } from './gather-writes.ts'
 import { openRowWriter } from './open-row-writer.ts'
 

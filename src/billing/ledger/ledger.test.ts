@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import type { Database } from '../db/database.ts'
-import { openSqlite } from '../db/open-sqlite.ts'
-import { createDirectRowWriter } from '../db/rows/insert-rows.ts'
+import type { Database } from '../../db/database.ts'
+import { openSqlite } from '../../db/open-sqlite.ts'
+import { createDirectRowWriter } from './write-ahead/insert-rows.ts'
 import { createLedger } from './ledger.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 

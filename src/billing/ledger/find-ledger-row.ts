@@ -1,6 +1,6 @@
-import type { CacheReport, Usage } from '../core/generation.ts'
-import type { RequestId } from '../core/ids.ts'
-import type { Database } from '../db/database.ts'
+import type { CacheReport, Usage } from '../../core/generation.ts'
+import type { RequestId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
 import { fromTokenColumns } from './token-columns.ts'
 
 export type LedgerRow = {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../lib/clock.ts'
+import { systemClock, type Clock } from '../../../lib/clock.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'
 import { startRowWorker, type RowWorker } from './row-worker.ts'
 import type { RowWriter, StorageReport } from './row-writer.ts'

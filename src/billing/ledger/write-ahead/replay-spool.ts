@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts'
+import type { Database } from '../../../db/database.ts'
 import { RowFault } from './gather-writes.ts'
 import { insertRows } from './insert-rows.ts'
 import type { NewRow, StorageReport } from './row-writer.ts'

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { OrganizationId } from '../core/ids.ts'
-import type { Database } from '../db/database.ts'
-import type { LedgerTable } from '../db/tables/billing.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
+import type { LedgerTable } from '../../db/tables/billing.ts'
 
 export type LedgerLine = Selectable<LedgerTable>
 

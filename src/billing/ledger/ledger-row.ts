@@ -1,5 +1,5 @@
-import type { CacheReport } from '../core/generation.ts'
-import type { LedgerTable } from '../db/tables/billing.ts'
+import type { CacheReport } from '../../core/generation.ts'
+import type { LedgerTable } from '../../db/tables/billing.ts'
 import type { LedgerEntry, RequestOrigin } from './ledger-entry.ts'
 import { tokenColumns, toTokenColumns } from './token-columns.ts'
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { RowFault } from './gather-writes.ts'
 import type { NewRow } from './row-writer.ts'
 import type { WorkerAnswer, WorkerRequest, WorkerSettings } from './sqlite-row-worker.ts'
