@@ -5,6 +5,7 @@
 //     logprobs.ts [--seconds N] [--rounds N] [--at-once N] [--threads N] [--gpu KIND] [--greedy]
 //                 [--weights FILE]
 
+import { runAlone } from '../src/core/run-alone.ts'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -156,7 +157,7 @@ async function answer(engine: LlamaEngine, top: number | null): Promise<number> 
   let firstMs: number | null = null
   let firstTokens = 0
   let reported = 0
-  for await (const event of engine.generate(request, new AbortController().signal)) {
+  for await (const event of runAlone(engine, request, new AbortController().signal)) {
     if (event.type === 'delta') {
       firstTokens = firstMs === null ? event.tokens : firstTokens
       firstMs ??= performance.now()

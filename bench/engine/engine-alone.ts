@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { engineRequest, withSeed } from '../../test/harness/requests.ts'
@@ -54,7 +55,7 @@ async function answer(engine: LlamaEngine, { system, question, tokens }: Ask): P
   })
   const startMs = performance.now()
   let firstMs: number | null = null
-  for await (const event of engine.generate(request, new AbortController().signal)) {
+  for await (const event of runAlone(engine, request, new AbortController().signal)) {
     if (event.type === 'delta') firstMs ??= performance.now()
     if (event.type !== 'finish') continue
     const { inputUncached, inputCacheRead, inputCacheWrite, output } = event.usage

@@ -1,6 +1,7 @@
 // What guessing ahead gains where an answer repeats itself, and what it costs where it does not:
 // the engine with speculation and without, asked in turn. README.md says how.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,7 +122,7 @@ async function measure(engine: LlamaEngine, sampling: EngineRequest['sampling'])
   return { wallMs: (performance.now() - fromMs) / tokens, processorMs: (processorMs(engine) - spentMs) / tokens }
 }
 
-async function readToEnd(events: AsyncGenerator<GenerationEvent>): Promise<void> {
+async function readToEnd(events: AsyncIterable<GenerationEvent>): Promise<void> {
   for await (const event of events) {
     if (event.type !== 'finish' || event.usage.output === answerTokens) continue
     throw new Error(`An answer has ${event.usage.output} tokens instead of ${answerTokens}.`)
@@ -141,5 +142,5 @@ function ask(engine: LlamaEngine, sampling: EngineRequest['sampling'], stream: n
     outputTokensMax: answerTokens,
     sampling,
   })
-  return engine.generate(request, new AbortController().signal)
+  return runAlone(engine, request, new AbortController().signal)
 }

@@ -28,8 +28,7 @@ import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
 import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
-import { withAdmission } from '../../src/scheduling/admission.ts'
-import { countUses } from '../../src/scheduling/count-uses.ts'
+import { SlotQueue } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createTestManagement } from '../../test/harness/management.ts'
 import { paceVariable } from './mock/read-pace.ts'
@@ -55,8 +54,10 @@ const limits = await openLimits({
   requestsPerKeyMax: null,
 })
 const billing = await openBilling({ accounts, rows, config, log })
-const { llama, engine } = await startScriptedEngine(config)
-const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine })))
+const { engine, queue } = await startScriptedEngine(config)
+const catalog = createCatalog(
+  modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine, queue })),
+)
 const { metrics, tracing } = await openTelemetry(config, catalog, log)
 const app = createApp({
   deliveries: billing.deliveries,
@@ -87,7 +88,7 @@ process.on('message', ({ kind }: OdysseyQuestion) => {
   else void countLedgerRows().then((count) => process.send?.(count))
 })
 process.on('disconnect', () => process.exit(0))
-process.send?.({ address, key, enginePid: llama.pid ?? 0 } satisfies OdysseyStart)
+process.send?.({ address, key, enginePid: engine.pid ?? 0 } satisfies OdysseyStart)
 
 function readUse(): TargetUse {
   const { user, system } = process.cpuUsage()
@@ -169,12 +170,13 @@ async function startScriptedEngine({ childEnvironment, engine: settings, server 
     onOutput: (line) => console.error(line),
   })
   await ready.promise
-  const admitted = withAdmission(started, {
+  const slotQueue = new SlotQueue({
     waitingMax: server.waitingRequestsMax,
     waitingBytesMax: server.waitingBytesMax,
     waitMsMax: server.queueSecondsMax * 1_000,
     clock: systemClock,
     random: Math.random,
+    slots: () => started.status().slots ?? 1,
   })
-  return { llama: started, engine: countUses(admitted) }
+  return { engine: started, queue: slotQueue }
 }

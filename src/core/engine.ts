@@ -1,49 +1,53 @@
 import type { Feature } from './feature.ts'
 import type { EngineRequest, GenerationEvent } from './generation.ts'
 
-/**
- * Decides when an engine may compute a request, and follows what it makes of it.
- *
- * An engine that is given one prepares the request at once, and refuses it if it
- * must; but it computes nothing before its turn has come.
- */
-export type Turn = {
-  /**
-   * Called when the prompt is prepared and fits. Resolves when the request may have a slot, and rejects
-   * with what its stream is to throw. An engine that had to prepare it again asks again and hears the same.
-   */
-  begin(inputTokens: number): Promise<TurnTerms | void>
-  /**
-   * Asked before a short prompt is prepared: whether it may have a slot at once if it turns out to have no more
-   * tokens than these. Null where it has to be prepared and counted first; else `counted` or `begin` follows.
-   */
-  beginUncounted?(inputTokensMax: number): TurnTerms | null
-  /** A prompt that has begun uncounted has so many tokens. */
-  counted?(inputTokens: number): void
-  /** Called with each event as soon as it is made, which may be long before anybody reads it. */
-  made(event: GenerationEvent): void
-}
-
-/** On what terms a request may begin. */
-export type TurnTerms = {
-  /** Where it is less than the request asked for, the answer ends with `length` when it is reached. */
-  readonly outputTokensMax: number
-}
-
 /** Anything that can answer a generation request: a llama.cpp child, a remote replica, a pool of engines. */
 export interface Engine {
   /**
-   * Generates until the model ends, a limit is met or `signal` fires.
+   * Begins to make a request's prompt into tokens, and computes nothing of it.
    *
-   * An abort stops the engine within one decode step; the stream then throws
-   * a GenerationAborted with the final counts. Without a turn the engine
-   * begins as soon as it has a slot.
+   * What comes of it is either run and read to its end, or cancelled. When `signal` fires the engine stops within
+   * one decode step; the stream then throws a GenerationAborted with the final counts.
    */
-  generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncIterable<GenerationEvent>
-  /** The exact length of the prompt that `generate` would compute. */
-  countTokens(request: EngineRequest, signal: AbortSignal): Promise<number>
+  prepare(request: EngineRequest, signal: AbortSignal): Prepared
   status(): EngineStatus
   close(): Promise<void>
+}
+
+/** A request on its way to an answer. */
+export interface Prepared {
+  /** More tokens than its prompt can be expected to have, known at once; null where it has to be counted. */
+  readonly tokensMax: number | null
+  /** The exact length of the prompt. Rejects with what the request is refused with. */
+  readonly tokens: Promise<number>
+  /**
+   * Generates until the model ends, a limit is met or the signal fires. It may be called before `tokens` has resolved,
+   * and is called once, but for the case that `RunTerms` names.
+   */
+  run(terms: RunTerms): AsyncIterableIterator<GenerationEvent>
+  /** It will not be run, or no longer be read. A second call changes nothing. */
+  cancel(): void
+}
+
+export type RunTerms = {
+  /** Where it is less than the request asked for, the answer ends with `length` when it is reached. */
+  readonly outputTokensMax: number
+  /**
+   * For a prompt that is not counted yet: one that has more tokens is not computed. The stream then throws a
+   * PromptLongerThanExpected, and the request may be run once more, on terms that are made for its length.
+   */
+  readonly inputTokensMax?: number
+  /** Called with each event as soon as it is made, which may be long before anybody reads it. */
+  onEvent?(event: GenerationEvent): void
+}
+
+/** A prompt that was run before it was counted has more tokens than its terms allow. */
+export class PromptLongerThanExpected extends Error {
+  override readonly name = 'PromptLongerThanExpected'
+
+  constructor() {
+    super('The prompt is longer than was expected of it.')
+  }
 }
 
 export type EngineStatus = {

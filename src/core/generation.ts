@@ -36,7 +36,10 @@ export type GenerationRequest = {
 export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMax' | 'choiceCount'> & {
   readonly thinking: Thinking
   readonly outputTokensMax: number
-  /** The served model's own limit on prompt and answer together; an engine's smaller one wins. */
+  /**
+   * The served model's own limit on prompt and answer together; an engine's smaller one wins.
+   * Infinity for a prompt that is only counted, however long it is, and never run.
+   */
   readonly windowTokensMax: number
   readonly tenant: Tenant
   /** By which an operator finds it. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { queueEngine } from '../../test/harness/queued-engine.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,8 +42,8 @@ async function start(context: TestContext) {
   await access.refresh()
   const tracker = createRequestTracker()
   const settings = { thinking: 'off', outputTokensMax: 10 } as const
-  const engine = new FakeEngine()
-  const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine })))
+  const { engine, queue } = queueEngine(new FakeEngine())
+  const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue })))
   const app = fastify()
   app.get('/readyz', readinessRoute({ inference: { catalog, ledger: createLedger(rows) }, access, tracker }))
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

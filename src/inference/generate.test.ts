@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { createTestLimiter } from '../../test/harness/limiter.ts'
+import { queueEngine } from '../../test/harness/queued-engine.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { generationRequest } from '../../test/harness/requests.ts'
 import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
@@ -31,9 +32,9 @@ function partsFor(
   script: readonly FakeStep[],
   append = async (entry: LedgerEntry) => void written.push(entry),
 ): InferenceParts {
-  const engine = new FakeEngine({ script: () => script })
+  const { engine, queue } = queueEngine(new FakeEngine({ script: () => script }))
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
-  const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine })))
+  const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue })))
   const prices = createPriceBook([])
   const clock = createManualClock()
   const { limiter } = createTestLimiter({ clock, requestsPerKeyMax: 1 })
@@ -87,9 +88,11 @@ test('an engine that stops without a word is a failure', async () => {
 test('a failed start throws while there can still be a status, and is in the ledger', async () => {
   const parts = partsFor([])
   const tooLong = new ApiError({ code: 'context-exceeded', inputTokens: 9, windowTokens: 8 }, 'too long')
-  parts.catalog.find('clarke-1.0').engine.generate = () => ({
-    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(tooLong) }),
-  })
+  parts.catalog.find('clarke-1.0').engine.prepare = () => {
+    const tokens = Promise.reject(tooLong)
+    tokens.catch(() => {})
+    return { tokensMax: null, tokens, run: () => assert.fail('It does not fit.'), cancel() {} }
+  }
   await assert.rejects(generate(parts, asked, never), /too long/)
   assert.deepEqual(outcomes(), [['failed', 'context-exceeded', 0, 0]])
 })

@@ -19,7 +19,7 @@ import type { CatalogEntry } from '../models/catalog.ts'
  */
 export function resolveRequest(
   request: GenerationRequest,
-  { model, engine }: CatalogEntry,
+  { model, engine }: Pick<CatalogEntry, 'model' | 'engine'>,
 ): Omit<EngineRequest, 'tenant' | 'requestId'> {
   const { features } = engine.status()
   const messages = features.has('images') ? request.messages : withoutToolImages(request.messages)

@@ -3,26 +3,17 @@ import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import { ApiError } from '../core/error.ts'
-import {
-  addAnswer,
-  inputTokens,
-  zeroUsage,
-  type CacheReport,
-  type GenerationEvent,
-  type Usage,
-} from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Used } from '../limits/open-admission.ts'
 import type { Asked } from './asked.ts'
+import { Meter } from './meter.ts'
 
 export type SettlementParts = { readonly ledger: Ledger; readonly prices: PriceBook; readonly clock: Clock }
 
 export type Settlement = {
   /** The price at admission; null where there is none. */
   readonly price: PriceInForce | null
-  count(event: GenerationEvent): void
-  /** Takes the engine's own final counts where they are ahead of what was delivered. */
-  correct(usage: Usage): void
+  readonly meter: Meter
   /** Writes the one ledger row; a second call changes nothing. */
   close(outcome: LedgerEntry['outcome'], reason: string | null): Promise<void>
 }
@@ -36,12 +27,11 @@ export function createSettlement(
   const admittedAtMs = clock.nowMs()
   const startedMs = clock.monotonicMs()
   const price = prices.find(principal.organizationId, request.model, admittedAtMs)
-  const meter = createMeter(() => clock.monotonicMs() - startedMs)
+  const meter = new Meter(request.choiceCount, () => clock.monotonicMs() - startedMs)
   let isClosed = false
   return {
     price,
-    count: (event) => meter.count(event),
-    correct: (final) => meter.correct(final),
+    meter,
     async close(outcome, reason) {
       if (isClosed) return
       isClosed = true
@@ -73,36 +63,5 @@ export function createSettlement(
         settled({ usage: entry.usage, costMicros: entry.charge?.costMicros ?? 0, atMs: entry.atMs })
       }
     },
-  }
-}
-
-/** Follows the events of a request's answers. */
-function createMeter(elapsedMs: () => number) {
-  /** Of the answers that have finished, and of the one under way. */
-  let finished: Usage = zeroUsage
-  let current: Usage = zeroUsage
-  let cache: CacheReport | null = null
-  let firstEventMs: number | null = null
-  let firstTokenMs: number | null = null
-  return {
-    count(event: GenerationEvent): void {
-      firstEventMs ??= elapsedMs()
-      if (event.type === 'start') {
-        current = event.usage
-        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
-        cache ??= event.cache ?? null
-      }
-      if (event.type === 'delta') {
-        firstTokenMs ??= elapsedMs()
-        current = { ...current, output: current.output + event.tokens }
-      }
-      if (event.type !== 'finish') return
-      finished = addAnswer(finished, event.usage)
-      current = zeroUsage
-    },
-    correct(final: Usage): void {
-      if (final.output >= current.output && inputTokens(final) > 0) current = final
-    },
-    read: () => ({ usage: addAnswer(finished, current), cache, firstEventMs, firstTokenMs }),
   }
 }

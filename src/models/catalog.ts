@@ -1,8 +1,17 @@
-import type { Engine } from '../core/engine.ts'
+import type { Engine, EngineStatus } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
 import { modelIdsByStrength, type ModelId, type ServedModel } from '../core/model.ts'
+import type { SlotQueue } from '../scheduling/slot-queue.ts'
 
-export type CatalogEntry = { readonly model: ServedModel; readonly engine: Engine }
+/** An engine, and the queue for its slots, which several models may share. */
+export type Lane = { readonly engine: Engine; readonly queue: SlotQueue }
+
+/** How an engine stands. Who waits for its slots stands in the queue and not in the engine. */
+export function statusOf({ engine, queue }: Lane): EngineStatus {
+  return { ...engine.status(), running: queue.running, waiting: queue.waiting }
+}
+
+export type CatalogEntry = Lane & { readonly model: ServedModel }
 
 /** The models on offer, the default one first, each with the engine that answers for it. */
 export interface Catalog {
@@ -18,17 +27,17 @@ export interface Catalog {
 /** A catalog whose models can be given to other engines while requests come in. */
 export type SwitchableCatalog = Catalog & {
   /** From now on this engine answers for the model; what the old one has begun it finishes. */
-  switchEngine(id: ModelId, engine: Engine): void
+  switchEngine(id: ModelId, lane: Lane): void
 }
 
 export function createCatalog(entries: readonly CatalogEntry[]): SwitchableCatalog {
-  const engines = new Map(entries.map(({ model, engine }) => [model.id, engine]))
-  const describe = ({ model, engine: first }: CatalogEntry): CatalogEntry => {
-    const engine = engines.get(model.id) ?? first
+  const lanes = new Map<ModelId, Lane>(entries.map((entry) => [entry.model.id, entry]))
+  const describe = ({ model, ...first }: CatalogEntry): CatalogEntry => {
+    const { engine, queue } = lanes.get(model.id) ?? first
     const { windowTokens } = engine.status()
-    if (windowTokens === null || windowTokens >= model.windowTokens) return { model, engine }
+    if (windowTokens === null || windowTokens >= model.windowTokens) return { model, engine, queue }
     const outputTokensMax = Math.min(model.outputTokensMax, windowTokens)
-    return { model: { ...model, windowTokens, outputTokensMax }, engine }
+    return { model: { ...model, windowTokens, outputTokensMax }, engine, queue }
   }
   return {
     find(id) {
@@ -40,8 +49,8 @@ export function createCatalog(entries: readonly CatalogEntry[]): SwitchableCatal
       )
     },
     list: () => entries.map(describe),
-    switchEngine(id, engine) {
-      engines.set(id, engine)
+    switchEngine(id, lane) {
+      lanes.set(id, lane)
     },
   }
 }

@@ -4,7 +4,7 @@ import { createManualClock, type ManualClock } from '../../test/harness/manual-c
 import { engineRequest } from '../../test/harness/requests.ts'
 import { ApiError } from '../core/error.ts'
 import { GenerationAborted, zeroUsage, type Usage } from '../core/generation.ts'
-import type { Place } from './place.ts'
+import type { Ticket } from './ticket.ts'
 import { SlotQueue, type SlotQueueOptions } from './slot-queue.ts'
 
 let clock: ManualClock
@@ -25,44 +25,44 @@ const requestOf = (key: string, text = 'x', organizationId = 'org') =>
   })
 
 /** A request that is prepared at once. */
-function enter(queue: SlotQueue, key: string, { inputTokens = 10, text = 'x', organizationId = 'org' } = {}): Place {
-  const place = queue.enter(requestOf(key, text, organizationId))
-  void queue.begin(place, inputTokens).catch(() => {})
-  return place
+function enter(queue: SlotQueue, key: string, { inputTokens = 10, text = 'x', organizationId = 'org' } = {}): Ticket {
+  const ticket = queue.enqueue(requestOf(key, text, organizationId))
+  void queue.slot(ticket, inputTokens).catch(() => {})
+  return ticket
 }
 
 const usageOf = (inputUncached: number, output = 0): Usage => ({ ...zeroUsage, inputUncached, output })
 const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
-const statesOf = (places: readonly Place[]) => places.map(({ state }) => state)
-const idOf = (place: Place) => place.requestId
+const statesOf = (tickets: readonly Ticket[]) => tickets.map(({ state }) => state)
+const idOf = (ticket: Ticket) => ticket.requestId
 
 test('so many run as there are slots, and the next one begins when one has finished, read or not', () => {
   const queue = createQueue()
-  const places = ['a', 'b', 'c'].map((key) => enter(queue, key))
-  assert.deepEqual(statesOf(places), ['running', 'running', 'waiting'])
+  const tickets = ['a', 'b', 'c'].map((key) => enter(queue, key))
+  assert.deepEqual(statesOf(tickets), ['running', 'running', 'waiting'])
   assert.deepEqual([queue.running, queue.waiting], [2, 1])
-  queue.count(places[0]!, { type: 'finish', reason: { kind: 'end' }, usage: usageOf(10, 3) })
-  assert.deepEqual(statesOf(places), ['gone', 'running', 'running'])
-  queue.leave(places[0]!)
+  queue.finish(tickets[0]!, 3)
+  assert.deepEqual(statesOf(tickets), ['gone', 'running', 'running'])
+  queue.leave(tickets[0]!)
   assert.deepEqual([queue.running, queue.waiting], [2, 0])
 })
 
 test('a request that is being prepared takes no slot', () => {
   const queue = createQueue({ slots: () => 1 })
-  const slow = queue.enter(requestOf('slow'))
+  const slow = queue.enqueue(requestOf('slow'))
   assert.equal(enter(queue, 'fast').state, 'running')
-  void queue.begin(slow, 10)
+  void queue.slot(slow, 10)
   assert.equal(slow.state, 'waiting')
 })
 
 test('asked again, it gives the same answer', async () => {
   const queue = createQueue({ slots: () => 1 })
   const [first, second] = [enter(queue, 'a'), enter(queue, 'b')]
-  const again = queue.begin(second, 10)
+  const again = queue.slot(second, 10)
   assert.equal(queue.status().upcoming.length, 1)
   queue.leave(first)
   await again
-  await queue.begin(second, 10)
+  await queue.slot(second, 10)
 })
 
 test('a flood displaces its own newest requests and keeps nobody else out', async () => {
@@ -71,7 +71,7 @@ test('a flood displaces its own newest requests and keeps nobody else out', asyn
   assert.throws(() => enter(queue, 'flood'), isOverloaded)
   const quiet = enter(queue, 'quiet')
   assert.deepEqual(statesOf(flood), ['running', 'running', 'waiting', 'waiting', 'waiting', 'gone'])
-  await assert.rejects(queue.begin(flood[5]!, 10), isOverloaded)
+  await assert.rejects(queue.slot(flood[5]!, 10), isOverloaded)
   const [other] = [enter(queue, 'other', { organizationId: 'org_other' }), enter(queue, 'more')]
   assert.deepEqual(statesOf([...flood.slice(2), quiet, other]), [
     'waiting',
@@ -105,7 +105,7 @@ test('a request that waited too long is refused before it is begun; one that run
   clock.advance(200_000)
   const inTime = enter(queue, 'c')
   clock.advance(100_000)
-  await assert.rejects(queue.begin(late, 10), isOverloaded)
+  await assert.rejects(queue.slot(late, 10), isOverloaded)
   assert.deepEqual(statesOf([first, late, inTime]), ['running', 'gone', 'waiting'])
   queue.leave(first)
   assert.equal(inTime.state, 'running')
@@ -115,20 +115,20 @@ test('a request that waited too long is refused before it is begun; one that run
 
 test('the further answers to a request that is begun may take their time', () => {
   const queue = createQueue({ slots: () => 1, waitMsMax: 1_000 })
-  const answers = ['a', 'a', 'a'].map((key) => queue.enter(requestOf(key)))
-  for (const answer of answers) void queue.begin(answer, 10)
+  const answers = ['a', 'a', 'a'].map((key) => queue.enqueue(requestOf(key)))
+  for (const answer of answers) void queue.slot(answer, 10)
   clock.advance(5_000)
   assert.deepEqual(statesOf(answers), ['running', 'waiting', 'waiting'])
 })
 
-test('whoever leaves while waiting leaves no trace, neither room nor place nor charge', async () => {
+test('whoever leaves while waiting leaves no trace, neither room nor ticket nor charge', async () => {
   const queue = createQueue({ slots: () => 1, waitingMax: 2 })
   const running = enter(queue, 'a')
   for (let round = 0; round < 100; round++) {
-    const [prepared, preparing] = [enter(queue, 'b'), queue.enter(requestOf('c'))]
+    const [prepared, preparing] = [enter(queue, 'b'), queue.enqueue(requestOf('c'))]
     queue.refuse(prepared, new GenerationAborted(zeroUsage))
     queue.refuse(preparing, new GenerationAborted(zeroUsage))
-    await assert.rejects(queue.begin(preparing, 10), GenerationAborted)
+    await assert.rejects(queue.slot(preparing, 10), GenerationAborted)
   }
   assert.deepEqual([queue.running, queue.waiting, queue.status().oldestWaitMs], [1, 0, 0])
   const [later, first] = [enter(queue, 'a'), enter(queue, 'b')]
@@ -143,9 +143,9 @@ test('one that was stopped before anything was computed is charged nothing, and 
   const next = () => queue.status().upcoming.map(({ requestId }) => requestId)
   const stopped = enter(queue, 'a', { inputTokens: 5_000 })
   queue.leave(blocking)
-  queue.settle(stopped, zeroUsage)
+  queue.charge(stopped, zeroUsage)
   assert.equal(stopped.charged, 0)
-  queue.count(stopped, { type: 'start', usage: { ...zeroUsage, inputCacheRead: 5_000 } })
+  queue.charge(stopped, { ...zeroUsage, inputCacheRead: 5_000 })
   assert.equal(stopped.charged, 500)
   enter(queue, 'a', { inputTokens: 1 })
   enter(queue, 'b', { inputTokens: 1 })
@@ -156,7 +156,7 @@ test('who waits is listed with position, size and time, in the order in which th
   const queue = createQueue({ slots: () => 1 })
   let running = enter(queue, 'a')
   const waiting = ['a', 'a', 'b', 'c', 'a', 'b'].map((key) => enter(queue, key))
-  const preparing = queue.enter(requestOf('d'))
+  const preparing = queue.enqueue(requestOf('d'))
   clock.advance(1_500)
   const { upcoming, ...rest } = queue.status()
   assert.deepEqual(rest, { slots: 1, running: 1, waiting: 7, oldestWaitMs: 1_500 })
@@ -185,7 +185,7 @@ test('those who are refused are told to come back as fast as the queue moves', (
   let running = enter(queue, 'a')
   const retryAfter = () => {
     try {
-      queue.enter(requestOf('a'))
+      queue.enqueue(requestOf('a'))
     } catch (error) {
       if (error instanceof ApiError && error.reason.code === 'overloaded') return error.reason.retryAfterMs
     }
@@ -218,9 +218,9 @@ const quietSize: Size = { input: 100, output: 200 }
 function longestQuietWaitMs(flood: Size | null): number {
   clock = createManualClock()
   const queue = createQueue({ waitingMax: 64 })
-  const sizeOf = ({ requestId }: Place) => (requestId === 'req_flood' ? (flood ?? quietSize) : quietSize)
-  let waiting: Place[] = []
-  let running: { readonly place: Place; readonly endMs: number }[] = []
+  const sizeOf = ({ requestId }: Ticket) => (requestId === 'req_flood' ? (flood ?? quietSize) : quietSize)
+  let waiting: Ticket[] = []
+  let running: { readonly ticket: Ticket; readonly endMs: number }[] = []
   let longestMs = 0
   const ask = (key: string, { input }: Size) => {
     try {
@@ -230,9 +230,9 @@ function longestQuietWaitMs(flood: Size | null): number {
     }
   }
   const begin = () => {
-    for (const place of waiting.filter(({ state }) => state === 'running')) {
-      if (place.requestId !== 'req_flood') longestMs = Math.max(longestMs, place.startedMs - place.arrivedMs)
-      running.push({ place, endMs: place.startedMs + durationOf(sizeOf(place)) })
+    for (const ticket of waiting.filter(({ state }) => state === 'running')) {
+      if (ticket.requestId !== 'req_flood') longestMs = Math.max(longestMs, ticket.startedMs - ticket.arrivedMs)
+      running.push({ ticket, endMs: ticket.startedMs + durationOf(sizeOf(ticket)) })
     }
     waiting = waiting.filter(({ state }) => state === 'waiting')
   }
@@ -241,13 +241,13 @@ function longestQuietWaitMs(flood: Size | null): number {
     if (flood !== null && ms % 36 === 0) ask('flood', flood)
     if (ms % 200 === 0) ask(`quiet${(ms / 200) % 9}`, quietSize)
     begin()
-    for (const { place, endMs } of running) {
-      const { input, output } = sizeOf(place)
+    for (const { ticket, endMs } of running) {
+      const { input, output } = sizeOf(ticket)
       const usage = usageOf(input, Math.max(0, output - Math.ceil(endMs - ms)))
-      if (ms < endMs) queue.settle(place, usage)
-      else queue.count(place, { type: 'finish', reason: { kind: 'end' }, usage })
+      queue.charge(ticket, usage)
+      if (ms >= endMs) queue.finish(ticket, usage.output)
     }
-    running = running.filter(({ place }) => place.state === 'running')
+    running = running.filter(({ ticket }) => ticket.state === 'running')
     clock.advance(1)
   }
   return longestMs

@@ -8,12 +8,12 @@
 // What has not begun takes up room, by number and by bytes, and there is only so much.
 
 import { ApiError } from '../core/error.ts'
-import { zeroUsage, type EngineRequest, type GenerationEvent, type Tenant } from '../core/generation.ts'
+import { zeroUsage, type EngineRequest, type Tenant, type Usage } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { makeRoom, type Room } from './make-room.ts'
 import { MovingMean } from './moving-mean.ts'
-import { describePlace, type Place, type WaitingRequest } from './place.ts'
+import { describeTicket, type Ticket, type WaitingRequest } from './ticket.ts'
 import { requestBytes } from './request-bytes.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { outputCost, serviceCost } from './service-cost.ts'
@@ -47,9 +47,9 @@ const upcomingMax = 200
 
 export class SlotQueue {
   readonly #options: SlotQueueOptions
-  readonly #order = new FairQueue<Place>()
+  readonly #order = new FairQueue<Ticket>()
   /** All that have no slot yet, in the order of their arrival. */
-  readonly #waiting = new Set<Place>()
+  readonly #waiting = new Set<Ticket>()
   readonly #shares = new SlotShares()
   readonly #runMs = new MovingMean()
   readonly #outputTokens = new MovingMean()
@@ -73,67 +73,70 @@ export class SlotQueue {
     return this.#running < slots() && this.#shares.mayBegin(tenant, slots(), clock.monotonicMs())
   }
 
-  /** Makes a place for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */
-  enter(request: EngineRequest): Place {
-    const place = this.#createPlace(request)
+  /** Makes room for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */
+  enqueue(request: EngineRequest): Ticket {
+    const ticket = this.#createTicket(request)
     const room = this.#room()
-    const displaced = makeRoom([...this.#waiting], place, room)
+    const displaced = makeRoom([...this.#waiting], ticket, room)
     if (displaced === null) throw this.#refusal(this.#waiting.size < room.requests ? 'memory' : 'full')
     for (const other of displaced) this.refuse(other, this.#refusal('full'))
-    this.#waiting.add(place)
+    this.#waiting.add(ticket)
     const { clock, waitMsMax } = this.#options
-    place.cancelDeadline = clock.after(waitMsMax, () => this.refuse(place, this.#refusal('late')))
-    return place
+    ticket.cancelDeadline = clock.after(waitMsMax, () => this.refuse(ticket, this.#refusal('late')))
+    return ticket
   }
 
-  /** The request is prepared. Resolves when it may have a slot; asked again it gives the same answer. */
-  begin(place: Place, inputTokens: number): Promise<void> {
-    if (place.state === 'preparing') {
-      place.state = 'waiting'
-      place.inputTokens = inputTokens
-      this.#order.push(place)
+  /** The request's prompt is counted. Resolves when it may have a slot; asked again it gives the same answer. */
+  slot(ticket: Ticket, inputTokens: number): Promise<void> {
+    if (ticket.state === 'preparing') {
+      ticket.state = 'waiting'
+      ticket.inputTokens = inputTokens
+      this.#order.push(ticket)
       this.#fill()
     }
-    return place.decision.promise
+    return ticket.decision.promise
   }
 
-  /** Charges for an event, and frees the slot at the last one. */
-  count(place: Place, event: GenerationEvent): void {
-    if (event.type === 'start' || event.type === 'finish') this.settle(place, event.usage)
-    if (event.type === 'delta') this.settle(place, { ...place.usage, output: place.usage.output + event.tokens })
-    if (event.type !== 'finish') return
-    if (place.state === 'running') this.#outputTokens.add(event.usage.output)
-    this.leave(place)
+  /** Waits for something else that a request needs before it may have a slot, unless the request has to leave before. */
+  async whileQueued<Result>(ticket: Ticket, needed: Promise<Result>): Promise<Result> {
+    // Before a slot was asked for, nothing but a refusal is decided.
+    await Promise.race([needed, ticket.decision.promise])
+    return needed
   }
 
   /** Charges for what was used altogether instead of what was charged so far. */
-  settle(place: Place, usage: Place['usage']): void {
-    if (place.state !== 'running') return
-    place.usage = usage
+  charge(ticket: Ticket, usage: Usage): void {
+    if (ticket.state !== 'running') return
     const cost = serviceCost(usage)
-    this.#order.charge(place.tenant, cost - place.charged)
-    place.charged = cost
+    this.#order.charge(ticket.tenant, cost - ticket.charged)
+    ticket.charged = cost
+  }
+
+  /** The answer is complete, though nobody may have read it yet: its slot is free. */
+  finish(ticket: Ticket, outputTokens: number): void {
+    if (ticket.state === 'running') this.#outputTokens.add(outputTokens)
+    this.leave(ticket)
   }
 
   /** Takes back a request that has no slot yet. */
-  refuse(place: Place, reason: Error): void {
-    if (place.state === 'running' || place.state === 'gone') return
-    place.decision.reject(reason)
-    this.leave(place)
+  refuse(ticket: Ticket, reason: Error): void {
+    if (ticket.state === 'running' || ticket.state === 'gone') return
+    ticket.decision.reject(reason)
+    this.leave(ticket)
   }
 
   /** The request is over, however it ended; its slot or its room is free. A second call changes nothing. */
-  leave(place: Place): void {
-    const { state } = place
+  leave(ticket: Ticket): void {
+    const { state } = ticket
     if (state === 'gone') return
-    place.state = 'gone'
-    place.cancelDeadline()
-    this.#waiting.delete(place)
-    if (state === 'waiting') this.#order.remove(place)
+    ticket.state = 'gone'
+    ticket.cancelDeadline()
+    this.#waiting.delete(ticket)
+    if (state === 'waiting') this.#order.remove(ticket)
     if (state !== 'running') return
-    this.#order.end(place.tenant)
-    this.#shares.end(place.tenant, this.#options.clock.monotonicMs())
-    this.#runMs.add(this.#options.clock.monotonicMs() - place.startedMs)
+    this.#order.end(ticket.tenant)
+    this.#shares.end(ticket.tenant, this.#options.clock.monotonicMs())
+    this.#runMs.add(this.#options.clock.monotonicMs() - ticket.startedMs)
     this.#running -= 1
     this.#fill()
   }
@@ -146,12 +149,12 @@ export class SlotQueue {
       running: this.#running,
       waiting: this.#waiting.size,
       oldestWaitMs: oldest === undefined ? 0 : Math.round(nowMs - oldest.arrivedMs),
-      upcoming: this.#upcoming().map((place) => describePlace(place, nowMs)),
+      upcoming: this.#upcoming().map((ticket) => describeTicket(ticket, nowMs)),
     }
   }
 
   /** What is still being prepared comes last: nobody knows yet how long it is. */
-  #upcoming(): Place[] {
+  #upcoming(): Ticket[] {
     const ordered = this.#order.upcoming(upcomingMax, ({ inputTokens, outputTokensMax }) => {
       const outputTokens = Math.min(outputTokensMax, this.#outputTokens.value ?? 0)
       return (inputTokens ?? 0) + outputCost(outputTokens)
@@ -162,26 +165,26 @@ export class SlotQueue {
 
   #fill(): void {
     for (;;) {
-      const place = this.#order.take((tenant) => this.mayBegin(tenant))
-      if (place === null) return
-      this.#start(place)
+      const ticket = this.#order.take((tenant) => this.mayBegin(tenant))
+      if (ticket === null) return
+      this.#start(ticket)
     }
   }
 
-  #start(place: Place): void {
+  #start(ticket: Ticket): void {
     // With one answer to a request the whole request is begun, and its other answers may take their time.
-    for (const other of this.#waiting) if (other.requestId === place.requestId) other.cancelDeadline()
-    this.#waiting.delete(place)
-    place.state = 'running'
-    place.startedMs = this.#options.clock.monotonicMs()
+    for (const other of this.#waiting) if (other.requestId === ticket.requestId) other.cancelDeadline()
+    this.#waiting.delete(ticket)
+    ticket.state = 'running'
+    ticket.startedMs = this.#options.clock.monotonicMs()
     this.#running += 1
-    this.#shares.begin(place.tenant, place.startedMs)
+    this.#shares.begin(ticket.tenant, ticket.startedMs)
     // The whole prompt, until the engine has told how much of it was there already.
-    this.settle(place, { ...zeroUsage, inputUncached: place.inputTokens ?? 0 })
-    place.decision.resolve()
+    this.charge(ticket, { ...zeroUsage, inputUncached: ticket.inputTokens ?? 0 })
+    ticket.decision.resolve()
   }
 
-  #createPlace({ requestId, tenant, model, outputTokensMax, ...request }: EngineRequest): Place {
+  #createTicket({ requestId, tenant, model, outputTokensMax, ...request }: EngineRequest): Ticket {
     const decision = Promise.withResolvers<void>()
     // It may come before anybody asks for it.
     decision.promise.catch(() => {})
@@ -196,7 +199,6 @@ export class SlotQueue {
       state: 'preparing',
       inputTokens: null,
       startedMs: 0,
-      usage: zeroUsage,
       charged: 0,
       cancelDeadline() {},
     }

@@ -9,7 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { Entrance } from '../limits/entrance.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Protocol } from '../protocols/protocol.ts'
-import { withAdmission } from '../scheduling/admission.ts'
+import { SlotQueue } from '../scheduling/slot-queue.ts'
 
 export type Rehearsed = { readonly chatCompletions: Protocol; readonly messages: Protocol }
 
@@ -59,12 +59,12 @@ const body = {
 /** What a request passes on its way, with nothing behind it. */
 function setStage(): InferenceParts {
   const clock = systemClock
-  const queue = { waitingMax: 1, waitingBytesMax: Infinity, waitMsMax: 60_000 }
-  const scripted = new FakeEngine({ features: new Set(['tools']) })
-  const engine = withAdmission(scripted, { ...queue, clock, random: Math.random })
+  const engine = new FakeEngine({ features: new Set(['tools']) })
+  const bounds = { waitingMax: 1, waitingBytesMax: Infinity, waitMsMax: 60_000 }
+  const queue = new SlotQueue({ ...bounds, clock, random: Math.random, slots: () => 1 })
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
   return {
-    catalog: createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))),
+    catalog: createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))),
     ledger: { append: () => Promise.resolve(), requireWritable: () => {} },
     prices: createPriceBook([]),
     limiter: unlimited,

@@ -119,7 +119,10 @@ function takeFolders(config: Config): () => void {
 
 function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
   return createCatalog(
-    modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine: pool.of(id).engine })),
+    modelIds.map((id) => {
+      const { engine, queue } = pool.of(id)
+      return { model: describeServedModel(id, config.models[id]), engine, queue }
+    }),
   )
 }
 

@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { collect } from '../../src/core/collect.ts'
@@ -25,7 +26,7 @@ describe('the reproducible lane', () => {
       const text = `Question ${seed}. ${'Some more words to read. '.repeat(seed * 40)}`
       const messages = [{ role: 'user', content: [{ kind: 'text', text }] }] as const
       const request = engineRequest({ messages, sampling: withSeed(seed), thinking: { kind: 'on', tokensMax: null } })
-      return (await collect(engine.generate(request, new AbortController().signal))).blocks
+      return (await collect(runAlone(engine, request, new AbortController().signal))).blocks
     }
     const seeds = Array.from({ length: 16 }, (_, seed) => seed)
     const alone: unknown[] = []

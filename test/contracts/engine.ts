@@ -1,3 +1,5 @@
+import { runAlone } from '../../src/core/run-alone.ts'
+import { countTokens } from '../../src/core/count-tokens.ts'
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { checkStream } from '../../src/core/check-stream.ts'
@@ -19,11 +21,11 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
     after(() => engine.close())
 
     const run = (changes: Partial<EngineRequest> = {}): Promise<Generation> =>
-      collect(checkStream(engine.generate(engineRequest(changes), never)))
+      collect(checkStream(runAlone(engine, engineRequest(changes), never)))
     const idle = () => until(() => engine.status().running === 0, 'The engine still generates.')
 
     it('answers with a stream that keeps the grammar and counts every token', async () => {
-      const events = await Array.fromAsync(checkStream(engine.generate(engineRequest(), never)))
+      const events = await Array.fromAsync(checkStream(runAlone(engine, engineRequest(), never)))
       const delivered = events.reduce((sum, event) => sum + (event.type === 'delta' ? event.tokens : 0), 0)
       const finish = events.at(-1)
       assert.equal(finish?.type, 'finish')
@@ -33,7 +35,7 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
 
     it('counts a prompt as its generation does', async () => {
       const request = engineRequest()
-      const counted = await engine.countTokens(request, never)
+      const counted = await countTokens(engine, request, never)
       const { usage } = await run()
       assert.equal(usage.inputUncached + usage.inputCacheRead + usage.inputCacheWrite, counted)
     })
@@ -82,7 +84,7 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
       let delivered = 0
       await assert.rejects(
         async () => {
-          for await (const event of engine.generate(engineRequest(), controller.signal)) {
+          for await (const event of runAlone(engine, engineRequest(), controller.signal)) {
             if (event.type === 'delta') delivered += event.tokens
             if (delivered > 0) controller.abort()
           }
@@ -93,88 +95,54 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
     })
 
     it('refuses to begin when it is aborted already', async () => {
-      await assert.rejects(collect(engine.generate(engineRequest(), AbortSignal.abort())), GenerationAborted)
+      await assert.rejects(collect(runAlone(engine, engineRequest(), AbortSignal.abort())), GenerationAborted)
     })
 
     it('stops when its reader leaves', async () => {
-      for await (const event of engine.generate(engineRequest(), never)) if (event.type === 'delta') break
+      for await (const event of runAlone(engine, engineRequest(), never)) if (event.type === 'delta') break
       await idle()
     })
 
-    it('prepares at once, computes nothing before its turn, and tells of events that nobody reads', async () => {
+    it('prepares at once, computes nothing before it is run, and tells of events that nobody reads', async () => {
       const request = engineRequest({ sampling: withSeed(3) })
-      const prepared = Promise.withResolvers<number>()
-      const turn = Promise.withResolvers<void>()
       const made: GenerationEvent[] = []
-      const stream = engine.generate(request, never, {
-        begin(inputTokens) {
-          prepared.resolve(inputTokens)
-          return turn.promise
-        },
-        made: (event) => made.push(event),
-      })
-      const events = stream[Symbol.asyncIterator]()
-      const first = events.next()
-      assert.equal(await prepared.promise, await engine.countTokens(request, never))
+      const prepared = engine.prepare(request, never)
+      assert.equal(await prepared.tokens, await countTokens(engine, request, never))
       // Others do not wait for it.
       await run()
       assert.deepEqual([made, engine.status().running], [[], 0])
-      turn.resolve()
-      assert.equal((await first).value?.type, 'start')
-      const rest = await Array.fromAsync({ [Symbol.asyncIterator]: () => events })
+      const events = prepared.run({ outputTokensMax: 1_000, onEvent: (event) => made.push(event) })
+      assert.equal((await events.next()).value?.type, 'start')
+      const rest = await Array.fromAsync(events)
       assert.deepEqual(made.slice(1), rest)
     })
 
-    it('begins a short prompt before it is counted where it may, and says then how long it is', async () => {
-      const counted: number[] = []
-      const most: number[] = []
-      const { usage, reason } = await collect(
-        engine.generate(engineRequest(), never, {
-          begin: () => assert.fail('It was to begin at once.'),
-          beginUncounted(inputTokensMax) {
-            most.push(inputTokensMax)
-            return { outputTokensMax: 2 }
-          },
-          counted: (tokens) => counted.push(tokens),
-          made() {},
-        }),
-      )
-      assert.deepEqual(counted, [inputTokens(usage)])
-      assert.ok(most.length === 1 && most[0]! >= inputTokens(usage), `${most[0]}`)
+    it('runs a short prompt before it is counted, and says then how long it is', async () => {
+      const prepared = engine.prepare(engineRequest(), never)
+      const { tokensMax: inputTokensMax } = prepared
+      assert.ok(inputTokensMax !== null)
+      const { usage, reason } = await collect(prepared.run({ outputTokensMax: 2, inputTokensMax }))
+      assert.equal(await prepared.tokens, inputTokens(usage))
+      assert.ok(inputTokensMax >= inputTokens(usage), `${inputTokensMax}`)
       assert.deepEqual([usage.output, reason.kind], [2, 'length'])
     })
 
-    it('waits for its turn where it may not begin uncounted', async () => {
-      const begun: number[] = []
-      const { usage } = await collect(
-        engine.generate(engineRequest(), never, {
-          begin: (tokens) => Promise.resolve(void begun.push(tokens)),
-          beginUncounted: () => null,
-          counted: () => assert.fail('It was counted before it began.'),
-          made() {},
-        }),
-      )
-      assert.deepEqual(begun, [inputTokens(usage)])
-    })
-
-    it('throws what its turn was refused with, and goes on with others', async () => {
-      const refusal = new Error('Not today.')
-      const turn = { begin: () => Promise.reject(refusal), made: () => assert.fail('Something was made.') }
-      await assert.rejects(collect(engine.generate(engineRequest(), never, turn)), refusal)
+    it('forgets what is cancelled before it is run, and goes on with others', async () => {
+      const prepared = engine.prepare(engineRequest(), never)
+      await prepared.tokens
+      prepared.cancel()
+      prepared.cancel()
+      await assert.rejects(collect(prepared.run({ outputTokensMax: 10 })), GenerationAborted)
       await run()
     })
 
-    it('stops waiting for its turn when it is aborted', async () => {
+    it('stops waiting to be run when it is aborted', async () => {
       const controller = new AbortController()
-      const turn = {
-        begin() {
-          controller.abort()
-          return new Promise<never>(() => {})
-        },
-        made: () => assert.fail('Something was made.'),
-      }
+      const prepared = engine.prepare(engineRequest(), controller.signal)
+      await prepared.tokens
+      controller.abort()
       await assert.rejects(
-        collect(engine.generate(engineRequest(), controller.signal, turn)),
+        collect(prepared.run({ outputTokensMax: 10, onEvent: () => assert.fail('Something was made.') })),
         (error) => error instanceof GenerationAborted && inputTokens(error.usage) === 0,
       )
       await run()

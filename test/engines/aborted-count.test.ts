@@ -1,3 +1,4 @@
+import { countTokens } from '../../src/core/count-tokens.ts'
 import { ok, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import { GenerationAborted } from '../../src/core/generation.ts'
@@ -10,16 +11,16 @@ test('a count that nobody waits for any longer ends at once', async (t) => {
   t.after(() => engine.close())
   const never = new AbortController().signal
   const long = engineRequest({ messages: [user('Some words, and a number like 12.5; a line\n'.repeat(40_000))] })
-  await engine.countTokens(engineRequest(), never)
+  await countTokens(engine, engineRequest(), never)
   const startedMs = performance.now()
-  await engine.countTokens(long, never)
+  await countTokens(engine, long, never)
   const wholeMs = performance.now() - startedMs
   const controller = new AbortController()
-  const counted = engine.countTokens(long, controller.signal)
+  const counted = countTokens(engine, long, controller.signal)
   const leaving = setTimeout(() => controller.abort(), wholeMs / 4)
   await rejects(counted, GenerationAborted)
   clearTimeout(leaving)
   // Nothing of the count is left behind.
-  ok((await engine.countTokens(engineRequest(), never)) > 0)
+  ok((await countTokens(engine, engineRequest(), never)) > 0)
   ok(engine.status().waiting === 0)
 })

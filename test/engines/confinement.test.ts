@@ -1,5 +1,6 @@
 // An engine's child that was taken over reaches its weights and its folders, and nothing else.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
@@ -169,7 +170,7 @@ test("a child's scratch folder is its own and goes with it, however it ends", { 
 
 test('an engine that must be confined loads and answers', { skip: !isLinux }, async () => {
   const engine = openLlama({}, { confinement: 'require' })
-  const { reason } = await collect(engine.generate(engineRequest(), never))
+  const { reason } = await collect(runAlone(engine, engineRequest(), never))
   equal(reason.kind, 'end')
   await engine.close()
 })
@@ -197,7 +198,7 @@ suite('where the system has no Landlock and no filters', { skip: !isLinux }, () 
 test('an engine whose confinement is off says that nothing is in force', async () => {
   let report: ConfinementReport | null = null
   const engine = openLlama({}, { confinement: 'off', onConfined: (said) => (report = said) })
-  const { reason } = await collect(engine.generate(engineRequest(), never))
+  const { reason } = await collect(runAlone(engine, engineRequest(), never))
   equal(reason.kind, 'end')
   await engine.close()
   deepEqual((report as ConfinementReport | null)?.inForce, [])

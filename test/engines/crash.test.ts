@@ -1,3 +1,5 @@
+import { runAlone } from '../../src/core/run-alone.ts'
+import { countTokens } from '../../src/core/count-tokens.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { collect } from '../../src/core/collect.ts'
@@ -19,7 +21,7 @@ after(() => engine.close())
 const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(8_000) }] }] })
 
 test('a killed child fails what it had begun, takes up again what it had not, and is restarted', async () => {
-  const attempts = Array.from({ length: 4 }, () => collect(engine.generate(slow, never)))
+  const attempts = Array.from({ length: 4 }, () => collect(runAlone(engine, slow, never)))
   const settled = Promise.allSettled(attempts)
   await until(
     () => engine.status().running === 2 && engine.status().waiting === 2,
@@ -34,14 +36,14 @@ test('a killed child fails what it had begun, takes up again what it had not, an
   assert.equal(failures.length, 2)
   assert.ok(failures.every((error) => error instanceof ApiError && error.code === 'engine-failed'))
   assert.notEqual(engine.pid, pid)
-  const { reason } = await collect(engine.generate(engineRequest(), never))
+  const { reason } = await collect(runAlone(engine, engineRequest(), never))
   assert.equal(reason.kind, 'end')
 })
 
 test('a prompt that does not fit is refused with the exact numbers', async () => {
   const request = engineRequest({ windowTokensMax: 40 })
-  const count = await engine.countTokens(request, never)
-  const limit = (windowTokensMax: number) => collect(engine.generate({ ...request, windowTokensMax }, never))
+  const count = await countTokens(engine, request, never)
+  const limit = (windowTokensMax: number) => collect(runAlone(engine, { ...request, windowTokensMax }, never))
   await assert.rejects(limit(count), (error) => {
     assert.ok(error instanceof ApiError)
     assert.deepEqual(error.reason, { code: 'context-exceeded', inputTokens: count, windowTokens: count })
@@ -54,7 +56,7 @@ test('a prompt that does not fit is refused with the exact numbers', async () =>
 test('weights that cannot be loaded leave the engine down, and requests are told at once', async () => {
   const broken = openLlama({ weightsPath: import.meta.filename })
   const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
-  await assert.rejects(collect(broken.generate(engineRequest(), never)), isOverloaded)
+  await assert.rejects(collect(runAlone(broken, engineRequest(), never)), isOverloaded)
   assert.notEqual(broken.status().state, 'ready')
   await broken.close()
   assert.equal(broken.status().state, 'closed')

@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -156,7 +157,7 @@ async function ask(engine: LlamaEngine, asked: string | EngineRequest['messages'
   })
   let cache: CacheReport | undefined
   let said = ''
-  for await (const event of engine.generate(request, never)) {
+  for await (const event of runAlone(engine, request, never)) {
     if (event.type === 'start') ({ cache } = event)
     if (event.type === 'delta') said += event.text
     if (event.type === 'finish') return { usage: event.usage, cache, text: said }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { makePlaceholder, placeholderTemplate } from '../../scripts/placeholder/make-placeholder.ts'
 import { collect } from '../../src/core/collect.ts'
+import { PromptLongerThanExpected } from '../../src/core/engine.ts'
 import { inputTokens, type Tool } from '../../src/core/generation.ts'
 import { mostPromptTokens } from '../../src/engines/llama/most-prompt-tokens.ts'
 import { openLlama } from '../harness/open-llama.ts'
@@ -22,20 +23,13 @@ test('a template that adds more than could be expected has its prompts counted b
   const engine = openLlama({ weightsPath })
   try {
     const request = engineRequest()
-    const told: string[] = []
-    const { usage } = await collect(
-      engine.generate(request, never, {
-        begin: (tokens) => Promise.resolve(void told.push(`begin ${tokens}`)),
-        beginUncounted(inputTokensMax) {
-          told.push(`at most ${inputTokensMax}`)
-          return { outputTokensMax: 1 }
-        },
-        counted: () => assert.fail('It has begun uncounted.'),
-        made() {},
-      }),
-    )
-    assert.deepEqual(told, [`at most ${mostPromptTokens(request)}`, `begin ${inputTokens(usage)}`])
-    assert.ok(usage.output > 1, 'The terms of a head start held without it.')
+    const prepared = engine.prepare(request, never)
+    assert.equal(prepared.tokensMax, mostPromptTokens(request))
+    const early = prepared.run({ outputTokensMax: 1, inputTokensMax: prepared.tokensMax ?? 0 })
+    await assert.rejects(early.next(), PromptLongerThanExpected)
+    const { usage } = await collect(prepared.run({ outputTokensMax: 100 }))
+    assert.equal(await prepared.tokens, inputTokens(usage))
+    assert.ok(usage.output > 1, 'The terms of a run before it was counted held after it.')
   } finally {
     await engine.close()
   }

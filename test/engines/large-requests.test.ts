@@ -1,5 +1,7 @@
 // A request that was decoded elsewhere is large: it goes to the child in parts.
 
+import { runAlone } from '../../src/core/run-alone.ts'
+import { countTokens } from '../../src/core/count-tokens.ts'
 import { equal, ok, rejects } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GenerationAborted, type EngineRequest } from '../../src/core/generation.ts'
@@ -21,8 +23,8 @@ const large = (changes: Partial<EngineRequest>) => engineRequest({ bytes: 1_000_
 
 test('in parts it is the same prompt', async () => {
   for (const messages of [[user(longText)], Array.from({ length: 3_000 }, (_, index) => user(`word ${index}`))]) {
-    const whole = await engine.countTokens(engineRequest({ messages }), never)
-    equal(await engine.countTokens(large({ messages }), never), whole)
+    const whole = await countTokens(engine, engineRequest({ messages }), never)
+    equal(await countTokens(engine, large({ messages }), never), whole)
   }
 })
 
@@ -31,7 +33,7 @@ test('it is answered like any other', async () => {
   for (const bytes of [undefined, 1_000_000]) {
     const request = engineRequest({ outputTokensMax: 8, sampling: withSeed(7), ...(bytes !== undefined && { bytes }) })
     let text = ''
-    for await (const event of engine.generate(request, never)) if (event.type === 'delta') text += event.text
+    for await (const event of runAlone(engine, request, never)) if (event.type === 'delta') text += event.text
     texts.push(text)
   }
   ok(texts[0] !== '')
@@ -40,17 +42,17 @@ test('it is answered like any other', async () => {
 
 test('one that is aborted while it is sent ends at once, and leaves nothing behind', async () => {
   const controller = new AbortController()
-  const counted = engine.countTokens(large({ messages: [user(longText.repeat(4))] }), controller.signal)
+  const counted = countTokens(engine, large({ messages: [user(longText.repeat(4))] }), controller.signal)
   // It is being sent: its first part is on its way.
   await new Promise((resolve) => setImmediate(resolve))
   controller.abort()
   await rejects(counted, GenerationAborted)
-  ok((await engine.countTokens(large({}), never)) > 0)
+  ok((await countTokens(engine, large({}), never)) > 0)
   equal(engine.status().waiting, 0)
 })
 
 test('those beside it are not kept waiting for its parts', async () => {
-  const counted = engine.countTokens(large({ messages: [user(longText)] }), never)
-  const [small, whole] = await Promise.all([engine.countTokens(engineRequest(), never), counted])
+  const counted = countTokens(engine, large({ messages: [user(longText)] }), never)
+  const [small, whole] = await Promise.all([countTokens(engine, engineRequest(), never), counted])
   ok(small < whole)
 })

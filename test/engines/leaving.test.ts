@@ -1,5 +1,6 @@
 // A client that leaves costs nobody else anything, whatever the engine is doing at that moment.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { test } from 'node:test'
@@ -18,12 +19,15 @@ test('an engine that is slow to confirm an abort is not killed, and other answer
   const engine = openLlama()
   t.after(() => engine.close())
   const never = new AbortController().signal
-  await collect(engine.generate(engineRequest(), never))
+  await collect(runAlone(engine, engineRequest(), never))
   const { pid } = engine
   ok(pid !== null)
-  const other = collect(engine.generate(engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 200 }), never))
+  const other = collect(runAlone(engine, engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 200 }), never))
   const leaving = new AbortController()
-  const left = rejects(collect(engine.generate(engineRequest(longPrompt(1, 4_000)), leaving.signal)), GenerationAborted)
+  const left = rejects(
+    collect(runAlone(engine, engineRequest(longPrompt(1, 4_000)), leaving.signal)),
+    GenerationAborted,
+  )
   await until(() => engine.status().running > 0, 'Nothing is under way.', 60_000)
   // As long as a step of large weights takes on a slow machine.
   process.kill(pid, 'SIGSTOP')

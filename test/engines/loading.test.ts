@@ -1,5 +1,6 @@
 // Weights are looked at before they are loaded, and loading comes to an end in every case.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { equal, match, notEqual, ok } from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,7 +68,7 @@ test('an engine that dies over its weights again and again is down, and is not s
   await until(() => engine.status().state === 'down', 'The engine is not down.', 120_000)
   ok(reasons.length <= 3, `${reasons.length} tries`)
   match(engine.reason ?? '', /The engine ended: exit code 3/)
-  const failure = await collect(engine.generate(engineRequest(), never)).catch((error: unknown) => error)
+  const failure = await collect(runAlone(engine, engineRequest(), never)).catch((error: unknown) => error)
   match(String(failure), /ApiError/)
   await engine.close()
 })

@@ -1,5 +1,7 @@
 // Texts that are long or strange are made into tokens beside the engine, which none of them holds up or ends.
 
+import { runAlone } from '../../src/core/run-alone.ts'
+import { countTokens } from '../../src/core/count-tokens.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,32 +34,32 @@ const isCode = (code: string) => (error: unknown) => error instanceof ApiError &
 
 test('a text that ends the process it is prepared in ends neither the engine nor an answer', async () => {
   const { pid } = engine
-  const running = collect(engine.generate(engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 60 }), never))
-  const counted = engine.countTokens(asking('One of many words. '.repeat(200_000)), never)
+  const running = collect(runAlone(engine, engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 60 }), never))
+  const counted = countTokens(engine, asking('One of many words. '.repeat(200_000)), never)
   await until(() => engine.textPid !== null, 'No process for texts is started.')
   const told = rejects(counted, isCode('engine-failed'))
-  await engine.countTokens(asking('A short one.', 'key_other'), never)
+  await countTokens(engine, asking('A short one.', 'key_other'), never)
   const first = engine.textPid
   ok(first !== null)
   process.kill(first, 'SIGKILL')
   await told
   ok((await running).usage.output > 0)
-  ok((await engine.countTokens(asking('Hello.'), never)) > 0)
+  ok((await countTokens(engine, asking('Hello.'), never)) > 0)
   ok(engine.textPid !== null && engine.textPid !== first)
   if (pid !== null) equal(engine.pid, pid)
 })
 
 test('a prompt that was prepared beside the engine is the one that is counted', async () => {
   const request: EngineRequest = { ...asking('Some words to read on. '.repeat(500)), outputTokensMax: 4 }
-  const count = await engine.countTokens(request, never)
-  const { usage } = await collect(engine.generate(request, never))
+  const count = await countTokens(engine, request, never)
+  const { usage } = await collect(runAlone(engine, request, never))
   equal(usage.inputUncached + usage.inputCacheRead + usage.inputCacheWrite, count)
 })
 
 test('a text that cannot fit by its size alone is refused before any of it is made into tokens', async () => {
   const before = engine.textPid
   const text = 'a'.repeat(4_000_000)
-  await rejects(collect(engine.generate(asking(text), never)), (error) => {
+  await rejects(collect(runAlone(engine, asking(text), never)), (error) => {
     ok(error instanceof ApiError && error.reason.code === 'context-exceeded')
     ok(error.reason.inputTokens >= 4_096 && error.reason.inputTokens <= text.length)
     return true
@@ -69,10 +71,10 @@ test('a key that has many long texts counted does not keep another key waiting f
   const long = 'One of many words. '.repeat(20_000)
   const over: string[] = []
   const counts = Array.from({ length: 8 }, async (_, index) => {
-    await engine.countTokens(asking(`${index} ${long}`, 'key_busy'), never)
+    await countTokens(engine, asking(`${index} ${long}`, 'key_busy'), never)
     over.push('busy')
   })
-  await engine.countTokens(asking('Just this.', 'key_quiet'), never)
+  await countTokens(engine, asking('Just this.', 'key_quiet'), never)
   over.push('quiet')
   await Promise.all(counts)
   ok(over.indexOf('quiet') <= 2, over.join(' '))
@@ -81,10 +83,10 @@ test('a key that has many long texts counted does not keep another key waiting f
 test('a count that its client has left frees its turn at once', async () => {
   const leaving = new AbortController()
   const left = rejects(
-    engine.countTokens(asking('One of many words. '.repeat(400_000)), leaving.signal),
+    countTokens(engine, asking('One of many words. '.repeat(400_000)), leaving.signal),
     GenerationAborted,
   )
-  const next = engine.countTokens(asking('Next.'), never)
+  const next = countTokens(engine, asking('Next.'), never)
   leaving.abort()
   await left
   ok((await next) > 0)
@@ -129,7 +131,7 @@ function vocabularyFile(pre: string): Buffer {
 test('texts of several keys are prepared at the same time', async () => {
   const counts = await Promise.all(
     Array.from({ length: 6 }, (_, index) =>
-      engine.countTokens(asking('Some words. '.repeat(3_000), `key_${index}`), never),
+      countTokens(engine, asking('Some words. '.repeat(3_000), `key_${index}`), never),
     ),
   )
   deepEqual(new Set(counts).size, 1)

@@ -1,9 +1,10 @@
+import { countTokens } from '../../src/core/count-tokens.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { EngineRequest, Message, Thinking, Usage } from '../../src/core/generation.ts'
 import { loadNative } from '../../src/engines/llama/child/native.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { generateSeveral } from '../../src/inference/several-answers.ts'
+import { queueEngine } from '../harness/queued-engine.ts'
 import { engineFields } from '../campaigns/conversation-bodies.ts'
 import { createRandom } from '../campaigns/random.ts'
 import { randomConversation } from '../campaigns/random-conversations.ts'
@@ -89,7 +90,7 @@ test('an answer is the same whether its prompt was held, held in part, or not', 
 
 describe('a breakpoint', () => {
   const marked = (text: string) => ({ kind: 'text', text, cacheBreakpoint: { lifetime: '5m' } }) as const
-  const count = (messages: EngineRequest['messages']) => engine.countTokens(engineRequest({ messages }), never)
+  const count = (messages: EngineRequest['messages']) => countTokens(engine, engineRequest({ messages }), never)
   const ask = (messages: readonly Message[]) => askEngine(engine, { messages, ...tenant('org_marks') })
 
   test('is written once and then read', async () => {
@@ -134,8 +135,8 @@ test('several answers to one request read what the first has computed', async (t
   const own = openLlama({ slots: 1 })
   t.after(() => own.close())
   const request = engineRequest({ ...longPrompt(1), sampling: withSeed(1, 0), outputTokensMax: 12 })
-  const counted = await own.countTokens(request, never)
-  const events = await Array.fromAsync(generateSeveral(own, request, 3, never))
+  const counted = await countTokens(own, request, never)
+  const events = await Array.fromAsync(queueEngine(own).generateSeveral(request, 3, never))
   const starts = events.flatMap((event) => (event.type === 'start' ? [inputsOf(event.usage)] : []))
   deepEqual(starts, [
     [counted, 0, 0],
@@ -149,7 +150,7 @@ test('a count is the sum of what is computed, written and read, whatever is aske
   const sums = { read: 0, written: 0 }
   for (let number = 0; number < 20; number += 1) {
     const fields = { ...engineFields(randomConversation(createRandom(11, number), thoughts)), outputTokensMax: 2 }
-    const counted = await engine.countTokens(engineRequest(fields), never)
+    const counted = await countTokens(engine, engineRequest(fields), never)
     const { input, usage } = await askEngine(engine, { ...fields, ...tenant('org_counts') })
     equal(input, counted, `conversation ${number}`)
     const again = await askEngine(engine, { ...fields, ...tenant('org_counts') })

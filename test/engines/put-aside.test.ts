@@ -1,5 +1,6 @@
 // Prompts that have left their slots, and one whose computing was broken off.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { GenerationAborted, inputTokens } from '../../src/core/generation.ts'
@@ -43,7 +44,8 @@ test('what has left its slot is gone where no memory is granted', async (t) => {
 
 test('a prompt that begins like one that is under way is copied from it', async (t) => {
   const engine = open(t, { slots: 2, cacheBytesMax: 0 })
-  const underWay = engine.generate(
+  const underWay = runAlone(
+    engine,
     engineRequest({ ...longPrompt(1), outputTokensMax: 4_000, outputTokensMin: 4_000 }),
     never,
   )
@@ -62,7 +64,7 @@ test('a prompt whose computing was broken off goes on from there', async (t) => 
   const asked = { ...longPrompt(1, 3_000), outputTokensMax: 30 }
   const controller = new AbortController()
   const abort = async () => {
-    for await (const _ of engine.generate(engineRequest(asked), controller.signal)) controller.abort()
+    for await (const _ of runAlone(engine, engineRequest(asked), controller.signal)) controller.abort()
   }
   await rejects(abort(), (error) => error instanceof GenerationAborted && inputTokens(error.usage) > 3_000)
   const second = await askEngine(engine, asked)

@@ -1,15 +1,15 @@
 // Prompts that begin alike and are asked for together.
 
+import { countTokens } from '../../src/core/count-tokens.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Usage } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { generateSeveral } from '../../src/inference/several-answers.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { withAdmission } from '../../src/scheduling/admission.ts'
+import { runAlone } from '../../src/core/run-alone.ts'
 import { askEngine, longPrompt, longText, tenant, user } from '../harness/ask-engine.ts'
 import { openLlama, placeholderPath } from '../harness/open-llama.ts'
+import { queueEngine } from '../harness/queued-engine.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
@@ -30,11 +30,10 @@ for (const [name, weightsPath] of [
 ] as const) {
   suite(name, () => {
     test('computes the prompt of four answers once', async (t) => {
-      const limits = { waitingMax: 64, waitingBytesMax: 2 ** 26, waitMsMax: 300_000 }
-      const engine = withAdmission(open(t, { weightsPath }), { ...limits, clock: systemClock, random: Math.random })
+      const engine = open(t, { weightsPath })
       const request = engineRequest({ ...longPrompt(1, 1_000), sampling: withSeed(1), outputTokensMax: 12 })
-      const counted = await engine.countTokens(request, never)
-      const events = await Array.fromAsync(generateSeveral(engine, request, 4, never))
+      const counted = await countTokens(engine, request, never)
+      const events = await Array.fromAsync(queueEngine(engine).generateSeveral(request, 4, never))
       const usages = events.flatMap((event) => (event.type === 'start' ? [event.usage] : []))
       const [first, ...others] = usages.map(computed)
       equal(first, counted)
@@ -69,7 +68,7 @@ for (const [name, weightsPath] of [
       const engine = open(t, { weightsPath, batchTokens: 32 })
       const controller = new AbortController()
       const request = engineRequest({ ...longPrompt(1, 3_000), outputTokensMax: 4 })
-      const first = engine.generate(request, controller.signal)[Symbol.asyncIterator]()
+      const first = runAlone(engine, request, controller.signal)
       await first.next()
       const second = askEngine(engine, longPrompt(1, 3_000))
       controller.abort()

@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { after, before, describe, test } from 'node:test'
@@ -184,7 +185,7 @@ for (const [name, weightsPath] of Object.entries(weights)) {
       }
       for (const afterEvents of [40, 57, 61]) {
         const controller = new AbortController()
-        const events = on.generate(engineRequest({ sampling: greedy, ...asked }), controller.signal)
+        const events = runAlone(on, engineRequest({ sampling: greedy, ...asked }), controller.signal)
         let seen = 0
         try {
           for await (const _ of events) if (++seen === afterEvents) controller.abort()
@@ -226,7 +227,7 @@ async function openReady(settings: Parameters<typeof openLlama>[0]): Promise<Lla
 
 async function ask(engine: LlamaEngine, changes: Partial<EngineRequest> = {}): Promise<GenerationEvent[]> {
   const request = engineRequest({ sampling: greedy, ...changes })
-  return Array.fromAsync(checkStream(engine.generate(request, never)))
+  return Array.fromAsync(checkStream(runAlone(engine, request, never)))
 }
 
 function textOf(events: readonly GenerationEvent[]): string {

@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkStream } from '../../src/core/check-stream.ts'
@@ -37,7 +38,7 @@ before(async () => {
 after(() => engine.close())
 
 const run = (changes: Partial<EngineRequest>): Promise<Generation> =>
-  collect(checkStream(engine.generate(engineRequest(changes), never)))
+  collect(checkStream(runAlone(engine, engineRequest(changes), never)))
 
 function loadVocabulary() {
   return loadNative({

@@ -1,27 +1,26 @@
 // The queue in front of the real engine, which has two slots.
 
+import { countTokens } from '../../src/core/count-tokens.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { collect, type Generation } from '../../src/core/collect.ts'
 import { ApiError } from '../../src/core/error.ts'
 import { GenerationAborted, inputTokens, type EngineRequest } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { generateSeveral } from '../../src/inference/several-answers.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { withAdmission, type AdmittedEngine } from '../../src/scheduling/admission.ts'
-import type { WaitingRequest } from '../../src/scheduling/place.ts'
+import type { WorstCase } from '../../src/inference/worst-case.ts'
+import type { WaitingRequest } from '../../src/scheduling/ticket.ts'
 import { openLlama } from '../harness/open-llama.ts'
+import { queueEngine, type QueuedEngine } from '../harness/queued-engine.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
 const never = new AbortController().signal
 let llama: LlamaEngine
-let engine: AdmittedEngine
+let engine: QueuedEngine
 
 before(async () => {
   llama = openLlama({ windowTokensMax: 32_768 })
-  const limits = { waitingMax: 64, waitingBytesMax: 2 ** 26, waitMsMax: 300_000 }
-  engine = withAdmission(llama, { ...limits, clock: systemClock, random: Math.random })
+  engine = queueEngine(llama)
   await until(() => llama.status().state === 'ready', 'The engine does not start.')
 })
 after(() => engine.close())
@@ -49,7 +48,7 @@ async function occupy(): Promise<() => Promise<void>> {
   const controller = new AbortController()
   const runs = [1, 2].map(() => ask('key_long', 20_000, controller.signal))
   const settled = Promise.allSettled(runs)
-  await until(() => engine.status().running === 2, 'The slots are not taken.')
+  await until(() => engine.queue.running === 2, 'The slots are not taken.')
   return async () => {
     controller.abort()
     await settled
@@ -60,7 +59,7 @@ test('a prompt that does not fit is refused at once, with the exact numbers, whi
   const free = await occupy()
   const waiting = ask('key_waiting', 10)
   const request = requestOf('key_large', 40_000)
-  const inputTokensCounted = await engine.countTokens(request, never)
+  const inputTokensCounted = await countTokens(llama, request, never)
   await assert.rejects(collect(engine.generate(request, never)), (error) => {
     assert.ok(error instanceof ApiError)
     assert.deepEqual(error.reason, {
@@ -70,7 +69,7 @@ test('a prompt that does not fit is refused at once, with the exact numbers, whi
     })
     return true
   })
-  assert.deepEqual([engine.status().running, engine.status().waiting], [2, 1])
+  assert.deepEqual([engine.queue.running, engine.queue.waiting], [2, 1])
   await free()
   assert.equal((await waiting).reason.kind, 'end')
 })
@@ -82,8 +81,8 @@ test('a key that floods is passed by the others, and the list says so beforehand
   const runs = keys.map(async (key) => {
     for await (const event of engine.generate(requestOf(key, 300), never)) if (event.type === 'start') order.push(key)
   })
-  await until(() => engine.queue().upcoming.every(isPrepared), 'They are not prepared.')
-  const { waiting, upcoming } = engine.queue()
+  await until(() => engine.queue.status().upcoming.every(isPrepared), 'They are not prepared.')
+  const { waiting, upcoming } = engine.queue.status()
   const positionOf = (key: string) => upcoming.findIndex(({ apiKeyId }) => apiKeyId === key)
   assert.equal(waiting, keys.length)
   assert.ok(upcoming.every((request) => (request.inputTokens ?? 0) > 300))
@@ -93,7 +92,7 @@ test('a key that floods is passed by the others, and the list says so beforehand
     assert.ok(positionOf(key) <= 3, `${key} stands at ${positionOf(key)}`)
     assert.ok(order.indexOf(key) <= 4, order.join(' '))
   }
-  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+  assert.deepEqual([engine.queue.running, engine.queue.waiting], [0, 0])
 })
 
 test('whoever leaves while waiting is gone at once, was charged nothing and does not hold up the next', async () => {
@@ -101,10 +100,10 @@ test('whoever leaves while waiting is gone at once, was charged nothing and does
   const controller = new AbortController()
   const left = ask('key_left', 10, controller.signal)
   const stays = ask('key_stays', 10)
-  await until(() => engine.queue().upcoming.every(isPrepared), 'They are not prepared.')
+  await until(() => engine.queue.status().upcoming.every(isPrepared), 'They are not prepared.')
   controller.abort()
   assert.deepEqual(
-    engine.queue().upcoming.map(({ apiKeyId }) => apiKeyId),
+    engine.queue.status().upcoming.map(({ apiKeyId }) => apiKeyId),
     ['key_stays'],
   )
   await assert.rejects(left, (error) => error instanceof GenerationAborted && inputTokens(error.usage) === 0)
@@ -115,10 +114,10 @@ test('whoever leaves while waiting is gone at once, was charged nothing and does
 test('what waits outlives the crashes that others cause, and keeps its place', async () => {
   const long = Array.from({ length: 4 }, () => ask('key', 20_000))
   const failed = Promise.allSettled(long)
-  await until(() => engine.queue().upcoming.filter(isPrepared).length === 2, 'They are not under way.')
+  await until(() => engine.queue.status().upcoming.filter(isPrepared).length === 2, 'They are not under way.')
   const waiting = ask('key', 10)
   for (let left = 3; left > 0; left -= 2) {
-    await until(() => engine.queue().upcoming.filter(isPrepared).length === left, 'They are not prepared.')
+    await until(() => engine.queue.status().upcoming.filter(isPrepared).length === left, 'They are not prepared.')
     await until(() => llama.status().running === 2, 'None is begun.')
     const { pid } = llama
     assert.ok(pid !== null)
@@ -128,48 +127,50 @@ test('what waits outlives the crashes that others cause, and keeps its place', a
   assert.equal((await waiting).reason.kind, 'end')
   const outcomes = await failed
   assert.ok(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason instanceof ApiError))
-  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+  assert.deepEqual([engine.queue.running, engine.queue.waiting], [0, 0])
 })
 
 test('more answers to one request than there are slots come in order', async () => {
   const request = requestOf('key_several', 10, { sampling: withSeed(1) })
-  const events = await Array.fromAsync(generateSeveral(engine, request, 7, never))
+  const events = await Array.fromAsync(engine.generateSeveral(request, 7, never))
   assert.equal(events.filter(({ type }) => type === 'finish').length, 7)
-  assert.deepEqual([engine.status().running, engine.status().waiting], [0, 0])
+  assert.deepEqual([engine.queue.running, engine.queue.waiting], [0, 0])
 })
 
-test('a request enters the line only when its turn lets it, and no answer is longer than the turn allows', async () => {
-  const lets = Promise.withResolvers<{ outputTokensMax: number }>()
+test('a request waits for a slot only when its worst case is reserved, and no answer is longer than was granted', async () => {
+  const grants = Promise.withResolvers<number>()
   let counted: number | null = null
-  const turn = {
-    begin(tokens: number) {
+  const worstCase: WorstCase = {
+    reserve(tokens) {
       counted = tokens
-      return lets.promise
+      return grants.promise
     },
-    made() {},
+    reserveAtOnce: () => null,
+    counted() {},
   }
   const request = requestOf('key_limited', 20, { outputTokensMax: 50, outputTokensMin: 50 })
-  const answer = collect(engine.generate(request, never, turn))
-  await until(() => counted !== null, 'The turn was not asked.')
-  assert.equal(engine.queue().upcoming[0]?.inputTokens, null)
-  lets.resolve({ outputTokensMax: 7 })
+  const answer = collect(engine.generate(request, never, worstCase))
+  await until(() => counted !== null, 'Nothing was reserved.')
+  assert.equal(engine.queue.status().upcoming[0]?.inputTokens, null)
+  grants.resolve(7)
   const { usage, reason } = await answer
   assert.deepEqual([usage.output, reason, inputTokens(usage)], [7, { kind: 'length' }, counted])
 })
 
-test('whoever leaves while its turn is not decided is gone at once', async () => {
+test('whoever leaves while nothing is reserved is gone at once', async () => {
   const controller = new AbortController()
   let isAsked = false
-  const turn = {
-    begin() {
+  const worstCase: WorstCase = {
+    reserve() {
       isAsked = true
-      return new Promise<void>(() => {})
+      return new Promise(() => {})
     },
-    made() {},
+    reserveAtOnce: () => null,
+    counted() {},
   }
-  const left = collect(engine.generate(requestOf('key_left', 20), controller.signal, turn))
-  await until(() => isAsked, 'The turn was not asked.')
+  const left = collect(engine.generate(requestOf('key_left', 20), controller.signal, worstCase))
+  await until(() => isAsked, 'Nothing was reserved.')
   controller.abort()
   await assert.rejects(left, GenerationAborted)
-  assert.equal(engine.status().waiting, 0)
+  assert.equal(engine.queue.waiting, 0)
 })

@@ -1,3 +1,4 @@
+import { runAlone } from '../../src/core/run-alone.ts'
 import { Readable } from 'node:stream'
 import { checkStream } from '../../src/core/check-stream.ts'
 import { collect, type Generation } from '../../src/core/collect.ts'
@@ -17,7 +18,7 @@ const never = new AbortController().signal
 /** One answer, short and always the most likely one, with what the engine says of its prompt. */
 export async function askEngine(engine: Engine, changes: Partial<EngineRequest> = {}): Promise<EngineAnswer> {
   const request = engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 24, ...changes })
-  const events = await Array.fromAsync(checkStream(engine.generate(request, never)))
+  const events = await Array.fromAsync(checkStream(runAlone(engine, request, never)))
   const answer = await collect(Readable.from(events))
   const [start] = events
   if (start?.type !== 'start' || start.cache === undefined) throw new Error('The engine says nothing of its cache.')

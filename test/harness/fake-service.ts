@@ -23,13 +23,13 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits, type Limits } from '../../src/limits/open-limits.ts'
 import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
-import { withAdmission } from '../../src/scheduling/admission.ts'
 import type { QueueLimits } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
 import { createTestManagement } from './management.ts'
 import { testBounds } from './bounds.ts'
+import { queueEngine, type QueuedEngine } from './queued-engine.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 export type FakeService = {
@@ -40,6 +40,7 @@ export type FakeService = {
   readonly key: string
   readonly db: Database
   readonly engine: Engine
+  readonly queue: QueuedEngine['queue']
   readonly clock: ManualClock
   readonly limits: Limits
   readonly metrics: Metrics
@@ -53,10 +54,10 @@ type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins'>> & {
   readonly bounds?: Partial<HttpBounds>
 }
 
-/** The whole door over a scripted engine, with a queue or without, a database in memory and a clock that a test moves. */
+/** The whole door over a scripted engine, with a queue, a database in memory and a clock that a test moves. */
 export async function startFakeService(
   options: FakeEngineOptions,
-  queue?: QueueLimits,
+  queueLimits: Partial<QueueLimits> = {},
   { trustedProxies = [], corsOrigins = [], bounds = {} }: FakeDoor = {},
 ): Promise<FakeService> {
   const db = await openSqlite(':memory:')
@@ -66,10 +67,9 @@ export async function startFakeService(
   const accounts = { ...apiKeys, accessChanged: () => access.refresh() }
   const { key } = await createApiKey(apiKeys, { kind: 'operator' }, { name: 'test', ...home })
   const clock = createManualClock()
-  const fake = new FakeEngine(options)
-  const engine: Engine = queue === undefined ? fake : withAdmission(fake, { ...queue, clock, random: () => 0.5 })
+  const { engine, queue } = queueEngine(new FakeEngine(options), { waitingMax: 1_000, ...queueLimits, clock })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
-  const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))
+  const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))
   const log = createLog('silent')
   const limits = await openLimits({ db, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const metrics = createMetrics({ version: 'test', readEngines: () => [] })
@@ -102,5 +102,5 @@ export async function startFakeService(
     await access.close()
     await db.destroy()
   }
-  return { app, parts, address, key, db, engine, clock, limits, metrics, accounts, home, close }
+  return { app, parts, address, key, db, engine, queue, clock, limits, metrics, accounts, home, close }
 }

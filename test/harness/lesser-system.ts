@@ -1,6 +1,7 @@
 // A process whose system has neither Landlock nor filters of system calls, as in old kernels and some
 // containers. The filter that takes them away is put into force with the product's own means.
 
+import { runAlone } from '../../src/core/run-alone.ts'
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +54,7 @@ async function ask(confinement: Mode): Promise<Omit<Outcome, 'secret'>> {
       onOutput: (line) => said.push(line),
     },
   )
-  const outcome = await collect(engine.generate(engineRequest(), new AbortController().signal)).then(
+  const outcome = await collect(runAlone(engine, engineRequest(), new AbortController().signal)).then(
     ({ reason }) => reason.kind,
     (error: unknown) => String((error as { code?: string }).code),
   )

@@ -1,4 +1,5 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
+import { queueEngine } from './queued-engine.ts'
 import { createAccessCache } from '../../src/accounts/access/access-cache.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
@@ -71,8 +72,8 @@ export async function openManagementService(
   const log = createLog('silent')
   const limits = await openLimits({ db, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
-  const engine = new FakeEngine()
-  const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine }))
+  const { engine, queue } = queueEngine(new FakeEngine())
+  const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))
   const app = createApp({
     inference: {
       catalog: createCatalog(entries),

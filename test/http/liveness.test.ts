@@ -169,16 +169,18 @@ describe('the engine hears soon that a client is gone', () => {
   }
 
   test('of a count', async (t) => {
-    const { countTokens } = service.engine
+    const { engine } = service
+    const prepare = engine.prepare.bind(engine)
     let underWay = 0
-    service.engine.countTokens = (_request, signal) => {
+    engine.prepare = (request, signal) => {
       underWay += 1
-      return new Promise((_resolve, reject) => {
+      const tokens = new Promise<never>((_resolve, reject) => {
         signal.addEventListener('abort', () => {
           underWay -= 1
           reject(new GenerationAborted(zeroUsage))
         })
       })
+      return { ...prepare(request, signal), tokens }
     }
     await measure(t, abortMsPromised, async () => {
       const sent = open(counting)
@@ -188,7 +190,7 @@ describe('the engine hears soon that a client is gone', () => {
       await until(() => underWay === 0)
       return performance.now() - leftMs
     })
-    service.engine.countTokens = countTokens
+    engine.prepare = prepare
   })
 
   test('and each that was admitted has its row', async () => {

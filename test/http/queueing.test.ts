@@ -66,7 +66,7 @@ const rows = () =>
     .limit(1_000)
     .execute()
 const untilWaiting = (count: number) =>
-  until(() => service.engine.status().waiting === count, 'The requests are not in the queue.')
+  until(() => service.queue.waiting === count, 'The requests are not in the queue.')
 
 async function asAnswer(response: Response) {
   const text = await response.text()

@@ -68,23 +68,22 @@ function textOf(tokens: number): PreparedText {
   return { prompt: { ...nothing, tokens: new Uint32Array(tokens) }, plan }
 }
 
-function prepare({ id, request, text, awaitsTurn, headStart }: Generate): void {
+function prepare({ id, request, text, headStart }: Generate): void {
   const inputTokens = text?.prompt.tokens.length ?? countTokens(request)
   const task = { id, inputTokens, tokensMax: request.outputTokensMax }
   prepared.set(id, task)
-  if (awaitsTurn) tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
-  const takesHeadStart = headStart !== null && task.inputTokens <= headStart.inputTokensMax
-  if (takesHeadStart || !awaitsTurn) begin(id, headStart?.outputTokensMax ?? null)
+  tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
+  if (headStart !== null && task.inputTokens <= headStart.inputTokensMax) begin(id, headStart.outputTokensMax)
 }
 
-function begin(id: TaskId, outputTokensMax: number | null): void {
+function begin(id: TaskId, outputTokensMax: number): void {
   const task = prepared.get(id)
   if (task === undefined) return
   prepared.delete(id)
   running.set(id, task)
   made.set(id, 0)
   tell({ kind: 'events', batch: [[id, { type: 'start', usage: usageOf(task) }]] })
-  pacer.begin(task, Math.min(task.tokensMax, outputTokensMax ?? Infinity))
+  pacer.begin(task, Math.min(task.tokensMax, outputTokensMax))
 }
 
 function abort(id: TaskId): void {

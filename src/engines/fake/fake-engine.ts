@@ -1,4 +1,4 @@
-import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
+import type { Engine, EngineStatus, Prepared, RunTerms } from '../../core/engine.ts'
 import type { Feature } from '../../core/feature.ts'
 import {
   GenerationAborted,
@@ -45,31 +45,14 @@ export class FakeEngine implements Engine {
     this.#options = options
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
-    if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    const headStart = turn?.beginUncounted?.(promptTokensMax) ?? null
-    if (headStart !== null) turn?.counted?.(promptTokens)
-    const terms = headStart ?? (await Promise.race([aborted(signal), turn?.begin(promptTokens)]))
-    const outputTokensMax = Math.min(request.outputTokensMax, terms?.outputTokensMax ?? Infinity)
-    let held = 1
-    this.#running += held
-    const end = () => {
-      this.#running -= held
-      held = 0
+  prepare(request: EngineRequest, signal: AbortSignal): Prepared {
+    const cancelled = new AbortController()
+    return {
+      tokensMax: promptTokensMax,
+      tokens: Promise.resolve(promptTokens),
+      run: (terms) => this.#run(request, AbortSignal.any([signal, cancelled.signal]), terms),
+      cancel: () => cancelled.abort(),
     }
-    try {
-      for await (const event of this.#answer({ ...request, outputTokensMax }, signal)) {
-        if (event.type === 'finish') end()
-        turn?.made(event)
-        yield event
-      }
-    } finally {
-      end()
-    }
-  }
-
-  countTokens(): Promise<number> {
-    return Promise.resolve(promptTokens)
   }
 
   status(): EngineStatus {
@@ -84,6 +67,26 @@ export class FakeEngine implements Engine {
   }
 
   async close(): Promise<void> {}
+
+  async *#run(request: EngineRequest, signal: AbortSignal, terms: RunTerms): AsyncGenerator<GenerationEvent> {
+    if (signal.aborted) throw new GenerationAborted(zeroUsage)
+    const outputTokensMax = Math.min(request.outputTokensMax, terms.outputTokensMax)
+    let held = 1
+    this.#running += held
+    const end = () => {
+      this.#running -= held
+      held = 0
+    }
+    try {
+      for await (const event of this.#answer({ ...request, outputTokensMax }, signal)) {
+        if (event.type === 'finish') end()
+        terms.onEvent?.(event)
+        yield event
+      }
+    } finally {
+      end()
+    }
+  }
 
   async *#answer(request: EngineRequest, signal: AbortSignal): AsyncGenerator<GenerationEvent> {
     const meter = createMeter()

@@ -15,13 +15,14 @@ export type ToChild =
       readonly request: EngineRequest
       /** What the text child made of the request, whose messages are then left out; null for a short one. */
       readonly text: PreparedText | null
-      /** The child prepares it, says so, and waits for `begin`. */
-      readonly awaitsTurn: boolean
-      /** Where the prompt has no more tokens than these, it begins on these terms and does not wait. */
+      /**
+       * The child prepares it, says so, and waits for `begin`; where this is given and the prompt has no more tokens
+       * than it says, it begins on its terms and does not wait.
+       */
       readonly headStart: HeadStart | null
     }
   /** A prepared task may have a slot. */
-  | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number | null }
+  | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number }
   | { readonly kind: 'abort'; readonly id: TaskId }
   /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
   | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }

@@ -1,13 +1,14 @@
-import type { Engine, EngineStatus, Turn } from '../../core/engine.ts'
-import { ApiError, contextExceeded } from '../../core/error.ts'
+import type { Engine, EngineStatus } from '../../core/engine.ts'
+import { contextExceeded } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
-import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import { Uses } from '../../lib/uses.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens } from './most-prompt-tokens.ts'
+import { PreparedRequest, type Workplace } from './prepared-request.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { ReadyGate } from './ready-gate.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
-import { Task, type TaskNews } from './task.ts'
 import { TextChild } from './text-child.ts'
 import { promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
 
@@ -30,23 +31,18 @@ const withTools: ReadonlySet<Feature> = new Set([...always, 'tools'])
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
-type Generating = {
-  readonly request: EngineRequest
-  /** What was made of a long request beforehand. */
-  readonly text: PreparedText | null
-  readonly signal: AbortSignal
-  readonly turn: Turn | undefined
-}
-
-/** One try at a request. `isOver` says that the child is done with it. */
-type Attempt = { readonly task: Task; isOver: boolean; stopListening(): void }
+/** A request that the child knows of, and what the text child made of it; null for a short one. */
+type Sent = { readonly prepared: PreparedRequest; readonly text: PreparedText | null }
 
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
   readonly #supervisor: Supervisor<ToChild, FromChild>
   readonly #texts: TextChild
   readonly #gate: ReadyGate
-  readonly #tasks = new Map<TaskId, Task>()
+  readonly #sent = new Map<TaskId, Sent>()
+  /** From a request's preparing to its end. */
+  readonly #uses = new Uses()
+  readonly #workplace: Workplace
   #lastId = 0
   #ready: ChildReady | null = null
   #isClosed = false
@@ -57,6 +53,13 @@ export class LlamaEngine implements Engine {
 
   constructor(options: LlamaEngineOptions) {
     const { clock } = options
+    this.#workplace = {
+      send: (message) => this.#supervisor.send(message),
+      leave: ({ id }) => {
+        this.#sent.delete(id)
+        this.#uses.end()
+      },
+    }
     this.#texts = new TextChild(options)
     this.#gate = new ReadyGate(clock, readyWaitMsMax, () => (this.#isClosed ? 'stopped' : this.#supervisor.state))
     this.#supervisor = new Supervisor<ToChild, FromChild>({
@@ -71,7 +74,7 @@ export class LlamaEngine implements Engine {
       },
       onMessage: (message) => this.#receive(message),
       onExit: (reason) => {
-        for (const task of this.#tasks.values()) task.tell({ kind: 'crashed' })
+        this.#sendAgain()
         this.#draftsBefore = sum(this.#draftsBefore, this.#drafts)
         this.#drafts = noDrafts
         options.onExit(reason)
@@ -95,53 +98,35 @@ export class LlamaEngine implements Engine {
     return this.#texts.pid
   }
 
-  async *generate(request: EngineRequest, signal: AbortSignal, turn?: Turn): AsyncGenerator<GenerationEvent> {
-    const text = isShort(request) ? null : await this.#prepareText(request, signal)
-    const generating = { request: text === null ? request : withoutText(request), text, signal, turn }
-    let attempt = await this.#attempt(generating, text === null ? mostPromptTokens(request) : null)
-    let crashes = 0
-    try {
-      // One loop for all attempts: through a generator for each, an event would pass two.
-      for (;;) {
-        const { task } = attempt
-        const news = await task.next()
-        if (news.kind === 'prepared') {
-          void this.#beginInTurn(task, news.inputTokens)
-          continue
-        }
-        attempt.isOver = news.kind === 'event' ? news.event.type === 'finish' : news.kind !== 'refused'
-        throwIfRefused(news, signal)
-        if (news.kind !== 'event') {
-          crashes += task.isWaiting ? 0 : 1
-          attempt = await this.#attemptAgain(attempt, crashes, generating)
-          continue
-        }
-        // What was under way when the abort was sent is read to its end, for the counts alone.
-        if (signal.aborted) continue
-        this.#reportTaken(task)
-        yield news.event
-        if (attempt.isOver) return
-      }
-    } finally {
-      this.#leave(attempt)
-    }
+  /** How many requests are under way, counted ones included. */
+  get uses(): number {
+    return this.#uses.count
   }
 
-  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
-    await this.#gate.pass(signal)
-    return this.#texts.count(request, signal)
+  whenUnused(): Promise<void> {
+    return this.#uses.whenUnused()
+  }
+
+  prepare(request: EngineRequest, signal: AbortSignal): PreparedRequest {
+    const isOnlyCounted = request.windowTokensMax === Infinity
+    const isInChild = !isOnlyCounted && isShort(request)
+    const prepared = new PreparedRequest(this.#workplace, request, signal, isInChild ? mostPromptTokens(request) : null)
+    this.#uses.begin()
+    const preparing = isOnlyCounted ? this.#count(prepared) : this.#submit(prepared, isInChild)
+    preparing.catch((error: unknown) => prepared.end(toError(error)))
+    return prepared
   }
 
   status(): EngineStatus {
     const { state } = this.#supervisor
     let running = 0
-    for (const task of this.#tasks.values()) if (task.hasStarted) running += 1
+    for (const { prepared } of this.#sent.values()) if (prepared.hasStarted) running += 1
     return {
       state: this.#isClosed || state === 'stopped' ? 'closed' : this.#texts.isDown ? 'down' : state,
       windowTokens: this.#ready?.windowTokens ?? null,
       features: this.#ready?.takesTools === false ? always : withTools,
       running,
-      waiting: this.#tasks.size - running,
+      waiting: this.#sent.size - running,
       slots: this.#ready?.slots ?? null,
       drafts: sum(this.#draftsBefore, this.#drafts),
     }
@@ -159,84 +144,53 @@ export class LlamaEngine implements Engine {
     await Promise.all([this.#supervisor.stop(), this.#texts.close()])
   }
 
+  async #count(prepared: PreparedRequest): Promise<void> {
+    await this.#gate.pass(prepared.leaving)
+    prepared.count(await this.#texts.count(prepared.request, prepared.leaving))
+  }
+
+  async #submit(prepared: PreparedRequest, isInChild: boolean): Promise<void> {
+    const text = isInChild ? null : await this.#prepareText(prepared)
+    await this.#send({ prepared, text })
+  }
+
   /** Has a long text made into tokens. What cannot fit by its size alone is refused before anything looks at it. */
-  async #prepareText(request: EngineRequest, signal: AbortSignal): Promise<PreparedText> {
-    await this.#gate.pass(signal)
+  async #prepareText({ request, leaving }: PreparedRequest): Promise<PreparedText> {
+    await this.#gate.pass(leaving)
     const { windowTokens: loaded, tokenBytesMax } = this.#ready ?? { windowTokens: Infinity, tokenBytesMax: Infinity }
     const windowTokens = Math.min(loaded, request.windowTokensMax)
     const inputTokens = leastPromptTokens(request, tokenBytesMax)
     if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
-    return this.#texts.prepare(request, windowTokens, signal)
+    return this.#texts.prepare(request, windowTokens, leaving)
   }
 
-  async #createTask(
-    signal: AbortSignal,
-    turn: Turn | null = null,
-    inputTokensMax: number | null = null,
-  ): Promise<Task> {
-    await this.#gate.pass(signal)
-    if (signal.aborted) throw new GenerationAborted(zeroUsage)
-    const task = new Task(++this.#lastId, turn, inputTokensMax)
-    this.#tasks.set(task.id, task)
-    return task
+  async #send(sent: Sent): Promise<void> {
+    const { prepared, text } = sent
+    await this.#gate.pass(prepared.leaving)
+    if (prepared.leaving.aborted) throw new GenerationAborted(zeroUsage)
+    const id = ++this.#lastId
+    this.#sent.set(id, sent)
+    const request = text === null ? prepared.request : withoutText(prepared.request)
+    const headStart = prepared.attempt(id)
+    this.#supervisor.sendText({ kind: 'generate', id, request, text, headStart }, promptCharacters(request))
   }
 
-  async #beginInTurn(task: Task, inputTokens: number): Promise<void> {
-    if (task.takesHeadStart(inputTokens)) return
-    const terms = await task.awaitTurn(inputTokens)
-    if (terms === null) return
-    this.#supervisor.send({ kind: 'begin', id: task.id, outputTokensMax: terms.outputTokensMax ?? null })
-  }
-
-  /** `inputTokensMax` is given for a first attempt at a short prompt, which may then begin before it is counted. */
-  async #attempt({ request, text, signal, turn }: Generating, inputTokensMax: number | null = null): Promise<Attempt> {
-    const task = await this.#createTask(signal, turn, inputTokensMax)
-    const { id, headStart } = task
-    const message = { kind: 'generate', id, request, text, awaitsTurn: turn !== undefined, headStart } as const
-    this.#supervisor.sendText(message, promptCharacters(request))
-    return { task, isOver: false, stopListening: this.#abortOn(signal, task) }
-  }
-
-  /**
-   * A request that the crashed child had not begun is as good as new and is tried once more; one
-   * that is itself the cause can so end two children and no more.
-   */
-  #attemptAgain(crashed: Attempt, crashes: number, asked: Generating): Promise<Attempt> {
-    if (crashed.task.hasStarted || crashes >= 2) throw engineFailed()
-    this.#leave(crashed)
-    return this.#attempt(asked)
-  }
-
-  /** A second call changes nothing. */
-  #leave({ task, isOver, stopListening }: Attempt): void {
-    stopListening()
-    if (this.#tasks.delete(task.id) && !isOver) this.#supervisor.send({ kind: 'abort', id: task.id })
-  }
-
-  /**
-   * Has the child abort a task. Returns the way to stop listening.
-   *
-   * A child that does not confirm is busy with a step or hangs; which of the two, the supervisor
-   * finds out. Killing it here would take the answers of all others with it.
-   */
-  #abortOn(signal: AbortSignal, { id }: Task): () => void {
-    const abort = () => this.#supervisor.send({ kind: 'abort', id })
-    signal.addEventListener('abort', abort, { once: true })
-    return () => signal.removeEventListener('abort', abort)
-  }
-
-  #reportTaken(task: Task): void {
-    const events = task.takenToReport()
-    if (events > 0) this.#supervisor.send({ kind: 'taken', id: task.id, events })
+  /** A request that the crashed child had not begun is as good as new and is tried once more. */
+  #sendAgain(): void {
+    for (const [id, sent] of this.#sent) {
+      if (!sent.prepared.survivesCrash()) continue
+      this.#sent.delete(id)
+      this.#send(sent).catch((error: unknown) => sent.prepared.end(toError(error)))
+    }
   }
 
   #receive(message: FromChild): void {
     if (message.kind === 'events') {
-      for (const [id, event] of message.batch) this.#tasks.get(id)?.tell({ kind: 'event', event })
+      for (const [id, event] of message.batch) this.#sent.get(id)?.prepared.take(event)
     } else if (message.kind === 'pong') {
       this.#drafts = message.drafts
     } else if ('id' in message) {
-      this.#tasks.get(message.id)?.tell(message)
+      this.#sent.get(message.id)?.prepared.tell(message)
     }
   }
 }
@@ -250,15 +204,6 @@ function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
   return { drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted }
 }
 
-function throwIfRefused(news: TaskNews, signal: AbortSignal): void {
-  if (news.kind === 'failed') throw new ApiError(news.reason, news.message)
-  if (news.kind === 'refused') throw news.error
-  if (news.kind === 'aborted') throw new GenerationAborted(news.usage)
-  if (!signal.aborted) return
-  if (news.kind === 'crashed') throw new GenerationAborted(zeroUsage)
-  if (news.kind === 'event' && news.event.type === 'finish') throw new GenerationAborted(news.event.usage)
-}
-
-function engineFailed(): ApiError {
-  return new ApiError({ code: 'engine-failed' }, 'The model stopped unexpectedly. Please try again.')
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

@@ -86,7 +86,7 @@ export class EnginePool {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(this.list().map(({ llama }) => llama.close()))
+    await Promise.all(this.list().map(({ engine }) => engine.close()))
   }
 
   #start(weightsPath: string): RunningEngine {
@@ -107,8 +107,8 @@ export class EnginePool {
   #shareCache(): void {
     const { cacheBytesMax } = this.#options.config.engine
     const bytesMax = cacheBytesMax ?? readMemory().totalBytes / cacheShareDefault
-    const engines = [...this.#holds].map(([{ llama }, holds]) => ({ llama, isHeld: holds > 0 }))
-    for (const { llama, bytes } of shareCache(engines, bytesMax)) llama.resizeCache(bytes)
+    const engines = [...this.#holds].map(([{ engine }, holds]) => ({ engine, isHeld: holds > 0 }))
+    for (const { engine, bytes } of shareCache(engines, bytesMax)) engine.resizeCache(bytes)
   }
 
   #modelsOf(running: RunningEngine): ModelId[] {
@@ -137,7 +137,7 @@ export class EnginePool {
   async #end(running: RunningEngine): Promise<void> {
     this.#holds.delete(running)
     this.#retirements.delete(running)
-    await running.llama.close()
+    await running.engine.close()
     this.#options.log.info('weights are unloaded')
     this.#options.onChange()
   }

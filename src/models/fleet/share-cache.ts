@@ -1,4 +1,4 @@
-export type Sharer<Engine> = { readonly llama: Engine; readonly isHeld: boolean }
+export type Sharer<Engine> = { readonly engine: Engine; readonly isHeld: boolean }
 
 /**
  * Divides the room for prompts among the engines: evenly among those that somebody holds.
@@ -9,10 +9,10 @@ export type Sharer<Engine> = { readonly llama: Engine; readonly isHeld: boolean 
 export function shareCache<Engine>(
   engines: readonly Sharer<Engine>[],
   bytesMax: number,
-): { readonly llama: Engine; readonly bytes: number }[] {
+): { readonly engine: Engine; readonly bytes: number }[] {
   const held = engines.filter(({ isHeld }) => isHeld).length
   const share = Math.floor(bytesMax / Math.max(1, held))
   return engines
-    .map(({ llama, isHeld }) => ({ llama, bytes: isHeld ? share : 0 }))
+    .map(({ engine, isHeld }) => ({ engine, bytes: isHeld ? share : 0 }))
     .toSorted((a, b) => a.bytes - b.bytes)
 }

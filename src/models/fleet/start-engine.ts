@@ -7,8 +7,7 @@ import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
 import { slotsDefault } from '../../engines/llama/ipc.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { withAdmission, type AdmissionOptions, type AdmittedEngine } from '../../scheduling/admission.ts'
-import { countUses, type CountedEngine } from '../../scheduling/count-uses.ts'
+import { SlotQueue } from '../../scheduling/slot-queue.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createWeightsCheck } from '../weights/check-weights.ts'
 import { cacheShareDefault, readMemory } from './memory-room.ts'
@@ -16,10 +15,9 @@ import { builtInPath, type FileState } from '../weights/model-weights.ts'
 
 /** One child process with one file of weights. */
 export type RunningEngine = {
-  readonly llama: LlamaEngine
-  readonly engine: CountedEngine
+  readonly engine: LlamaEngine
   /** Who waits for its slots. */
-  readonly queue: AdmittedEngine['queue']
+  readonly queue: SlotQueue
   readonly weightsPath: string
   /** The file as it was when it was loaded. */
   readonly file: FileState
@@ -49,7 +47,7 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
   const loaded = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<string>()
   const lines: string[] = []
-  const llama = new LlamaEngine({
+  const engine = new LlamaEngine({
     settings: toLoadSettings(config, weightsPath),
     environment: config.childEnvironment,
     clock: systemClock,
@@ -64,7 +62,7 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
       onChange()
     },
     onExit(reason) {
-      if (llama.status().state !== 'closed') log().error({ reason }, 'engine child ended')
+      if (engine.status().state !== 'closed') log().error({ reason }, 'engine child ended')
       failed.resolve(lines.length > 0 ? lines.join(' ') : `The engine ended (${reason}).`)
       onChange()
     },
@@ -74,11 +72,9 @@ export function startEngine({ config, weightsPath, file, log, onChange }: StartO
       if (lines.length > linesKept) lines.shift()
     },
   })
-  const admitted = withAdmission(llama, toAdmissionOptions(config))
   return {
-    llama,
-    engine: countUses(admitted),
-    queue: admitted.queue,
+    engine,
+    queue: createQueue(config, engine),
     weightsPath,
     file,
     isBuiltIn: weightsPath === builtInPath,
@@ -110,14 +106,15 @@ function logConfinement(log: Log, { inForce, missing }: ConfinementReport): void
   else log.warn({ missing }, `engine confined in part: ${layers}`)
 }
 
-function toAdmissionOptions({ server }: Config): AdmissionOptions {
-  return {
+function createQueue({ server }: Config, engine: LlamaEngine): SlotQueue {
+  return new SlotQueue({
     waitingMax: server.waitingRequestsMax,
     waitingBytesMax: server.waitingBytesMax,
     waitMsMax: server.queueSecondsMax * 1_000,
     clock: systemClock,
     random: Math.random,
-  }
+    slots: () => engine.status().slots ?? 1,
+  })
 }
 
 function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions['settings'] {

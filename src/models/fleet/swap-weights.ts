@@ -33,7 +33,7 @@ export async function swapWeights({ config, pool, catalog }: SwapParts, { model,
   }
   const path = chosen?.weights ?? builtInPath
   const { bytes } = inspectWeights(path)
-  const isServing = pool.find(path)?.llama.status().state === 'ready'
+  const isServing = pool.find(path)?.engine.status().state === 'ready'
   if (!isServing) requireMemory(config, pool, bytes)
   const running = pool.hold(path)
   try {
@@ -43,7 +43,7 @@ export async function swapWeights({ config, pool, catalog }: SwapParts, { model,
     pool.release(running)
     throw error
   }
-  catalog.switchEngine(model, running.engine)
+  catalog.switchEngine(model, running)
   pool.assign(model, running)
   return describe(running)
 }
@@ -59,7 +59,7 @@ function requireMemory({ engine }: Config, pool: EnginePool, newBytes: number): 
 async function getReady(running: RunningEngine): Promise<void> {
   await untilLoaded(running)
   try {
-    await selfCheck(running.llama)
+    await selfCheck(running.engine)
   } catch (error) {
     const reason = messageOf(error)
     throw new Error(`The engine loads the weights and cannot answer with them. ${reason}`, { cause: error })

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { startMetricsServer, type MetricsServer } from '../../http/metrics-server.ts'
-import type { Catalog } from '../../models/catalog.ts'
+import { statusOf, type Catalog } from '../../models/catalog.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
@@ -15,7 +15,7 @@ export type Telemetry = { readonly metrics: Metrics; readonly tracing: Tracing; 
 /** Numbers on a port of their own and spans to a collector, as far as the settings ask for them. */
 export async function openTelemetry(config: Config, catalog: Catalog, log: Log): Promise<Telemetry> {
   const version = readVersion()
-  const readEngines = () => catalog.list().map(({ model, engine }) => ({ model: model.id, status: engine.status() }))
+  const readEngines = () => catalog.list().map(({ model, ...lane }) => ({ model: model.id, status: statusOf(lane) }))
   const metrics = createMetrics({ version, readEngines })
   const server = await openMetricsServer(config, metrics, log)
   const tracing = await openTracing(config, version)

@@ -8,9 +8,9 @@ import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 
 /** The models with what is loaded for them, for the operator alone. */
 export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatus['models'] {
-  return catalog.list().map(({ model, engine }) => {
+  return catalog.list().map(({ model }) => {
+    const { weightsPath, file, isBuiltIn, engine } = pool.of(model.id)
     const { state, slots } = engine.status()
-    const { weightsPath, file, isBuiltIn, llama } = pool.of(model.id)
     return {
       id: model.id,
       weights: weightsPath,
@@ -19,8 +19,8 @@ export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatu
       state,
       windowTokens: model.windowTokens,
       slots,
-      enginePid: llama.pid,
-      reason: state === 'ready' ? null : llama.reason,
+      enginePid: engine.pid,
+      reason: state === 'ready' ? null : engine.reason,
     }
   })
 }

@@ -105,14 +105,10 @@ class EngineChild {
     process.exit(0)
   }
 
-  async #submit(
-    { id, request, text, awaitsTurn, headStart }: AskedToGenerate,
-    { loop, tools, context }: Loaded,
-  ): Promise<void> {
+  async #submit({ id, request, text, headStart }: AskedToGenerate, { tools, context }: Loaded): Promise<void> {
     const prepared = text ?? (await prepareText(request, tools))
     if (!this.#preparing.has(id)) return
     const task = createTask(id, { request, ...prepared }, context)
-    if (!awaitsTurn) return loop.submit(task)
     const inputTokens = prepared.prompt.tokens.length
     send({ kind: 'prepared', id, inputTokens })
     this.#prepared.set(id, task)
@@ -122,7 +118,7 @@ class EngineChild {
   #begin({ id, outputTokensMax }: Omit<Extract<ToChild, { kind: 'begin' }>, 'kind'>): void {
     const task = this.#prepared.get(id)
     if (!this.#prepared.delete(id) || task === undefined) return
-    if (outputTokensMax !== null) limitOutput(task, outputTokensMax)
+    limitOutput(task, outputTokensMax)
     this.#loaded?.loop.submit(task)
   }
 

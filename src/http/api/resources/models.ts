@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { statusOf } from '../../../models/catalog.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { model, nowhere } from '../schemas.ts'
 
@@ -44,8 +45,8 @@ export const modelRoutes: readonly Route[] = [
     params: nowhere,
     answer: z.strictObject({ models: z.array(status), queues: z.array(queue) }),
     work({ parts: { catalog, management } }) {
-      const models = catalog.list().map(({ model: { id, windowTokens }, engine }) => {
-        const { state, slots, running, waiting } = engine.status()
+      const models = catalog.list().map(({ model: { id, windowTokens }, ...lane }) => {
+        const { state, slots, running, waiting } = statusOf(lane)
         return { id, state, windowTokens, slots, running, waiting }
       })
       const queues = management.readQueues().map(({ models: names, upcoming, ...rest }) => {

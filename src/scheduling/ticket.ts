@@ -1,7 +1,7 @@
-import type { EngineRequest, Usage } from '../core/generation.ts'
+import type { EngineRequest } from '../core/generation.ts'
 
 /** One request on its way to a slot. */
-export type Place = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
+export type Ticket = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
   readonly bytes: number
   readonly arrivedMs: number
   readonly outputTokensMax: number
@@ -12,7 +12,6 @@ export type Place = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
   inputTokens: number | null
   /** When it got its slot. */
   startedMs: number
-  usage: Usage
   charged: number
   cancelDeadline(): void
 }
@@ -27,8 +26,8 @@ export type WaitingRequest = {
   readonly waitedMs: number
 }
 
-export function describePlace(place: Place, nowMs: number): WaitingRequest {
-  const { requestId, model, tenant, inputTokens, arrivedMs } = place
+export function describeTicket(ticket: Ticket, nowMs: number): WaitingRequest {
+  const { requestId, model, tenant, inputTokens, arrivedMs } = ticket
   const { organizationId, apiKeyId } = tenant
   return { requestId, model, organizationId, apiKeyId, inputTokens, waitedMs: Math.round(nowMs - arrivedMs) }
 }

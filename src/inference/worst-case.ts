@@ -1,10 +1,9 @@
 import { worstCaseCost, type PriceInForce } from '../billing/prices/price.ts'
-import type { Turn } from '../core/engine.ts'
 import type { EngineRequest, Message, Tool } from '../core/generation.ts'
 import type { Admission } from '../limits/open-admission.ts'
 import type { OutputWish } from '../limits/token-claims.ts'
 
-export type Bounds = {
+export type WorstCaseOf = {
   readonly request: EngineRequest
   readonly choiceCount: number
   /** Whether the client named a limit of output tokens. */
@@ -13,8 +12,20 @@ export type Bounds = {
   readonly price: PriceInForce | null
 }
 
-/** Lets a request's prepared answers into the queue once their worst case is reserved, all of them together. */
-export function createLimitedTurn(admission: Admission, { request, choiceCount, isOutputChosen, price }: Bounds): Turn {
+/** Reserves the most that all answers to a request can come to, together. */
+export interface WorstCase {
+  /** Returns how many output tokens each answer may have. All answers ask, and hear the same. */
+  reserve(inputTokens: number): Promise<number>
+  /** For a prompt with no more tokens than these, which is counted in a moment; null where not all of it is free at once. */
+  reserveAtOnce(inputTokensMax: number): number | null
+  /** A prompt that was reserved for at once has so many tokens: what is too much goes back. */
+  counted(inputTokens: number): void
+}
+
+export function createWorstCase(
+  admission: Admission,
+  { request, choiceCount, isOutputChosen, price }: WorstCaseOf,
+): WorstCase {
   const cacheLifetimes = [...lifetimesOf(request)]
   const outputTokensMax = request.outputTokensMax * choiceCount
   const wishFor = (inputTokens: number): OutputWish => ({
@@ -25,17 +36,12 @@ export function createLimitedTurn(admission: Admission, { request, choiceCount, 
       price === null ? 0 : worstCaseCost(price.rates, { inputTokens, outputTokensMax: outputTokens, cacheLifetimes }),
   })
   return {
-    async begin(inputTokens) {
-      const granted = await admission.reserve(wishFor(inputTokens))
-      return { outputTokensMax: Math.floor(granted / choiceCount) }
+    async reserve(inputTokens) {
+      return Math.floor((await admission.reserve(wishFor(inputTokens))) / choiceCount)
     },
-    beginUncounted(inputTokensMax) {
-      // Several answers begin one by one, and reserve together.
-      const granted = choiceCount === 1 ? admission.reserveUncounted(wishFor(inputTokensMax)) : null
-      return granted === null ? null : { outputTokensMax: granted }
-    },
+    // Several answers begin one by one, and reserve together.
+    reserveAtOnce: (inputTokensMax) => (choiceCount === 1 ? admission.reserveUncounted(wishFor(inputTokensMax)) : null),
     counted: (inputTokens) => admission.counted(wishFor(inputTokens)),
-    made() {},
   }
 }
 

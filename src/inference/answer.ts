@@ -1,0 +1,134 @@
+import { PromptLongerThanExpected, type Prepared, type RunTerms } from '../core/engine.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../core/generation.ts'
+import type { Lane } from '../models/catalog.ts'
+import type { Ticket } from '../scheduling/ticket.ts'
+import type { AnswerMeter } from './meter.ts'
+import type { WorstCase } from './worst-case.ts'
+
+export type AnswerParts = {
+  readonly lane: Lane
+  readonly worstCase: WorstCase
+  readonly meter: AnswerMeter
+  /** Stops the answer, wherever it is. */
+  readonly signal: AbortSignal
+}
+
+type Read = IteratorResult<GenerationEvent>
+
+/**
+ * One answer to a request: prepare, reserve, slot, run.
+ *
+ * It is on its way from the beginning, whoever reads it and when.
+ */
+export class Answer {
+  readonly #parts: AnswerParts
+  readonly #request: EngineRequest
+  #ticket: Ticket | null = null
+  #prepared: Prepared | null = null
+  #events: AsyncIterator<GenerationEvent> | null = null
+  #first: Promise<Read> | null
+
+  constructor(parts: AnswerParts, request: EngineRequest) {
+    this.#parts = parts
+    this.#request = request
+    this.#first = this.#begin()
+    // It may fail long before anybody reads it.
+    this.#first.catch(() => {})
+  }
+
+  /** Resolves when its first event has arrived. */
+  get begun(): Promise<unknown> {
+    return this.#first ?? Promise.resolve()
+  }
+
+  next(): Promise<Read> {
+    const first = this.#first
+    this.#first = null
+    if (first !== null) return first
+    return this.#events?.next() ?? Promise.resolve({ done: true, value: undefined })
+  }
+
+  /** Takes the last word on the counts from a failure that was read. */
+  record(failure: unknown): void {
+    if (!(failure instanceof GenerationAborted)) return
+    this.#parts.meter.correct(failure.usage)
+    if (this.#ticket !== null) this.#parts.lane.queue.charge(this.#ticket, failure.usage)
+  }
+
+  /** Waits until the engine has stopped, which it does within one decode step after the signal, and frees the slot. */
+  async end(): Promise<void> {
+    try {
+      while ((await this.next()).done !== true) continue
+    } catch (error) {
+      this.record(error)
+    }
+    this.#prepared?.cancel()
+    if (this.#ticket !== null) this.#parts.lane.queue.leave(this.#ticket)
+  }
+
+  async #begin(): Promise<Read> {
+    const { lane, signal } = this.#parts
+    const { engine, queue } = lane
+    const ticket = queue.enqueue(this.#request)
+    this.#ticket = ticket
+    const leave = () => queue.refuse(ticket, new GenerationAborted(zeroUsage))
+    signal.addEventListener('abort', leave, { once: true })
+    const prepared = engine.prepare(this.#request, signal)
+    this.#prepared = prepared
+    try {
+      return (await this.#runAtOnce(ticket, prepared)) ?? (await this.#runInTurn(ticket, prepared))
+    } catch (error) {
+      prepared.cancel()
+      throw error
+    }
+  }
+
+  /** The order in which every answer is let in: its prompt is counted, its worst case reserved, its slot waited for. */
+  async #runInTurn(ticket: Ticket, prepared: Prepared): Promise<Read> {
+    const { lane, worstCase } = this.#parts
+    const { queue } = lane
+    const inputTokens = await queue.whileQueued(ticket, prepared.tokens)
+    const outputTokensMax = await queue.whileQueued(ticket, worstCase.reserve(inputTokens))
+    await queue.slot(ticket, inputTokens)
+    return this.#run(ticket, prepared, { outputTokensMax })
+  }
+
+  /**
+   * A short prompt need not wait until it is counted: where a slot is free and the most it can use as well, it begins
+   * at once, and what was taken too much comes back. Null where it has to wait for its turn.
+   */
+  async #runAtOnce(ticket: Ticket, prepared: Prepared): Promise<Read | null> {
+    const { lane, worstCase } = this.#parts
+    const { tokensMax: inputTokensMax } = prepared
+    if (inputTokensMax === null || !lane.queue.mayBegin(this.#request.tenant)) return null
+    const outputTokensMax = worstCase.reserveAtOnce(inputTokensMax)
+    if (outputTokensMax === null) return null
+    void lane.queue.slot(ticket, inputTokensMax)
+    const first = this.#run(ticket, prepared, { outputTokensMax, inputTokensMax })
+    const counted = (tokens: number) => {
+      if (tokens > inputTokensMax) return
+      lane.queue.charge(ticket, { ...zeroUsage, inputUncached: tokens })
+      worstCase.counted(tokens)
+    }
+    prepared.tokens.then(counted, () => {})
+    try {
+      return await first
+    } catch (error) {
+      if (error instanceof PromptLongerThanExpected) return null
+      throw error
+    }
+  }
+
+  #run(ticket: Ticket, prepared: Prepared, terms: RunTerms): Promise<Read> {
+    this.#events = prepared.run({ ...terms, onEvent: (event) => this.#made(ticket, event) })
+    return this.#events.next()
+  }
+
+  #made(ticket: Ticket, event: GenerationEvent): void {
+    const { lane, meter } = this.#parts
+    const usage = meter.count(event)
+    if (event.type === 'block-start' || event.type === 'block-end') return
+    lane.queue.charge(ticket, usage)
+    if (event.type === 'finish') lane.queue.finish(ticket, usage.output)
+  }
+}
