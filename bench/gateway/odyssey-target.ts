@@ -26,8 +26,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
+import { openFormats } from '../../src/protocols/formats.ts'
 import { SlotQueue } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createTestManagement } from '../../test/harness/management.ts'
@@ -72,9 +71,8 @@ const app = createApp({
   bounds: readBounds(config),
   trustedProxies: config.server.trustedProxies,
   corsOrigins: config.server.corsOrigins,
-  chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_bench' }),
   signatureKey: accounts.secrets.signatureKey,
-  messages: createMessagesProtocol({ signatureKey: accounts.secrets.signatureKey }),
+  formats: openFormats({ signatureKey: accounts.secrets.signatureKey, readFingerprint: () => 'fp_bench' }),
   tracker: createRequestTracker(),
   log,
   metrics,

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../core/endpoint.ts'
+import { endpoints } from '../protocols/endpoints.ts'
 import { invalidRequest } from '../core/error.ts'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
@@ -7,7 +7,7 @@ import { parseAddressList } from '../lib/address-list.ts'
 export type KeyRules = {
   readonly expiresAtMs: number | null
   readonly models: readonly ModelId[] | null
-  readonly endpoints: readonly Endpoint[] | null
+  readonly endpoints: readonly string[] | null
   /** Addresses and CIDR blocks. */
   readonly addresses: readonly string[] | null
 }
@@ -62,7 +62,7 @@ export function fromRuleColumns(row: ReturnType<typeof toRuleColumns>): KeyRules
   return {
     expiresAtMs: row.expires_at,
     models: fromText<ModelId>(row.allowed_models),
-    endpoints: fromText<Endpoint>(row.allowed_endpoints),
+    endpoints: fromText<string>(row.allowed_endpoints),
     addresses: fromText<string>(row.allowed_addresses),
   }
 }

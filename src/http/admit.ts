@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { EndReason } from '../accounts/access/running-keys.ts'
 import type { KeyAccess } from '../accounts/access/key-access.ts'
-import type { Endpoint } from '../core/endpoint.ts'
 import { ApiError, type RefusedKey } from '../core/error.ts'
 import type { OpenBody } from './bodies/bodies.ts'
-import type { BodyKind } from './bodies/decode-body.ts'
+import type { BodyKind, Decodings } from './bodies/decode-body.ts'
 import type { Decoded } from './bodies/decode-thread.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { Door } from './parts.ts'
@@ -18,14 +17,14 @@ export type Admitted = {
    */
   readonly signal: AbortSignal
   /** Reads the body, which counts among those in memory until `end`. */
-  decodeBody<Kind extends BodyKind>(kind: Kind): Promise<Decoded<Kind>>
+  decodeBody<Use extends keyof Decodings>(kind: BodyKind<Use>): Promise<Decoded<Use>>
   abort(reason?: ApiError): void
   end(): void
 }
 
 /** Checks a request's key and counts it among those under way, before any of its body is read. */
-export async function admit(parts: Door, request: FastifyRequest, endpoint: Endpoint): Promise<Admitted> {
-  const { access, shown } = await authenticate(parts.access, request, endpoint)
+export async function admit(parts: Door, request: FastifyRequest, endpoint: string): Promise<Admitted> {
+  const { access, shown } = await authenticate(parts, request, endpoint)
   const tracked = parts.tracker.begin()
   const unwatch = parts.access.watch(access, (reason) => tracked.abort(wordEnd(reason, shown)))
   let body: OpenBody | null = null

@@ -13,7 +13,8 @@ import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connec
 import { waitToContinue } from './connections/wait-to-continue.ts'
 import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
-import { answerOtherOrigins } from './middleware/cross-origin.ts'
+import { createCrossOrigin } from './middleware/cross-origin.ts'
+import type { FormatRoute, OpenFormat } from '../protocols/format.ts'
 import type { Door, HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
@@ -42,6 +43,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   watchHalfClosed(app.server, connections)
   const descriptorsMax = readDescriptorsMax()
   const stopWatching = watchDescriptors({ clock, log: parts.log, descriptorsMax, count: countDescriptors })
+  const answerOtherOrigins = createCrossOrigin(parts)
   app.addHook('onRequest', (request, reply, next) => {
     void reply.headers({ 'x-request-id': request.id, 'request-id': request.id })
     requireHost(request.raw, reply.raw)
@@ -53,7 +55,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
       void reply.header('connection', 'close')
       closeGently(reply.raw, clock)
     }
-    if (!answerOtherOrigins(parts.corsOrigins, request, reply)) next()
+    if (!answerOtherOrigins(request, reply)) next()
   })
   app.removeAllContentTypeParsers()
   // Routes read the body themselves, after they have checked the key.
@@ -82,14 +84,19 @@ export function createApp(parts: HttpParts): FastifyInstance {
 
 function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
   return {
-    '/v1/chat/completions': { POST: generationRoute(parts, 'chat-completions') },
-    '/v1/messages': { POST: generationRoute(parts, 'messages') },
-    '/v1/messages/count_tokens': { POST: countTokensRoute(parts) },
+    ...Object.fromEntries(
+      parts.formats.flatMap((format) => format.routes.map((route) => formatRoute(parts, format, route))),
+    ),
     '/v1/models': { GET: listModelsRoute(parts) },
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
   }
+}
+
+function formatRoute(parts: Door, format: OpenFormat, route: FormatRoute): readonly [path: string, Handlers] {
+  const create = route.use === 'generation' ? generationRoute : countTokensRoute
+  return [route.path, { POST: create(parts, format, route) }]
 }
 
 const takesBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
@@ -109,7 +116,7 @@ function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers
 }
 
 async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers: Handlers): Promise<never> {
-  if (pathOf(request.url).startsWith('/v1/')) await authenticate(parts.access, request, null)
+  if (pathOf(request.url).startsWith('/v1/')) await authenticate(parts, request, null)
   const allowed = Object.keys(handlers)
   const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
   throw new ApiError({ code: 'method-not-allowed', allowed }, message)

@@ -9,13 +9,17 @@ import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
 
-/** The error body of the format whose path this is; shared routes answer in a shape that both formats' clients read. */
+/** The error body of the format whose path this is; shared routes answer in a shape that all formats' clients read. */
 export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, requestId: RequestId): EncodedError {
   const path = pathOf(url)
-  if (path === '/v1/messages' || path.startsWith('/v1/messages/')) return parts.messages.encodeError(error, requestId)
-  if (path.startsWith('/v1/chat/')) return parts.chatCompletions.encodeError(error, requestId)
+  const owner = parts.formats.find(({ ownPaths }) => ownPaths.some((own) => isBelow(path, own)))
+  if (owner !== undefined) return owner.protocol.encodeError(error, requestId)
   if (path === '/api/v1' || path.startsWith('/api/v1/')) return encodeProblem(error, requestId)
   return encodeSharedError(error, requestId)
+}
+
+function isBelow(path: string, own: string): boolean {
+  return own.endsWith('/') ? path.startsWith(own) : path === own
 }
 
 /** Answers with an error. What is not meant for the caller goes to the log under the same request id. */

@@ -1,8 +1,7 @@
 import type { AccessCache } from '../accounts/access/access-cache.ts'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
 import type { InferenceParts } from '../inference/generate.ts'
-import type { MessagesProtocol } from '../protocols/messages/messages-protocol.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import type { OpenFormat } from '../protocols/format.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracing } from '../telemetry/trace.ts'
@@ -22,9 +21,8 @@ export type HttpParts = {
   readonly trustedProxies: readonly string[]
   /** Whose pages may use the models from a browser; `*` stands for all. */
   readonly corsOrigins: readonly string[]
-  readonly chatCompletions: Protocol
-  readonly messages: MessagesProtocol
-  /** As the messages format has it: a thread decodes large bodies with another of its kind. */
+  readonly formats: readonly OpenFormat[]
+  /** As the formats have it: a thread decodes large bodies with others of their kind. */
   readonly signatureKey: Uint8Array
   readonly tracker: RequestTracker
   readonly log: Log

@@ -1,13 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
-import { limitHeaders } from '../protocols/limit-headers.ts'
 import type { HttpParts } from './parts.ts'
 
 /** Puts on an answer's head how the key's limits stand at this moment; said again, the later word counts. */
 export function tellLimits(
-  { inference: { limiter, clock } }: HttpParts,
+  { inference: { limiter, clock }, formats }: Pick<HttpParts, 'inference' | 'formats'>,
   reply: FastifyReply,
   { principal, model }: { readonly principal: ApiKeyPrincipal; readonly model: string | null },
 ): void {
-  void reply.headers(limitHeaders(limiter.snapshot(principal, model), clock.nowMs()))
+  const snapshot = limiter.snapshot(principal, model)
+  const nowMs = clock.nowMs()
+  // One state, in the words of all formats: a client reads those that it knows.
+  for (const format of formats) void reply.headers(format.limitHeaders(snapshot, nowMs))
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatDuration, limitHeaders } from './limit-headers.ts'
+import type { LimitSnapshot } from '../core/limit.ts'
+import { formatDuration } from './format-duration.ts'
+import { formats } from './formats.ts'
 
+const limitHeaders = (snapshot: LimitSnapshot, atMs: number) =>
+  Object.assign({}, ...formats.map((format) => format.limitHeaders(snapshot, atMs))) as Record<string, string>
 const nowMs = Date.UTC(2026, 10, 21, 10, 15, 30, 200)
 
 test('every limit is told to the clients of both formats', () => {

@@ -37,6 +37,15 @@ export type ShapedRequest = {
   readonly shape: unknown
 }
 
+/** A token count that was decoded: plain values, which may come from another thread. */
+export type ShapedCount = { readonly request: GenerationRequest; readonly shape: unknown }
+
+/** How a format asks for the length of a prompt alone. */
+export interface CountProtocol {
+  decodeShaped(body: unknown): ShapedCount
+  encode(inputTokens: number, shape: unknown): Json
+}
+
 export type EncodedError = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -51,6 +60,8 @@ export interface Protocol {
   decodeShaped(body: unknown): ShapedRequest
   /** The second half, for the same format's `shape`. */
   createEncoder(shape: unknown): AnswerEncoder
+  /** Null where the format knows no counts. */
+  readonly count: CountProtocol | null
   encodeError(error: ApiError, requestId: RequestId): EncodedError
   /** The in-band form of an error, for a stream whose status line is already out. */
   encodeStreamError(error: ApiError, requestId: RequestId): SseMessage

@@ -1,7 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
+import { openFormats } from '../protocols/formats.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { rehearse } from './rehearse.ts'
 
@@ -27,8 +26,7 @@ function noteEnds(protocol: Protocol, ends: string[]): Protocol {
 
 test('each format writes whole answers before anybody asks', async () => {
   const ends: string[] = []
-  const chatCompletions = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
-  const messages = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
-  await rehearse({ chatCompletions: noteEnds(chatCompletions, ends), messages: noteEnds(messages, ends) })
+  const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' })
+  await rehearse(formats.map((format) => ({ ...format, protocol: noteEnds(format.protocol, ends) })))
   deepEqual(new Set(ends), new Set(['[DONE]', '{"type":"message_stop"}']))
 })

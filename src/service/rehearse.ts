@@ -8,10 +8,9 @@ import { describeServedModel } from '../models/served-models.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Entrance } from '../limits/entrance.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import type { OpenFormat } from '../protocols/format.ts'
 import type { Protocol } from '../protocols/protocol.ts'
 import { SlotQueue } from '../scheduling/slot-queue.ts'
-
-export type Rehearsed = { readonly chatCompletions: Protocol; readonly messages: Protocol }
 
 /**
  * Answers requests on nobody's behalf, from body to frames, with a scripted engine and a ledger that keeps nothing.
@@ -19,12 +18,11 @@ export type Rehearsed = { readonly chatCompletions: Protocol; readonly messages:
  * Code is compiled when it first runs: measured, its first request cost a service 44 ms of processor time
  * and the next ones 10 ms. Nothing of this is counted, logged or kept.
  */
-export async function rehearse({ chatCompletions, messages }: Rehearsed): Promise<void> {
+export async function rehearse(formats: readonly OpenFormat[]): Promise<void> {
   const stage = setStage()
   // The second time finds what the first one compiled.
   for (let round = 0; round < 2; round += 1) {
-    await answer(chatCompletions, stage, { ...body, tools: [{ type: 'function', function: { name, parameters } }] })
-    await answer(messages, stage, { ...body, tools: [{ name, input_schema: parameters }] })
+    for (const { protocol, rehearsal } of formats) await answer(protocol, stage, rehearsal(modelIds[0]))
   }
 }
 
@@ -41,19 +39,6 @@ const nobody: ApiKeyPrincipal = {
   apiKeyId: 'key_none',
   organizationId: 'org_none',
   projectId: 'proj_none',
-}
-
-const name = 'look_up'
-const parameters = { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] }
-const body = {
-  model: modelIds[0],
-  max_tokens: 100,
-  stream: true,
-  messages: [
-    { role: 'user', content: 'The first words of the day.' },
-    { role: 'assistant', content: 'Good morning.' },
-    { role: 'user', content: [{ type: 'text', text: 'One two three four five six.' }] },
-  ],
 }
 
 /** What a request passes on its way, with nothing behind it. */

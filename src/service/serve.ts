@@ -19,9 +19,7 @@ import { watchLedger } from '../inference/watched-ledger.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createSharedAllowances } from '../limits/leases/shared-allowances.ts'
 import { openLimits, type Limits } from '../limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../protocols/messages/messages-protocol.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import { openFormats } from '../protocols/formats.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createManagement } from './joins/create-management.ts'
 import { openAccess } from './joins/open-access.ts'
@@ -158,9 +156,10 @@ async function createService(
   { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry }: ServiceParts,
 ): Promise<Service> {
   const { metrics, tracing } = telemetry
-  const protocols = createProtocols(accounts, config, pool)
+  const { signatureKey, systemFingerprintKey: key } = accounts.secrets
+  const formats = openFormats({ signatureKey, readFingerprint: createFingerprint({ config, pool, key }) })
   // While the engines' children load their weights.
-  await rehearse(protocols)
+  await rehearse(formats)
   const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
   return createApp({
     deliveries: billing.deliveries,
@@ -169,31 +168,14 @@ async function createService(
     bounds: readBounds(config),
     trustedProxies: config.server.trustedProxies,
     corsOrigins: config.server.corsOrigins,
-    ...protocols,
+    formats,
+    signatureKey,
     tracker,
     log,
     metrics,
     tracing,
     management: createManagement(accounts, { config, pool, limits }),
   })
-}
-
-function createProtocols({ secrets }: Accounts, config: Config, pool: EnginePool) {
-  return {
-    chatCompletions: createChatCompletions(createFingerprint({ config, pool, key: secrets.systemFingerprintKey })),
-    signatureKey: secrets.signatureKey,
-    messages: createMessagesProtocol({ signatureKey: secrets.signatureKey }),
-  }
-}
-
-/** Made anew for each request, because a swap of weights changes the fingerprint. */
-function createChatCompletions(readFingerprint: () => string): Protocol {
-  const create = () => createChatCompletionsProtocol({ systemFingerprint: readFingerprint() })
-  return {
-    ...create(),
-    decode: (body) => create().decode(body),
-    createEncoder: (shape) => create().createEncoder(shape),
-  }
 }
 
 const noAddress = (host: string) => `${host} is no address of this machine. Set HOST to another one.`

@@ -1,7 +1,7 @@
 import type { GenerationRequest } from '../../src/core/generation.ts'
 import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
 
-export const chatCompletions = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
+export const chatCompletions = createChatCompletionsProtocol({ readFingerprint: () => 'fp_test' })
 
 /** What a chat completion is decoded to that says hello, with whatever fields a test wants besides. */
 export function decodeChat(fields: Record<string, unknown>): GenerationRequest {

@@ -21,8 +21,7 @@ import { watchLedger } from '../../src/inference/watched-ledger.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits, type Limits } from '../../src/limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
+import { openFormats } from '../../src/protocols/formats.ts'
 import type { QueueLimits } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
@@ -85,9 +84,8 @@ export async function startFakeService(
     bounds: { ...testBounds, ...bounds },
     trustedProxies,
     corsOrigins,
-    chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
+    formats: openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' }),
     signatureKey: new Uint8Array(32),
-    messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),
     log,
     metrics,

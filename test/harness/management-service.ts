@@ -19,8 +19,7 @@ import { createCatalog } from '../../src/models/catalog.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
+import { openFormats } from '../../src/protocols/formats.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
@@ -86,9 +85,8 @@ export async function openManagementService(
     bounds: testBounds,
     trustedProxies: [],
     corsOrigins: [],
-    chatCompletions: createChatCompletionsProtocol({ systemFingerprint: 'fp_test' }),
+    formats: openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' }),
     signatureKey: new Uint8Array(32),
-    messages: createMessagesProtocol({ signatureKey: new Uint8Array(32) }),
     tracker: createRequestTracker(),
     log,
     metrics: createMetrics({ version: 'test', readEngines: () => [] }),

@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../core/endpoint.ts'
 import type { ModelId } from '../../core/model.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
@@ -14,7 +13,7 @@ export type KeyAccess = {
   readonly closed: 'organization-disabled' | 'project-archived' | null
   /** Null allows everything. */
   readonly models: ReadonlySet<ModelId> | null
-  readonly endpoints: ReadonlySet<Endpoint> | null
+  readonly endpoints: ReadonlySet<string> | null
   readonly addresses: AddressList | null
 }
 

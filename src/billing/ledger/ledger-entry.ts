@@ -5,7 +5,8 @@ import type { Charge } from '../prices/price.ts'
 
 /** How a request came in. */
 export type RequestOrigin = {
-  readonly protocol: 'messages' | 'chat-completions'
+  /** The name of its format. */
+  readonly protocol: string
   readonly isStream: boolean
   /** The id a client gave it in its own header. */
   readonly clientRequestId: string | null

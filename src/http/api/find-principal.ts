@@ -2,6 +2,7 @@ import { isWellFormedKey } from '../../accounts/key-format.ts'
 import { findManagementPrincipal } from '../../accounts/management-keys.ts'
 import { ApiError } from '../../core/error.ts'
 import type { ManagementKeyPrincipal, Principal } from '../../core/principal.ts'
+import { formats } from '../../protocols/formats.ts'
 import { credentials, type Credential, type RequestHead } from '../middleware/authenticate.ts'
 import type { FailedAttempts } from './failed-attempts.ts'
 import type { ManagementParts } from './parts.ts'
@@ -12,7 +13,7 @@ export async function findPrincipal(
   attempts: FailedAttempts,
   head: RequestHead,
 ): Promise<Principal> {
-  const shown = credentials(head.headers)
+  const shown = credentials(head.headers, formats)
   if (shown.length === 0) {
     const member = (await parts.findSession?.(head)) ?? null
     if (member !== null) return member

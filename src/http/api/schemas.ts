@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoints } from '../../core/endpoint.ts'
+import { endpoints } from '../../protocols/endpoints.ts'
 import { modelIds } from '../../core/model.ts'
 import { roles } from '../../core/role.ts'
 import type { Page, PageRequest } from '../../accounts/page.ts'

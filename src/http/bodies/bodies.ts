@@ -23,11 +23,12 @@ export type OpenBody = {
   /** Small ones only: it is parsed at once. */
   readJson(bytesMax: number): Promise<unknown>
   /** The signal ends the reading. */
-  decode<Kind extends BodyKind>(kind: Kind, signal: AbortSignal): Promise<Decoded<Kind>>
+  decode<Use extends keyof Decodings>(kind: BodyKind<Use>, signal: AbortSignal): Promise<Decoded<Use>>
   release(): void
 }
 
-type BodiesParts = Decoders & {
+type BodiesParts = {
+  readonly formats: Decoders
   readonly clock: Clock
   readonly bounds: HttpBounds
   readonly signatureKey: Uint8Array
@@ -44,11 +45,11 @@ export class Bodies {
   readonly #giants: DecodeThread
   readonly #memory: MemoryReturn
 
-  constructor({ clock, bounds, signatureKey, tracker, ...decoders }: BodiesParts) {
+  constructor({ clock, bounds, signatureKey, tracker, formats }: BodiesParts) {
     this.#clock = clock
     this.#bytesPerSecondMin = bounds.bodyBytesPerSecondMin
     this.#budget = new BodyBudget(bounds.bodyBytesMax, bodyBytesMax)
-    this.#decoders = decoders
+    this.#decoders = formats
     this.#everyday = new DecodeThread({ signatureKey }, clock)
     this.#giants = new DecodeThread({ signatureKey }, clock)
     this.#memory = new MemoryReturn({ clock, isIdle: () => tracker.size === 0, collect: openCollector() })
@@ -81,13 +82,16 @@ export class Bodies {
     return receiveBody(request, { clock: this.#clock, bytesPerSecondMin: this.#bytesPerSecondMin, ...receiving })
   }
 
-  #decode<Kind extends BodyKind>(kind: Kind, blocks: readonly Buffer[]): Decoded<Kind> | Promise<Decoded<Kind>> {
+  #decode<Use extends keyof Decodings>(
+    kind: BodyKind<Use>,
+    blocks: readonly Buffer[],
+  ): Decoded<Use> | Promise<Decoded<Use>> {
     const size = blocks.reduce((sum, block) => sum + block.length, 0)
     if (size <= quickBytesMax) {
       const [first] = blocks
       const bytes = blocks.length === 1 && first !== undefined ? first : Buffer.concat(blocks)
       if (scanJson(bytes, quick) === null) {
-        return { shaped: decodeBody(this.#decoders, kind, parseJson(bytes)) as Decodings[Kind], bytes }
+        return { shaped: decodeBody(this.#decoders, kind, parseJson(bytes)), bytes }
       }
     }
     return (size <= everydayBytesMax ? this.#everyday : this.#giants).decode(kind, blocks)

@@ -5,15 +5,15 @@ import { Assembly } from '../../lib/portions.ts'
 import type { BodyKind, Decodings } from './decode-body.ts'
 import type { DecodeSettings, FromDecoder, ToDecoder } from './decode-worker.ts'
 
-export type Decoded<Kind extends BodyKind> = {
-  readonly shaped: Decodings[Kind]
+export type Decoded<Use extends keyof Decodings> = {
+  readonly shaped: Decodings[Use]
   /** Stands for the body where it has to be recognised. */
   readonly bytes: Uint8Array
 }
 
 type Pending = {
   readonly assembly: Assembly
-  resolve(decoded: Decoded<BodyKind>): void
+  resolve(decoded: Decoded<keyof Decodings>): void
   reject(error: Error): void
 }
 
@@ -35,16 +35,16 @@ export class DecodeThread {
   }
 
   /** The blocks belong to the thread from now on. */
-  decode<Kind extends BodyKind>(kind: Kind, blocks: readonly Buffer[]): Promise<Decoded<Kind>> {
+  decode<Use extends keyof Decodings>(kind: BodyKind<Use>, blocks: readonly Buffer[]): Promise<Decoded<Use>> {
     this.#cancelEnd()
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
-    const { promise, resolve, reject } = Promise.withResolvers<Decoded<BodyKind>>()
+    const { promise, resolve, reject } = Promise.withResolvers<Decoded<keyof Decodings>>()
     this.#pending.set(id, { assembly: new Assembly(), resolve, reject })
     const body = { kind, blocks: blocks.map((block) => new Uint8Array(block.buffer, block.byteOffset, block.length)) }
     const message: ToDecoder = { id, body }
     worker.postMessage(message, [...new Set(blocks.map(({ buffer }) => buffer as ArrayBuffer))])
-    return promise as Promise<Decoded<Kind>>
+    return promise as Promise<Decoded<Use>>
   }
 
   async close(): Promise<void> {
@@ -83,7 +83,7 @@ export class DecodeThread {
     this.#pending.delete(news.id)
     if (this.#pending.size === 0) this.#cancelEnd = this.#clock.after(idleMsMax, () => void this.close())
     if ('digest' in news) {
-      pending.resolve({ shaped: pending.assembly.value as Decodings[BodyKind], bytes: news.digest })
+      pending.resolve({ shaped: pending.assembly.value as Decodings[keyof Decodings], bytes: news.digest })
     } else if ('bug' in news) pending.reject(new Error(`A body could not be decoded: ${news.bug}`))
     else pending.reject(new ApiError(news.reason, news.message))
   }

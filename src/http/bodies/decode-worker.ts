@@ -6,8 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError, type ApiErrorReason } from '../../core/error.ts'
 import { toPortions, type Portion } from '../../lib/portions.ts'
 import { yieldProcessor } from '../../lib/yield-processor.ts'
-import { createChatCompletionsProtocol } from '../../protocols/chat-completions/decode/decode.ts'
-import { createMessagesProtocol } from '../../protocols/messages/messages-protocol.ts'
+import { openFormats } from '../../protocols/formats.ts'
 import { requestBytes } from '../../scheduling/request-bytes.ts'
 import { decodeBody, type BodyKind } from './decode-body.ts'
 import { parseJson } from './parse-json.ts'
@@ -30,11 +29,8 @@ export type FromDecoder =
 type Job = { readonly portions: Generator<Portion>; readonly digest: Uint8Array }
 
 const { signatureKey } = workerData as DecodeSettings
-const decoders = {
-  // An answer's head says it, and no request.
-  chatCompletions: createChatCompletionsProtocol({ systemFingerprint: '' }),
-  messages: createMessagesProtocol({ signatureKey }),
-}
+// An answer's head says the fingerprint, and no request.
+const decoders = openFormats({ signatureKey, readFingerprint: () => '' })
 const jobs = new Map<number, Job>()
 const tell = (news: FromDecoder) => parentPort?.postMessage(news)
 // A large body gives way to everything that is small.

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { AccessCache } from '../../accounts/access/access-cache.ts'
 import type { KeyAccess } from '../../accounts/access/key-access.ts'
 import { maskKey } from '../../accounts/key-format.ts'
-import type { Endpoint } from '../../core/endpoint.ts'
 import { ApiError, toApiError, type RefusedKey } from '../../core/error.ts'
 import { modelIds, modelIdsByStrength, type ModelId } from '../../core/model.ts'
+import type { Format } from '../../protocols/format.ts'
 
 /** A key that may be used here, and how to speak of it should it be refused later. */
 export type Authenticated = { readonly access: KeyAccess; readonly shown: RefusedKey }
@@ -12,20 +12,25 @@ export type Authenticated = { readonly access: KeyAccess; readonly shown: Refuse
 /** What a request says of itself before its body. */
 export type RequestHead = Pick<FastifyRequest, 'headers' | 'ip'>
 
+export type KeyParts = {
+  readonly access: Pick<AccessCache, 'find'>
+  readonly formats: readonly Pick<Format, 'keyHeader'>[]
+}
+
 /**
- * Finds out whose key a request carries, in either format's header on every route, and whether it may be used here.
+ * Finds out whose key a request carries, in any format's header on every route, and whether it may be used here.
  *
  * Clients may send two, one of them left over from another vendor, which is
  * overlooked. Two that both work are refused: which of them a route, a log or a
  * proxy went by would be anybody's guess.
  */
 export async function authenticate(
-  cache: Pick<AccessCache, 'find'>,
+  { access, formats }: KeyParts,
   { headers, ip }: RequestHead,
-  endpoint: Endpoint | null,
+  endpoint: string | null,
 ): Promise<Authenticated> {
-  const candidates = credentials(headers)
-  const found = await findAll(cache, candidates)
+  const candidates = credentials(headers, formats)
+  const found = await findAll(access, candidates)
   const ids = new Set(found.map(({ access }) => access.principal.apiKeyId))
   const [first] = found
   if (first === undefined || ids.size > 1) throw refuse(candidates[0])
@@ -54,7 +59,7 @@ async function findAll(
   return found
 }
 
-function refusalOf({ closed, endpoints, addresses }: KeyAccess, ip: string, endpoint: Endpoint | null): string | null {
+function refusalOf({ closed, endpoints, addresses }: KeyAccess, ip: string, endpoint: string | null): string | null {
   if (closed === 'organization-disabled') return 'The organization of this API key is disabled.'
   if (closed === 'project-archived') return 'The project of this API key is archived.'
   if (endpoint !== null && endpoints?.has(endpoint) === false) return 'This API key may not be used for this endpoint.'
@@ -93,14 +98,10 @@ function refuse(credential: Credential | undefined): ApiError {
 const placeholders: ReadonlySet<string> = new Set(['', 'dummy', 'none', 'empty'])
 
 /** Every key that a request shows; what stands for none is left out. */
-export function credentials(headers: RequestHead['headers']): Credential[] {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? ''
-  const apiKey = headers['x-api-key'] ?? ''
-  const found = [
-    { key: bearer, header: 'authorization' },
-    { key: (typeof apiKey === 'string' ? apiKey : (apiKey[0] ?? '')).trim(), header: 'x-api-key' },
-  ] as const
-  return found
-    .filter(({ key }) => !placeholders.has(key.toLowerCase()))
-    .map(({ key, header }) => ({ key, shown: { masked: maskKey(key), header } }))
+export function credentials(headers: RequestHead['headers'], formats: KeyParts['formats']): Credential[] {
+  return formats.flatMap(({ keyHeader: { name, read } }) => {
+    const key = read(headers)
+    if (key === null || placeholders.has(key.toLowerCase())) return []
+    return [{ key, shown: { masked: maskKey(key), header: name } }]
+  })
 }

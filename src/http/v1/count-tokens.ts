@@ -1,21 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../../core/ids.ts'
 import { countTokens } from '../../inference/generate.ts'
+import type { FormatRoute, OpenFormat } from '../../protocols/format.ts'
 import { admit } from '../admit.ts'
 import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
 import { requireModel } from '../middleware/authenticate.ts'
 import type { Door } from '../parts.ts'
 import { tellLimits } from '../tell-limits.ts'
 
-/** `POST /v1/messages/count_tokens`: the exact length of the prompt that the same request would have. */
-export function countTokensRoute(parts: Door) {
+/** The exact length of the prompt that the same request would have. */
+export function countTokensRoute(parts: Door, { name: format, protocol }: OpenFormat, { endpoint }: FormatRoute) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const admitted = await admit(parts, request, 'count-tokens')
+    const admitted = await admit(parts, request, endpoint)
     const { principal } = admitted.access
     let model: string | null = null
     try {
-      const { shaped } = await admitted.decodeBody('count')
-      const { request: counted, encode } = parts.messages.createCount(shaped)
+      const { shaped } = await admitted.decodeBody({ format, use: 'count' })
+      const { request: counted, shape } = shaped
       model = counted.model
       requireModel(admitted.access, model)
       const asked = { request: counted, requestId: request.id as RequestId, principal }
@@ -25,7 +26,7 @@ export function countTokensRoute(parts: Door) {
         throw causeOfEnd(thrown, signal)
       })
       tellLimits(parts, reply, { principal, model })
-      await reply.type('application/json').send(JSON.stringify(encode(inputTokens)))
+      await reply.type('application/json').send(JSON.stringify(protocol.count?.encode(inputTokens, shape)))
     } catch (error) {
       tellLimits(parts, reply, { principal, model })
       throw error

@@ -7,6 +7,7 @@ import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Entrance } from '../../limits/entrance.ts'
+import type { FormatRoute, OpenFormat } from '../../protocols/format.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import { admit } from '../admit.ts'
 import { beginTrace } from '../begin-trace.ts'
@@ -23,18 +24,17 @@ import { WholeAnswerWriter } from '../whole-answer-writer.ts'
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */
 const firstEventWaitMsMax = 10_000
 
-/** One generation in either format: `POST /v1/chat/completions` and `POST /v1/messages`. */
-export function generationRoute(parts: Door, format: 'chat-completions' | 'messages') {
-  const protocol = format === 'messages' ? parts.messages : parts.chatCompletions
+/** One generation, in whatever format. */
+export function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, { endpoint }: FormatRoute) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const admitted = await admit(parts, request, format)
+    const admitted = await admit(parts, request, endpoint)
     const { principal } = admitted.access
     let model: string | null = null
     let entrance: Entrance | null = null
     try {
       const entering = parts.inference.limiter.enter(principal)
       entrance = entering instanceof Promise ? await entering : entering
-      const { shaped, bytes } = await admitted.decodeBody(format)
+      const { shaped, bytes } = await admitted.decodeBody({ format, use: 'generation' })
       const decoded = { ...shaped, encoder: protocol.createEncoder(shaped.shape) }
       model = decoded.request.model
       requireModel(admitted.access, model)
@@ -57,7 +57,7 @@ export function generationRoute(parts: Door, format: 'chat-completions' | 'messa
 type Exchange = {
   readonly parts: HttpParts
   readonly protocol: Protocol
-  readonly format: 'chat-completions' | 'messages'
+  readonly format: string
   readonly decoded: DecodedRequest
   readonly origin: RequestOrigin
   readonly principal: ApiKeyPrincipal

@@ -7,7 +7,7 @@ import type { HttpParts } from '../parts.ts'
 /** `GET /v1/models`: one answer that the clients of both formats read. */
 export function listModelsRoute(parts: HttpParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { access } = await authenticate(parts.access, request, 'models')
+    const { access } = await authenticate(parts, request, 'models')
     const entries = parts.inference.catalog.list().filter(({ model }) => mayUse(access, model.id))
     const featuresOf = ({ id }: ServedModel) => parts.inference.catalog.find(id).engine.status().features
     const models = entries.map(({ model }) => model)
@@ -19,7 +19,7 @@ export function listModelsRoute(parts: HttpParts) {
 
 export function retrieveModelRoute(parts: HttpParts) {
   return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<void> => {
-    const { access } = await authenticate(parts.access, request, 'models')
+    const { access } = await authenticate(parts, request, 'models')
     const { id } = request.params
     const entry = parts.inference.catalog.list().find(({ model }) => model.id === id)
     // To a key that may not use a model there is none.

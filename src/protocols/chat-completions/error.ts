@@ -12,7 +12,7 @@ import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
 import type { EncodedError, SseMessage } from '../protocol.ts'
 import { errorHeaders } from '../error-headers.ts'
-import { formatDuration } from '../limit-headers.ts'
+import { formatDuration } from '../format-duration.ts'
 
 type ErrorKind = { readonly status: number; readonly type: string; readonly code: string | null }
 

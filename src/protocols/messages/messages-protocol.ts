@@ -1,26 +1,13 @@
-import type { Protocol } from '../protocol.ts'
-import {
-  createCount,
-  createEncoder,
-  decodeCount,
-  decodeGeneration,
-  type DecodedCount,
-  type ShapedCount,
-} from './decode/decode.ts'
+import type { FormatSettings } from '../format.ts'
+import type { CountProtocol, Protocol } from '../protocol.ts'
+import { createEncoder, decodeCount, decodeGeneration, encodeCount } from './decode/decode.ts'
 import { ping } from './encode/encode-stream.ts'
 import { encodeError, encodeStreamError } from './error.ts'
 import { createThinkingSignature } from './thinking-signature.ts'
 
-export type MessagesProtocol = Protocol & {
-  /** Decodes the body of a token count: the prompt of a generation request and nothing of its answer. */
-  decodeCount(body: unknown): DecodedCount
-  /** The first half of `decodeCount`, for another thread. */
-  decodeShapedCount(body: unknown): ShapedCount
-  createCount(shaped: ShapedCount): DecodedCount
-}
+export type MessagesProtocol = Protocol & { readonly count: CountProtocol }
 
-/** The key lets a later turn tell this service's thinking from any other; every replica needs the same one. */
-export function createMessagesProtocol({ signatureKey }: { readonly signatureKey: Uint8Array }): MessagesProtocol {
+export function createMessagesProtocol({ signatureKey }: Pick<FormatSettings, 'signatureKey'>): MessagesProtocol {
   const signature = createThinkingSignature(signatureKey)
   return {
     decode(body) {
@@ -29,9 +16,7 @@ export function createMessagesProtocol({ signatureKey }: { readonly signatureKey
     },
     decodeShaped: (body) => decodeGeneration(body, signature),
     createEncoder: (shape) => createEncoder(shape, signature),
-    decodeCount: (body) => createCount(decodeCount(body, signature)),
-    decodeShapedCount: (body) => decodeCount(body, signature),
-    createCount,
+    count: { decodeShaped: (body) => decodeCount(body, signature), encode: encodeCount },
     encodeError,
     encodeStreamError,
     ping,

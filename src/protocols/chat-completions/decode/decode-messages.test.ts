@@ -7,7 +7,7 @@ import { encodeError } from '../error.ts'
 
 type Fields = Record<string, unknown>
 
-const protocol = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
+const protocol = createChatCompletionsProtocol({ readFingerprint: () => 'fp_test' })
 
 function decode(messages: readonly Fields[], fields: Fields = {}): GenerationRequest {
   return protocol.decode({ model: 'clarke-1.0', messages, ...fields }).request

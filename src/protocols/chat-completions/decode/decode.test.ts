@@ -9,7 +9,7 @@ import { encodeError } from '../error.ts'
 
 type Fields = Record<string, unknown>
 
-const protocol = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
+const protocol = createChatCompletionsProtocol({ readFingerprint: () => 'fp_test' })
 
 function minimal(fields: Fields = {}): Fields {
   return { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hi' }], ...fields }

@@ -1,4 +1,5 @@
 import type { AnswerEncoder, Protocol, ShapedRequest } from '../../protocol.ts'
+import type { FormatSettings } from '../../format.ts'
 import { parseBody } from '../../parse-body.ts'
 import type { AnswerShape } from '../encode/answer-shape.ts'
 import { decodeMessages } from './decode-messages.ts'
@@ -12,9 +13,10 @@ import { encodeError, encodeStreamError, wordFault } from '../error.ts'
 import { refuseFields } from './refused-fields.ts'
 import { chatBodySchema } from './schema.ts'
 
-/** `systemFingerprint` stands for the deployment's revision; it must say nothing of the weights. */
-export function createChatCompletionsProtocol({ systemFingerprint }: { systemFingerprint: string }): Protocol {
-  const createEncoder = (shape: unknown) => encoderOf({ ...(shape as RequestShape), systemFingerprint })
+export function createChatCompletionsProtocol({ readFingerprint }: Pick<FormatSettings, 'readFingerprint'>): Protocol {
+  // A swap of weights changes it, so each answer asks anew.
+  const createEncoder = (shape: unknown) =>
+    encoderOf({ ...(shape as RequestShape), systemFingerprint: readFingerprint() })
   return {
     decode(body) {
       const { shape, ...decoded } = decodeShaped(body)
@@ -22,6 +24,7 @@ export function createChatCompletionsProtocol({ systemFingerprint }: { systemFin
     },
     decodeShaped,
     createEncoder,
+    count: null,
     encodeError,
     encodeStreamError,
     ping: null,

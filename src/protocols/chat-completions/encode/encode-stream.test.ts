@@ -20,7 +20,7 @@ const usage: Usage = {
   outputThinking: 31,
 }
 const meta = { requestId: 'req_abc', model: 'clarke-1.0', createdAtMs: 1_795_219_200_900 } as const
-const protocol = createChatCompletionsProtocol({ systemFingerprint: 'fp_test' })
+const protocol = createChatCompletionsProtocol({ readFingerprint: () => 'fp_test' })
 const tools = [
   { type: 'function', function: { name: 'f' } },
   { type: 'custom', custom: { name: 'c' } },

@@ -236,7 +236,7 @@ test('a thread is refused with the code its clients act upon, whatever else the 
     ok(error.message.startsWith('thread: '))
     ok(error.reason.code === 'invalid-request' && error.reason.detail === 'thread-unsupported')
   }
-  failure({ ...least, ...continued }, protocol.decodeCount)
+  failure({ ...least, ...continued }, protocol.count.decodeShaped)
 })
 
 test('max_tokens 0 fills the cache and excludes what needs an answer', () => {
@@ -256,16 +256,17 @@ test('max_tokens 0 fills the cache and excludes what needs an answer', () => {
 
 test('a count takes the prompt alone', () => {
   const { max_tokens: _, ...body } = least
-  const counted = protocol.decodeCount({ ...body, tools: [] })
-  deepEqual(counted.encode(2095), { input_tokens: 2095 })
+  const { count } = protocol
+  const counted = count.decodeShaped({ ...body, tools: [] })
+  deepEqual(count.encode(2095, counted.shape), { input_tokens: 2095 })
   equal(counted.request.outputTokensMax, null)
   deepEqual(counted.request.messages, protocol.decode(least).request.messages)
-  const managed = protocol.decodeCount({ ...body, context_management: { edits: [] } })
-  deepEqual(managed.encode(3), { input_tokens: 3, context_management: { original_input_tokens: 3 } })
+  const managed = count.decodeShaped({ ...body, context_management: { edits: [] } })
+  deepEqual(count.encode(3, managed.shape), { input_tokens: 3, context_management: { original_input_tokens: 3 } })
 })
 
 test('a count ignores generation fields and compares no budget with them', () => {
-  const { request } = protocol.decodeCount({
+  const { request } = protocol.count.decodeShaped({
     ...least,
     max_tokens: 'many',
     temperature: 9,
@@ -273,7 +274,7 @@ test('a count ignores generation fields and compares no budget with them', () =>
     messages: [...least.messages, { role: 'assistant', content: 'So' }],
   })
   deepEqual(request.thinking, { kind: 'on', tokensMax: 50_000 })
-  equal(failure({ model: 'hal-1.0' }, protocol.decodeCount).message, 'messages: Field required')
+  equal(failure({ model: 'hal-1.0' }, protocol.count.decodeShaped).message, 'messages: Field required')
 })
 
 /** A request that uses every nested shape. */
@@ -365,7 +366,7 @@ test('any value in any place is accepted or refused by a path that leads there',
       const field = Object.keys(holder)[key % Object.keys(holder).length]!
       holder[field] = value
       try {
-        if (counts) protocol.decodeCount(body)
+        if (counts) protocol.count.decodeShaped(body)
         else protocol.decode(body)
       } catch (error) {
         ok(error instanceof ApiError && error.reason.code === 'invalid-request', String(error))

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../core/error.ts'
 import { modelSampling, type GenerationRequest, type OutputFormat, type Sampling } from '../../../core/generation.ts'
 import { parseBody } from '../../parse-body.ts'
-import type { AnswerEncoder, Json, ShapedRequest } from '../../protocol.ts'
+import type { AnswerEncoder, Json, ShapedCount, ShapedRequest } from '../../protocol.ts'
 import type { AnswerShape } from '../encode/answer-shape.ts'
 import { applyCacheMarks } from './cache-marks.ts'
 import { decodeConversation, hasToolResult } from './decode-messages.ts'
@@ -13,13 +13,10 @@ import { fieldError, wordFault } from '../field-error.ts'
 import { countBodySchema, messagesBodySchema, type CountBody, type MessagesBody } from './schema.ts'
 import type { ThinkingSignature } from '../thinking-signature.ts'
 
-export type DecodedCount = { readonly request: GenerationRequest; encode(inputTokens: number): Json }
-
 /** What the request itself says. */
 type RequestShape = Omit<AnswerShape, 'signature'>
 
-/** A token count that was decoded, with what it says about its answer. */
-export type ShapedCount = { readonly request: GenerationRequest; readonly isManaged: boolean }
+type CountShape = { readonly isManaged: boolean }
 
 export function decodeGeneration(body: unknown, signature: ThinkingSignature): ShapedRequest {
   const parsed = parseBody(messagesBodySchema, body, wordFault)
@@ -55,16 +52,15 @@ export function decodeCount(body: unknown, signature: ThinkingSignature): Shaped
   const parsed = parseBody(countBodySchema, body, wordFault)
   refuseThread(parsed)
   const { request } = decodePrompt(parsed, null, signature)
-  return { request, isManaged: parsed.context_management !== undefined }
+  const shape: CountShape = { isManaged: parsed.context_management !== undefined }
+  return { request, shape }
 }
 
-export function createCount({ request, isManaged }: ShapedCount): DecodedCount {
+export function encodeCount(inputTokens: number, shape: unknown): Json {
+  const { isManaged } = shape as CountShape
   return {
-    request,
-    encode: (inputTokens) => ({
-      input_tokens: inputTokens,
-      ...(isManaged && { context_management: { original_input_tokens: inputTokens } }),
-    }),
+    input_tokens: inputTokens,
+    ...(isManaged && { context_management: { original_input_tokens: inputTokens } }),
   }
 }
 

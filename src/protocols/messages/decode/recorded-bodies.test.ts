@@ -24,7 +24,7 @@ test(
     for (const file of files) {
       const { method, url, body } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Recording
       if (method !== 'POST' || !url.includes('/messages')) continue
-      const decode = url.includes('count_tokens') ? protocol.decodeCount : protocol.decode
+      const decode = url.includes('count_tokens') ? protocol.count.decodeShaped : protocol.decode
       const [tool] = body.tools ?? []
       if (body.thread !== undefined) throws(() => decode(body), { message: /^thread: / }, file)
       else if (tool?.type?.startsWith('web_search_'))
