@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { findPostgresBinaries } from './find-binaries.ts'
 
@@ -31,11 +31,12 @@ type Place = {
 
 /** `settings` are further ones, each as `name=value`; a later one counts. */
 export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
-  const binaries = findPostgresBinaries()
+  const found = findPostgresBinaries()
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-postgres-'))
-  const place = { binaries, folder, port: await freePort(), settings }
   try {
     if (isRoot()) chownSync(folder, nobody, nobody)
+    const binaries = isRoot() && !isOpenToAll(found) ? copyBinaries(found, folder) : found
+    const place = { binaries, folder, port: await freePort(), settings }
     initialize(place)
     let server = await launch(place)
     let frozen: readonly number[] = []
@@ -70,6 +71,23 @@ const nobody = 65_534
 
 function isRoot(): boolean {
   return process.getuid?.() === 0
+}
+
+/** Whether a user without rights can enter every folder on the way, which is not so in root's own home. */
+function isOpenToAll(folder: string): boolean {
+  const entering = 0o001
+  for (let at = folder; ; at = dirname(at)) {
+    if ((statSync(at).mode & entering) === 0) return false
+    if (at === dirname(at)) return true
+  }
+}
+
+/** Some 60 MB, which go with the server's data. */
+function copyBinaries(binaries: string, folder: string): string {
+  const copy = join(folder, 'postgres')
+  cpSync(dirname(binaries), copy, { recursive: true, verbatimSymlinks: true })
+  execFileSync('chown', ['-R', `${nobody}:${nobody}`, copy])
+  return join(copy, basename(binaries))
 }
 
 function settingsOf({ folder }: Place) {
