@@ -41,7 +41,9 @@ function supervise(node, args, env) {
   // Before the child exists, so that no signal can end this process and leave the child behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void relay(signal))
 
-  const child = spawn(node, args, { stdio: 'inherit', env })
+  // One that is killed can pass nothing on. A service that knows whose child it is sees that and stops.
+  const launched = Object.assign({}, env, { ODYSSEY_LAUNCHER_PID: String(process.pid) })
+  const child = spawn(node, args, { stdio: 'inherit', env: launched })
   const witness = createWitness()
   child.on('error', (error) => {
     process.stderr.write(`odyssey: ${node} could not be started: ${error.message}\n`)

@@ -49,6 +49,7 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     configPath: path,
     configFolder: dirname(path),
     childEnvironment: pick(environment, childVariables),
+    launcherPid: readLauncherPid(environment),
   })
 }
 
@@ -163,6 +164,12 @@ function placeOf(field: string, path: string, environment: Environment): string 
 function setting(environment: Environment, name: string): string | undefined {
   const value = environment[name]
   return value === '' ? undefined : value
+}
+
+/** A program that was started by a child of the launcher has the variable too, and another parent. */
+function readLauncherPid(environment: Environment): number | null {
+  const pid = Number(setting(environment, 'ODYSSEY_LAUNCHER_PID'))
+  return pid === process.ppid ? pid : null
 }
 
 function pick(environment: Environment, names: readonly string[]): Record<string, string> {

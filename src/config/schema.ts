@@ -158,4 +158,6 @@ export type Config = Readonly<ConfigFile> & {
   readonly configFolder: string
   /** What an engine child may know of the environment. */
   readonly childEnvironment: Readonly<Record<string, string>>
+  /** The process that stands in for this one, whose end is its end; null where there is none. */
+  readonly launcherPid: number | null
 }

@@ -100,7 +100,8 @@ export async function serve(): Promise<void> {
     removeStatus(config.home)
     unlock()
   }
-  stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, log, stop })
+  const { launcherPid } = config
+  stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, launcherPid, log, stop })
   await printBanner(address, { accounts, folder: config.home, catalog, pool })
 }
 

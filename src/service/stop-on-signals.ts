@@ -1,9 +1,13 @@
 import type { RequestTracker } from '../http/request-tracker.ts'
+import { systemClock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { watchLauncher } from './watch-launcher.ts'
 
 export type StopOptions = {
   readonly tracker: RequestTracker
   readonly drainMs: number
+  /** Whose end is a signal too. */
+  readonly launcherPid: number | null
   readonly log: Log
   stop(): Promise<void>
 }
@@ -20,7 +24,7 @@ const abortMs = 1_500
  *     drain time up, or second signal   what is left is told and cut
  *     at last        engines, listener and database are closed; exit code 0
  */
-export function stopOnSignals({ tracker, drainMs, log, stop }: StopOptions): void {
+export function stopOnSignals({ tracker, drainMs, launcherPid, log, stop }: StopOptions): void {
   let signals = 0
   const hurry = Promise.withResolvers<void>()
 
@@ -44,6 +48,7 @@ export function stopOnSignals({ tracker, drainMs, log, stop }: StopOptions): voi
   }
   // The last is that of a terminal which is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
+  if (launcherPid !== null) watchLauncher(launcherPid, systemClock, onSignal)
   // Going on after an unknown failure would go on with an unknown state.
   process.on('uncaughtException', (error) => fail(log, error))
 }
