@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { reconcile } from '../../src/billing/audits/reconcile.ts'
-import { listRequests } from '../../src/billing/ledger/list-requests.ts'
+import { listLedger } from '../../src/billing/ledger/list-ledger.ts'
 import { deleteOldRows } from '../../src/billing/ledger/retention.ts'
 import { queryUsage, spentSince, type UsageQuery } from '../../src/billing/usage/query-usage.ts'
 import { rollUp } from '../../src/billing/usage/roll-up.ts'
@@ -78,7 +78,8 @@ async function askAll(): Promise<void> {
     spentSince(db, { organizationId }, nowMs - 30 * dayMs),
   )
   await ask('the latest 100 requests', (organizationId) =>
-    listRequests(db, { organizationId }, { limit: 100, after: null }),
+    // As the management API's page of so many reads it, which looks whether there is one more.
+    listLedger(db, { kind: 'operator' }, { organizationId, limit: 101, after: null }),
   )
 }
 

@@ -42,8 +42,6 @@ const expected: Readonly<Record<Permission, string>> = {
   'requests:read': 'OOP-O',
   'prices:read': 'OOOOO',
   'prices:update': 'II---',
-  'invoices:read': 'OO-OO',
-  'invoices:update': 'OO-O-',
   'audit:read': 'OO--O',
   'engines:read': 'II---',
 }

@@ -69,8 +69,6 @@ const table = {
   'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },
   'prices:read': everyone,
   'prices:update': installation,
-  'invoices:read': { ...accountants, auditor: 'organization' },
-  'invoices:update': accountants,
   'audit:read': { ...administrators, auditor: 'organization' },
   'engines:read': installation,
 } as const satisfies Record<string, Row>
@@ -133,6 +131,20 @@ export function visibleProjects(
   }
   requirePermission(principal, permission, { organizationId })
   return null
+}
+
+/** Of the projects that are asked for those that a list may show; undefined is every one in the organization. */
+export function narrowProjects(
+  principal: Principal,
+  permission: Permission,
+  {
+    organizationId,
+    projectIds,
+  }: { readonly organizationId: OrganizationId; readonly projectIds?: readonly ProjectId[] },
+): readonly ProjectId[] | undefined {
+  const visible = visibleProjects(principal, permission, organizationId)
+  if (visible === null) return projectIds
+  return projectIds?.filter((id) => visible.includes(id)) ?? visible
 }
 
 /** The same for what never was and for what belongs to somebody else. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change, installationChain, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
@@ -31,8 +32,9 @@ export type NewPrice = Pick<Price, 'organizationId' | 'model' | 'currency' | 'ra
   readonly effectiveAtMs: number | null
 }
 
-/** Adds a price. Those before it stay as they are: rows of the ledger point to them. */
+/** Adds a price, which only the installation may. Those before it stay as they are: rows of the ledger point to them. */
 export async function setPrice(parts: ChangeParts, principal: Principal, price: NewPrice): Promise<Price> {
+  requirePermission(principal, 'prices:update', { organizationId: null })
   const { organizationId, model, currency } = price
   const rates = price.rates === null ? null : ratesSchema.parse(price.rates)
   const earliestMs = parts.clock.nowMs() + priceLeadMs
@@ -61,6 +63,14 @@ export class TooEarly extends Error {
   constructor() {
     super(`A price can be in force ${priceLeadMs / 1_000} seconds from now at the earliest.`)
   }
+}
+
+/** The prices of everyone and the principal's own, by when they are in force. */
+export async function listPrices(db: Database, principal: Principal): Promise<Price[]> {
+  const own = principal.kind === 'operator' ? null : principal.organizationId
+  requirePermission(principal, 'prices:read', { organizationId: own })
+  const prices = await readPrices(db)
+  return prices.filter(({ organizationId }) => own === null || organizationId === null || organizationId === own)
 }
 
 /** Every price there ever was, oldest first. Throws where one of them cannot be used, so that nothing is billed by it. */

@@ -1,6 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Usage } from '../../core/generation.ts'
 import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import { narrowProjects } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
 import {
@@ -48,6 +50,12 @@ export type UsageRow = {
 }
 
 export type UsagePage = { readonly rows: readonly UsageRow[]; readonly nextCursor: string | null }
+
+/** What the principal may see of an organization's usage. */
+export function readUsage(db: Database, principal: Principal, query: UsageQuery): Promise<UsagePage> {
+  const projectIds = narrowProjects(principal, 'usage:read', query)
+  return queryUsage(db, { ...query, ...(projectIds !== undefined && { projectIds }) })
+}
 
 /** The usage of one organization, up to the last row of the ledger: what is not yet rolled up is added from there. */
 export async function queryUsage(db: Database, query: UsageQuery): Promise<UsagePage> {

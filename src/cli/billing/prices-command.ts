@@ -1,5 +1,5 @@
 import type { Rates, Price } from '../../billing/prices/price.ts'
-import { readPrices, setPrice } from '../../billing/prices/prices.ts'
+import { listPrices, setPrice } from '../../billing/prices/prices.ts'
 import { modelIds } from '../../core/model.ts'
 import { operator, requireId, withAccounts } from '../accounts/with-accounts.ts'
 import type { Accounts } from '../../service/joins/open-accounts.ts'
@@ -71,7 +71,7 @@ function readRates(values: Values): Rates {
 }
 
 async function list(db: Accounts['db'], asJson: boolean): Promise<void> {
-  const prices = await readPrices(db)
+  const prices = await listPrices(db, operator)
   if (asJson) return writeOut(`${JSON.stringify(prices.map(toJson))}\n`)
   if (prices.length === 0) return writeOut('prices: none. Usage is recorded without a cost.\n')
   const head = ['model', 'from', 'for', 'input', 'cache read', 'write 5 min', 'write 1 h', 'output', 'currency', 'id']

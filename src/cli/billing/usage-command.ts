@@ -1,7 +1,7 @@
-import { queryUsage, type UsageQuery, type UsageRow } from '../../billing/usage/query-usage.ts'
+import { readUsage, type UsageQuery, type UsageRow } from '../../billing/usage/query-usage.ts'
 import { dayMs } from '../../billing/usage/usage-columns.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { requireId, withAccounts } from '../accounts/with-accounts.ts'
+import { operator, requireId, withAccounts } from '../accounts/with-accounts.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { csvLine, type Cell } from '../../lib/csv.ts'
@@ -43,7 +43,7 @@ export async function usageCommand(args: string[]): Promise<void> {
     const rows: UsageRow[] = []
     let cursor: string | null = null
     do {
-      const page = await queryUsage(db, { ...query, cursor })
+      const page = await readUsage(db, operator, { ...query, cursor })
       rows.push(...page.rows)
       cursor = page.nextCursor
     } while (cursor !== null)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  findRequestTarget,
   listLedger,
   readRequestLines,
   type LedgerFilter,
@@ -8,7 +9,7 @@ import {
 import type { LedgerLine } from '../../../billing/ledger/read-ledger.ts'
 import { fromTokenColumns } from '../../../billing/ledger/token-columns.ts'
 import type { OrganizationId, RequestId } from '../../../core/ids.ts'
-import { notFound, visibleProjects } from '../../../core/permission.ts'
+import { notFound } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { Database } from '../../../db/database.ts'
 import { decodeNumbers, encodeCursor } from '../cursor.ts'
@@ -123,10 +124,8 @@ const filter = z.strictObject({
 })
 type Filter = z.output<typeof filter>
 
-function toFilter(principal: Principal, organization: OrganizationId, asked: Filter): LedgerFilter {
-  const visible = visibleProjects(principal, 'requests:read', organization)
-  const wanted = asked.projectId === undefined ? undefined : [asked.projectId]
-  const projectIds = wanted?.filter((own) => visible?.includes(own) ?? true) ?? visible ?? undefined
+function toFilter(organization: OrganizationId, asked: Filter): LedgerFilter {
+  const projectIds = asked.projectId === undefined ? undefined : [asked.projectId]
   const [fromMs, toMs] = [asked.from, asked.to].map((text) => (text === undefined ? undefined : Date.parse(text)))
   const { apiKeyId: key, model: which, outcome: end } = asked
   return {
@@ -142,10 +141,14 @@ function decodePlace(cursor: string): LedgerPlace {
 
 const linesPerRead = 1_000
 
-async function* readAll(db: Database, wanted: LedgerFilter): AsyncGenerator<z.input<typeof entry>[]> {
+async function* readAll(
+  db: Database,
+  principal: Principal,
+  wanted: LedgerFilter,
+): AsyncGenerator<z.input<typeof entry>[]> {
   let after: LedgerPlace | null = null
   for (;;) {
-    const lines: readonly LedgerLine[] = await listLedger(db, { ...wanted, after, limit: linesPerRead })
+    const lines: readonly LedgerLine[] = await listLedger(db, principal, { ...wanted, after, limit: linesPerRead })
     if (lines.length > 0) yield lines.map(show)
     after = lines.at(-1) ?? null
     if (lines.length < linesPerRead || after === null) return
@@ -165,9 +168,9 @@ export const ledgerRoutes: readonly Route[] = [
     query: pageQuery.extend(filter.shape),
     answer: pageOf(entry),
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
-      const search = { ...toFilter(principal, params.organizationId, asked), limit: limit + 1 }
+      const search = { ...toFilter(params.organizationId, asked), limit: limit + 1 }
       const place = after === undefined ? null : decodePlace(after)
-      const lines = await listLedger(parts.accounts.db, { ...search, after: place })
+      const lines = await listLedger(parts.accounts.db, principal, { ...search, after: place })
       const last = lines.length > limit ? lines[limit - 1] : undefined
       const next = last === undefined ? null : encodeCursor(last.at, last.sequence)
       return { data: lines.slice(0, limit).map(show), next }
@@ -183,7 +186,7 @@ export const ledgerRoutes: readonly Route[] = [
     query: filter.extend({ format: exportFormat.default('jsonl') }),
     answer: 'export',
     work({ parts, principal, params, query: { format, ...asked } }) {
-      const pages = readAll(parts.accounts.db, toFilter(principal, params.organizationId, asked))
+      const pages = readAll(parts.accounts.db, principal, toFilter(params.organizationId, asked))
       return Promise.resolve(writeExport(format, { name: 'ledger', columns: Object.keys(entry.shape), pages }))
     },
   }),
@@ -191,15 +194,12 @@ export const ledgerRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/requests/{requestId}',
     permission: 'requests:read',
-    async scope({ accounts }, params) {
-      const [line] = await readRequestLines(accounts.db, params['requestId'] as RequestId)
-      return line === undefined ? null : { organizationId: line.organization_id, projectId: line.project_id }
-    },
+    scope: ({ accounts }, params) => findRequestTarget(accounts.db, params['requestId'] as RequestId),
     summary: 'Read a request’s rows, and how much of its prompt was reused',
     params: z.strictObject({ requestId }),
     answer: requestDetails,
-    async work({ parts, params }) {
-      const lines = await readRequestLines(parts.accounts.db, params.requestId)
+    async work({ parts, principal, params }) {
+      const lines = await readRequestLines(parts.accounts.db, principal, params.requestId)
       const charge = lines.find(({ kind }) => kind === 'charge')
       const reversal = lines.find(({ kind }) => kind === 'reversal')
       if (charge === undefined) throw notFound()

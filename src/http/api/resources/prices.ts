@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Price } from '../../../billing/prices/price.ts'
-import { ratesSchema, readPrices, setPrice, TooEarly } from '../../../billing/prices/prices.ts'
+import { listPrices, ratesSchema, setPrice, TooEarly } from '../../../billing/prices/prices.ts'
 import { requireSubject } from '../../../accounts/require-subject.ts'
 import { pageOfAll } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
-import { organizationOf } from '../require-access.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { givenTime, id, model, nowhere, organizationId, pageOf, pageQuery, time, toPage, toTime } from '../schemas.ts'
 
@@ -64,11 +63,8 @@ export const priceRoutes: readonly Route[] = [
     query: pageQuery.extend({ model: model.optional() }),
     answer: pageOf(price),
     async work({ parts, principal, query: { model: which, ...query } }) {
-      const own = organizationOf(principal)
-      const prices = (await readPrices(parts.accounts.db)).filter((item) => {
-        const isVisible = own === null || item.organizationId === null || item.organizationId === own
-        return isVisible && (which === undefined || item.model === which)
-      })
+      const listed = await listPrices(parts.accounts.db, principal)
+      const prices = listed.filter((item) => which === undefined || item.model === which)
       return toPage(pageOfAll(prices, query, placeOf), show)
     },
   }),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { InvalidCursor, queryUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
+import { InvalidCursor, readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
-import { visibleProjects } from '../../../core/permission.ts'
 import { noCursor } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -74,12 +73,10 @@ export const usageRoutes: readonly Route[] = [
     query,
     answer: pageOf(usage),
     async work({ parts, principal, params: { organizationId }, query: asked }) {
-      const visible = visibleProjects(principal, 'usage:read', organizationId)
-      const projects = asked.projectId?.filter((own) => visible?.includes(own) ?? true) ?? visible ?? undefined
       const nowMs = parts.accounts.clock.nowMs()
-      const filter = given({ projectIds: projects, apiKeyIds: asked.apiKeyId, models: asked.model })
+      const filter = given({ projectIds: asked.projectId, apiKeyIds: asked.apiKeyId, models: asked.model })
       try {
-        const { rows, nextCursor } = await queryUsage(parts.accounts.db, {
+        const { rows, nextCursor } = await readUsage(parts.accounts.db, principal, {
           organizationId,
           ...filter,
           fromMs: readHour('from', asked.from) ?? Math.floor((nowMs - rangeMsDefault) / dayMs) * dayMs,
