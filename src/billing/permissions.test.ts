@@ -14,7 +14,7 @@ import { readUsage } from './usage/query-usage.ts'
 
 const member = (role: Role, organizationId: 'org_1' | 'org_2' = 'org_1'): Principal => ({
   kind: 'member',
-  memberId: 'member_1',
+  memberId: 'mem_1',
   organizationId,
   role,
   projectIds: role === 'developer' ? ['proj_1'] : [],
@@ -42,6 +42,8 @@ onEachDatabase((database) => {
   let db: Database
   beforeEach(async () => {
     db = await database.open()
+    const organizations = (['org_1', 'org_2'] as const).map((id) => ({ id, name: id, created_at: 0 }))
+    await db.insertInto('organizations').values(organizations).execute()
     await insertRows(db, [ledgerRow(1), { ...ledgerRow(2), project_id: 'proj_2' }])
   })
   afterEach(() => db.destroy())
