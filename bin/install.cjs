@@ -3,8 +3,9 @@
 const crypto = require('crypto')
 const fs = require('fs')
 const path = require('path')
-const { pinnedNode } = require('./find-node.cjs')
+const { nodePackage, pinnedNode } = require('./find-node.cjs')
 const { lock } = require('./lock.cjs')
+const { platformPackages, writePlatform } = require('./platform.cjs')
 const { runNpm } = require('./npm.cjs')
 
 /** Stands in the stamp from the first change to the last, so that a half of an installation never passes for one. */
@@ -20,9 +21,16 @@ async function ensureInstalled(root, { development }) {
   const lockfile = readIfPresent(path.join(root, 'package-lock.json'))
   if (lockfile === null) return
   const hash = crypto.createHash('sha256').update(lockfile).digest('hex')
+  const node = nodePackage()
+  const platform = development ? null : platformPackages(lockfile, node)
+  // Where everything is, what serving needs is as well.
+  const stamps = development ? [hash] : [hash, [hash].concat(platform).join(' ')]
   const isInstalled = () => {
     const stamped = readIfPresent(stampOf(root))
-    return stamped === hash || (stamped !== unfinished && isInstalledByHand(root, lockfile, development))
+    if (stamps.includes(stamped)) return true
+    // Of this lockfile something else was installed here: less, or for another machine.
+    if (stamped === unfinished || (stamped !== null && stamped.startsWith(hash))) return false
+    return isInstalledByHand(root, lockfile, development)
   }
   if (isInstalled()) return
 
@@ -31,14 +39,14 @@ async function ensureInstalled(root, { development }) {
     // Whoever held the lock before may have done the work.
     if (isInstalled()) return
     process.stderr.write('Installing dependencies (once per lockfile change) …\n')
-    await install(root, lockfile, held)
-    fs.writeFileSync(stampOf(root), hash)
+    await install(root, { lockfile, platform, held })
+    fs.writeFileSync(stampOf(root), stamps[stamps.length - 1])
   } finally {
     held.release()
   }
 }
 
-async function install(root, lockfile, held) {
+async function install(root, { lockfile, platform, held }) {
   const stamp = stampOf(root)
   const modules = path.dirname(stamp)
   // npm takes a package for whole whose description is there, though its other files may not be.
@@ -46,7 +54,8 @@ async function install(root, lockfile, held) {
   fs.mkdirSync(modules, { recursive: true })
   fs.writeFileSync(stamp, unfinished)
   try {
-    await runNpm(root, (pid) => held.alsoHeldBy(pid))
+    const folder = platform === null ? null : writePlatform(root, platform)
+    await runNpm(root, { platform: folder, onStart: (pid) => held.alsoHeldBy(pid) })
   } catch (error) {
     // npm that fails by itself puts back what was there.
     if (!error.signal) fs.unlinkSync(stamp)

@@ -23,7 +23,9 @@ import { suite, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const repository = join(import.meta.dirname, '..')
-const { findNode, pinnedNode } = createRequire(import.meta.url)('./find-node.cjs')
+const load = createRequire(import.meta.url)
+const { findNode, pinnedNode } = load('./find-node.cjs')
+const { cardsFor } = load('./platform.cjs')
 const onPosix = { skip: process.platform === 'win32' && 'Windows has no signals between processes.' }
 
 /** What a fake npm does after it has written its arguments to the diary. */
@@ -48,7 +50,7 @@ suite('installing', () => {
     assert.equal(diary(root).length, 2)
   })
 
-  test('installs everything, whatever the outer npm was told to leave out', (t) => {
+  test('installs everything for a script of the repository, whatever the outer npm was told to leave out', (t) => {
     const root = createRoot(t, { npm: npmInstalls, main: printArguments })
     const outer = {
       npm_config_omit: 'dev',
@@ -56,13 +58,72 @@ suite('installing', () => {
       NODE_ENV: 'production',
       npm_config_registry: 'r',
     }
-    assert.equal(launch(root, [], outer).status, 0)
+    assert.equal(launch(root, ['--run', 'src/cli/main.ts'], outer).status, 0)
     const [entry] = diary(root)
     assert.ok(entry !== undefined)
     assert.ok(entry.args.includes('--include=dev') && entry.args.includes('--ignore-scripts'), String(entry.args))
     assert.deepEqual(
       entry.settings.filter((name) => name in outer),
       ['npm_config_registry'],
+    )
+  })
+
+  test('installs for serving what serving needs and the builds of this machine, and the rest when it is asked for', (t) => {
+    const root = createRoot(t, { npm: npmInstalls, main: printArguments })
+    const [arch, system] = [process.arch, { linux: 'linux', darwin: 'mac', win32: 'win' }[process.platform as 'linux']]
+    const build = `@node-llama-cpp/${system}-${arch}`
+    const builds = {
+      [build]: '3.0.0',
+      [`${build}-cuda`]: '3.0.0',
+      [`${build}-vulkan`]: '3.0.0',
+      '@node-llama-cpp/mars-x64': '3.0.0',
+    }
+    writeFileSync(
+      join(root, 'package-lock.json'),
+      lockfile({ 'node_modules/node-llama-cpp': { optionalDependencies: builds } }),
+    )
+    const install = (environment: Record<string, string>, args: readonly string[] = []) => {
+      const before = diary(root).length
+      assert.equal(launch(root, args, environment).status, 0)
+      return diary(root)
+        .slice(before)
+        .map((entry) => entry.args)
+    }
+    const needs = () => {
+      const manifest = readFileSync(join(root, 'node_modules/.odyssey/platform/package.json'), 'utf8')
+      return Object.keys((JSON.parse(manifest) as { dependencies: object }).dependencies).toSorted()
+    }
+    const [first = []] = install({ ODYSSEY_GPU: 'off' })
+    assert.ok(first.includes('--omit=dev') && first.includes('--omit=optional'), first.join(' '))
+    assert.ok(first.at(-1)?.endsWith(join('.odyssey', 'platform')), first.join(' '))
+    assert.deepEqual(needs(), [build])
+    assert.deepEqual(install({ ODYSSEY_GPU: 'off' }), [])
+    assert.equal(install({ ODYSSEY_GPU: 'cuda' }).length, 1)
+    assert.deepEqual(needs(), [build, `${build}-cuda`])
+    const [everything = []] = install({ ODYSSEY_GPU: 'off' }, ['--run', 'src/cli/main.ts'])
+    assert.ok(everything.includes('--include=dev'), everything.join(' '))
+    assert.deepEqual(install({ ODYSSEY_GPU: 'off' }), [], 'Where everything is, serving needs nothing more.')
+  })
+
+  test('looks for the files of a driver, and for what ODYSSEY_GPU says', () => {
+    const only = (path: string) => (file: string) => file === path
+    assert.deepEqual(
+      cardsFor('auto', 'linux', () => false),
+      [],
+    )
+    assert.deepEqual(cardsFor('auto', 'linux', only('/dev/nvidiactl')), ['cuda'])
+    assert.deepEqual(cardsFor('auto', 'linux', only('/dev/dri/renderD128')), ['vulkan'])
+    assert.deepEqual(
+      cardsFor('off', 'linux', () => true),
+      [],
+    )
+    assert.deepEqual(
+      cardsFor('cuda, vulkan', 'linux', () => false),
+      ['cuda', 'vulkan'],
+    )
+    assert.deepEqual(
+      cardsFor('auto', 'darwin', () => true),
+      [],
     )
   })
 
@@ -224,7 +285,7 @@ suite('finding Node', () => {
   test('says what is needed where there is neither', (t) => {
     assert.throws(
       () => findNode(createRoot(t, {}), old),
-      /^Error: Node 24 or newer is needed: .* its own is 20\.20\.2\.$/,
+      /^Error: Node 22\.18 or newer is needed: .* its own is 20\.20\.2\.$/,
     )
   })
 })

@@ -10,9 +10,12 @@ const path = require('path')
 // Scripts are never run: what a package needs is in its tarball.
 // Engines are not compared: the packages run on the pinned Node, not on npm's.
 const npmArguments =
-  'install --no-save --ignore-scripts --include=dev --include=optional --no-engine-strict --prefer-offline --no-audit --no-fund --loglevel=error'.split(
+  'install --no-save --ignore-scripts --no-engine-strict --prefer-offline --no-audit --no-fund --loglevel=error'.split(
     ' ',
   )
+/** All that work on the product needs, and what serving needs: of what is optional then only the packages of this machine. */
+const everything = ['--include=dev', '--include=optional']
+const servingOnly = ['--omit=dev', '--omit=optional']
 
 // An outer npm passes its own settings on. These say what to install and where to,
 // which is not the outer run's to decide; how to reach the registry is, and stays.
@@ -32,11 +35,15 @@ const causes = [
   [/^EUSAGE$/, 'package.json and package-lock.json do not agree, or npm is older than 8'],
 ]
 
-/** Has npm install into `root`; `onStart` gets its process id. A failure is one line that says what is missing. */
-function runNpm(root, onStart) {
+/**
+ * Has npm install into `root` everything, or where `platform` is a folder what serving needs and what that depends on.
+ * `onStart` gets npm's process id. A failure is one line that says what is missing.
+ */
+function runNpm(root, { platform, onStart }) {
+  const wanted = platform === null ? everything : servingOnly.concat(platform)
   return new Promise((resolve, reject) => {
     const [command, first] = npmCommand()
-    const npm = spawn(command, first.concat(npmArguments), {
+    const npm = spawn(command, first.concat(npmArguments, wanted), {
       cwd: root,
       env: npmEnvironment(),
       // Commands print JSON to standard output, so npm's own talk must not go there.
@@ -103,4 +110,4 @@ function explain(output, exitCode) {
   return `${known === undefined ? 'npm failed' : known[1]} (${code}). npm says: ${text || 'nothing'}`
 }
 
-module.exports = { runNpm }
+module.exports = { npmEnvironment, runNpm }

@@ -9,6 +9,7 @@
 //     odyssey.cjs <arguments>                  a command of src/cli
 //     odyssey.cjs --run <script> <arguments>   a script of this repository
 
+const fs = require('fs')
 const path = require('path')
 const { environmentFor } = require('./environment.cjs')
 const { findNode } = require('./find-node.cjs')
@@ -20,10 +21,18 @@ const root = path.dirname(__dirname)
 async function main(given) {
   const runsScript = given[0] === '--run'
   if (runsScript && given.length < 2) throw new Error('--run needs the path of a script.')
-  const script = path.join(root, runsScript ? given[1] : 'src/cli/main.ts')
+  const script = path.join(root, runsScript ? given[1] : program())
   await ensureInstalled(root, { development: runsScript })
   const node = findNode(root)
-  run(node, [script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
+  // Where Node itself is older than the pinned one, some of what is used here was still called experimental.
+  const quiet = '--disable-warning=ExperimentalWarning'
+  run(node, [quiet, script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
+}
+
+/** A package has the compiled program, a clone the source. */
+function program() {
+  const compiled = 'dist/cli/main.js'
+  return fs.existsSync(path.join(root, compiled)) ? compiled : 'src/cli/main.ts'
 }
 
 main(process.argv.slice(2)).catch((error) => {

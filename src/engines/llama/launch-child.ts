@@ -68,7 +68,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     // What a driver of a graphics card asks for is more than the machine's memory.
     dataBytesMax: options.usesDevices ? null : memoryBytesMax * askedShare + askedBytesAtStart,
   }
-  const started = process.platform === 'linux' ? launchInStages(launch, plan) : launchWithNodeAlone(launch, plan)
+  const started = canStage() ? launchInStages(launch, plan) : launchWithNodeAlone(launch, plan)
   return watch(started, scratchFolder, options)
 }
 
@@ -90,11 +90,25 @@ function launchFreely({ entryPath, env, onConfined }: Launch): Started {
 
 /** Where the system offers nothing that could be used here, Node keeps its own part of the child to its files. */
 function launchWithNodeAlone({ entryPath, env, onConfined }: Launch, { mode, paths }: ConfinementPlan): Started {
-  const missing = [`what binds native code (on ${process.platform} there is no way yet)`, 'memory']
-  const report = { inForce: ['file system and network, as far as Node sees to it'], missing }
+  const why =
+    process.platform === 'linux'
+      ? 'this Node cannot make calls to the system'
+      : `on ${process.platform} there is no way yet`
+  const missing = [`what binds native code (${why})`, 'memory']
+  // A Node without the flag lets everything through that it would allow.
+  const seesNetwork = process.allowedNodeEnvironmentFlags.has('--allow-net')
+  const report = seesNetwork
+    ? { inForce: ['file system and network, as far as Node sees to it'], missing }
+    : { inForce: ['file system, as far as Node sees to it'], missing: [...missing, 'network'] }
   if (mode === 'require') throw new Error(refusal(report))
   onConfined(report)
   return { child: fork(entryPath, { ...common, execArgv: permissionFlags(paths), env }), refused: notRefused }
+}
+
+/** Only a Node that can make calls to the system, and be replaced by another program, can give anything up. */
+function canStage(): boolean {
+  const hasCalls = process.getBuiltinModule('node:ffi') !== undefined && process.execve !== undefined
+  return process.platform === 'linux' && hasCalls
 }
 
 function launchInStages({ env, onConfined, memoryBytesMax }: Launch, plan: ConfinementPlan): Started {

@@ -12,7 +12,8 @@ export function permissionFlags({ read, list, write, devices, execute }: Reachab
     '--allow-addons',
     // The library tries itself out in a process of its own; a child gives both of these up before it loads weights.
     '--allow-child-process',
-    '--allow-ffi',
+    // Before there was this flag there was nothing to allow.
+    ...['--allow-ffi'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag)),
     // The flags above each warn that they should be used with caution.
     '--disable-warning=SecurityWarning',
     ...[...read, ...list, ...write, ...devices, ...execute].map((path) => `--allow-fs-read=${path}`),

@@ -75,7 +75,7 @@ export function findReachablePaths({
     read: withTargets([
       entryPath,
       ...weightsPaths,
-      ...['src', 'package.json'].map((name) => join(productRoot, name)),
+      ...['src', 'dist', 'package.json'].map((name) => join(productRoot, name)),
       ...modulesFolders(productRoot),
       ...named.filter((path) => path !== ''),
       ...(process.platform === 'linux' ? systemPaths : []),

@@ -1,0 +1,71 @@
+// Makes the package that is published: compiled JavaScript, the launcher and the starter weights.
+//
+//     npm run package                writes build/odyssey-<version>.tgz
+//     npm run package -- FOLDER      writes it elsewhere
+//
+// Types are only taken away, so that each line stays where it was and a stack names the source's own line.
+
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const build = resolve(process.argv[2] ?? join(root, 'build'))
+const folder = join(build, 'package')
+
+/** What of package.json is of use to who installs it. */
+const kept = [
+  'name',
+  'version',
+  'description',
+  'license',
+  'type',
+  'engines',
+  'bin',
+  'dependencies',
+  'optionalDependencies',
+]
+
+/** A relative path in quotes, as imports and the programs of threads and children have it. */
+const relativePath = /(['"`])(\.{1,2}\/[^'"`\n]*)\.(c?)ts\1/g
+
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder, { recursive: true })
+compile()
+for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
+for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
+cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true })
+writeManifest()
+// A setting of this repository keeps npm from running scripts; a package has none to run.
+const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', build], { cwd: folder, encoding: 'utf8' })
+console.log(join(build, fileNameOf(packed)))
+
+function compile(): void {
+  for (const file of globSync('src/**/*.{ts,cts}', { cwd: root }).filter((name) => !name.endsWith('.test.ts'))) {
+    const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
+    write(file.replace(/^src/, 'dist').replace(/ts$/, 'js'), code.replace(relativePath, '$1$2.$3js$1'))
+  }
+}
+
+function writeManifest(): void {
+  const whole = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>
+  write('package.json', `${JSON.stringify(Object.fromEntries(kept.map((name) => [name, whole[name]])), null, 2)}\n`)
+}
+
+function copy(file: string): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  copyFileSync(join(root, file), join(folder, file))
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  writeFileSync(join(folder, file), text)
+}
+
+/** npm names the file in a list, or since npm 12 by the package's name. */
+function fileNameOf(text: string): string {
+  const found = /"filename":\s*"([^"]+)"/.exec(text)?.[1]
+  if (found === undefined) throw new Error(`npm pack has named no file:\n${text}`)
+  return found
+}
