@@ -4,20 +4,20 @@ import { equal, match, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
 import { checkErrorResponse } from '../../campaigns/error-bodies.ts'
 import { createResponseReader, type RawResponse } from '../../campaigns/response-reader.ts'
 import { bodyFor } from '../../harness/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 import { until } from '../../harness/start-service.ts'
 
-const never: FakeStep = { kind: 'wait-for', event: new Promise(() => {}) }
-
 let service: FakeService
-let script: readonly FakeStep[] | null = null
+let isHeld = false
 
 before(async () => {
-  service = await startFakeService({ script: () => script ?? [{ kind: 'end', reason: { kind: 'end' } }] })
+  service = await startFakeService({
+    script: () => [{ kind: 'end', reason: { kind: 'end' } }],
+    startsAfter: () => (isHeld ? new Promise(() => {}) : Promise.resolve()),
+  })
 })
 after(async () => {
   service.app.server.closeAllConnections()
@@ -73,10 +73,10 @@ for (const [path, shape] of Object.entries(shapes)) {
 
     for (const stream of [false, true]) {
       test(`where the client ends its side and its answer has not begun, ${stream ? 'streamed' : 'whole'}`, async () => {
-        script = [never]
+        isHeld = true
         const body = JSON.stringify(bodyFor(shape, { stream }))
         const response = await send(head(path, `content-length: ${body.length}`) + body, true)
-        script = null
+        isHeld = false
         equal(response.status, 400, response.text)
         match(response.text, /closed for sending/)
         checkErrorResponse(response, shape)
@@ -113,11 +113,11 @@ test('what follows a broken request on its connection is no request', async () =
 })
 
 test('a broken request behind one that is being answered cuts the connection', async () => {
-  script = [never]
+  isHeld = true
   const body = JSON.stringify(bodyFor('chat'))
   const good = head('/v1/chat/completions', `content-length: ${body.length}`) + body
   const response = await send(`${good}\0\0garbage\r\n\r\n`, false)
-  script = null
+  isHeld = false
   equal(response.status, null)
 })
 
