@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../core/error.ts'
 import { addManagementRoutes } from './api/add-routes.ts'
 import { Bodies } from './bodies/bodies.ts'
@@ -11,7 +11,6 @@ import { watchHalfClosed } from './connections/half-closed.ts'
 import { createConnections } from './connections/create-connections.ts'
 import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
 import { waitToContinue } from './connections/wait-to-continue.ts'
-import { logAccess } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
 import type { FormatRoute, OpenFormat } from '../protocols/format.ts'
@@ -120,4 +119,18 @@ async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers:
   const allowed = Object.keys(handlers)
   const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
   throw new ApiError({ code: 'method-not-allowed', allowed }, message)
+}
+
+/** One line per answered request. The path is cut before the query: clients put keys there by mistake. */
+export function logAccess({ log, metrics, inference }: HttpParts, request: FastifyRequest, reply: FastifyReply): void {
+  const startedMs = inference.clock.monotonicMs()
+  const path = request.url.split('?', 1)[0]?.slice(0, 200)
+  reply.raw.once('close', () => {
+    const { method } = request
+    // 499, as proxies log it: the client closed the connection before the answer was out.
+    const status = reply.raw.writableFinished ? reply.raw.statusCode : 499
+    const durationMs = Math.round(inference.clock.monotonicMs() - startedMs)
+    metrics.answered({ route: request.routeOptions.url ?? 'other', method, status, durationMs })
+    log.info({ request_id: request.id, method, path, status, duration_ms: durationMs }, 'request')
+  })
 }

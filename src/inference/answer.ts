@@ -120,15 +120,14 @@ export class Answer {
   }
 
   #run(ticket: Ticket, prepared: Prepared, terms: RunTerms): Promise<Read> {
-    this.#events = prepared.run({ ...terms, onEvent: (event) => this.#made(ticket, event) })
-    return this.#events.next()
-  }
-
-  #made(ticket: Ticket, event: GenerationEvent): void {
     const { lane, meter } = this.#parts
-    const usage = meter.count(event)
-    if (event.type === 'block-start' || event.type === 'block-end') return
-    lane.queue.charge(ticket, usage)
-    if (event.type === 'finish') lane.queue.finish(ticket, usage.output)
+    const onEvent = (event: GenerationEvent) => {
+      const usage = meter.count(event)
+      if (event.type === 'block-start' || event.type === 'block-end') return
+      lane.queue.charge(ticket, usage)
+      if (event.type === 'finish') lane.queue.finish(ticket, usage.output)
+    }
+    this.#events = prepared.run({ ...terms, onEvent })
+    return this.#events.next()
   }
 }

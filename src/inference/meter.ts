@@ -43,8 +43,17 @@ export class Meter {
   /** That of one answer, by its number. */
   of(answer: number): AnswerMeter {
     return {
-      count: (event) => this.#count(answer, event),
-      correct: (final) => this.#correct(answer, final),
+      count: (event) => {
+        this.#firstEventMs ??= this.#elapsedMs()
+        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
+        if (event.type === 'start') this.#cache ??= event.cache ?? null
+        if (event.type === 'delta') this.#firstTokenMs ??= this.#elapsedMs()
+        return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
+      },
+      correct: (final) => {
+        const counted = this.#usages[answer] ?? zeroUsage
+        if (final.output >= counted.output && inputTokens(final) > 0) this.#usages[answer] = final
+      },
     }
   }
 
@@ -55,21 +64,6 @@ export class Meter {
       firstEventMs: this.#firstEventMs,
       firstTokenMs: this.#firstTokenMs,
     }
-  }
-
-  #count(answer: number, event: GenerationEvent): Usage {
-    this.#firstEventMs ??= this.#elapsedMs()
-    // Further answers to the same request find its prompt in the cache, which says nothing about the request.
-    if (event.type === 'start') this.#cache ??= event.cache ?? null
-    if (event.type === 'delta') this.#firstTokenMs ??= this.#elapsedMs()
-    const usage = usageAfter(this.#usages[answer] ?? zeroUsage, event)
-    this.#usages[answer] = usage
-    return usage
-  }
-
-  #correct(answer: number, final: Usage): void {
-    const counted = this.#usages[answer] ?? zeroUsage
-    if (final.output >= counted.output && inputTokens(final) > 0) this.#usages[answer] = final
   }
 }
 

@@ -19,11 +19,12 @@ export class PushedStream<Item> implements AsyncIterableIterator<Item> {
   /** After the end it changes nothing. */
   push(item: Item): void {
     if (this.#end !== null) return
-    const reader = this.#takeReader()
+    const reader = this.#reader
     if (reader === null) {
       this.#items.push(item)
       return
     }
+    this.#reader = null
     this.#options.onTaken?.()
     reader.resolve({ done: false, value: item })
   }
@@ -32,7 +33,8 @@ export class PushedStream<Item> implements AsyncIterableIterator<Item> {
   end(failure: Error | null = null): void {
     if (this.#end !== null) return
     this.#end = { failure }
-    const reader = this.#takeReader()
+    const reader = this.#reader
+    this.#reader = null
     if (failure === null) reader?.resolve({ done: true, value: undefined })
     else reader?.reject(failure)
   }
@@ -66,11 +68,5 @@ export class PushedStream<Item> implements AsyncIterableIterator<Item> {
 
   [Symbol.asyncIterator](): this {
     return this
-  }
-
-  #takeReader() {
-    const reader = this.#reader
-    this.#reader = null
-    return reader
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeWellFormed } from './well-formed.ts'
+import { makeWellFormed } from '../http/bodies/parse-json.ts'
 
 test('replaces lone surrogates everywhere and nothing else', () => {
   const value: unknown = JSON.parse('{"a\\ud800":["x\\udc00y","\\ud83d\\ude00",1,null,true]}')

@@ -11,15 +11,13 @@
 import type { LimitSnapshot, LimitState } from '../core/limit.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
-import { takeAtOnce, takeTogether } from './allowances/take-together.ts'
+import { takeAtOnce, takeTogether, whenAvailable } from './allowances/take-together.ts'
 import { BudgetLine } from './budgets/budget-line.ts'
 import { Entrance } from './entrance.ts'
-import { KeyPlaces } from './key-places.ts'
 import type { LimitBook, LimitEntry, LimitKind } from './limit-book.ts'
-import { OpenAdmission, type Admission, type Sought } from './open-admission.ts'
+import { OpenAdmission, type Admission, type Sought, Uncounted } from './open-admission.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
-import { Uncounted } from './uncounted.ts'
-import { whenAvailable } from './when-available.ts'
+import { createFundAllowance, type Fund } from './allowances/fund-allowance.ts'
 
 export interface Limiter {
   /**
@@ -126,4 +124,40 @@ function tightest(entries: readonly LimitEntry[], kind: LimitKind): LimitState |
     found = { limit, remaining, fullInMs: allowance.waitMs(limit) ?? 0 }
   }
   return found
+}
+
+/** How many requests of a key this process has under way, for keys without such a limit of their own. */
+export class KeyPlaces {
+  readonly #most: number | null
+  readonly #keys = new Map<string, Fund>()
+
+  constructor(most: number | null) {
+    this.#most = most
+  }
+
+  /** Null where there is no such default. */
+  of({ apiKeyId, quotaId }: ApiKeyPrincipal): Fund | null {
+    if (this.#most === null) return null
+    const key = quotaId ?? apiKeyId
+    const places = this.#keys.get(key) ?? this.#forgetting(key, this.#most)
+    this.#keys.set(key, places)
+    return places
+  }
+
+  /** Keys without requests are not remembered. */
+  #forgetting(key: string, most: number): Fund {
+    const places = createFundAllowance(most)
+    return {
+      ...places,
+      limit: most,
+      get reserved() {
+        return places.reserved
+      },
+      spent: 0,
+      settle: (taken) => {
+        places.settle(taken, 0)
+        if (places.reserved === 0) this.#keys.delete(key)
+      },
+    }
+  }
 }

@@ -1,14 +1,13 @@
 import { inputTokens, type Usage } from '../core/generation.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
-import { takeAtOnce, takeTogether } from './allowances/take-together.ts'
+import { takeAtOnce, takeTogether, whenAvailable } from './allowances/take-together.ts'
 import { amountsOf, divideTaken, type Taken } from './budgets/afford.ts'
 import { giveBack, type BudgetLine, type Reserved } from './budgets/budget-line.ts'
 import type { LimitBook } from './limit-book.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
 import { countedTokens, tokenClaims, type OutputWish, type TokenClaim } from './token-claims.ts'
-import type { Uncounted } from './uncounted.ts'
-import { whenAvailable } from './when-available.ts'
+import { inTime } from '../lib/clock.ts'
 
 /** Who wants to use what. */
 export type Sought = { readonly principal: ApiKeyPrincipal; readonly model: string }
@@ -174,5 +173,39 @@ export class OpenAdmission implements Admission {
   /** A request that was refused for its tokens is none that was made. */
   #uncount(): void {
     for (const { kind, allowance, amount } of this.#requests) if (kind === 'requests') allowance.settle(amount, 0)
+  }
+}
+
+/** Counting a short prompt takes milliseconds; an engine that has stopped keeps nobody waiting longer than this. */
+const patienceMs = 1_000
+
+/**
+ * Requests that have reserved for the longest their prompts can be, and know in a moment how long they are.
+ *
+ * Until then they hold more than they need, and nobody may be refused for that.
+ */
+export class Uncounted {
+  readonly #clock: Clock
+  readonly #moments = new Set<Promise<void>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Returns what to call when the prompt is counted, or the request over. */
+  enter(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#moments.add(promise)
+    return () => {
+      this.#moments.delete(promise)
+      resolve()
+    }
+  }
+
+  /** Waits until all that are uncounted now have been counted. False where there are none. */
+  async settled(): Promise<boolean> {
+    if (this.#moments.size === 0) return false
+    await inTime(this.#clock, patienceMs, Promise.all(this.#moments)).catch(() => {})
+    return true
   }
 }

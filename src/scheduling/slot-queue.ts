@@ -12,11 +12,9 @@ import { zeroUsage, type EngineRequest, type Tenant, type Usage } from '../core/
 import type { Clock } from '../lib/clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { makeRoom, type Room } from './make-room.ts'
-import { MovingMean } from './moving-mean.ts'
 import { describeTicket, type Ticket, type WaitingRequest } from './ticket.ts'
 import { requestBytes } from './request-bytes.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { outputCost, serviceCost } from './service-cost.ts'
 import { SlotShares } from './slot-shares.ts'
 
 export type QueueLimits = {
@@ -220,4 +218,38 @@ const refusals = {
   full: 'The model is at capacity. Please try again shortly.',
   memory: 'Too much text waits for the model already. Please try again shortly.',
   late: 'The model had no time for this request in a long while. Please try again.',
+}
+
+/** The last dozen or so values decide. */
+const weight = 1 / 8
+
+/** The mean of the latest values, each older one counting for less. */
+export class MovingMean {
+  #value: number | null = null
+
+  /** Null before there is anything to tell of. */
+  get value(): number | null {
+    return this.#value
+  }
+
+  add(value: number): void {
+    this.#value = this.#value === null ? value : this.#value + (value - this.#value) * weight
+  }
+}
+
+/**
+ * An answer's token takes a step of its own where a prompt's are computed by the
+ * hundred. Four is the middle of what price lists ask for one over the other.
+ */
+const outputWeight = 4
+/** Held tokens are only brought back and attended to; price lists ask a tenth for that. */
+const cacheReadWeight = 0.1
+
+/** What a request takes of an engine, in computed prompt tokens. */
+export function serviceCost({ inputUncached, inputCacheWrite, inputCacheRead, output }: Usage): number {
+  return inputUncached + inputCacheWrite + inputCacheRead * cacheReadWeight + outputCost(output)
+}
+
+export function outputCost(tokens: number): number {
+  return tokens * outputWeight
 }

@@ -25,6 +25,8 @@ export function openLlama(changes: Partial<Settings> = {}, options: Partial<Llam
     },
     environment: { PATH: process.env['PATH'] ?? '', ...compileCache },
     clock: systemClock,
+    // On a machine that does much else it takes as long as it takes.
+    readyWaitMsMax: 120_000,
     onReady: () => {},
     onExit: () => {},
     onOutput: () => {},

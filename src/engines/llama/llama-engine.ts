@@ -2,26 +2,28 @@ import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { contextExceeded } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
-import { Uses } from '../../lib/uses.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
-import { mostPromptTokens } from './most-prompt-tokens.ts'
+import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
 import { PreparedRequest, type Workplace } from './prepared-request.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { ReadyGate } from './ready-gate.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
 import { TextChild } from './text-child.ts'
-import { promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 
 export type LlamaEngineOptions = ChildOptions & {
   /** Another program than the engine child's. */
   readonly entry?: URL
+  /** How long a request waits that arrives while the child is loading or restarting. */
+  readonly readyWaitMsMax?: number
   onReady(ready: Omit<ChildReady, 'kind'>): void
 }
 
-/** How long a request waits for a child that is loading or restarting. */
-const readyWaitMsMax = 10_000
+/** A client that hears so soon that the child is loading or restarting can go elsewhere. */
+const readyWaitMsDefault = 10_000
+/** One that a crash found in the queue goes on waiting: the queue, which has its own patience, takes it out long before. */
+const restartWaitMsMax = 86_400_000
 /** How long after the engine is ready the process for long texts is started, if no long text has come before. */
 const textChildPauseMs = 10_000
 
@@ -52,7 +54,7 @@ export class LlamaEngine implements Engine {
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
-    const { clock } = options
+    const { clock, readyWaitMsMax = readyWaitMsDefault } = options
     this.#workplace = {
       send: (message) => this.#supervisor.send(message),
       leave: ({ id }) => {
@@ -164,9 +166,9 @@ export class LlamaEngine implements Engine {
     return this.#texts.prepare(request, windowTokens, leaving)
   }
 
-  async #send(sent: Sent): Promise<void> {
+  async #send(sent: Sent, waitMsMax?: number): Promise<void> {
     const { prepared, text } = sent
-    await this.#gate.pass(prepared.leaving)
+    await this.#gate.pass(prepared.leaving, waitMsMax)
     if (prepared.leaving.aborted) throw new GenerationAborted(zeroUsage)
     const id = ++this.#lastId
     this.#sent.set(id, sent)
@@ -180,7 +182,7 @@ export class LlamaEngine implements Engine {
     for (const [id, sent] of this.#sent) {
       if (!sent.prepared.survivesCrash()) continue
       this.#sent.delete(id)
-      this.#send(sent).catch((error: unknown) => sent.prepared.end(toError(error)))
+      this.#send(sent, restartWaitMsMax).catch((error: unknown) => sent.prepared.end(toError(error)))
     }
   }
 
@@ -206,4 +208,30 @@ function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+/** Counts who uses something, so that what another has replaced can end without failing anyone. */
+export class Uses {
+  #count = 0
+  #waiters: (() => void)[] = []
+
+  get count(): number {
+    return this.#count
+  }
+
+  begin(): void {
+    this.#count += 1
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (this.#count > 0) return
+    for (const wake of this.#waiters) wake()
+    this.#waiters = []
+  }
+
+  /** Resolves when nobody uses it. */
+  whenUnused(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
+  }
 }

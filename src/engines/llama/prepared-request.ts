@@ -74,7 +74,7 @@ export class PreparedRequest implements Prepared {
 
   run(terms: RunTerms): AsyncIterableIterator<GenerationEvent> {
     const stream = new PushedStream<GenerationEvent>({
-      onTaken: () => this.#reportTaken(),
+      onTaken: this.#reportTaken,
       onLeft: () => this.cancel(),
     })
     this.#terms = terms
@@ -122,8 +122,9 @@ export class PreparedRequest implements Prepared {
     this.#hasStarted = true
     this.#terms?.onEvent?.(event)
     // What was under way when the abort was sent is for the counts alone.
-    if (!this.leaving.aborted) this.#stream?.push(event)
-    if (event.type === 'finish') this.end(this.leaving.aborted ? new GenerationAborted(event.usage) : null)
+    const isLeft = this.#leaving.signal.aborted
+    if (!isLeft) this.#stream?.push(event)
+    if (event.type === 'finish') this.end(isLeft ? new GenerationAborted(event.usage) : null)
   }
 
   /** Its child has crashed. Returns whether it may be sent to the next one, as good as new. */
@@ -173,7 +174,7 @@ export class PreparedRequest implements Prepared {
     stream?.end(new PromptLongerThanExpected())
   }
 
-  #reportTaken(): void {
+  readonly #reportTaken = (): void => {
     this.#untold += 1
     if (this.#untold < reportSize) return
     this.#workplace.send({ kind: 'taken', id: this.id, events: this.#untold })

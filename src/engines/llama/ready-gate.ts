@@ -17,8 +17,8 @@ export class ReadyGate {
   }
 
   /** Resolves when the child is ready or the signal fires. A child that keeps failing is refused at once. */
-  async pass(signal: AbortSignal): Promise<void> {
-    const deadlineMs = this.#clock.monotonicMs() + this.#waitMsMax
+  async pass(signal: AbortSignal, waitMsMax = this.#waitMsMax): Promise<void> {
+    const deadlineMs = this.#clock.monotonicMs() + waitMsMax
     while (this.#state() !== 'ready' && !signal.aborted) {
       const waitMs = deadlineMs - this.#clock.monotonicMs()
       if (this.#state() !== 'loading' || waitMs <= 0) throw notReady()

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { scanJson } from '../../lib/json-scan.ts'
-import { makeWellFormed } from '../../lib/well-formed.ts'
 import { invalidJson } from './body-faults.ts'
 
 /** Deep nesting exhausts the stack of everything that walks a value; no client nests beyond 20. */
@@ -23,4 +22,27 @@ export function parseJson(bytes: Buffer): unknown {
   } catch {
     throw invalidJson('The body is not valid JSON.')
   }
+}
+
+/**
+ * Replaces lone surrogates in every string of a parsed JSON value.
+ *
+ * JSON can escape half a character; no tokenizer and no database can hold one,
+ * so each becomes U+FFFD, always the same way. The depth is bounded beforehand.
+ */
+export function makeWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
+  if (Array.isArray(value)) return value.map(makeWellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  const result: Record<string, unknown> = {}
+  for (const [key, member] of Object.entries(value)) {
+    // Defined and not assigned: a key named `__proto__` must stay a key.
+    Object.defineProperty(result, key.toWellFormed(), {
+      value: makeWellFormed(member),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  }
+  return result
 }

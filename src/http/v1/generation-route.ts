@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
 import { collectAll } from '../../core/collect.ts'
-import type { GenerationEvent } from '../../core/generation.ts'
+import type { GenerationEvent, GenerationRequest } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
@@ -10,7 +10,6 @@ import type { Entrance } from '../../limits/entrance.ts'
 import type { FormatRoute, OpenFormat } from '../../protocols/format.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import { admit } from '../admit.ts'
-import { beginTrace } from '../begin-trace.ts'
 import { causeOfEnd, whenClientLeaves } from '../client-leaving.ts'
 import { logCause } from '../errors.ts'
 import { requireModel } from '../middleware/authenticate.ts'
@@ -20,6 +19,7 @@ import { ClientGone, SseWriter } from '../sse.ts'
 import { noteOrigin } from '../request-origin.ts'
 import { tellLimits } from '../tell-limits.ts'
 import { WholeAnswerWriter } from '../whole-answer-writer.ts'
+import type { Tracing } from '../../telemetry/trace.ts'
 
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */
 const firstEventWaitMsMax = 10_000
@@ -150,4 +150,25 @@ function metaOf({ request, decoded, parts }: Exchange): AnswerMeta {
     model: decoded.request.model,
     createdAtMs: parts.inference.clock.nowMs(),
   }
+}
+
+export type TraceStart = {
+  readonly request: FastifyRequest
+  readonly protocol: string
+  readonly isStream: boolean
+  readonly generation: GenerationRequest
+}
+
+/** Begins a request's span, inside of its caller's trace where it names one. The answer is the header for the engine. */
+export function beginTrace(tracing: Tracing, { request, protocol, isStream, generation }: TraceStart): string | null {
+  const { traceparent } = request.headers
+  return tracing.begin({
+    requestId: request.id,
+    model: generation.model,
+    protocol,
+    isStream,
+    outputTokensMax: generation.outputTokensMax,
+    temperature: generation.sampling.temperature,
+    traceparent: typeof traceparent === 'string' ? traceparent : null,
+  })
 }

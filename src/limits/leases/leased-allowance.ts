@@ -3,7 +3,7 @@
 // back what it has not used for a while.
 
 import type { Clock } from '../../lib/clock.ts'
-import { inTime } from '../../lib/in-time.ts'
+import { inTime } from '../../lib/clock.ts'
 import type { Fund } from '../allowances/fund-allowance.ts'
 import type { Contact } from './contact.ts'
 import { exchangeLease, leaseMs, type Exchange, type Exchanged, type LeaseParts } from './exchange-lease.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { EngineRequest } from '../../../src/core/generation.ts'
 import { createMessagesProtocol } from '../../../src/protocols/messages/messages-protocol.ts'
-import { makeWellFormed } from '../../../src/lib/well-formed.ts'
+import { makeWellFormed } from '../../../src/http/bodies/parse-json.ts'
 import { chatCompletions } from '../../harness/decode-chat.ts'
 import { engineRequest } from '../../harness/requests.ts'
 import {

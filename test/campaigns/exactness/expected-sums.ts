@@ -1,4 +1,4 @@
-import type { NewLedgerRow } from '../../../src/billing/ledger/ledger-row.ts'
+import type { NewLedgerRow } from '../../../src/billing/ledger/ledger.ts'
 import type { Rates } from '../../../src/billing/prices/price.ts'
 import { dayMs, hourMs, summedColumns, type SummedColumn } from '../../../src/billing/usage/usage-columns.ts'
 

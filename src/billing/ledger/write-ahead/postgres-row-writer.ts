@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../../lib/clock.ts'
-import { inTime } from '../../../lib/in-time.ts'
+import { inTime } from '../../../lib/clock.ts'
 import { createTurns } from '../../../lib/turns.ts'
 import type { Database } from '../../../db/database.ts'
 import { gatherWrites, RowFault } from './gather-writes.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
-import { inTime } from '../../../lib/in-time.ts'
+import { inTime } from '../../../lib/clock.ts'
 import type { Database } from '../../../db/database.ts'
 import { replayOldest, replaySpool } from './replay-spool.ts'
 import type { StorageReport } from './row-writer.ts'
