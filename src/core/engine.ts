@@ -1,3 +1,4 @@
+import type { ErrorPath } from './error.ts'
 import type { Feature } from './feature.ts'
 import type { EngineRequest, GenerationEvent } from './generation.ts'
 
@@ -20,11 +21,18 @@ export interface Prepared {
   readonly tokensMax: number | null
   /** The exact length of the prompt. Rejects with what the request is refused with. */
   readonly tokens: Promise<number>
+  /** Where in the request's schemas keywords stand that the answer is not held to. Empty until `tokens` has resolved. */
+  readonly unenforced: readonly ErrorPath[]
   /**
    * Generates until the model ends, a limit is met or the signal fires. It may be called before `tokens` has resolved,
    * and is called once, but for the case that `RunTerms` names.
    */
   run(terms: RunTerms): AsyncIterableIterator<GenerationEvent>
+  /**
+   * The answer may have so many tokens altogether, if it was run with `firstOutputTokens`; with the last word on it, it
+   * ends there with `length`.
+   */
+  allow(outputTokens: number, isLast: boolean): void
   /** It will not be run, or no longer be read. A second call changes nothing. */
   cancel(): void
 }
@@ -32,6 +40,10 @@ export interface Prepared {
 export type RunTerms = {
   /** Where it is less than the request asked for, the answer ends with `length` when it is reached. */
   readonly outputTokensMax: number
+  /** Having made so many tokens the answer waits, keeping its slot, until it is allowed more. */
+  readonly firstOutputTokens?: number
+  /** Called when half of the tokens allowed last have been made, so that the answer need not wait for more. */
+  onNearlyUsed?(): void
   /**
    * For a prompt that is not counted yet: one that has more tokens is not computed. The stream then throws a
    * PromptLongerThanExpected, and the request may be run once more, on terms that are made for its length.
@@ -59,9 +71,30 @@ export type EngineStatus = {
   readonly running: number
   readonly waiting: number
   readonly slots: number | null
+  /** Generations that it can run beyond its slots, for whoever has none when these are taken. */
+  readonly guestSlots?: number
   /**
    * Tokens that were guessed and computed ahead since the engine began, and those of them that
    * its answers then had, as known a second ago. Absent where the engine does not say.
    */
   readonly drafts?: { readonly drafted: number; readonly accepted: number }
+}
+
+/** Counts the tokens of the prompt that a request would have, whatever the window. */
+export async function countTokens(engine: Engine, request: EngineRequest, signal: AbortSignal): Promise<number> {
+  const prepared = engine.prepare({ ...request, windowTokensMax: Infinity }, signal)
+  try {
+    return await prepared.tokens
+  } finally {
+    prepared.cancel()
+  }
+}
+
+/** Runs a request by itself: there are no limits to reserve of and no queue to wait in. */
+export function runAlone(
+  engine: Engine,
+  request: EngineRequest,
+  signal: AbortSignal,
+): AsyncIterableIterator<GenerationEvent> {
+  return engine.prepare(request, signal).run({ outputTokensMax: request.outputTokensMax })
 }

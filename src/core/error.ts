@@ -1,13 +1,13 @@
 import type { Feature } from './feature.ts'
 import type { ExceededLimit } from './limit.ts'
 
-/** Where in the request body a fault lies; each wire format writes it in its own notation. */
+/** The place of a fault in the request body; each wire format writes it in its own notation. */
 export type ErrorPath = readonly (string | number)[]
 
 /** A key that is not valid, shown in part, and the header it came in. */
 export type RefusedKey = { readonly masked: string; readonly header: 'authorization' | 'x-api-key' }
 
-/** How a field is wrong, for the formats that tell these apart. */
+/** The ways in which a field is wrong, for the formats that tell these apart. */
 export type FieldFault = 'missing' | 'type' | 'value' | 'unsupported-field' | 'unsupported-value'
 
 /**
@@ -26,7 +26,8 @@ export type ApiErrorReason =
   | { readonly code: 'unsupported-encoding' }
   | { readonly code: 'context-exceeded'; readonly inputTokens: number; readonly windowTokens: number }
   | { readonly code: 'unauthenticated'; readonly key: RefusedKey | null }
-  | { readonly code: 'permission-denied' }
+  /** `proof` would do: to show anew who one is. */
+  | { readonly code: 'permission-denied'; readonly needs?: 'proof' }
   /** What was asked for by its id is not there, or belongs to somebody else. */
   | { readonly code: 'not-found' }
   /** What was asked for does not go together with what is there. */

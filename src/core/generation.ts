@@ -41,15 +41,15 @@ export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMa
    * Infinity for a prompt that is only counted, however long it is, and never run.
    */
   readonly windowTokensMax: number
-  readonly tenant: Tenant
+  readonly owner: Owner
   /** By which an operator finds it. */
   readonly requestId: string
   /** The W3C header by which an engine elsewhere continues the request's trace. */
   readonly traceparent?: string
 }
 
-/** For whom an engine works: what it holds for one organization is never used for another. */
-export type Tenant = { readonly organizationId: string; readonly apiKeyId: string }
+/** The owner of a request: what an engine holds for one organization is never used for another. */
+export type Owner = { readonly organizationId: string; readonly apiKeyId: string }
 
 export type Message =
   | { readonly role: 'system'; readonly content: readonly TextBlock[] }
@@ -173,7 +173,7 @@ export type GenerationEvent =
   | { readonly type: 'block-end' }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: Usage }
 
-/** Where an engine took the beginning of a prompt from, and why it took no more. */
+/** Says where an engine took the beginning of a prompt from, and why it took no more. */
 export type CacheReport = {
   readonly source: 'slot' | 'copy' | 'memory' | 'disk' | 'none'
   readonly reusedTokens: number

@@ -3,4 +3,7 @@ export type OrganizationId = `org_${string}`
 export type ProjectId = `proj_${string}`
 export type ApiKeyId = `key_${string}`
 export type MemberId = `mem_${string}`
+export type UserId = `usr_${string}`
+export type SessionId = `ses_${string}`
+export type InvitationId = `inv_${string}`
 export type ManagementKeyId = `mkey_${string}`

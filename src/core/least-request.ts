@@ -17,7 +17,7 @@ export function leastRequest(text: string): EngineRequest {
     includesStopSequence: false,
     logprobsTop: null,
     windowTokensMax: 1_000_000,
-    tenant: { organizationId: 'org_none', apiKeyId: 'key_none' },
+    owner: { organizationId: 'org_none', apiKeyId: 'key_none' },
     requestId: 'req_none',
   }
 }

@@ -1,12 +1,19 @@
 import type { ApiKeyId, OrganizationId, ProjectId } from './ids.ts'
 
-/** Whose limit or budget something is. */
+/** The organization, project or key that a limit or budget belongs to. */
 export type LimitSubject =
   | { readonly kind: 'organization'; readonly id: OrganizationId }
   | { readonly kind: 'project'; readonly id: ProjectId }
   | { readonly kind: 'api-key'; readonly id: ApiKeyId }
 
-/** How one limit per minute stands. */
+/** The periods of budgets, by UTC's calendar. */
+export const budgetPeriods = ['day', 'week', 'month', 'year', 'lifetime'] as const
+export type BudgetPeriod = (typeof budgetPeriods)[number]
+
+/** Who set a limit: whoever runs the installation, or the organization for itself. */
+export type LimitSetter = 'installation' | 'organization'
+
+/** The state of one limit per minute. */
 export type LimitState = {
   readonly limit: number
   readonly remaining: number

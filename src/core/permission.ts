@@ -1,10 +1,10 @@
 import { ApiError } from './error.ts'
 import type { MemberId, OrganizationId, ProjectId } from './ids.ts'
-import type { Principal } from './principal.ts'
+import type { MemberPrincipal, Principal } from './principal.ts'
 import type { Role } from './role.ts'
 
 /**
- * How far a role's permission reaches.
+ * The reach of a role's permission.
  *
  *     installation   any organization, and only for management keys that belong to none
  *     organization   everything in the principal's own organization
@@ -12,7 +12,7 @@ import type { Role } from './role.ts'
  *     own            what belongs to the member, in such a project
  *     none           nothing
  */
-type Reach = 'installation' | 'organization' | 'projects' | 'own' | 'none'
+export type Reach = 'installation' | 'organization' | 'projects' | 'own' | 'none'
 type Row = Readonly<Record<Role, Reach>>
 
 const everyone: Row = {
@@ -37,6 +37,8 @@ const installation: Row = {
   billing: 'none',
   auditor: 'none',
 }
+/** The operator alone, who has the command line of the machine. */
+const nobody: Row = { ...administrators, owner: 'none', admin: 'none' }
 const accountants: Row = { ...administrators, billing: 'organization' }
 
 const table = {
@@ -58,36 +60,47 @@ const table = {
   'api-keys:rotate': { ...administrators, developer: 'own' },
   'api-keys:disable': { ...administrators, developer: 'own' },
   'api-keys:revoke': { ...administrators, developer: 'own' },
+  'models:use': { ...administrators, developer: 'projects' },
+  'sessions:read': { ...administrators, auditor: 'organization' },
+  'sessions:revoke': administrators,
   'management-keys:read': { ...administrators, auditor: 'organization' },
   'management-keys:create': owners,
   'management-keys:revoke': administrators,
   'limits:read': { ...everyone, developer: 'projects' },
   'limits:update': administrators,
+  'tiers:read': everyone,
+  'tiers:update': installation,
+  'tiers:assign': installation,
   'budgets:read': { ...everyone, developer: 'projects' },
   'budgets:update': accountants,
+  'alerts:read': { ...accountants, auditor: 'organization' },
+  'alerts:update': accountants,
   'usage:read': { ...everyone, developer: 'projects' },
+  'refusals:read': { ...accountants, auditor: 'organization' },
   'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },
   'prices:read': everyone,
   'prices:update': installation,
   'audit:read': { ...administrators, auditor: 'organization' },
   'engines:read': installation,
+  'weights:read': nobody,
+  'weights:update': nobody,
 } as const satisfies Record<string, Row>
 
 /** What may be done, as `resource:verb`. */
 export type Permission = keyof typeof table
 export const permissions = Object.keys(table) as readonly Permission[]
 
-/** What something is done to; null where it belongs to none. */
+/** The owner of what something is done to; null where it belongs to none. */
 export type Target = {
   readonly organizationId: OrganizationId | null
   readonly projectId?: ProjectId | null
   readonly ownerId?: MemberId | null
 }
 
-/** Whether this principal may do this. An API key asks models and nothing else; the operator may do everything. */
+/** Tells whether this principal may do this. An API key asks models and nothing else; the operator may do everything. */
 export function may(principal: Principal, permission: Permission, target: Target): boolean {
   if (principal.kind === 'operator') return true
-  if (principal.kind === 'api-key') return false
+  if (principal.kind === 'api-key' || principal.role === null) return false
   const isInstallation = principal.organizationId === null
   const reach: Reach = table[permission][principal.role]
   if (reach === 'none' || !belongs(principal, target)) return false
@@ -98,10 +111,29 @@ export function may(principal: Principal, permission: Permission, target: Target
   return reach === 'projects' || target.ownerId === principal.memberId
 }
 
-/** Whether the principal can know of an organization at all: to everyone else it does not exist. */
-export function belongs(principal: Principal, { organizationId }: Pick<Target, 'organizationId'>): boolean {
+/** Tells whether a principal's role has a permission, for whatever part of the organization. */
+export function reaches(principal: MemberPrincipal, permission: Permission): boolean {
+  const reach: Reach = table[permission][principal.role]
+  return reach !== 'none' && reach !== 'installation'
+}
+
+/** What a role may do at all in its organization, or in the installation, with how far each permission reaches. */
+export function reachesOf(role: Role, where: 'organization' | 'installation'): Readonly<Record<string, Reach>> {
+  const reaches = permissions.map((permission) => [permission, table[permission][role]] as const)
+  return Object.fromEntries(
+    reaches.filter(([, reach]) => reach !== 'none' && (where === 'installation' || reach !== 'installation')),
+  )
+}
+
+/** Tells whether somebody belongs to no organization and acts for whoever runs the installation. */
+export function isOfInstallation(principal: Principal): boolean {
   if (principal.kind === 'operator') return true
-  return principal.organizationId === null || principal.organizationId === organizationId
+  return principal.kind !== 'api-key' && principal.role !== null && principal.organizationId === null
+}
+
+/** Tells whether the principal can know of an organization at all: to everyone else it does not exist. */
+export function belongs(principal: Principal, { organizationId }: Pick<Target, 'organizationId'>): boolean {
+  return isOfInstallation(principal) || (principal.kind !== 'operator' && principal.organizationId === organizationId)
 }
 
 /** Asked before anything is changed or read. What a principal may not know of is not there for it. */
@@ -119,7 +151,7 @@ function isHidden(principal: Principal, permission: Permission, { projectId }: T
   return (reach === 'projects' || reach === 'own') && !principal.projectIds.includes(projectId)
 }
 
-/** Which projects a list may show: null is every one in the organization. Throws for a role that may see none. */
+/** Finds the projects that a list may show: null is every one in the organization. Throws for a role that may see none. */
 export function visibleProjects(
   principal: Principal,
   permission: Permission,
@@ -133,7 +165,7 @@ export function visibleProjects(
   return null
 }
 
-/** Of the projects that are asked for those that a list may show; undefined is every one in the organization. */
+/** Narrows the projects that are asked for to those that a list may show; undefined is every one in the organization. */
 export function narrowProjects(
   principal: Principal,
   permission: Permission,
@@ -147,7 +179,7 @@ export function narrowProjects(
   return projectIds?.filter((id) => visible.includes(id)) ?? visible
 }
 
-/** The same for what never was and for what belongs to somebody else. */
+/** The same error stands for what never was and for what belongs to somebody else. */
 export function notFound(): ApiError {
   return new ApiError({ code: 'not-found' }, 'There is no such thing.')
 }

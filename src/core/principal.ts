@@ -1,4 +1,4 @@
-import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from './ids.ts'
+import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from './ids.ts'
 import type { Role } from './role.ts'
 
 export type ApiKeyPrincipal = {
@@ -6,7 +6,7 @@ export type ApiKeyPrincipal = {
   readonly apiKeyId: ApiKeyId
   readonly organizationId: OrganizationId
   readonly projectId: ProjectId
-  /** Whose limits and budgets count: a key that replaced another goes on under the first one's id. Absent, its own. */
+  /** The key whose limits and budgets count: one that replaced another goes on under the first one's id. Absent, its own. */
   readonly quotaId?: ApiKeyId
 }
 
@@ -27,5 +27,21 @@ export type ManagementKeyPrincipal = {
   readonly role: Role
 }
 
+/** Somebody who is signed in, in the installation as a whole. */
+export type UserPrincipal = {
+  readonly kind: 'user'
+  readonly userId: UserId
+  readonly organizationId: null
+  /** Null may do nothing but to the person's own account. */
+  readonly role: Role | null
+}
+
 /** On whose behalf something happens; the operator is whoever has the machine's command line. */
-export type Principal = ApiKeyPrincipal | MemberPrincipal | ManagementKeyPrincipal | { readonly kind: 'operator' }
+export type Principal =
+  | ApiKeyPrincipal
+  | MemberPrincipal
+  | UserPrincipal
+  | ManagementKeyPrincipal
+  | { readonly kind: 'operator' }
+  /** Whoever asks for what anybody may ask for, such as to be signed in. */
+  | { readonly kind: 'anonymous'; readonly organizationId: null; readonly role: null }

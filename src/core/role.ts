@@ -2,7 +2,7 @@ export const roles = ['owner', 'admin', 'developer', 'billing', 'auditor'] as co
 /** What a member or a management key may do in its organization; `permission.ts` says what that is. */
 export type Role = (typeof roles)[number]
 
-/** Which roles each may give to others and take from them: nobody hands out more than they have. */
+/** The roles that each may give to others and take from them: nobody hands out more than they have. */
 const grantable: Readonly<Record<Role, readonly Role[]>> = {
   owner: ['owner', 'admin', 'developer', 'billing', 'auditor'],
   admin: ['admin', 'developer', 'billing', 'auditor'],

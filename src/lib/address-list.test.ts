@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAddressList, type AddressList } from './address-list.ts'
+import { networkOf, parseAddressList, type AddressList } from './address-list.ts'
 
 function listOf(...entries: string[]): AddressList {
   const list = parseAddressList(entries)
@@ -8,7 +8,7 @@ function listOf(...entries: string[]): AddressList {
   return list
 }
 
-test('addresses and networks of both families', () => {
+test('a list includes the addresses and networks of both families that it names', () => {
   const list = listOf('10.1.0.0/16', '192.0.2.7', '2001:db8::/32', 'fe80::1')
   for (const inside of ['10.1.0.0', '10.1.255.255', '192.0.2.7', '2001:db8:ffff::1', 'fe80::1', 'fe80::1%eth0']) {
     equal(list.includes(inside), true, inside)
@@ -23,7 +23,7 @@ test('an IPv4 address that arrives at an IPv6 socket is the same address', () =>
   equal(listOf('10.1.0.0/16').includes('::ffff:10.2.2.3'), false)
 })
 
-test('everything and nothing', () => {
+test('a list may include every address or none', () => {
   equal(listOf('0.0.0.0/0').includes('203.0.113.9'), true)
   equal(listOf('0.0.0.0/0').includes('2001:db8::1'), false)
   equal(listOf().includes('203.0.113.9'), false)
@@ -47,4 +47,13 @@ test('the first entry that is no network is named', () => {
     const list = parseAddressList(['10.0.0.0/8', fault, 'x'])
     equal('fault' in list && list.fault, fault)
   }
+})
+
+test('addresses of IPv6 within one /64 stand for the same network', () => {
+  equal(networkOf('2001:db8:1:2:3:4:5:6'), networkOf('2001:db8:1:2::9'))
+  equal(networkOf('2001:db8::1'), '2001:db8:0:0')
+  equal(networkOf('::1'), '0:0:0:0')
+  equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0')
+  equal(networkOf('::ffff:10.1.2.3'), '10.1.2.3')
+  equal(networkOf('10.1.2.3'), '10.1.2.3')
 })

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /** A set of addresses and networks. */
 export type AddressList = { includes(address: string): boolean }
@@ -26,4 +26,15 @@ function add(list: BlockList, entry: string): boolean {
   if (prefix > bitsMax) return false
   list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
   return true
+}
+
+/** Returns the network that an address stands for: whoever has one address of IPv6 has a whole /64 of them. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? ''
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail] = plain.split('::')
+  const first = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const missing = tail === undefined ? 0 : 8 - first.length - last.length
+  return [...first, ...Array.from({ length: missing }, () => '0'), ...last].slice(0, 4).join(':')
 }

@@ -17,10 +17,59 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves after a pause. */
+export function pause(clock: Clock, pauseMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(pauseMs, resolve)
+  })
+}
+
 /** Waits for work no longer than this. The work itself goes on, and what becomes of it then is nobody's business. */
-export function inTime<Result>(clock: Clock, waitMs: number, work: Promise<Result>): Promise<Result> {
+export function deadline<Result>(clock: Clock, waitMs: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(Math.max(0, waitMs), () => reject(new Error(`No answer within ${waitMs} ms.`)))
     work.then(resolve, reject).finally(cancel)
   })
+}
+
+/**
+ * Runs work again and again, each time a pause after the last run has ended; the first time after a pause.
+ *
+ * The work handles its own failures. Returns the way to stop, which resolves when a run under way has ended.
+ */
+export function every(clock: Clock, pauseMs: number, work: () => void | Promise<unknown>): () => Promise<void> {
+  return repeat({ clock, pauseMs, work, isAtOnce: false })
+}
+
+/** As `every`, but the first run begins now. */
+export function nowAndEvery(clock: Clock, pauseMs: number, work: () => Promise<unknown>): () => Promise<void> {
+  return repeat({ clock, pauseMs, work, isAtOnce: true })
+}
+
+type Repetition = {
+  readonly clock: Clock
+  readonly pauseMs: number
+  readonly isAtOnce: boolean
+  work(): void | Promise<unknown>
+}
+
+function repeat({ clock, pauseMs, work, isAtOnce }: Repetition): () => Promise<void> {
+  let isStopped = false
+  let running: Promise<unknown> = Promise.resolve()
+  let cancel = () => {}
+  const schedule = () => {
+    if (!isStopped) cancel = clock.after(pauseMs, run)
+  }
+  const run = () => {
+    const result = work()
+    if (result === undefined) schedule()
+    else running = result.finally(schedule)
+  }
+  if (isAtOnce) run()
+  else schedule()
+  return async () => {
+    isStopped = true
+    cancel()
+    await running
+  }
 }

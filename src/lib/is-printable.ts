@@ -1,5 +1,5 @@
 /**
- * Characters that show nothing, or change how those around them are shown: controls, those that turn the direction of
+ * These characters show nothing, or change how those around them are shown: controls, those that turn the direction of
  * writing around (U+061C, U+200E to U+202E, U+2066 to U+2069), separators of lines, fillers and other invisible ones,
  * and what is no character at all: half a surrogate pair, a code point that never will be one, and U+FFFD, which stands
  * where one was lost on the way. The blank braille pattern is a space in all but name.
@@ -14,7 +14,7 @@ const unprintable =
 const joined =
   /(?<=[\p{Script=Arabic}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])|(?<=[\p{Extended_Pictographic}\d#*])\ufe0f/gu
 
-/** Whether a text looks like what it is, on a page as on a terminal: nothing in it is invisible or moves the rest. */
+/** Tells whether a text looks like what it is, on a page as on a terminal: nothing in it is invisible or moves the rest. */
 export function isPrintable(text: string): boolean {
   return !unprintable.test(text.replace(joined, ''))
 }

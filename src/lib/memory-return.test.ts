@@ -12,7 +12,7 @@ function open() {
   return { clock, state, memory }
 }
 
-test('it is collected once after large bodies, and not for small ones', () => {
+test('garbage is collected once after large bodies, and not for small ones', () => {
   const { clock, state, memory } = open()
   for (let count = 0; count < 10_000; count += 1) memory.note(20_000)
   clock.advance(60_000)
@@ -22,7 +22,7 @@ test('it is collected once after large bodies, and not for small ones', () => {
   equal(state.collected, 1)
 })
 
-test('it waits until nobody would notice', () => {
+test('garbage is not collected before nobody would notice', () => {
   const { clock, state, memory } = open()
   state.isIdle = false
   memory.note(40 * mebibyte)
@@ -33,7 +33,7 @@ test('it waits until nobody would notice', () => {
   equal(state.collected, 1)
 })
 
-test('garbage is gone after it', () => {
+test('what was garbage is gone after a collection', () => {
   const collect = openCollector()
   let garbage: unknown = Array.from({ length: 200_000 }, (_, index) => ({ index }))
   collect()

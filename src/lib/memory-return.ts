@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 
 export type MemoryReturnOptions = {
   readonly clock: Clock
-  /** Whether nobody would notice a pause of some 30 ms. */
+  /** Tells whether nobody would notice a pause of some 30 ms. */
   isIdle(): boolean
   /** Collects all garbage at once. */
   collect(): void

@@ -1,4 +1,14 @@
-/** What a caught value says of itself: libraries throw more than errors. */
+/** What a caught value says of itself, in words: libraries throw more than errors. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  if (!(thrown instanceof Error)) return String(thrown)
+  return describeIssues(thrown) ?? thrown.message
+}
+
+/** The validator's message is JSON for programs; what it found is in its issues. */
+function describeIssues(error: Error): string | null {
+  if (error.name !== 'ZodError' || !('issues' in error) || !Array.isArray(error.issues)) return null
+  const issues = error.issues as readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
+  return issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .join('; ')
 }

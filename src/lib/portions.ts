@@ -3,7 +3,7 @@
 // Cloning a value between threads or processes holds up whoever receives it for as long as the whole of it takes. In
 // portions, others have their turn in between.
 
-/** One thing that belongs into a container, which came before it. */
+/** Puts one thing into a container, which came before it. */
 type Step =
   | { readonly into: number; readonly key: string | number; readonly value: unknown }
   /** A container whose content follows. */
@@ -36,19 +36,19 @@ export function* toPortions(value: unknown): Generator<Portion> {
   yield portion
 }
 
-type Place = { readonly into: number; readonly key: string | number }
+type Position = { readonly into: number; readonly key: string | number }
 
-function* steps(value: unknown, place: Place, nextContainer: () => number): Generator<readonly [Step, number]> {
+function* steps(value: unknown, position: Position, nextContainer: () => number): Generator<readonly [Step, number]> {
   const cost = costOf(value, nodesMax)
-  if (cost < nodesMax || ArrayBuffer.isView(value)) return yield [{ ...place, value }, Math.min(cost, nodesMax)]
+  if (cost < nodesMax || ArrayBuffer.isView(value)) return yield [{ ...position, value }, Math.min(cost, nodesMax)]
   if (typeof value === 'string') {
     for (let from = 0; from < value.length; from += charactersMax) {
-      yield [{ ...place, piece: value.slice(from, from + charactersMax) }, nodesMax]
+      yield [{ ...position, piece: value.slice(from, from + charactersMax) }, nodesMax]
     }
     return
   }
   const opens = nextContainer()
-  yield [{ ...place, opens, isArray: Array.isArray(value) }, 1]
+  yield [{ ...position, opens, isArray: Array.isArray(value) }, 1]
   if (Array.isArray(value)) {
     for (const [key, item] of value.entries()) yield* steps(item, { into: opens, key }, nextContainer)
   } else {
@@ -58,7 +58,7 @@ function* steps(value: unknown, place: Place, nextContainer: () => number): Gene
   }
 }
 
-/** What a value costs; it is not looked at any further than to `most`. */
+/** Estimates what a value costs; it is not looked at any further than to `most`. */
 function costOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + Math.floor((value.length * nodesMax) / charactersMax)
   if (ArrayBuffer.isView(value)) return 1 + Math.floor((value.byteLength * nodesMax) / charactersMax)

@@ -11,7 +11,7 @@ test('what is sealed is read again with the same key and for the same place', ()
   notEqual(sealed, seal(key, 'row 1', 'a secret, and more: ä'))
 })
 
-test('it is not opened with another key, for another place or after a change', () => {
+test('what is sealed is not opened with another key, for another place or after a change', () => {
   const sealed = seal(key, 'row 1', 'text')
   throws(() => unseal(new Uint8Array(32), 'row 1', sealed))
   throws(() => unseal(key, 'row 2', sealed))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeWellFormed } from '../http/bodies/parse-json.ts'
+import { makeWellFormed } from '../http/bodies/decode-body.ts'
 
-test('replaces lone surrogates everywhere and nothing else', () => {
+test('lone surrogates are replaced everywhere in a body and nothing else is', () => {
   const value: unknown = JSON.parse('{"a\\ud800":["x\\udc00y","\\ud83d\\ude00",1,null,true]}')
   assert.deepEqual(makeWellFormed(value), { 'a\ufffd': ['x\ufffdy', '😀', 1, null, true] })
 })

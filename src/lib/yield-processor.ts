@@ -1,7 +1,10 @@
 import { platform, setPriority } from 'node:os'
 
-/** Where processors are short, who yields gets a third of what another one gets, and is still never starved. */
+/** With this priority a thread gets, where processors are short, a third of what another one gets, and is never starved. */
 export const yieldingPriority = 5
+
+/** With this priority a process gets, where processors are short, a tenth of what another one gets, and is never starved. */
+export const backgroundPriority = 10
 
 /** Has the calling thread yield the processor to others, where the system knows priorities of single threads. */
 export function yieldProcessor(): void {

@@ -8,7 +8,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
-test('finds the depth of any JSON value, whatever its strings hold', () => {
+test('the scan of JSON finds the depth of any value, whatever its strings hold', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: fc.constantFrom('"', '\\', '{', '[', 'a', '😀') }), (value) => {
       const bytes = Buffer.from(JSON.stringify(value))
@@ -19,13 +19,13 @@ test('finds the depth of any JSON value, whatever its strings hold', () => {
   )
 })
 
-test('counts brackets, commas and colons', () => {
+test('the scan of JSON counts brackets, commas and colons', () => {
   const bytes = Buffer.from('{"a,b:[":[1,2,3]}')
   assert.equal(scanJson(bytes, { depthMax: 9, tokensMax: 5 }), null)
   assert.equal(scanJson(bytes, { depthMax: 9, tokensMax: 4 }), 'tokens')
 })
 
-test('gives up on what would take a parser long, and does not hang on a string without an end', () => {
+test('the scan of JSON gives up on what would take a parser long, and does not hang on a string without an end', () => {
   assert.equal(scanJson(Buffer.alloc(4_000_000, '['), { depthMax: 64, tokensMax: 1e9 }), 'depth')
   assert.equal(scanJson(Buffer.from(`"${'\\"'.repeat(100_000)}`), { depthMax: 64, tokensMax: 1e9 }), null)
 })

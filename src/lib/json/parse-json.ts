@@ -1,0 +1,8 @@
+/** What a JSON text says; null where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,94 @@
+// Signed notes as C2SP's signed-note describes them, which Go's checksum database and transparency logs use: a text,
+// and below it lines with Ed25519 signatures.
+
+import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
+
+/** Signs under a name, which readers look for. */
+export type NoteSigner = { readonly name: string; readonly privateKey: KeyObject }
+
+/** Knows whose signature it is by the name and the key's number. */
+export type NoteVerifier = { readonly name: string; readonly publicKey: Uint8Array }
+
+export type Note = {
+  /** With the newline at its end. */
+  readonly text: string
+  readonly signatures: readonly NoteSignature[]
+}
+
+export type NoteSignature = {
+  readonly name: string
+  /** The first four bytes of a hash of the name and the key: a hint, and no proof. */
+  readonly keyNumber: Buffer
+  readonly signature: Buffer
+}
+
+/** The specification's number of Ed25519. */
+const ed25519 = 0x01
+const publicKeyBytes = 32
+/** What stands before the 32 bytes of an Ed25519 key in its usual form (RFC 8410). */
+const publicKeyPrefix = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** A name may stand in a line with others: no spaces, and no plus, which separates the parts of a verifier. */
+const names = /^[^\s+\p{Cc}]+$/u
+
+export function publicKeyOf(privateKey: KeyObject): Buffer {
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
+}
+
+/** The text of a verifier, by which others know a key: `name+number+base64`. */
+export function formatVerifier({ name, publicKey }: NoteVerifier): string {
+  const number = keyNumberOf({ name, publicKey }).toString('hex')
+  return `${name}+${number}+${Buffer.concat([Buffer.of(ed25519), publicKey]).toString('base64')}`
+}
+
+/** Null where it is none. */
+export function parseVerifier(text: string): NoteVerifier | null {
+  const [, name = '', number, encoded = ''] = /^([^+]+)\+([\da-f]{8})\+([\d+/A-Za-z]+={0,2})$/.exec(text) ?? []
+  const key = Buffer.from(encoded, 'base64')
+  if (!names.test(name) || key[0] !== ed25519 || key.length !== publicKeyBytes + 1) return null
+  const verifier = { name, publicKey: key.subarray(1) }
+  return keyNumberOf(verifier).toString('hex') === number ? verifier : null
+}
+
+/** The text ends with a newline; each signer adds a line. */
+export function signNote(text: string, signers: readonly NoteSigner[]): string {
+  const lines = signers.map(({ name, privateKey }) => {
+    const number = keyNumberOf({ name, publicKey: publicKeyOf(privateKey) })
+    const signature = Buffer.concat([number, sign(null, Buffer.from(text), privateKey)])
+    return `— ${name} ${signature.toString('base64')}\n`
+  })
+  return `${text}\n${lines.join('')}`
+}
+
+/** Null where it is no note. Says nothing about the signatures yet. */
+export function parseNote(note: string): Note | null {
+  const end = note.lastIndexOf('\n\n')
+  if (end === -1 || !note.endsWith('\n')) return null
+  const signatures: NoteSignature[] = []
+  for (const line of note.slice(end + 2, -1).split('\n')) {
+    const [, name = '', encoded = ''] = /^— (\S+) ([\d+/A-Za-z]+={0,2})$/.exec(line) ?? []
+    const bytes = Buffer.from(encoded, 'base64')
+    if (!names.test(name) || bytes.length < 5) return null
+    signatures.push({ name, keyNumber: bytes.subarray(0, 4), signature: bytes.subarray(4) })
+  }
+  return { text: note.slice(0, end + 1), signatures }
+}
+
+/** Those of the verifiers whose signature the note has. A signature of theirs that is wrong makes the note none of theirs. */
+export function findSigners({ text, signatures }: Note, verifiers: readonly NoteVerifier[]): NoteVerifier[] {
+  return verifiers.filter((verifier) => {
+    const number = keyNumberOf(verifier)
+    const own = signatures.filter(({ name, keyNumber }) => name === verifier.name && keyNumber.equals(number))
+    return own.length > 0 && own.every(({ signature }) => isSigned(text, verifier, signature))
+  })
+}
+
+function isSigned(text: string, { publicKey }: NoteVerifier, signature: Buffer): boolean {
+  const key = createPublicKey({ key: Buffer.concat([publicKeyPrefix, publicKey]), format: 'der', type: 'spki' })
+  return verify(null, Buffer.from(text), key, signature)
+}
+
+function keyNumberOf({ name, publicKey }: NoteVerifier): Buffer {
+  const content = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
+  return createHash('sha256').update(content).digest().subarray(0, 4)
+}
