@@ -16,6 +16,8 @@ export type Secrets = {
   readonly auditAnchorKey: Uint8Array
   /** Encrypts the answers that are kept for requests that are sent again. */
   readonly storedAnswerKey: Uint8Array
+  /** Encrypts the secrets of people's authenticator apps. */
+  readonly signInKey: Uint8Array
   /** Keeps what clients are told of the deployment from being computed by others. */
   readonly systemFingerprintKey: Uint8Array
   /** Tells in the database whose secret it was made with. Nothing is kept under it, and the secret cannot be found from it. */
@@ -40,6 +42,7 @@ export function loadSecrets(home: string): Secrets {
     promptCacheKey: derive('prompt cache'),
     auditAnchorKey: derive('audit anchors'),
     storedAnswerKey: derive('stored answers'),
+    signInKey: derive('sign-in'),
     systemFingerprintKey: derive('system fingerprints'),
     fingerprint: Buffer.from(derive('installation fingerprint')).toString('hex'),
   }

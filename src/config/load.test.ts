@@ -33,7 +33,13 @@ test('the environment wins over the file, and an empty variable is none', () => 
 
 test('a model may name its weights alone and keeps its own thinking', () => {
   const config = loadConfig(withFile('{"models": {"hal-1.0": {"weights": "a.gguf"}}}'), folder)
-  assert.deepEqual(config.models['hal-1.0'], { weights: 'a.gguf', thinking: 'on', outputTokensMax: 64_000 })
+  assert.deepEqual(config.models['hal-1.0'], {
+    weights: 'a.gguf',
+    thinking: 'on',
+    outputTokensMax: 64_000,
+    ropeScaling: null,
+    chat: null,
+  })
   assert.equal(config.models['clarke-1.0'].weights, null)
 })
 
@@ -84,7 +90,7 @@ function faultAt(path: string): string {
   return ''
 }
 
-test('what cannot be a config file is refused in words for people', () => {
+test('a file that cannot be a config file is refused in words for people', () => {
   assert.equal(faultAt(join(folder, 'nowhere.json')), 'There is no config file at FILE.')
   assert.equal(faultAt(folder), 'FILE is a folder, and must be a file.')
   if (process.platform !== 'win32') assert.equal(faultAt('/dev/zero'), 'FILE is no file.')

@@ -7,9 +7,36 @@ const portRule = 'must be a whole number from 0 to 65535'
 const port = z.int(portRule).min(0, portRule).max(65_535, portRule)
 const host = z.string().regex(/^[^\s\p{Cc}]+$/u, 'must be an address or a name, without spaces')
 
+/** Stretches the positions that weights were trained for over a longer window, as the weights' makers recommend it. */
+const ropeScaling = z.strictObject({
+  type: z.enum(['yarn', 'linear']),
+  /** The new window in windows of the training. */
+  factor: z.number().gt(1).max(1_024),
+  /** The window that the weights were trained for; null takes what their file says. */
+  trainedWindowTokens: z.int().min(512).max(1_000_000).nullable().default(null),
+})
+
+export type RopeScaling = z.output<typeof ropeScaling>
+
+/** Overrides what is derived from the weights' chat template, in the words of `odyssey models inspect`. */
+const chat = z.strictObject({
+  /** `generic` describes tools in the system text and holds calls to the generic format. */
+  tools: z.enum(['derived', 'generic']).default('derived'),
+  /** The markers around thinking; `none` for a model that does not think. */
+  thinking: z
+    .union([z.enum(['derived', 'none']), z.strictObject({ open: z.string().min(1), close: z.string().min(1) })])
+    .default('derived'),
+})
+
+export type ChatSettings = z.output<typeof chat>
+
 const model = z.strictObject({
   /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
   weights: z.string().min(1).nullable().default(null),
+  /** Null leaves the window as the file says; a file that several models name is scaled alike for all. */
+  ropeScaling: ropeScaling.nullable().default(null),
+  /** Null takes everything from the chat template; a file that several models name is taken alike for all. */
+  chat: chat.nullable().default(null),
   /** Whether the model thinks when a request does not say. */
   thinking: z.enum(['on', 'off']),
   /** The most one answer may hold, whatever a client asks for. */
@@ -24,8 +51,10 @@ const engine = z.strictObject({
   threads: z.int().min(1).max(1_024).nullable().default(null),
   /** The most one conversation may hold in memory; the weights' own window wins where it is smaller. */
   windowTokensMax: z.int().min(512).max(1_000_000).default(1_000_000),
+  /** How the numbers of the attention's memory are kept: q8_0 takes 53 % of the memory of f16, q4_0 28 %, and answers less exactly. */
+  kvCacheType: z.enum(['f16', 'q8_0', 'q4_0']).default('f16'),
   /** The most prompt tokens computed in one step; fewer where a step would take longer than a quarter of a second. */
-  batchTokens: z.int().min(32).max(8_192).default(512),
+  batchTokens: z.int().min(1).max(8_192).default(512),
   /** The same request with the same seed gives the same bytes also under load, at the price of decoding answers one by one. */
   reproducible: z.boolean().default(false),
   /** Answers that repeat a text are computed several tokens at a time, with a number no more than so many ahead. */
@@ -45,10 +74,30 @@ const engine = z.strictObject({
   loadingStallSecondsMax: z.int().min(1).max(86_400).nullable().default(null),
 })
 
+/** How people sign in to the dashboard. */
+const signIn = z.strictObject({
+  /** Passkeys are always taken; passwords, with an authenticator app's code behind them, beside them or not. */
+  passwords: z.enum(['optional', 'off']).default('optional'),
+  /** A session ends when nothing was asked in it for this long. */
+  sessionIdleMinutes: z.int().min(1).max(1_440).default(30),
+  /** A session ends after this long, whatever is asked in it. */
+  sessionHoursMax: z.int().min(1).max(720).default(12),
+  /** One more than this ends the person's oldest. */
+  sessionsPerUserMax: z.int().min(1).max(1_000).default(20),
+  /** Sensitive changes ask again who somebody is when they have shown it longer ago than this. */
+  recentMinutes: z.int().min(1).max(60).default(10),
+})
+
 /** As browsers write it: no path, and no port where it is the scheme's own. */
 const originForm = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#*\sA-Z]+)$/
 
 const server = z.strictObject({
+  /** Where browsers reach the service, as https://ai.example.com; null lets people sign in at http://localhost alone. */
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => new URL(url).origin === url, 'must be an address without a path, such as https://ai.example.com')
+    .nullable()
+    .default(null),
   /** On SIGTERM, how long running answers may go on. */
   drainSeconds: z.int().min(0).max(3_600).default(120),
   /** After a swap of weights, how long answers of the old ones may go on; both are in memory until then. */
@@ -75,7 +124,7 @@ const server = z.strictObject({
   bodyBytesPerSecondMin: z.int().min(1).max(1_000_000).default(512),
   /** Connections open at once; null takes what the system's limit of descriptors leaves room for, 8,192 at most. */
   connectionsMax: z.int().min(1).max(1_000_000).nullable().default(null),
-  /** Of them from one address, or one /64 of IPv6; null does not limit them, and proxies in `trustedProxies` are not limited. */
+  /** Connections from one address, or one /64 of IPv6; null does not limit them, and proxies in `trustedProxies` are not limited. */
   connectionsPerAddressMax: z.int().min(1).max(1_000_000).nullable().default(1_024),
   /** Bytes of request bodies in memory, unpacked, a quarter of it for one key; null takes a 32nd of the machine's memory, 64 MiB at least. */
   bodyBytesMax: z
@@ -90,6 +139,15 @@ const server = z.strictObject({
 const limits = z.strictObject({
   /** Requests one key may have under way; null does not limit them. */
   concurrentRequestsPerKeyMax: z.int().min(1).nullable().default(null),
+  /** Counts of tokens that one key may ask for in a minute; agents count before nearly each request, and each tool by itself. */
+  countsPerKeyMinuteMax: z.int().min(1).nullable().default(2_000),
+  /** Counts of tokens that one key may have under way, waiting ones included. */
+  concurrentCountsPerKeyMax: z.int().min(1).nullable().default(64),
+  /**
+   * What becomes of an answer when its limit of output tokens is a minute's allowance in debt: it goes on as the limit
+   * refills, or ends with `length`.
+   */
+  outputOverLimit: z.enum(['pause', 'length']).default('pause'),
 })
 
 const billing = z.strictObject({
@@ -98,8 +156,10 @@ const billing = z.strictObject({
     .string()
     .regex(/^[A-Z]{3}$/)
     .default('USD'),
-  /** Refuses to start while a model has no price. */
+  /** Refuses requests for which there is no price. */
   pricesRequired: z.boolean().default(false),
+  /** Charges of one key that are voided in a day because their answers did not arrive; further ones stand. */
+  reversalsPerKeyDayMax: z.int().min(0).default(20),
   /** Older ledger rows are deleted; their sums by the hour and the day stay. Null keeps every row. */
   ledgerDaysMax: z.int().min(1).max(36_500).nullable().default(null),
 })
@@ -111,6 +171,11 @@ const metrics = z.strictObject({
   port: port.nullable().default(null),
 })
 
+const dashboard = z.strictObject({
+  /** Whether the service has pages for people besides its API. */
+  enabled: z.boolean().default(true),
+})
+
 const traces = z.strictObject({
   /** A collector's OTLP address over HTTP, such as http://127.0.0.1:4318; null sends nothing. */
   endpoint: z
@@ -119,6 +184,31 @@ const traces = z.strictObject({
     .default(null),
   /** The share of requests that are followed; a caller that has decided for its own trace is obeyed. */
   sampleRatio: z.number().min(0).max(1).default(1),
+})
+
+type Scaled = { readonly weights: string | null; readonly ropeScaling: RopeScaling | null }
+
+/** Weights run in one process whatever the number of models they answer for, so they can be scaled in one way alone. */
+function checkRopeScaling(models: Readonly<Record<string, Scaled>>, context: z.RefinementCtx): void {
+  const refuse = (id: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [id, 'ropeScaling'], message })
+  for (const [id, { weights, ropeScaling: scaling }] of Object.entries(models)) {
+    if (scaling !== null && weights === null) refuse(id, 'needs weights that are named beside it')
+    const differing = Object.entries(models).find(
+      ([, other]) => other.weights === weights && JSON.stringify(other.ropeScaling) !== JSON.stringify(scaling),
+    )
+    if (scaling !== null && weights !== null && differing !== undefined)
+      refuse(id, `must be that of ${differing[0]} too, which has the same weights`)
+  }
+}
+
+const audit = z.strictObject({
+  /** How the logs of this installation are called in what it signs; null is the host of `server.publicUrl`. A log that was signed once keeps its name. */
+  logName: z
+    .string()
+    .regex(/^[\d.A-Za-z-]{1,100}$/)
+    .nullable()
+    .default(null),
 })
 
 /** The config file. Every field may be left out; an unknown one is a fault, since it is most likely a typing error. */
@@ -132,13 +222,17 @@ export const configFileSchema = z.strictObject({
       'hal-1.0': model.prefault({ thinking: 'on' }),
       'tycho-1.0': model.prefault({ thinking: 'off' }),
     })
+    .superRefine(checkRopeScaling)
     .prefault({}),
   engine: engine.prefault({}),
   server: server.prefault({}),
+  signIn: signIn.prefault({}),
   limits: limits.prefault({}),
   billing: billing.prefault({}),
+  audit: audit.prefault({}),
   metrics: metrics.prefault({}),
   traces: traces.prefault({}),
+  dashboard: dashboard.prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>

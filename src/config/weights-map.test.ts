@@ -16,7 +16,7 @@ function newHome(): string {
 
 const load = (home: string) => loadConfig({ ODYSSEY_HOME: home }, home)
 
-test('what a command chose is what the configuration says', () => {
+test('the configuration says the weights that a command chose', () => {
   const home = newHome()
   const weights = join(home, 'weights/a.gguf')
   writeChosenWeights(home, 'hal-1.0', { weights, source: 'o/r/a.gguf', sha256: null })
@@ -32,14 +32,14 @@ test('what a command chose is what the configuration says', () => {
   assert.deepEqual(Object.keys(readWeightsMap(home)), ['tycho-1.0'])
 })
 
-test('a data folder may be moved', () => {
+test('weights in a data folder that was moved are found', () => {
   const home = newHome()
   writeChosenWeights(home, 'hal-1.0', { weights: join(home, 'weights/a.gguf'), source: null, sha256: null })
   renameSync(home, `${home}-moved`)
   assert.equal(load(`${home}-moved`).models['hal-1.0'].weights, join(`${home}-moved`, 'weights/a.gguf'))
 })
 
-test('the config file wins', () => {
+test('the config file wins over weights that a command chose', () => {
   const home = newHome()
   writeChosenWeights(home, 'hal-1.0', { weights: '/a.gguf', source: null, sha256: null })
   writeFileSync(join(home, 'odyssey.json'), '{"models": {"hal-1.0": {"weights": "b.gguf"}}}')
