@@ -38,20 +38,20 @@ export async function appendAuditRow(transaction: Transaction<Tables>, row: Audi
     .execute()
 }
 
-/** An update that changes nothing locks the row on PostgreSQL; SQLite has one writer at a time anyway. */
-async function lockChainEnd(
+/**
+ * Locks the end of a chain until the transaction is over. An update that changes nothing locks the row on PostgreSQL;
+ * SQLite has one writer at a time anyway.
+ */
+export function lockChainEnd(
   transaction: Transaction<Tables>,
   organizationId: OrganizationId,
 ): Promise<{ readonly sequence: number; readonly hash: string }> {
-  await transaction
+  return transaction
     .insertInto('audit_chains')
     .values({ organization_id: organizationId, sequence: 0, hash: chainStart })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  return transaction
-    .updateTable('audit_chains')
-    .set((expression) => ({ sequence: expression.ref('sequence') }))
-    .where('organization_id', '=', organizationId)
+    .onConflict((conflict) =>
+      conflict.column('organization_id').doUpdateSet(({ ref }) => ({ sequence: ref('audit_chains.sequence') })),
+    )
     .returning(['sequence', 'hash'])
     .executeTakeFirstOrThrow()
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
-import { onEachDatabase } from '../../test/harness/databases.ts'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { change } from './change.ts'
 import type { Database } from './database.ts'
 

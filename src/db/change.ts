@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction, TransactionBuilder } from 'kysely'
 import type { OrganizationId, RequestId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts'
 export const installationChain: OrganizationId = 'org_installation'
 
 export type AuditedAction = {
-  /** What is done, as `resource:verb`. */
+  /** The deed, as `resource:verb`. */
   readonly action: string
   readonly organizationId: OrganizationId
   /** The id of the row that changes. */
@@ -28,8 +28,11 @@ export type ChangeParts = {
 }
 
 export type Fields = Readonly<Record<string, unknown>>
-/** Notes the fields that changed for the audit row; whoever calls it leaves secrets out. */
-export type NoteFields = (before: Fields | null, after: Fields | null) => void
+/**
+ * Notes the fields that changed for the audit row; whoever calls it leaves secrets out. The target is given where only
+ * the write finds out which row it changes.
+ */
+export type NoteFields = (before: Fields | null, after: Fields | null, target?: string) => void
 
 /** Changes control-plane rows. The audit row is part of the same transaction: there is no change without its record. */
 export function change<Result>(
@@ -40,7 +43,9 @@ export function change<Result>(
 ): Promise<Result> {
   return db.transaction().execute(async (transaction) => {
     let fields: { before: string | null; after: string | null } = { before: null, after: null }
-    const result = await write(transaction, (before, after) => {
+    let changed = target
+    const result = await write(transaction, (before, after, found) => {
+      changed = found ?? target
       fields = { before: before && JSON.stringify(before), after: after && JSON.stringify(after) }
     })
     await appendAuditRow(transaction, {
@@ -49,7 +54,7 @@ export function change<Result>(
       organization_id: organizationId,
       actor: actorOf(principal),
       action,
-      target,
+      target: changed,
       ...fields,
       address: origin?.address ?? null,
       request_id: origin?.requestId ?? null,
@@ -67,7 +72,28 @@ export function actorOf(principal: Principal): string {
       return principal.apiKeyId
     case 'member':
       return principal.memberId
+    case 'anonymous':
+      return 'anonymous'
+    case 'user':
+      return principal.userId
     case 'management-key':
       return principal.managementKeyId
   }
+}
+
+/**
+ * An open transaction that is used like a database: what begins a transaction on it becomes part of the open one.
+ *
+ * What fails inside must fail the open transaction too, as there is none of its own to undo.
+ */
+export function joinTransaction(transaction: Transaction<Tables>): Database {
+  const joined: Pick<TransactionBuilder<Tables>, 'execute'> = { execute: (write) => write(transaction) }
+  return new Proxy<Database>(transaction, {
+    get(target, name) {
+      if (name === 'transaction') return () => joined
+      const value: unknown = Reflect.get(target, name, target)
+      // Its methods read private fields, which only the object itself has.
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
 }

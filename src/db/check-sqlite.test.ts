@@ -3,50 +3,50 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ledgerRow } from '../../test/harness/ledger-row.ts'
-import { requireSoundDatabase } from './check-sqlite.ts'
-import { sqlitePath, type DatabasePlace } from './database-place.ts'
+import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
+import { requireSoundDatabase } from './open-sqlite.ts'
+import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 import { openDatabase } from './open-database.ts'
-import { insertRows } from '../billing/ledger/write-ahead/insert-rows.ts'
+import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
 
 const homes: string[] = []
 after(() => homes.forEach((home) => rmSync(home, { recursive: true })))
 
-async function createFilled(): Promise<DatabasePlace> {
+async function createFilled(): Promise<DatabaseLocation> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-check-'))
   homes.push(home)
-  const place = { home, databaseUrl: null }
-  const db = await openDatabase(place)
+  const location = { home, databaseUrl: null }
+  const db = await openDatabase(location)
   await insertRows(
     db,
     Array.from({ length: 400 }, (_, number) => ledgerRow(number)),
   )
   await db.destroy()
-  return place
+  return location
 }
 
 test('a sound file passes, and so does none at all', async () => {
-  const place = await createFilled()
-  requireSoundDatabase(place)
-  requireSoundDatabase({ home: join(place.home, 'empty'), databaseUrl: null })
+  const location = await createFilled()
+  requireSoundDatabase(location)
+  requireSoundDatabase({ home: join(location.home, 'empty'), databaseUrl: null })
 })
 
 test('a damaged page is found and nothing is changed', async () => {
-  const place = await createFilled()
-  const path = sqlitePath(place)
+  const location = await createFilled()
+  const path = sqlitePath(location)
   const pages = readFileSync(path).length / 4_096
   const file = openSync(path, 'r+')
   for (let page = Math.floor(pages / 2); page < pages - 1; page += 1)
     writeSync(file, Buffer.alloc(2_048, 0xa5), 0, 2_048, page * 4_096)
   closeSync(file)
   const before = readFileSync(path)
-  assert.throws(() => requireSoundDatabase(place), /is damaged: .*odyssey restore FILE --replace/)
+  assert.throws(() => requireSoundDatabase(location), /is damaged: .*odyssey restore FILE --replace/)
   assert.ok(readFileSync(path).equals(before))
-  assert.deepEqual(readdirSync(place.home).filter((name) => name.startsWith('odyssey.db')).length > 0, true)
+  assert.deepEqual(readdirSync(location.home).filter((name) => name.startsWith('odyssey.db')).length > 0, true)
 })
 
 test('a file that is no database is refused in the same way', async () => {
-  const place = await createFilled()
-  writeFileSync(sqlitePath(place), 'not a database, whatever its name says'.repeat(300))
-  assert.throws(() => requireSoundDatabase(place), /is damaged: file is not a database/)
+  const location = await createFilled()
+  writeFileSync(sqlitePath(location), 'not a database, whatever its name says'.repeat(300))
+  assert.throws(() => requireSoundDatabase(location), /is damaged: file is not a database/)
 })

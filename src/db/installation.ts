@@ -3,14 +3,14 @@ import type { Database } from './database.ts'
 
 const id = 'installation'
 
-export type Installation = {
-  /** Of the secret it is bound to; null for a new database, and for one from before fingerprints. */
+export type InstallationState = {
+  /** The fingerprint of the secret it is bound to; null for a new database, and for one from before fingerprints. */
   readonly fingerprint: string | null
   /** Whether there may be keys in it, which work with one secret alone. */
   readonly isInUse: boolean
 }
 
-export async function readInstallation(db: Database): Promise<Installation> {
+export async function readInstallation(db: Database): Promise<InstallationState> {
   const fingerprint = await readFingerprint(db)
   const organization = await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()
   return { fingerprint, isInUse: fingerprint !== null || organization !== undefined }

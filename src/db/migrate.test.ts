@@ -5,54 +5,54 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { onEachDatabase } from '../../test/harness/databases.ts'
-import { migrations } from './migrations/all.ts'
-import type { DatabasePlace } from './database-place.ts'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
+import { migrations } from './migrate.ts'
+import type { DatabaseLocation } from './database-location.ts'
 import { listDatabaseMigrations, migrateDatabase, openDatabase } from './open-database.ts'
 
 const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
 const names = Object.keys(migrations)
 
-onEachDatabase(({ createPlace }) => {
-  test('of processes that start at once on an empty database one migrates, and all find the schema', async () => {
-    const place = await createPlace()
-    const said = await Promise.all([1, 2, 3].map(() => runMigrate(place)))
+onEachDatabase(({ createLocation }) => {
+  test('one of several processes that start at once on an empty database migrates it, and all find the schema', async () => {
+    const location = await createLocation()
+    const said = await Promise.all([1, 2, 3].map(() => runMigrate(location)))
     assert.deepEqual(said.toSorted(), [
       `Applied ${names.join(', ')}.\n`,
       'The schema is up to date.\n',
       'The schema is up to date.\n',
     ])
-    const applied = await listDatabaseMigrations(place)
+    const applied = await listDatabaseMigrations(location)
     assert.deepEqual(
       applied.map(({ name, appliedAt }) => [name, appliedAt instanceof Date]),
       names.map((name) => [name, true]),
     )
-    const db = await openDatabase(place)
+    const db = await openDatabase(location)
     assert.deepEqual(await db.selectFrom('ledger').selectAll().execute(), [])
     await db.destroy()
   })
 
   test('to list the migrations changes nothing', async () => {
-    const place = await createPlace()
-    for (const { appliedAt } of await listDatabaseMigrations(place)) assert.equal(appliedAt, null)
-    if (place.databaseUrl === null) assert.deepEqual(readdirSync(place.home), [])
-    assert.deepEqual(await migrateDatabase(place), names)
+    const location = await createLocation()
+    for (const { appliedAt } of await listDatabaseMigrations(location)) assert.equal(appliedAt, null)
+    if (location.databaseUrl === null) assert.deepEqual(readdirSync(location.home), [])
+    assert.deepEqual(await migrateDatabase(location), names)
   })
 
   test('a database that a newer version has changed is refused with the reason', async () => {
-    const place = await createPlace()
-    const db = await openDatabase(place)
+    const location = await createLocation()
+    const db = await openDatabase(location)
     await sql`insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01T00:00:00.000Z')`.execute(
       db,
     )
     await db.destroy()
     for (const open of [openDatabase, migrateDatabase, listDatabaseMigrations]) {
-      await assert.rejects(open(place), /newer version of Odyssey: this one does not know 999-later/)
+      await assert.rejects(open(location), /newer version of Odyssey: this one does not know 999-later/)
     }
   })
 
   test('counts come back as numbers, also those beyond 32 bits', async () => {
-    const db = await openDatabase(await createPlace())
+    const db = await openDatabase(await createLocation())
     const created_at = 2 ** 53 - 1
     await db.insertInto('organizations').values({ id: 'org_1', name: 'One', created_at }).execute()
     const row = await db.selectFrom('organizations').select('created_at').executeTakeFirstOrThrow()
@@ -61,7 +61,7 @@ onEachDatabase(({ createPlace }) => {
   })
 })
 
-async function runMigrate({ home, databaseUrl }: DatabasePlace): Promise<string> {
+async function runMigrate({ home, databaseUrl }: DatabaseLocation): Promise<string> {
   const env = { PATH: process.env['PATH'], ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'migrate'], { env })
   return stdout

@@ -1,8 +1,28 @@
 import { sql } from 'kysely'
-import { Migrator, type MigrationInfo } from 'kysely/migration'
+import { Migrator, type MigrationInfo, type Migration } from 'kysely/migration'
 import { messageOf } from '../lib/message-of.ts'
 import type { Database } from './database.ts'
-import { migrations } from './migrations/all.ts'
+import { foundation } from './migrations/001-foundation.ts'
+import { cacheReport } from './migrations/002-cache-report.ts'
+import { tenancy } from './migrations/003-tenancy.ts'
+import { limits } from './migrations/004-limits.ts'
+import { billing } from './migrations/005-billing.ts'
+import { audit } from './migrations/006-audit.ts'
+import { management } from './migrations/007-management.ts'
+import { installation } from './migrations/008-installation.ts'
+import { changes } from './migrations/009-changes.ts'
+import { immutableLedger } from './migrations/010-immutable-ledger.ts'
+import { ledgerIndexes } from './migrations/011-ledger-indexes.ts'
+import { tiers } from './migrations/012-tiers.ts'
+import { refusals } from './migrations/013-refusals.ts'
+import { budgets } from './migrations/014-budgets.ts'
+import { exactCosts } from './migrations/015-exact-costs.ts'
+import { counterOrigin } from './migrations/016-counter-origin.ts'
+import { refusedReplacements } from './migrations/017-refused-replacements.ts'
+import { identity } from './migrations/018-identity.ts'
+import { auditLog } from './migrations/030-audit-log.ts'
+import { suspension } from './migrations/people/031-suspension.ts'
+import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
   readonly name: string
@@ -61,4 +81,29 @@ function createMigrator(db: Database, schema: string | undefined): Migrator {
 
 function reasonOf(error: unknown): string {
   return messageOf(error)
+}
+
+/** Every migration by its number; one that has been shipped is never changed again. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '001-foundation': foundation,
+  '002-cache-report': cacheReport,
+  '003-tenancy': tenancy,
+  '004-limits': limits,
+  '005-billing': billing,
+  '006-audit': audit,
+  '007-management': management,
+  '008-installation': installation,
+  '009-changes': changes,
+  '010-immutable-ledger': immutableLedger,
+  '011-ledger-indexes': ledgerIndexes,
+  '012-tiers': tiers,
+  '013-refusals': refusals,
+  '014-budgets': budgets,
+  '015-exact-costs': exactCosts,
+  '016-counter-origin': counterOrigin,
+  '017-refused-replacements': refusedReplacements,
+  '018-identity': identity,
+  '030-audit-log': auditLog,
+  '031-suspension': suspension,
+  '032-playground-keys': playgroundKeys,
 }

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely'
 import { connectFile, connectFileToRead, keepStatements } from './connect-file.ts'
 import type { Database } from './database.ts'
 import { listMigrations, migrate, type MigrationState } from './migrate.ts'
 import type { Tables } from './tables.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 
 /** Opens the database file and brings its schema up to date. */
 export async function openSqlite(path: string): Promise<Database> {
@@ -68,5 +70,34 @@ class TransactionalSqliteDialect extends SqliteDialect {
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true
+  }
+}
+
+/**
+ * Refuses a SQLite file that is damaged, before anything is served or written.
+ *
+ * Reads the whole file, which takes about a second for each gigabyte. Nothing to
+ * do for PostgreSQL, which checks its pages as it reads them.
+ */
+export function requireSoundDatabase(location: DatabaseLocation): void {
+  const path = sqlitePath(location)
+  if (location.databaseUrl !== null || !existsSync(path)) return
+  const fault = findFault(path)
+  if (fault === null) return
+  throw new Error(
+    `${path} is damaged: ${fault}. Nothing was changed. Restore a backup with "odyssey restore FILE --replace", ` +
+      'which keeps the damaged file under another name; docs/operations/storage.md says more.',
+  )
+}
+
+function findFault(path: string): string | null {
+  const file = new DatabaseSync(path, { timeout: 5_000 })
+  try {
+    const said = String(file.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
+    return said === 'ok' ? null : said.replaceAll('\n', ' ')
+  } catch (error) {
+    return messageOf(error)
+  } finally {
+    file.close()
   }
 }

@@ -1,5 +1,4 @@
 import type {
-  AccessChangeTable,
   ApiKeyTable,
   ManagementKeyTable,
   MemberTable,
@@ -7,25 +6,45 @@ import type {
   ProjectMemberTable,
   ProjectTable,
 } from './tables/accounts.ts'
-import type { AuditChainTable, AuditTable } from './tables/audit.ts'
+import type {
+  InvitationTable,
+  OneTimeLinkTable,
+  PasskeyChallengeTable,
+  PasskeyTable,
+  PasswordTable,
+  RecoveryCodeTable,
+  SessionTable,
+  SignInFailureTable,
+  TotpTable,
+  UserEmailTable,
+  UserTable,
+} from './tables/identity.ts'
+import type {
+  AuditChainTable,
+  AuditCheckpointTable,
+  AuditKeyTable,
+  AuditLogTable,
+  AuditTable,
+  AuditTileTable,
+} from './tables/audit.ts'
+import type { ChangeTable } from './tables/changes.ts'
 import type {
   DeliveryTable,
   LedgerProgressTable,
   LedgerTable,
   PriceTable,
   ReconciliationTable,
+  RefusalTable,
   UsageTable,
 } from './tables/billing.ts'
 import type {
   BudgetAlertTable,
   BudgetTable,
-  LimitChangeTable,
   LimitCounterTable,
   LimitLeaseTable,
   LimitTable,
+  TierLimitTable,
 } from './tables/limits.ts'
-import type { InstallationTable } from './tables/installation.ts'
-import type { StoredAnswerTable } from './tables/management.ts'
 
 /** Times are milliseconds since 1970, UTC. A claim is stored as 0 or 1, which both databases count. */
 export type Tables = {
@@ -36,21 +55,58 @@ export type Tables = {
   project_members: ProjectMemberTable
   api_keys: ApiKeyTable
   management_keys: ManagementKeyTable
-  access_changes: AccessChangeTable
+  users: UserTable
+  user_emails: UserEmailTable
+  passwords: PasswordTable
+  passkeys: PasskeyTable
+  totp: TotpTable
+  recovery_codes: RecoveryCodeTable
+  sign_in_failures: SignInFailureTable
+  sessions: SessionTable
+  passkey_challenges: PasskeyChallengeTable
+  one_time_links: OneTimeLinkTable
+  invitations: InvitationTable
+  changes: ChangeTable
   audit: AuditTable
   audit_chains: AuditChainTable
+  audit_logs: AuditLogTable
+  audit_tiles: AuditTileTable
+  audit_checkpoints: AuditCheckpointTable
+  audit_keys: AuditKeyTable
   ledger: LedgerTable
   deliveries: DeliveryTable
+  refusals: RefusalTable
   prices: PriceTable
   usage_hours: UsageTable
   usage_days: UsageTable
   ledger_progress: LedgerProgressTable
   reconciliations: ReconciliationTable
   limits: LimitTable
+  tier_limits: TierLimitTable
   budgets: BudgetTable
   budget_alerts: BudgetAlertTable
-  limit_changes: LimitChangeTable
   limit_counters: LimitCounterTable
   limit_leases: LimitLeaseTable
   stored_answers: StoredAnswerTable
+}
+
+/** One row at most: what is true of the database as a whole. */
+export type InstallationTable = {
+  readonly id: 'installation'
+  /** Whose `secret.key` the hashes of keys were made under. */
+  readonly secret_fingerprint: string
+  readonly created_at: number
+}
+
+/** Answers to requests that may be sent again, for a day. */
+export type StoredAnswerTable = {
+  /** A hash of who asked and the key they gave the request. */
+  readonly id: string
+  /** A hash of what was asked: another request under the same key is refused. */
+  readonly fingerprint: string
+  /** Null until the transaction that makes the change ends. */
+  status: number | null
+  /** Sealed: some answers hold a key that can be read nowhere else. */
+  body: string | null
+  readonly created_at: number
 }

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { hashAuditRow, type AuditRow } from '../audit-chain.ts'
 import { change } from '../change.ts'

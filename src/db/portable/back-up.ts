@@ -4,10 +4,12 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { sql, type Transaction } from 'kysely'
 import { syncFolder } from '../../lib/write-file-durably.ts'
 import type { Database } from '../database.ts'
-import { sqlitePath, type DatabasePlace } from '../database-place.ts'
+import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
+import { requireFolderOwner } from '../folder-owner.ts'
 import { connectPostgres, listPostgresMigrations } from '../open-postgres.ts'
 import { openSqlite } from '../open-sqlite.ts'
 import type { Tables } from '../tables.ts'
+import { addChecksum } from './checksum.ts'
 import { checkFile, copyFile, countRows, finishFile, listTables, removeFile, type TableShape } from './portable-file.ts'
 
 const rowsPerFetch = 2_000
@@ -17,15 +19,17 @@ const rowsPerFetch = 2_000
  *
  * The file is there only when it is whole and was checked. Returns the number of rows of each table.
  */
-export async function backUp(place: DatabasePlace, path: string): Promise<Map<string, number>> {
+export async function backUp(location: DatabaseLocation, path: string): Promise<Map<string, number>> {
+  requireFolderOwner(location)
   if (existsSync(path)) throw new Error(`${path} exists already.`)
   const unfinished = `${path}.unfinished`
   removeFile(unfinished)
   try {
-    if (place.databaseUrl === null) copyFile(sqlitePath(place), unfinished)
-    else await exportPostgres(place.databaseUrl, unfinished)
+    if (location.databaseUrl === null) copyFile(sqlitePath(location), unfinished)
+    else await exportPostgres(location.databaseUrl, unfinished)
     checkFile(unfinished)
     finishFile(unfinished)
+    await addChecksum(unfinished)
     renameSync(unfinished, path)
   } catch (error) {
     removeFile(unfinished)

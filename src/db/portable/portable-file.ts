@@ -4,6 +4,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from 'n
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
 import { migrateSqlite } from '../open-sqlite.ts'
+import { requireChecksum } from './checksum.ts'
 
 export type TableShape = { readonly name: string; readonly columns: readonly string[] }
 
@@ -52,6 +53,7 @@ export function copyFile(from: string, to: string): void {
 
 /** Copies a backup, or a database file of the product's, to where it can be worked with, checks it and brings its schema up to date. */
 export async function copyAndMigrate(from: string, to: string): Promise<void> {
+  if (existsSync(from)) await requireChecksum(from)
   copyFile(from, to)
   try {
     checkFile(to)

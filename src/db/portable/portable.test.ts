@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
-import { ledgerRow } from '../../../test/harness/ledger-row.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createApiKey } from '../../accounts/api-keys.ts'
+import { recordRestore } from '../../accounts/audit/restores.ts'
 import { ensureDefaultHome } from '../../accounts/organizations.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
 import { lockHome } from '../lock-home.ts'
-import { sqlitePath, type DatabasePlace } from '../database-place.ts'
-import { openDatabase } from '../open-database.ts'
-import { insertRows } from '../../billing/ledger/write-ahead/insert-rows.ts'
+import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
+import { listDatabaseMigrations, migrateDatabase, openDatabase, openServingDatabase } from '../open-database.ts'
+import { insertRows } from '../../billing/ledger/writer/insert-rows.ts'
 import { backUp } from './back-up.ts'
 import { restore } from './restore.ts'
 
 const operator = { kind: 'operator' } as const
 
-/** A place with a key, its audit rows and so many ledger rows. */
-async function fill(place: DatabasePlace, rowCount: number): Promise<void> {
-  const db = await openDatabase(place)
+/** A database with a key, its audit rows and so many ledger rows. */
+async function fill(location: DatabaseLocation, rowCount: number): Promise<void> {
+  const db = await openDatabase(location)
   const home = await ensureDefaultHome({ db, clock: systemClock })
   await createApiKey({ db, clock: systemClock, hashSecret: new Uint8Array(32) }, operator, { name: 'Größe ✓', ...home })
   for (let number = 0; number < rowCount; number += 1) await insertRows(db, [ledgerRow(number)])
@@ -28,8 +29,8 @@ async function fill(place: DatabasePlace, rowCount: number): Promise<void> {
 }
 
 /** Everything that can be told apart of what a database holds. */
-async function read(place: DatabasePlace) {
-  const db = await openDatabase(place)
+async function read(location: DatabaseLocation) {
+  const db = await openDatabase(location)
   try {
     const ledger = await db.selectFrom('ledger').selectAll().orderBy('sequence').execute()
     const audit = await db.selectFrom('audit').selectAll().orderBy('id').execute()
@@ -41,8 +42,11 @@ async function read(place: DatabasePlace) {
   }
 }
 
-async function withDatabase<Result>(place: DatabasePlace, work: (db: Database) => Promise<Result>): Promise<Result> {
-  const db = await openDatabase(place)
+async function withDatabase<Result>(
+  location: DatabaseLocation,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const db = await openDatabase(location)
   try {
     return await work(db)
   } finally {
@@ -50,9 +54,9 @@ async function withDatabase<Result>(place: DatabasePlace, work: (db: Database) =
   }
 }
 
-onEachDatabase(({ name, createPlace }) => {
-  test('what is backed up is restored to the last row, and counting goes on after it', async () => {
-    const [from, to] = [await createPlace(), await createPlace()]
+onEachDatabase(({ name, createLocation }) => {
+  test('a backup is restored to the last row, and counters go on after it', async () => {
+    const [from, to] = [await createLocation(), await createLocation()]
     await fill(from, 40)
     const path = join(from.home, 'backup.db')
     const counts = await backUp(from, path)
@@ -67,9 +71,9 @@ onEachDatabase(({ name, createPlace }) => {
   })
 
   test('a backup made under load is what the ledger was at one moment', async () => {
-    const place = await createPlace()
-    await fill(place, 1)
-    const db = await openDatabase(place)
+    const location = await createLocation()
+    await fill(location, 1)
+    const db = await openDatabase(location)
     let isOver = false
     const load = (async () => {
       for (let number = 1; !isOver; number += 1) {
@@ -77,20 +81,43 @@ onEachDatabase(({ name, createPlace }) => {
         await new Promise((resolve) => setImmediate(resolve))
       }
     })()
-    const path = join(place.home, 'backup.db')
-    const counts = await backUp(place, path)
+    const path = join(location.home, 'backup.db')
+    const counts = await backUp(location, path)
     isOver = true
     await load
     await db.destroy()
-    const copy = await createPlace()
+    const copy = await createLocation()
     await restore(copy, { path, replaces: false })
-    const [kept, all] = [(await read(copy))['ledger'] ?? [], (await read(place))['ledger'] ?? []]
+    const [kept, all] = [(await read(copy))['ledger'] ?? [], (await read(location))['ledger'] ?? []]
     assert.equal(kept.length, counts.get('ledger'))
     assert.deepEqual(kept, all.slice(0, kept.length))
   })
 
+  test('what is recorded of a restore is there from the first moment of the database, or nothing of the backup is', async () => {
+    const [from, to] = [await createLocation(), await createLocation()]
+    await fill(from, 3)
+    await fill(to, 5)
+    const path = join(from.home, 'backup.db')
+    await backUp(from, path)
+    const before = await read(to)
+    let isReplacing = true
+    const complete = async (db: Database) => {
+      await recordRestore({ db, clock: systemClock }, { file: 'backup.db', key: null })
+      // Whoever looks now sees either all of the old or all of the new.
+      assert.deepEqual(await read(to), before)
+      if (isReplacing) throw new Error('The machine is gone.')
+    }
+    await assert.rejects(restore(to, { path, replaces: true, complete }), /machine is gone/)
+    assert.deepEqual(await read(to), before)
+    isReplacing = false
+    await restore(to, { path, replaces: true, complete })
+    const restored = await read(to)
+    assert.equal(restored['ledger']?.length, 3)
+    assert.ok(JSON.stringify(restored['audit']).includes('"installation:restore"'))
+  })
+
   test('a database that holds something is replaced only on demand, and guards its ledger again', async () => {
-    const [from, to] = [await createPlace(), await createPlace()]
+    const [from, to] = [await createLocation(), await createLocation()]
     await fill(from, 3)
     await fill(to, 5)
     const path = join(from.home, 'backup.db')
@@ -111,30 +138,65 @@ onEachDatabase(({ name, createPlace }) => {
   })
 
   test('a file that is damaged or none of ours changes nothing', async () => {
-    const place = await createPlace()
-    await fill(place, 2)
-    const path = join(place.home, 'backup.db')
+    const location = await createLocation()
+    await fill(location, 2)
+    const path = join(location.home, 'backup.db')
     writeFileSync(path, Buffer.alloc(8_192, 7))
-    await assert.rejects(restore(place, { path, replaces: true }), /cannot be read as a database/)
-    await assert.rejects(restore(place, { path: join(place.home, 'nowhere.db'), replaces: true }), /There is no file/)
-    assert.equal((await read(place))['ledger']?.length, 2)
-    assert.ok(!existsSync(join(place.home, 'odyssey.db.restoring')))
+    await assert.rejects(restore(location, { path, replaces: true }), /cannot be read as a database/)
+    await assert.rejects(
+      restore(location, { path: join(location.home, 'nowhere.db'), replaces: true }),
+      /There is no file/,
+    )
+    assert.equal((await read(location))['ledger']?.length, 2)
+    assert.ok(!existsSync(join(location.home, 'odyssey.db.restoring')))
+  })
+
+  test('a backup in which one letter of a row differs is not restored', async () => {
+    const [from, to] = [await createLocation(), await createLocation()]
+    await fill(from, 3)
+    const path = join(from.home, 'backup.db')
+    await backUp(from, path)
+    const whole = readFileSync(path)
+    const forged = Buffer.from(whole)
+    forged.write('Grösse', forged.indexOf('Größe'))
+    writeFileSync(path, forged)
+    await assert.rejects(restore(to, { path, replaces: false }), /not what its checksum says/)
+    writeFileSync(path, whole.subarray(0, -200))
+    await assert.rejects(restore(to, { path, replaces: false }), /not what its checksum says/)
+    writeFileSync(path, whole)
+    await restore(to, { path, replaces: false })
+    assert.deepEqual(await read(to), await read(from))
   })
 
   test('nothing is restored under a running service, and no backup overwrites a file', async () => {
-    const place = await createPlace()
-    await fill(place, 1)
-    const path = join(place.home, 'backup.db')
-    await backUp(place, path)
-    await assert.rejects(backUp(place, path), /exists already/)
-    const unlock = lockHome(join(place.home, 'serve.lock'))
-    await assert.rejects(restore(place, { path, replaces: true }), /service is running/)
+    const location = await createLocation()
+    await fill(location, 1)
+    const path = join(location.home, 'backup.db')
+    await backUp(location, path)
+    await assert.rejects(backUp(location, path), /exists already/)
+    const unlock = lockHome(join(location.home, 'serve.lock'))
+    await assert.rejects(restore(location, { path, replaces: true }), /service is running/)
     unlock?.()
   })
 
-  if (name === 'PostgreSQL')
-    test('what was loaded is known to PostgreSQL’s planner at once', async () => {
-      const [from, to] = [await createPlace(), await createPlace()]
+  if (name === 'PostgreSQL') {
+    test('a data folder that belongs to PostgreSQL is refused where the environment does not name it', async () => {
+      const location = await createLocation()
+      await fill(location, 2)
+      const unnamed = { home: location.home, databaseUrl: null }
+      const path = join(location.home, 'backup.db')
+      const works = [openDatabase, openServingDatabase, migrateDatabase, listDatabaseMigrations]
+      for (const work of works) await assert.rejects(work(unnamed), /belongs to a PostgreSQL database/)
+      await assert.rejects(backUp(unnamed, path), /belongs to a PostgreSQL database/)
+      await backUp(location, path)
+      await assert.rejects(restore(unnamed, { path, replaces: false }), /belongs to a PostgreSQL database/)
+      assert.ok(!existsSync(sqlitePath(unnamed)))
+      await restore(unnamed, { path, replaces: true })
+      assert.deepEqual(await read(unnamed), await read(location))
+    })
+
+    test('PostgreSQL’s planner knows restored tables at once', async () => {
+      const [from, to] = [await createLocation(), await createLocation()]
       const sqlite = { home: from.home, databaseUrl: null }
       await fill(sqlite, 7)
       await restore(to, { path: sqlitePath(sqlite), replaces: false })
@@ -147,9 +209,10 @@ onEachDatabase(({ name, createPlace }) => {
         { relname: 'ledger', reltuples: 7 },
       ])
     })
+  }
 
   test('a data folder of SQLite moves to the database, also from the file itself', async () => {
-    const [from, to] = [await createPlace(), await createPlace()]
+    const [from, to] = [await createLocation(), await createLocation()]
     const sqlite = { home: from.home, databaseUrl: null }
     await fill(sqlite, 7)
     await restore(to, { path: sqlitePath(sqlite), replaces: false })

@@ -1,11 +1,14 @@
-import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import type { Generated } from 'kysely'
+import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
 import type { Role } from '../../core/role.ts'
+import type { TierId } from '../../core/tier.ts'
 
 export type OrganizationTable = {
   readonly id: OrganizationId
   name: string
   readonly created_at: number
   disabled_at: number | null
+  tier: Generated<TierId>
 }
 
 export type ProjectTable = {
@@ -25,6 +28,13 @@ export type MemberTable = {
   role: Role
   readonly created_at: number
   removed_at: number | null
+  /** The person who signs in as this member; null until somebody does. */
+  user_id: UserId | null
+  /** While this is set the member is let in nowhere. */
+  suspended_at: number | null
+  suspended_by: 'manual' | null
+  /** How the member came to be. */
+  readonly source: 'manual' | 'invite'
 }
 
 /** Which projects a developer may see. */
@@ -58,6 +68,12 @@ export type ApiKeyTable = {
   readonly quota_id: ApiKeyId
   /** To the minute. */
   last_used_at: number | null
+  /** Who made it, as the audit names actors; null for keys older than this column. */
+  readonly created_by: string | null
+  /** The member with whose suspension the key was disabled, and with whose restoration it comes back. */
+  suspended_by: MemberId | null
+  /** `playground` for one without a secret, under which its owner's questions in the dashboard count. */
+  readonly kind: 'playground' | null
 }
 
 export type ManagementKeyTable = {
@@ -71,7 +87,6 @@ export type ManagementKeyTable = {
   readonly created_at: number
   readonly expires_at: number | null
   revoked_at: number | null
+  /** Who made it, as the audit names actors; null for keys older than this column. */
+  readonly created_by: string | null
 }
-
-/** One row that counts the changes to who may do what, so that every gateway notices them. */
-export type AccessChangeTable = { readonly id: number; count: number }

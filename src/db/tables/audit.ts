@@ -23,3 +23,37 @@ export type AuditTable = {
 
 /** The end of each organization's chain. */
 export type AuditChainTable = { readonly organization_id: OrganizationId; sequence: number; hash: string }
+
+/** The Merkle tree over an organization's chain: leaf n is the hash of row n, counted from 0. */
+export type AuditLogTable = {
+  readonly organization_id: OrganizationId
+  /** The name under which its roots are signed, for good; null until the first one is. */
+  origin: string | null
+  /** The leaves that stand in tiles. */
+  size: number
+}
+
+/** 256 hashes side by side, fewer in the last tile of a level. A hash of level L stands for 256^L leaves. */
+export type AuditTileTable = {
+  readonly organization_id: OrganizationId
+  readonly level: number
+  readonly number: number
+  /** In base64, 32 bytes each. */
+  hashes: string
+}
+
+/** The signed root of the first `size` rows. */
+export type AuditCheckpointTable = {
+  readonly organization_id: OrganizationId
+  readonly size: number
+  readonly at: number
+  readonly note: string
+}
+
+/** The keys that sign, the first with number 1. */
+export type AuditKeyTable = {
+  readonly number: number
+  /** In base64. */
+  readonly public_key: string
+  readonly created_at: number
+}

@@ -15,46 +15,54 @@ export type TokenColumns = {
   readonly output_thinking: number
 }
 
-/** A request has one charge, written once and never changed, and at most one reversal that voids it. */
-export type LedgerTable = TokenColumns & {
-  /** The order of the ledger. It grows with every row, which the clock does not promise. */
-  readonly sequence: Generated<number>
-  readonly request_id: RequestId
-  readonly kind: 'charge' | 'reversal'
-  /** When the row was made: the hour and the day it counts in. */
-  readonly at: number
-  /** When the request was admitted, which decides its price; unknown in rows from before there were prices. */
-  readonly admitted_at: number | null
-  readonly organization_id: OrganizationId
-  readonly project_id: ProjectId
-  readonly api_key_id: ApiKeyId
-  /** The key whose limits counted, where that is another one. */
-  readonly quota_id: ApiKeyId | null
-  readonly model: string
-  readonly protocol: string | null
-  readonly is_stream: number | null
-  readonly outcome: 'finished' | 'aborted' | 'failed'
-  /** Why a finished generation ended, or the error code of a failed one. */
-  readonly reason: string | null
-  /** Null, like the cost, where the model had no price. */
-  readonly price_id: PriceId | null
+/** The cost of a ledger row. Both parts have the same sign. */
+export type CostColumns = {
+  /** Whole micro-units; null, like the price, where the model had none. */
   readonly cost_micros: number | null
-  /** From admission to the first event, which comes when the request has got its slot; null when there was none. */
-  readonly first_event_ms: number | null
-  /** From admission to the first token of the answer. */
-  readonly first_token_ms: number | null
-  readonly duration_ms: number
-  readonly cache_source: CacheReport['source'] | null
-  /** The first token that differs from the nearest prompt held, and the part of the request it belongs to. */
-  readonly cache_differs_at: number | null
-  readonly cache_differs_in: string | null
-  /** Which copy of a remote engine answered. */
-  readonly replica: string | null
-  /** The id a client gave the request in its own header. */
-  readonly client_request_id: string | null
-  /** A keyed hash by which the same body sent again is recognised. */
-  readonly body_hash: string | null
+  /** The rest below a micro-unit, in millionths of one; null in rows from when costs were rounded to whole ones. */
+  readonly cost_rest_picos: number | null
 }
+
+/** A request has one charge, written once and never changed, and at most one reversal that voids it. */
+export type LedgerTable = TokenColumns &
+  CostColumns & {
+    /** The order of the ledger. It grows with every row, which the clock does not promise. */
+    readonly sequence: Generated<number>
+    readonly request_id: RequestId
+    readonly kind: 'charge' | 'reversal'
+    /** When the row was made: the hour and the day it counts in. */
+    readonly at: number
+    /** When the request was admitted, which decides its price; unknown in rows from before there were prices. */
+    readonly admitted_at: number | null
+    readonly organization_id: OrganizationId
+    readonly project_id: ProjectId
+    readonly api_key_id: ApiKeyId
+    /** The key whose limits counted, where that is another one. */
+    readonly quota_id: ApiKeyId | null
+    readonly model: string
+    readonly protocol: string | null
+    readonly is_stream: number | null
+    readonly outcome: 'finished' | 'aborted' | 'failed'
+    /** Why a finished generation ended, or the error code of a failed one. */
+    readonly reason: string | null
+    /** Null, like the cost, where the model had no price. */
+    readonly price_id: PriceId | null
+    /** From admission to the first event, which comes when the request has got its slot; null when there was none. */
+    readonly first_event_ms: number | null
+    /** From admission to the first token of the answer. */
+    readonly first_token_ms: number | null
+    readonly duration_ms: number
+    readonly cache_source: CacheReport['source'] | null
+    /** The first token that differs from the nearest prompt held, and the part of the request it belongs to. */
+    readonly cache_differs_at: number | null
+    readonly cache_differs_in: string | null
+    /** Which copy of a remote engine answered. */
+    readonly replica: string | null
+    /** The id a client gave the request in its own header. */
+    readonly client_request_id: string | null
+    /** A keyed hash by which the same body sent again is recognised. */
+    readonly body_hash: string | null
+  }
 
 /** Answers of which the last byte has left; kept as long as a client may send the request again. */
 export type DeliveryTable = { readonly request_id: RequestId; readonly at: number }
@@ -92,7 +100,9 @@ export type UsageTable = TokenColumns & {
   readonly reversed: number
   /** Requests for which there was no price. */
   readonly unpriced: number
+  /** Whole micro-units, and beside them millionths of one, which may come to more than a whole one. */
   readonly cost_micros: number
+  readonly cost_rest_picos: number
 }
 
 /** One row: how far the work on the ledger has come. */
@@ -107,6 +117,16 @@ export type LedgerProgressTable = {
   /** The last row that the reconciliation has counted, and the sums until there, as JSON. */
   reconciled_to: number
   reconciled_sums: string
+}
+
+/** Requests that were turned away in the minute that begins at `at`. */
+export type RefusalTable = {
+  /** Empty where nobody knows whose requests they were. */
+  readonly organization_id: OrganizationId | ''
+  readonly at: number
+  /** The code of the error that their clients were told. */
+  readonly class: string
+  readonly requests: number
 }
 
 export type ReconciliationTable = {

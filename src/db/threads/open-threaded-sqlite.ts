@@ -1,7 +1,20 @@
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Dialect } from 'kysely'
+import {
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Dialect,
+  SelectQueryNode,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+} from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { ThreadedDriver } from './threaded-driver.ts'
+import { createTurns } from '../../lib/turns.ts'
+import { startSqliteThread, type SqliteThread } from './sqlite-thread.ts'
+import type { StatementResult } from './sqlite-thread-worker.ts'
 
 /**
  * Opens the SQLite file for a process that serves. It is there and has its schema.
@@ -31,5 +44,127 @@ function dialectOf(driver: ThreadedDriver): Dialect {
 class ThreadedAdapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true
+  }
+}
+
+/** Statements made by hand say by their first word that they only read. */
+const selects = /^\s*select\b/i
+
+/** Sends statements to two threads: to the reader what only reads, outside of a transaction, and all else to the writer. */
+export class ThreadedDriver implements Driver {
+  readonly #path: string
+  readonly #turns = createTurns()
+  #reader: SqliteThread
+  #writer: SqliteThread
+  readonly #inUse = new Set<ThreadedConnection>()
+  #isClosed = false
+  #onUnused = () => {}
+
+  constructor(path: string) {
+    this.#path = path
+    this.#writer = startSqliteThread({ path, isReader: false })
+    this.#reader = startSqliteThread({ path, isReader: true })
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<ThreadedConnection> {
+    if (this.#isClosed) throw new Error('The database is closed.')
+    const connection = new ThreadedConnection(this)
+    this.#inUse.add(connection)
+    return connection
+  }
+
+  beginTransaction(connection: ThreadedConnection): Promise<void> {
+    return connection.begin()
+  }
+
+  commitTransaction(connection: ThreadedConnection): Promise<void> {
+    return connection.run('commit')
+  }
+
+  rollbackTransaction(connection: ThreadedConnection): Promise<void> {
+    return connection.run('rollback')
+  }
+
+  async releaseConnection(connection: ThreadedConnection): Promise<void> {
+    connection.end()
+    this.#inUse.delete(connection)
+    if (this.#inUse.size === 0) this.#onUnused()
+  }
+
+  async destroy(): Promise<void> {
+    this.#isClosed = true
+    const unused = new Promise<void>((resolve) => (this.#onUnused = resolve))
+    if (this.#inUse.size > 0) await unused
+    await Promise.all([this.#reader.close(), this.#writer.close()])
+  }
+
+  /** Ends both threads as a fault in them would; for tests. */
+  async kill(): Promise<void> {
+    await Promise.all([this.#reader.kill(), this.#writer.kill()])
+  }
+
+  reader(): SqliteThread {
+    if (this.#reader.hasEnded()) this.#reader = startSqliteThread({ path: this.#path, isReader: true })
+    return this.#reader
+  }
+
+  /** Gives work the writer to itself, when those who asked before are done with it. */
+  withWriter<Result>(work: (writer: SqliteThread) => Promise<Result>): Promise<Result> {
+    return this.#turns(() => {
+      if (this.#writer.hasEnded()) this.#writer = startSqliteThread({ path: this.#path, isReader: false })
+      return work(this.#writer)
+    })
+  }
+}
+
+/** What a transaction has to itself until it ends: this very thread, since its successor knows nothing of it. */
+type Held = { readonly writer: SqliteThread; release(): void }
+
+class ThreadedConnection implements DatabaseConnection {
+  readonly #driver: ThreadedDriver
+  #held: Held | null = null
+
+  constructor(driver: ThreadedDriver) {
+    this.#driver = driver
+  }
+
+  async begin(): Promise<void> {
+    this.#held = await new Promise<Held>((resolve) => {
+      void this.#driver.withWriter((writer) => new Promise<void>((release) => resolve({ writer, release })))
+    })
+    await this.run('begin')
+  }
+
+  /** A statement of the transaction's own. */
+  async run(sql: string): Promise<void> {
+    if (this.#held === null) throw new Error('There is no transaction.')
+    await this.#held.writer.run({ sql, parameters: [] })
+  }
+
+  end(): void {
+    this.#held?.release()
+    this.#held = null
+  }
+
+  async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    const statement = { sql, parameters }
+    if (this.#held !== null) return toQueryResult(await this.#held.writer.run(statement))
+    const isRead = SelectQueryNode.is(query) || (query.kind === 'RawNode' && selects.test(sql))
+    if (isRead) return toQueryResult(await this.#driver.reader().run(statement))
+    return toQueryResult(await this.#driver.withWriter((writer) => writer.run(statement)))
+  }
+
+  streamQuery(): never {
+    throw new Error('Rows are not read one by one from another thread.')
+  }
+}
+
+function toQueryResult<Row>({ rows, changes, insertId }: StatementResult): QueryResult<Row> {
+  return {
+    rows: rows as Row[],
+    ...(changes !== null && { numAffectedRows: BigInt(changes) }),
+    ...(insertId !== null && { insertId: BigInt(insertId) }),
   }
 }

@@ -6,13 +6,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
-import { ledgerRow } from '../../../test/harness/ledger-row.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { change } from '../change.ts'
 import { openSqlite } from '../open-sqlite.ts'
-import { insertRows } from '../../billing/ledger/write-ahead/insert-rows.ts'
-import { RowFault } from '../../billing/ledger/write-ahead/gather-writes.ts'
-import { useDriver } from './open-threaded-sqlite.ts'
-import { ThreadedDriver } from './threaded-driver.ts'
+import { insertRows } from '../../billing/ledger/writer/insert-rows.ts'
+import { RowFault } from '../../billing/ledger/writer/group-commit.ts'
+import { useDriver, ThreadedDriver } from './open-threaded-sqlite.ts'
 
 async function open(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-threads-'))
@@ -49,7 +48,7 @@ test('while a write waits for its turn the event loop goes on, and so do those w
   assert.deepEqual(await ids(), ['org_1'])
 })
 
-test('what is written is told, and bytes and null come back as they went', async (context) => {
+test('writes say how many rows they changed, and bytes and null come back as they went', async (context) => {
   const { db, insert } = await open(context)
   assert.equal((await insert('org_1')).numInsertedOrUpdatedRows, 1n)
   const { numUpdatedRows } = await db.updateTable('organizations').set({ name: 'new' }).executeTakeFirstOrThrow()

@@ -1,0 +1,70 @@
+import { equal, match } from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KyselyPlugin, RootOperationNode } from 'kysely'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
+import { createDeliveries } from '../../billing/deliveries/deliveries.ts'
+import { listLedger, type LedgerFilter } from '../../billing/ledger/read-ledger.ts'
+import { createDirectLedgerWriter } from '../../billing/ledger/writer/insert-rows.ts'
+import { createLog } from '../../telemetry/log.ts'
+import type { Database } from '../database.ts'
+import { openSqlite } from '../open-sqlite.ts'
+
+const page = { organizationId: 'org_1', limit: 101, after: null } as const
+
+/** How SQLite carries out the selections from the ledger that some work makes. */
+async function planOf(work: (db: Database) => Promise<unknown>): Promise<string> {
+  const db = await openSqlite(':memory:')
+  const nodes: { node: RootOperationNode; queryId: Parameters<KyselyPlugin['transformQuery']>[0]['queryId'] }[] = []
+  const watch: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      if (node.kind === 'SelectQueryNode') nodes.push({ node, queryId })
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  }
+  await db.insertInto('ledger').values(ledgerRow(1)).execute()
+  await work(db.withPlugin(watch))
+  const steps: string[] = []
+  for (const { node, queryId } of nodes) {
+    const query = db.getExecutor().compileQuery(node, queryId)
+    if (!query.sql.includes('"ledger"')) continue
+    const explained = { ...query, sql: `explain query plan ${query.sql}` }
+    const { rows } = await db.executeQuery<{ detail: string }>(explained)
+    steps.push(...rows.map(({ detail }) => detail))
+  }
+  await db.destroy()
+  return steps.join('\n')
+}
+
+const lists: readonly (readonly [string, LedgerFilter, string])[] = [
+  ['not narrowed', page, 'ledger_by_organization'],
+  ['of a key', { ...page, apiKeyId: 'key_1' }, 'ledger_by_key'],
+  ['of a project', { ...page, projectIds: ['proj_1'] }, 'ledger_by_project'],
+  ['of several projects', { ...page, projectIds: ['proj_1', 'proj_2'] }, 'ledger_by_project'],
+  ['of a model', { ...page, model: 'hal-1.0' }, 'ledger_by_model'],
+  ['of failed requests', { ...page, outcome: 'failed' }, 'ledger_by_outcome'],
+  ['of a key’s failed requests', { ...page, apiKeyId: 'key_1', outcome: 'failed' }, 'ledger_by_(key|outcome)'],
+]
+
+for (const [name, filter, index] of lists) {
+  test(`a page of the ledger ${name} reads no rows that do not match`, async () => {
+    const plan = await planOf((db) => listLedger(db, { kind: 'operator' }, { ...page, ...filter, fromMs: 5 }))
+    match(plan, new RegExp(`SEARCH ledger USING INDEX ${index} `))
+    equal(plan.includes('SCAN ledger'), false, plan)
+    if (filter.projectIds?.length !== 2) equal(plan.includes('TEMP B-TREE'), false, plan)
+  })
+}
+
+test('the charges for a repeated body are found by the body alone', async () => {
+  const principal = { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' } as const
+  const plan = await planOf(async (db) => {
+    const rows = createDirectLedgerWriter(db)
+    const clock = createManualClock()
+    const options = { db, rows, clock, log: createLog('silent'), hashKey: new Uint8Array(32) }
+    const deliveries = createDeliveries({ ...options, reversalsPerKeyDayMax: 10 })
+    await deliveries.begin('req_2', { principal, bodyHash: 'body' })(true)
+    await deliveries.close()
+  })
+  match(plan, /SEARCH ledger USING INDEX ledger_by_body /)
+})
