@@ -1,5 +1,5 @@
-import { Template } from '@huggingface/jinja'
-import { rewriteListMethods } from './tool-format/rewrite-list-methods.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { compileJinja, JinjaFault } from './jinja/interpreter.ts'
 import type { TemplateToolMessage } from './tool-format/tool-format.ts'
 
 /** A message as chat templates expect it. */
@@ -17,6 +17,8 @@ export type TemplateOptions = {
 
 export interface ChatTemplate {
   readonly source: string
+  /** Why not even a plain question renders, with the line where one can be told; null where it does. */
+  readonly fault: string | null
   /** Throws a TemplateRefusal where the template itself raises one. */
   render(messages: readonly TemplateMessage[], options: TemplateOptions): string
 }
@@ -26,35 +28,39 @@ export class TemplateRefusal extends Error {
   override readonly name = 'TemplateRefusal'
 }
 
-/** Compiles a model's own Jinja template. `specialTokens` are the texts a template may ask for by name. */
+/**
+ * Compiles a model's own Jinja template. `specialTokens` are the texts a template may ask for by name.
+ *
+ * Conversations are passed in whichever of several shapes the template renders.
+ * Throws a JinjaFault where the source is no template.
+ */
 export function compileChatTemplate(
   source: string,
   specialTokens: { readonly bosToken: string; readonly eosToken: string },
 ): ChatTemplate {
-  const template = new Template(rewriteListMethods(source))
-  const render = (messages: readonly TemplateMessage[], options: TemplateOptions, noTools: object) => {
+  const template = compileJinja(source)
+  const render = (messages: readonly TemplateMessage[], options: TemplateOptions, shape: Shape) => {
     const { tools, addGenerationPrompt, enableThinking, servedModelName } = options
-    // Families name the switch differently; a template ignores the names it does not know.
-    const thinking = enableThinking === null ? {} : { enable_thinking: enableThinking, thinking: enableThinking }
     return template.render({
-      messages,
+      messages: messages.map((message) => shapeMessage(message, shape)),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
-      ...thinking,
+      ...(enableThinking !== null && thinkingSwitches(enableThinking, source)),
       ...(servedModelName !== undefined && { served_model_name: servedModelName }),
-      ...(tools === null ? noTools : { tools }),
+      ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
     })
   }
-  const noTools = howToSayNoTools((more) => {
+  const { shape, fault } = chooseShape((tried) => {
     const options = { tools: null, addGenerationPrompt: true, enableThinking: null }
-    render([{ role: 'user', content: 'probe' }], options, more)
+    return render([{ role: 'user', content: probe }], options, tried)
   })
   return {
     source,
+    fault,
     render(messages, options) {
       try {
-        return render(messages, options, noTools)
+        return render(messages, options, shape)
       } catch (error) {
         throw new TemplateRefusal('The chat template refused the conversation.', { cause: error })
       }
@@ -62,12 +68,55 @@ export function compileChatTemplate(
   }
 }
 
-/** Most templates must not see a list of tools where there are none; a few walk the list without asking for it. */
-function howToSayNoTools(attempt: (more: object) => void): object {
-  try {
-    attempt({})
-    return {}
-  } catch {
-    return { tools: [] }
+const probe = 'Zuqprobe'
+
+type Shape = {
+  /** Most templates must not see a list of tools where there are none; a few walk the list without asking for it. */
+  readonly listsNoTools: boolean
+  /** A few know the content of a message as a list of parts only. */
+  readonly hasParts: boolean
+}
+
+/** The first shape in which a question is rendered whole; without one, the commonest, and what is wrong. */
+function chooseShape(attempt: (shape: Shape) => string): { readonly shape: Shape; readonly fault: string | null } {
+  const shapes = [false, true].flatMap((hasParts) =>
+    [false, true].map((listsNoTools): Shape => ({ listsNoTools, hasParts })),
+  )
+  const faults: string[] = []
+  for (const shape of shapes) {
+    try {
+      if (attempt(shape).includes(probe)) return { shape, fault: null }
+      faults.push('It leaves out what the user says.')
+    } catch (error) {
+      faults.push(describeFault(error))
+    }
   }
+  return { shape: { listsNoTools: false, hasParts: false }, fault: faults[0] ?? null }
+}
+
+/** What a template stumbled over, with the line where one can be told. */
+export function describeFault(error: unknown): string {
+  const line = error instanceof JinjaFault ? error.line : null
+  return `${line === null ? '' : `Line ${line}: `}${messageOf(error)}`
+}
+
+function shapeMessage(message: TemplateMessage, { hasParts }: Shape): object {
+  const named = withThinkingNames(message)
+  const { content } = message
+  return hasParts && content !== null ? { ...named, content: [{ type: 'text', text: content }] } : named
+}
+
+/** Families name the switch differently; a template ignores the names it does not know. */
+function thinkingSwitches(isOn: boolean, source: string): object {
+  const names = { enable_thinking: isOn, thinking: isOn, reasoning: isOn, thinking_mode: isOn ? 'enabled' : 'disabled' }
+  if (isOn) return names
+  // Other templates would show this effort to the model as if it had learned of it.
+  const knowsNoEffort = /reasoning_effort[^%}]*["']none["']/u.test(source)
+  return { ...names, thinking_budget: 0, ...(knowsNoEffort && { reasoning_effort: 'none' }) }
+}
+
+/** Families name the thinking of a turn differently, as they do its switch. */
+function withThinkingNames(message: TemplateMessage): object {
+  const { reasoning_content: thinking } = message
+  return thinking === undefined ? message : { ...message, reasoning: thinking, thinking }
 }

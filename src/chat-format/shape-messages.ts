@@ -25,9 +25,9 @@ export function shapeMessages(
   return traits.takesSystem ? shaped : withoutSystem(shaped)
 }
 
-type Circumstances = { readonly keepsSystemRole: boolean; readonly tools: readonly Tool[] }
+type TurnContext = { readonly keepsSystemRole: boolean; readonly tools: readonly Tool[] }
 
-function toTurns(message: Message, { keepsSystemRole, tools }: Circumstances): TemplateMessage[] {
+function toTurns(message: Message, { keepsSystemRole, tools }: TurnContext): TemplateMessage[] {
   const content = joinText(message)
   switch (message.role) {
     case 'system':
@@ -89,7 +89,7 @@ function append(shaped: TemplateMessage[], message: TemplateMessage): void {
   }
 }
 
-/** For templates without a system role: its text opens the first user turn. */
+/** Opens the first user turn with the system text, since the template has no role for it. */
 function withoutSystem(messages: readonly TemplateMessage[]): TemplateMessage[] {
   const shaped: TemplateMessage[] = []
   for (const message of messages) append(shaped, message.role === 'system' ? { ...message, role: 'user' } : message)

@@ -14,7 +14,7 @@ function run(pieces: readonly string[], sequences: readonly string[], includesSe
   return { shown: shown + matcher.flush(), matched: null }
 }
 
-test('cuts the text before the sequence, however the text arrives', () => {
+test('text ends before a stop sequence, in however many pieces it arrives', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '😀'), maxLength: 30 })
   const sequences = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', '😀'), minLength: 1, maxLength: 4 }), {
     maxLength: 3,
@@ -33,17 +33,17 @@ test('cuts the text before the sequence, however the text arrives', () => {
   )
 })
 
-test('holds back what may become a sequence and gives it out when it does not', () => {
+test('text that may become a stop sequence is held back, and given out when it does not', () => {
   const matcher = createStopMatcher(['END'], false)
   assert.deepEqual(matcher.feed('the E'), { text: 'the ', matched: null })
   assert.deepEqual(matcher.feed('N'), { text: '', matched: null })
   assert.deepEqual(matcher.feed('d'), { text: 'ENd', matched: null })
 })
 
-test('shows the sequence where the request wants it', () => {
+test('a stop sequence is shown where the request asks for it', () => {
   assert.deepEqual(run(['a EN', 'D b'], ['END'], true), { shown: 'a END', matched: 'END' })
 })
 
-test('of sequences that begin at one place names the longest', () => {
+test('the longest of several stop sequences that begin at one place is named', () => {
   assert.equal(run(['x stop now'], ['stop', 'stop now']).matched, 'stop now')
 })

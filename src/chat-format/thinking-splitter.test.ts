@@ -17,7 +17,7 @@ function cut(text: string, places: readonly number[]): string[] {
   return bounds.slice(1).map((end, index) => text.slice(bounds[index], end))
 }
 
-test('splits at the markers, however the text is cut', () => {
+test('thinking is split from text at its markers, however the answer is cut', () => {
   const places = fc.array(fc.nat(200), { maxLength: 12 })
   fc.assert(
     fc.property(places, (cuts) => {
@@ -30,7 +30,7 @@ test('splits at the markers, however the text is cut', () => {
   )
 })
 
-test('a prompt that ends inside an open block needs no opening marker', () => {
+test('thinking needs no opening marker after a prompt that opened the block', () => {
   assert.deepEqual(run(['Hm.', '</th', 'ink>Yes'], true), { thinking: 'Hm.', text: 'Yes' })
 })
 
@@ -41,6 +41,6 @@ test('an answer without thinking stays text', () => {
   })
 })
 
-test('an unclosed block is thinking to the end, a half marker included', () => {
+test('a thinking block without its end is thinking to the end, a half marker included', () => {
   assert.deepEqual(run(['on and ', 'on </thi'], true), { thinking: 'on and on </thi', text: '' })
 })

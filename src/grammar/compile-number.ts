@@ -1,6 +1,5 @@
 import type { Context } from './context.ts'
-import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax } from './decimal-range.ts'
-import { naturalRange } from './integer-range.ts'
+import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax, naturalRange } from './number-ranges.ts'
 import { anyInteger, anyNumber, fractionDigitsMax, integerDigitsMax } from './json-rules.ts'
 import { type Bound, type Bounds, multipleExponent, numberBounds } from './number-bounds.ts'
 import { eachKeyword, impossible, type Part } from './schema/schema-part.ts'

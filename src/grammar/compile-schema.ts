@@ -5,7 +5,7 @@ import { compileObject } from './compile-object.ts'
 import { compileString } from './compile-string.ts'
 import { compileValues, hasListedValues } from './compile-values.ts'
 import type { Body, Context, Relaxation, Relax } from './context.ts'
-import { flattenParts } from './schema/flatten-parts.ts'
+import { flattenParts } from './schema/references.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
 import { createLeastLengths, type NamedParts } from './least-lengths.ts'
@@ -18,7 +18,7 @@ import { isImpossible, type JsonType, jsonTypes, typesOf } from './schema/schema
 export { anyJsonObject, anyJsonValue } from './json-rules.ts'
 
 /** Where a schema stands: its references begin at the root. */
-export type SchemaPlace = { readonly root: SchemaObject; readonly path: SchemaPath }
+export type SchemaLocation = { readonly root: SchemaObject; readonly path: SchemaPath }
 
 /**
  * Adds the rules of a schema and returns the name of the one that its values match.
@@ -33,14 +33,31 @@ export function compileSchema(
   builder: GrammarBuilder,
   schema: SchemaObject,
   onRelaxed?: (relaxation: Relaxation) => void,
-  { root, path }: SchemaPlace = { root: schema, path: [] },
+  { root, path }: SchemaLocation = { root: schema, path: [] },
 ): string {
+  const { context, rules, leastLengths } = compilationOf(builder, root, onRelaxed)
+  const first = toPart(schema, path)
+  checkSchema(root, first, context.relax)
+  const value = context.value([first], 'value')
+  for (let job = rules.next(); job !== undefined; job = rules.next()) {
+    const bodies = compileParts(context, job.parts, job.hint)
+    builder.define(job.name, alternatives(bodies))
+    leastLengths.add(job, bodies)
+  }
+  leastLengths.check()
+  return value
+}
+
+/** What the compilation of one schema works with. */
+export function compilationOf(
+  builder: GrammarBuilder,
+  root: SchemaObject,
+  onRelaxed?: (relaxation: Relaxation) => void,
+) {
   const relax: Relax = (part, keyword, message) => {
     if (onRelaxed === undefined) throw faultAt(part, keyword, message)
     onRelaxed({ path: [...part.path, keyword], keyword })
   }
-  const first = toPart(schema, path)
-  checkSchema(root, first, relax)
   const spend = createSpend(builder)
   const rules = createRuleTable(builder)
   const context: Context = {
@@ -61,14 +78,7 @@ export function compileSchema(
     },
   }
   const leastLengths = createLeastLengths()
-  const value = context.value([first], 'value')
-  for (let job = rules.next(); job !== undefined; job = rules.next()) {
-    const bodies = compileParts(context, job.parts, job.hint)
-    builder.define(job.name, alternatives(bodies))
-    leastLengths.add(job, bodies)
-  }
-  leastLengths.check()
-  return value
+  return { context, rules, leastLengths }
 }
 
 function alternatives(bodies: readonly Body[]): string {

@@ -1,12 +1,12 @@
-import { type Automaton, determinize, isMatch, type Lengths } from './patterns/automaton.ts'
-import { acceptedLengths } from './patterns/automaton-lengths.ts'
+import { type Automaton, determinize, type Lengths, acceptedLengths } from './patterns/automaton.ts'
+import { isMatch } from './patterns/nfa-runner.ts'
 import { automatonRule } from './patterns/automaton-rule.ts'
 import type { Body, Context } from './context.ts'
-import { formatPattern } from './patterns/formats.ts'
 import { anyString, stringCharacter } from './json-rules.ts'
 import { excludingNfa, type Nfa, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
 import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
+import { compiledFormat, formatPattern, isUnkeptFormat } from './formats.ts'
 import { boundedRepetitionMax, repeat } from './repetition.ts'
 import { repetitionMax } from './schema/schema-limits.ts'
 import {
@@ -20,7 +20,7 @@ import {
   sizeMin,
 } from './schema/schema-part.ts'
 
-/** The machines and lengths that the keywords of a string come to. */
+/** The NFAs and lengths that the keywords of a string come to. */
 export type StringConstraint = { readonly nfas: readonly Nfa[]; readonly lengths: Lengths }
 
 export function compileString(context: Context, parts: readonly Part[], hint: string): Body {
@@ -53,7 +53,7 @@ export function stringConstraint(context: Context, parts: readonly Part[]): Stri
     ...eachKeyword(parts, 'pattern').flatMap(
       ({ part, value }) => readPattern(context, { part, name: 'pattern' }, value) ?? [],
     ),
-    ...eachKeyword(parts, 'format').flatMap(({ value }) => readFormat(context, value)),
+    ...eachKeyword(parts, 'format').flatMap(({ part, value }) => readFormat(context, part, value)),
   ]
   const lengths = { min: sizeMin(parts, 'minLength'), max: sizeMax(parts, 'maxLength') }
   if (lengths.min > lengths.max) throw impossible(parts)
@@ -64,29 +64,36 @@ export function stringConstraint(context: Context, parts: readonly Part[]): Stri
 /** What reading a pattern counts as in the work of a compilation. */
 const patternWork = 100
 
-/** Where a pattern stands. */
-type Place = { readonly part: Part; readonly name: string }
+/** A keyword, and the part of the schema that it stands in. */
+type KeywordLocation = { readonly part: Part; readonly name: string }
 
-/** The machines of a pattern; null where it is left out. */
-export function readPattern({ relax, spend }: Context, place: Place, value: unknown): Nfa[] | null {
-  if (typeof value !== 'string') throw faultAt(place.part, place.name, 'expected a string')
+/** The NFAs of a pattern; null where it is left out. */
+export function readPattern({ relax, spend }: Context, location: KeywordLocation, value: unknown): Nfa[] | null {
+  if (typeof value !== 'string') throw faultAt(location.part, location.name, 'expected a string')
   spend(patternWork + value.length)
   try {
-    return asFault(place, () => patternNfas(parsePattern(value), spend))
+    return asFault(location, () => patternNfas(parsePattern(value), spend))
   } catch (error) {
     if (!(error instanceof UnreadablePattern)) throw error
-    relax(place.part, place.name, error.message)
+    relax(location.part, location.name, error.message)
     return null
   }
 }
 
-function readFormat({ spend }: Context, value: unknown): Nfa[] {
-  const pattern = typeof value === 'string' ? formatPattern(value) : null
-  return pattern === null ? [] : patternNfas(parsePattern(pattern), spend)
+/** In a schema that is strict, a format that no grammar keeps is a remark, as the standard has it. */
+function readFormat({ isLenient, relax, spend }: Context, part: Part, value: unknown): readonly Nfa[] {
+  if (typeof value !== 'string') return []
+  const format = compiledFormat(value)
+  if (format === null) {
+    if (isLenient && isUnkeptFormat(value)) relax(part, 'format', `the format ${value} is not supported`)
+    return []
+  }
+  spend(format.readingWork)
+  return format.nfas
 }
 
 /** Turns a pattern's size into a fault of the schema that has it. */
-function asFault<T>({ part, name }: Place, read: () => T): T {
+function asFault<T>({ part, name }: KeywordLocation, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -107,7 +114,7 @@ function patternRule(context: Context, parts: readonly Part[], name: string): st
     builder.leastLengths.set(name, lengths.min)
     return plainRule(context, parts, { lengths, hint: 'text' })
   }
-  const free = asFault(ownerOf(parts, ['pattern', 'format']), () => determinize(nfas, { min: 0, max: Infinity }, spend))
+  const free = asFault(ownerOf(parts, ['pattern', 'format']), () => automatonOf(context, parts, nfas))
   const accepted = acceptedLengths(free)
   builder.leastLengths.set(name, Math.max(accepted.min, lengths.min))
   const isImplied = accepted.min >= lengths.min && accepted.max <= lengths.max
@@ -117,6 +124,16 @@ function patternRule(context: Context, parts: readonly Part[], name: string): st
   const length = ownerOf(parts, ['maxLength', 'minLength'])
   relax(length.part, length.name, 'this length cannot be enforced together with the pattern or format')
   return automatonRule(builder, 'text', free)
+}
+
+/** The automaton of a format alone is made once for all schemas: that of an e-mail address takes tens of milliseconds. */
+function automatonOf({ spend }: Context, parts: readonly Part[], nfas: readonly Nfa[]): Automaton {
+  const [nfa] = nfas
+  const format = nfas.length === 1 && nfa !== undefined ? eachKeyword(parts, 'format')[0]?.value : undefined
+  const known = typeof format === 'string' ? compiledFormat(format) : null
+  if (known === null || known.nfas[0] !== nfa) return determinize(nfas, { min: 0, max: Infinity }, spend)
+  spend(known.automatonWork)
+  return known.automaton
 }
 
 /** Null where the automaton would be too large, or accept nothing. */
@@ -134,7 +151,7 @@ function relaxMaxLength({ relax }: Context, parts: readonly Part[]): void {
   relax(part, name, `more than ${boundedRepetitionMax} is not supported`)
 }
 
-function ownerOf(parts: readonly Part[], names: readonly string[]): Place {
+function ownerOf(parts: readonly Part[], names: readonly string[]): KeywordLocation {
   for (const name of names) {
     const part = parts.find((candidate) => keyword(candidate.schema, name) !== undefined)
     if (part !== undefined) return { part, name }

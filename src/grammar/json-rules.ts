@@ -9,7 +9,7 @@ const optionalSpace = '" "?'
 export const comma = `"," ${optionalSpace}`
 export const colon = `":" ${optionalSpace}`
 
-/** As many digits as a signed 64-bit number has; more are noise, or a model that cannot stop. */
+/** The digits of a signed 64-bit number; more are noise, or a model that cannot stop. */
 export const integerDigitsMax = 19
 /** What a double can tell apart. */
 export const fractionDigitsMax = 16

@@ -1,11 +1,12 @@
-import { readPattern, satisfies, stringConstraint, type StringConstraint } from './compile-string.ts'
+import { readPattern, satisfies, stringConstraint, type StringConstraint, nameRule } from './compile-string.ts'
 import { listedValues, hasListedValues } from './compile-values.ts'
 import type { Context } from './context.ts'
-import { isMatch } from './patterns/automaton.ts'
+import { isMatch } from './patterns/nfa-runner.ts'
 import type { Nfa } from './patterns/nfa.ts'
 import { hidesProperties } from './schema/hidden-properties.ts'
 import { impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
 import { isImpossible } from './schema/schema-types.ts'
+import { colon } from './json-rules.ts'
 
 export type Property = { readonly name: string; readonly parts: readonly Part[]; readonly isRequired: boolean }
 
@@ -14,7 +15,7 @@ export type ObjectPart = {
   readonly part: Part
   readonly declared: ReadonlyMap<string, Part>
   readonly patterns: readonly { readonly nfas: readonly Nfa[]; readonly part: Part }[]
-  /** For every property that neither of these describes; null where any goes. */
+  /** The schema of every property that neither of these describes; null where any goes. */
   readonly others: Part | null
   /** Something that was left out may describe more properties. */
   readonly hidesMore: boolean
@@ -44,7 +45,7 @@ function readPatterns(context: Context, part: Part): Pick<ObjectPart, 'patterns'
   return { patterns, unread }
 }
 
-/** Where only names of a pattern are allowed and the pattern was left out, its schema holds for any name. */
+/** A pattern that was left out, where only its names were allowed, has its schema hold for any name. */
 function readOthers(part: Part, unread: readonly Part[]): Part | null {
   const others = keyword(part.schema, 'additionalProperties')
   if (others === undefined) return null
@@ -117,4 +118,72 @@ export function knownProperties(context: Context, { objects, names, known }: Kno
     else if (required.has(name)) throw impossible(value.length > 0 ? value : parts)
   }
   return properties
+}
+
+export type Extras = {
+  readonly objects: readonly ObjectPart[]
+  readonly names: Names
+  /** Names that have a place of their own in the object. */
+  readonly known: ReadonlySet<string>
+  readonly hint: string
+}
+
+/** A kind of property whose name is not known beforehand. */
+type Extra = { readonly nfas: readonly Nfa[]; readonly value: readonly Part[] }
+
+/**
+ * The rule of one property beyond the known ones; null where none is generated.
+ *
+ * An object that declares properties gets no others unless the schema says
+ * what they hold: leaving them out is always valid, and what tools expect.
+ */
+export function extraRule(context: Context, extras: Extras): string | null {
+  const { objects, names, known, hint } = extras
+  if (names.listed !== null) return null
+  const kinds = [...patternedExtras(context, objects), ...otherExtras(context, extras)]
+  const pairs = kinds.flatMap(({ nfas, value }) => {
+    const constraint = { nfas: [...names.constraint.nfas, ...nfas], lengths: names.constraint.lengths }
+    const name = nameRule(context, constraint, [...known])
+    return name === null ? [] : [`${name} ${colon} ${context.value(value, hint)}`]
+  })
+  return pairs.length === 0 ? null : context.builder.rule(`${hint}-pair`, pairs.join(' | '))
+}
+
+/** Whether any property at all may follow, whatever its name and value. */
+export function isUnrestricted(context: Context, { objects, names, known }: Extras): boolean {
+  if (known.size > 0 || names.listed !== null || objects.some(({ patterns }) => patterns.length > 0)) return false
+  const { nfas, lengths } = names.constraint
+  const hasFreeNames = nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity
+  return hasFreeNames && context.flatten(othersOf(objects)).length === 0
+}
+
+/** Properties whose name matches just one pattern; of those that match several, none is generated. */
+function patternedExtras(context: Context, objects: readonly ObjectPart[]): Extra[] {
+  const all = objects.flatMap((object) => object.patterns.map((pattern) => ({ object, pattern })))
+  return all.flatMap(({ object, pattern }) => {
+    const others = all.filter((one) => one.pattern !== pattern).map((one) => negated(one.pattern.nfas))
+    const value = context.flatten([pattern.part, ...othersOf(objects.filter((one) => one !== object))])
+    if (isImpossible(value) || others.includes(null)) return []
+    return [{ nfas: [...pattern.nfas, ...others.filter((nfa) => nfa !== null)], value }]
+  })
+}
+
+function otherExtras(context: Context, { objects, known }: Extras): Extra[] {
+  const patterns = objects.flatMap((object) => object.patterns)
+  const value = context.flatten(othersOf(objects))
+  const isFree = (known.size === 0 && patterns.length === 0) || objects.some(({ hidesMore }) => hidesMore)
+  const isDescribed = value.length > 0 || isFree
+  const excluded = patterns.map(({ nfas }) => negated(nfas))
+  if (!isDescribed || isImpossible(value) || excluded.includes(null)) return []
+  return [{ nfas: excluded.filter((nfa) => nfa !== null), value }]
+}
+
+function othersOf(objects: readonly ObjectPart[]): Part[] {
+  return objects.flatMap(({ others }) => (others === null ? [] : [others]))
+}
+
+/** Null for a pattern of several NFAs, which has no single opposite. */
+function negated(nfas: readonly Nfa[]): Nfa | null {
+  const [nfa] = nfas
+  return nfas.length === 1 && nfa !== undefined ? { ...nfa, isNegated: !nfa.isNegated } : null
 }

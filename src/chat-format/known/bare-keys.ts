@@ -1,23 +1,47 @@
-// Calls as an object with bare keys and quotes of its own: `call:name{key:<|"|>value<|"|>,other:true}`.
+// Bare keys (Gemma), a call as an object with quotes of its own: `call:name{key:<|"|>value<|"|>,other:true}`.
 // Such a template sorts the keys and loses nulls, but prints arguments that are
 // given as text unchanged; so they are written here.
 
+import {
+  choicesOf,
+  literal,
+  memberList,
+  membersOf,
+  sequence,
+  textThrough,
+  type GrammarBuilder,
+  type GrammarTool,
+} from '../tool-format/grammar-parts.ts'
+import { isStringOnly } from '../tool-format/parsing/spell-value.ts'
 import type { OutputSource, Reading } from '../tool-format/parsing/tool-call-part.ts'
-import type { RenderProbe, TextPlace, ToolFormat } from '../tool-format/tool-format.ts'
-import { readListedCalls } from './listed-calls.ts'
 import { callTurn, sentinelCalls, sentinels, tryRender, user } from '../tool-format/probes.ts'
+import {
+  plainFrame,
+  type RenderProbe,
+  type TemplateToolMessage,
+  type TextPlacement,
+  type ToolFormat,
+} from '../tool-format/tool-format.ts'
+import type { KnownNotation } from './known-notation.ts'
+import { readListedCalls } from './listed-calls.ts'
 
 const quote = '<|"|>'
 const call = { open: '<|tool_call>call:', close: '<tool_call|>' }
 
-/** Null where the template is not of this kind. */
-export function deriveBareKeys(render: RenderProbe): ToolFormat | null {
+export const bareKeys: KnownNotation = {
+  detect,
+  read,
+  writeTurn,
+  grammar: { trigger: () => call.open, section: () => ({ open: '', close: '' }), call: callBody },
+}
+
+function detect(render: RenderProbe): ToolFormat | null {
   const [probe] = sentinelCalls({ kind: 'any' })
   const rendered = tryRender(render, [user, callTurn([probe], 'text', sentinels.text)])
   const start = rendered?.indexOf(`${call.open}${probe.name}{${JSON.stringify(probe.arguments)}}${call.close}`) ?? -1
   if (rendered === null || start === -1) return null
   const text = rendered.lastIndexOf(sentinels.text)
-  const textBesideCalls: TextPlace = text === -1 ? 'own' : text < start ? 'before' : 'after'
+  const textBesideCalls: TextPlacement = text === -1 ? 'own' : text < start ? 'before' : 'after'
   return {
     notation: { kind: 'bare-keys' },
     section: call,
@@ -31,10 +55,11 @@ export function deriveBareKeys(render: RenderProbe): ToolFormat | null {
       toolMessages: 'several',
     },
     endsTurn: false,
+    ...plainFrame,
   }
 }
 
-export function readBareKeys(source: OutputSource): Reading {
+function read(source: OutputSource): Reading {
   const quotes = [
     { mark: quote, escapes: false },
     { mark: '"', escapes: true },
@@ -50,8 +75,17 @@ export function readBareKeys(source: OutputSource): Reading {
   })
 }
 
+/** The template sorts the keys of an object and prints a text as it is. */
+function writeTurn({ tool_calls: calls = [], ...turn }: TemplateToolMessage): TemplateToolMessage {
+  const written = calls.map((one) => {
+    const { name, arguments: given } = one.function
+    return typeof given === 'string' ? one : { ...one, function: { name, arguments: writeMembers(given) } }
+  })
+  return { ...turn, tool_calls: written }
+}
+
 /** The inside of the arguments' braces, which the template writes itself. */
-export function writeBareKeys(value: object): string {
+function writeMembers(value: object): string {
   return Object.entries(value)
     .map(([key, member]) => `${key}:${writeValue(member)}`)
     .join(',')
@@ -60,6 +94,24 @@ export function writeBareKeys(value: object): string {
 function writeValue(value: unknown): string {
   if (typeof value === 'string') return quote + value + quote
   if (Array.isArray(value)) return `[${value.map(writeValue).join(',')}]`
-  if (typeof value === 'object' && value !== null) return `{${writeBareKeys(value)}}`
+  if (typeof value === 'object' && value !== null) return `{${writeMembers(value)}}`
   return JSON.stringify(value) ?? 'null'
+}
+
+function callBody(builder: GrammarBuilder, given: GrammarTool): string {
+  const members = membersOf(given, (name, schema) => {
+    const text = choicesOf(schema)
+      ?.map((choice) => literal(builder, quote + choice + quote))
+      .join(' | ')
+    if (text !== undefined) return sequence(literal(builder, `${name}:`), `(${text})`)
+    const value = isStringOnly(schema)
+      ? sequence(
+          literal(builder, quote),
+          given.compileText(schema, { name, close: quote, guard: null }) ?? textThrough(quote),
+        )
+      : given.compileSchema(schema, name)
+    return sequence(literal(builder, `${name}:`), value)
+  })
+  const head = literal(builder, `${call.open}${given.tool.name}{`)
+  return sequence(head, memberList(builder, members, ','), literal(builder, `}${call.close}`))
 }

@@ -24,8 +24,30 @@ export function sharedEnd(a: string, b: string): number {
 export function isSeam(text: string, index: number): boolean {
   if (index === 0 || index === text.length) return true
   const [before = '', after = ''] = [text[index - 1], text[index]]
-  if (/\s/u.test(after)) return /[^\p{L}\p{N}_<[({]/u.test(before)
-  return /[\s>\])}:;,"'`]/u.test(before) && /[<[({"'`]/u.test(after)
+  if (/\s/u.test(after)) return /[^\p{L}\p{N}_]/u.test(before) && !opening.test(before)
+  return (/[\s:;,"'`]/u.test(before) || closing.test(before)) && (/["'`]/u.test(after) || opening.test(after))
+}
+
+/** Brackets of any script, and the signs that serve as such. */
+const opening = /[<◁\p{Ps}\p{Pi}]/u
+const closing = /[>▷\p{Pe}\p{Pf}]/u
+
+/** No marker of a known model is longer. */
+const markerLengthMax = 64
+
+/**
+ * Where the marker begins that a comparison has stopped in.
+ *
+ * Two markers in the same place often begin alike (`<think>` and `</think>`), and what they share is
+ * a part of both. A marker holds no white space.
+ */
+export function findMarkerStart(text: string, at: number): number {
+  const startsHere = opening.test(text[at] ?? '') && !opening.test(text[at - 1] ?? '')
+  if (startsHere || /\s/u.test(text[at] ?? '')) return at
+  for (let index = at; index > 0 && at - index < markerLengthMax; index--) {
+    if (isSeam(text, index) || /\s/u.test(text[index - 1] ?? '')) return index
+  }
+  return at
 }
 
 /** The seam nearest to `preferred` in a range, which the range's own end stands in for where there is none. */

@@ -1,12 +1,12 @@
 import { callTurn, sentinelCalls, sentinels, tryRender, user } from './probes.ts'
-import type { HistoryForm, IdShape, RenderProbe, TemplateToolMessage, TextPlace } from './tool-format.ts'
+import type { HistoryForm, IdShape, RenderProbe, TemplateToolMessage, TextPlacement } from './tool-format.ts'
 
 /** Finds out how a conversation with calls must be passed; the form of the arguments is for the caller to try. */
 export function deriveHistory(render: RenderProbe, ids: IdShape, callsMax: 1 | null): Omit<HistoryForm, 'argumentsAs'> {
   return {
     takesTextArguments: takesText(render, ids),
     ids,
-    textBesideCalls: findTextPlace(render, ids),
+    textBesideCalls: findTextPlacement(render, ids),
     toolMessages: countToolMessages(render, ids, callsMax),
   }
 }
@@ -17,9 +17,12 @@ function takesText(render: RenderProbe, ids: IdShape): boolean {
   return rendered?.includes(JSON.stringify(call.arguments)) ?? false
 }
 
-function findTextPlace(render: RenderProbe, ids: IdShape): TextPlace {
+function findTextPlacement(render: RenderProbe, ids: IdShape): TextPlacement {
   const [call] = sentinelCalls(ids)
+  // In front of the question the names stand in the declarations.
   const together = tryRender(render, [user, callTurn([call], 'object', sentinels.text)])
+    ?.split(sentinels.user)
+    .at(-1)
   const text = together?.lastIndexOf(sentinels.text) ?? -1
   const name = together?.lastIndexOf(call.name) ?? -1
   if (text !== -1 && name !== -1) return text < name ? 'before' : 'after'

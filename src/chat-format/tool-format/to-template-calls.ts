@@ -1,7 +1,6 @@
-import { protectStrings } from '../client-text/protect-strings.ts'
-import { writeBareKeys } from '../known/bare-keys.ts'
-import { writePythonic } from '../known/pythonic.ts'
-import { joinTexts } from './join-texts.ts'
+import { protectStrings } from '../client-text/protect.ts'
+import { isKnown, knownNotations } from '../known/notations.ts'
+import { writeSection } from './write-calls.ts'
 import type { IdShape, TemplateToolCall, TemplateToolMessage, ToolFormat } from './tool-format.ts'
 
 /**
@@ -21,7 +20,8 @@ export function toTemplateCalls(
   const shapeId = createIdShaper(format.history.ids)
   const read = messages.map((message) => protectMessage(readArguments(format, message), protect))
   const split = format.callsMax === 1 ? read.flatMap((_, index) => splitCalls(read, index)) : read
-  const turns = format.history.textBesideCalls === 'joined' ? joinTexts(split) : split
+  const joined = format.history.textBesideCalls === 'joined' ? joinTexts(split) : split
+  const turns = format.history.toolMessages === 'none' ? joined.reduce(addWithoutTools, []) : joined
   return turns.flatMap((message) => {
     if (message.role === 'tool' && message.tool_call_id !== undefined) {
       return [{ ...message, tool_call_id: shapeId(message.tool_call_id, message.name ?? '') }]
@@ -65,10 +65,10 @@ function readArguments(format: ToolFormat, message: TemplateToolMessage): Templa
 }
 
 /** Arguments as an object, or as their own text where the template takes that. */
-function shapeGiven({ notation, history }: ToolFormat, given: object | string): object | string {
+function shapeGiven({ history }: ToolFormat, given: object | string): object | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   const value = parseObject(text)
-  const isWritten = notation.kind === 'bare-keys' || notation.kind === 'pythonic'
+  const isWritten = history.argumentsAs === 'own-notation' || history.argumentsAs === 'content'
   if (value === null) return history.takesTextArguments && !isWritten ? text : { arguments: text }
   return history.argumentsAs === 'text' && !isWritten ? text : value
 }
@@ -78,7 +78,7 @@ function withoutCalls({ tool_calls: _, ...message }: TemplateToolMessage): Templ
   return message
 }
 
-/** For templates that know one call per turn: each call becomes a turn, followed by its own results. */
+/** Makes a turn of each call, followed by its own results, since the template knows one call per turn. */
 function splitCalls(messages: readonly TemplateToolMessage[], index: number): TemplateToolMessage[] {
   const message = messages[index]
   if (message === undefined) return []
@@ -105,34 +105,57 @@ function owns(turn: TemplateToolMessage | undefined, result: TemplateToolMessage
 }
 
 function placeText(format: ToolFormat, message: TemplateToolMessage): TemplateToolMessage[] {
-  const { notation, history } = format
-  const { tool_calls: calls = [], ...turn } = message
+  if (format.history.textBesideCalls !== 'own') return [writeTurn(format, message)]
   const text = message.content ?? ''
-  if (notation.kind === 'pythonic')
-    return [{ ...turn, content: [text, writePythonic(calls)].filter(Boolean).join('\n') }]
-  const shaped = { ...message, tool_calls: calls.map((call) => writeArguments(format, call)) }
-  if (history.textBesideCalls !== 'own') return [shaped]
-  // Where the calls' own text is shown as thinking, the thinking takes its place.
-  const isThinking = notation.kind === 'channels' && turn.reasoning_content !== undefined
-  const content = isThinking ? (turn.reasoning_content ?? '') : ''
   const own = text === '' ? [] : [{ role: 'assistant' as const, content: text }]
-  return [...own, { ...shaped, content }]
+  return [...own, writeTurn(format, { ...message, content: '' })]
 }
 
-/** The notation of the arguments themselves; strings in them are protected and are only written out. */
-function writeArguments({ notation, history }: ToolFormat, call: TemplateToolCall): TemplateToolCall {
+/** A turn with calls in the format's notation; strings in it are protected and are only written out. */
+function writeTurn(format: ToolFormat, turn: TemplateToolMessage): TemplateToolMessage {
+  const { notation, history } = format
+  if (isKnown(notation)) return knownNotations[notation.kind].writeTurn(turn, format)
+  if (history.argumentsAs === 'content') {
+    const { tool_calls: calls = [], ...plain } = turn
+    return { ...plain, content: joinContent(turn.content ?? '', writeSection({ ...format, notation }, calls)) }
+  }
+  if (history.argumentsAs !== 'scalars-as-text') return turn
+  const isDeep = notation.kind === 'tagged' && notation.parameter.itemName !== null
+  return { ...turn, tool_calls: (turn.tool_calls ?? []).map((call) => withScalarsAsText(call, isDeep)) }
+}
+
+function joinContent(text: string, section: string): string {
+  if (text === '') return section.trimStart()
+  return /^\s/u.test(section) ? text + section : `${text}\n${section}`
+}
+
+/** Says results with the user's voice, in one turn with what the user says next: roles may have to alternate. */
+function addWithoutTools(turns: TemplateToolMessage[], message: TemplateToolMessage): TemplateToolMessage[] {
+  const isResult = message.role === 'tool'
+  const said = isResult ? `<tool_response>\n${message.content ?? ''}\n</tool_response>` : (message.content ?? '')
+  const last = turns.at(-1)
+  if (last?.role === 'user' && (isResult || message.role === 'user')) {
+    return [...turns.slice(0, -1), { role: 'user', content: `${last.content ?? ''}\n${said}` }]
+  }
+  return [...turns, isResult ? { role: 'user', content: said } : message]
+}
+
+function withScalarsAsText(call: TemplateToolCall, isDeep: boolean): TemplateToolCall {
   const { name, arguments: given } = call.function
   if (typeof given === 'string') return call
-  if (notation.kind === 'bare-keys') return { ...call, function: { name, arguments: writeBareKeys(given) } }
-  if (history.argumentsAs !== 'scalars-as-text') return call
-  const isScalar = (member: unknown) => member === null || typeof member === 'number' || typeof member === 'boolean'
-  const members = (Object.entries(given) as [string, unknown][]).map(
-    ([key, member]) => [key, isScalar(member) ? JSON.stringify(member) : member] as const,
-  )
+  const members = Object.entries(given).map(([key, member]) => [key, scalarAsText(member, isDeep)] as const)
   return { ...call, function: { name, arguments: Object.fromEntries(members) } }
 }
 
-/** As deep as a request's body may be; deeper ones would exhaust the stack of whatever walks them, and stay text. */
+/** Elements hold the scalars of lists and objects as well. */
+function scalarAsText(value: unknown, isDeep: boolean): unknown {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
+  if (!isDeep || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((item: unknown) => scalarAsText(item, isDeep))
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, scalarAsText(member, isDeep)]))
+}
+
+/** The depth a request's body may have. Deeper arguments would exhaust the stack of whatever walks them, and stay text. */
 const depthMax = 64
 
 function parseObject(text: string): object | null {
@@ -185,4 +208,39 @@ function digest(text: string, length: number): string {
     mix(index)
     return letters[Number((state >> 32n) % 62n)] ?? ''
   }).join('')
+}
+
+/**
+ * Leaves one plain assistant turn between two turns of the user and none of the
+ * texts behind: they join the answer that ends the stretch or, while there is
+ * none yet, stand in front of its first call.
+ */
+function joinTexts(messages: readonly TemplateToolMessage[]): TemplateToolMessage[] {
+  const stretches: TemplateToolMessage[][] = [[]]
+  for (const message of messages) {
+    if (message.role === 'user' || message.role === 'system') stretches.push([])
+    stretches.at(-1)?.push(message)
+  }
+  return stretches.flatMap(joinStretch)
+}
+
+function joinStretch(stretch: readonly TemplateToolMessage[]): TemplateToolMessage[] {
+  const speaks = (message: TemplateToolMessage) => message.role === 'assistant' && (message.content ?? '') !== ''
+  if (!stretch.some((message) => speaks(message) && hasCalls(message))) return [...stretch]
+  const content = stretch
+    .filter(speaks)
+    .map((message) => message.content ?? '')
+    .join('\n\n')
+  const silent = stretch.flatMap((message) => {
+    if (!speaks(message)) return [message]
+    return hasCalls(message) ? [{ ...message, content: '' }] : []
+  })
+  const last = stretch.at(-1)
+  const plain = { role: 'assistant', content } as const
+  if (last !== undefined && last.role === 'assistant' && !hasCalls(last)) return [...silent, plain]
+  return silent.toSpliced(silent.findIndex(hasCalls), 0, plain)
+}
+
+function hasCalls(message: TemplateToolMessage): boolean {
+  return (message.tool_calls?.length ?? 0) > 0
 }

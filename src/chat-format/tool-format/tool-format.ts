@@ -41,18 +41,29 @@ export type ToolFormat = {
   readonly history: HistoryForm
   /** The section is followed by the same text that ends every other answer. */
   readonly endsTurn: boolean
+  /** The end of a prompt that the markup of the answer begins with, which the model therefore goes on from. */
+  readonly lead: string
+  /** What a plain answer begins with; the lead is a part of it. */
+  readonly textOpen: string
+  /** The template has no notation of its own. */
+  readonly isGeneric: boolean
+  /** Whether the template shows the tools that are declared; else they are described in the system text. */
+  readonly showsTools: boolean
 }
+
+/** What most templates have in common. */
+export const plainFrame = { lead: '', textOpen: '', isGeneric: false, showsTools: true } as const
 
 export type Enclosure = { readonly open: string; readonly close: string }
 
 /** One call. Each notation reads and writes its arguments in a way of its own. */
-export type CallNotation =
-  | EnvelopeNotation
-  | MarkedNotation
-  | TaggedNotation
-  | { readonly kind: 'pythonic' }
-  | { readonly kind: 'bare-keys' }
-  | { readonly kind: 'channels' }
+export type CallNotation = DerivedNotation | { readonly kind: KnownKind }
+
+/** A notation that is found out by comparing what a template renders. */
+export type DerivedNotation = EnvelopeNotation | MarkedNotation | TaggedNotation
+
+/** A notation that is written by hand, in `chat-format/known/`. */
+export type KnownKind = 'pythonic' | 'bare-keys' | 'harmony'
 
 /** A call is one JSON object that holds the name and the arguments. */
 export type EnvelopeNotation = Enclosure & {
@@ -70,9 +81,29 @@ export type MarkedNotation = Enclosure & { readonly kind: 'marked'; readonly pie
 /** The name stands between markers and every argument between tags of its own. */
 export type TaggedNotation = Enclosure & {
   readonly kind: 'tagged'
+  /** What follows the name. `nameSlot` in it is the name once more. */
   readonly nameEnd: string
-  readonly parameter: Enclosure & { readonly middle: string; readonly separator: string }
+  readonly parameter: TaggedParameter
 }
+
+/** Stands for a name in a literal that repeats it. No template writes this character. */
+export const nameSlot = '\u0000'
+
+/** One argument: `open` name `middle` value `close`. `nameSlot` in `close` is the name once more. */
+export type TaggedParameter = ValueFrame & {
+  readonly open: string
+  readonly separator: string
+  /** Where values of some types stand between other texts than strings do. */
+  readonly typed: Partial<Readonly<Record<JsonType, ValueFrame>>>
+  /** Put around a string that holds characters of the markup. */
+  readonly guard: Enclosure | null
+  /** Lists and objects are written as further elements, an item of a list under this name; null where they are JSON. */
+  readonly itemName: string | null
+}
+
+export type ValueFrame = { readonly middle: string; readonly close: string }
+
+export type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
 /** An `index` counts the calls of a conversation. */
 export type CallPiece =
@@ -86,13 +117,16 @@ export type HistoryForm = {
   readonly takesTextArguments: boolean
   readonly ids: IdShape
   /** Where a turn's text goes that also holds calls. */
-  readonly textBesideCalls: TextPlace
-  /** Whether a turn of role `tool` is rendered, and whether several may follow each other. */
+  readonly textBesideCalls: TextPlacement
+  /** Whether a turn of role `tool` is rendered, and whether several may follow each other; `none` makes user turns of them. */
   readonly toolMessages: 'none' | 'one' | 'several'
 }
 
-/** `scalars-as-text` is an object whose numbers, booleans and nulls are spelled as JSON beforehand. */
-export type ArgumentsForm = 'object' | 'scalars-as-text' | 'text' | 'own-notation'
+/**
+ * `scalars-as-text` is an object whose numbers, booleans and nulls are spelled as JSON beforehand;
+ * `content` puts whole calls into the text of the turn, since the template drops or garbles them.
+ */
+export type ArgumentsForm = 'object' | 'scalars-as-text' | 'text' | 'own-notation' | 'content'
 
 export type IdShape =
   | { readonly kind: 'any' }
@@ -104,4 +138,4 @@ export type IdShape =
  * of it; in the one plain turn that may stand between two turns of the user
  * (`joined`); or nowhere.
  */
-export type TextPlace = 'before' | 'after' | 'own' | 'joined' | 'lost'
+export type TextPlacement = 'before' | 'after' | 'own' | 'joined' | 'lost'

@@ -3,6 +3,13 @@ import { type CodePointRange, type CodePointSet, everything, includes } from './
 import type { GrammarBuilder } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
 
+/** How a text is written: what closes it, and each of its characters. */
+type TextForm = {
+  readonly close: string
+  /** One character of a set, as a rule can hold it. */
+  character(builder: GrammarBuilder, set: CodePointSet): string
+}
+
 const closingQuote = String.raw`"\""`
 const shortEscapes: readonly (readonly [string, number])[] = [
   ['b', 0x08],
@@ -22,13 +29,39 @@ const rawRanges: CodePointSet = [
 ]
 const controlsCount = 0x20
 
-/** Adds the rules of the JSON strings whose text an automaton accepts, one for a state. */
+/** Adds the rules of the JSON strings whose text an automaton accepts. */
 export function automatonRule(builder: GrammarBuilder, hint: string, automaton: Automaton): string {
+  const text = automatonRules(builder, { hint, automaton }, { close: closingQuote, character: jsonCharacter })
+  return builder.rule(hint, String.raw`"\"" ${text}`)
+}
+
+/** Adds the rules of the bare texts that an automaton accepts, up to and with a literal that closes them. */
+export function bareTextRule(builder: GrammarBuilder, automaton: Automaton, close: string): string {
+  return automatonRules(
+    builder,
+    { hint: 'bare', automaton },
+    { close: builder.literal(close), character: bareCharacter },
+  )
+}
+
+type Hinted = { readonly hint: string; readonly automaton: Automaton }
+
+/** One rule for each state that several ways lead to. */
+function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, form: TextForm): string {
   const uses = automaton.map(() => 0)
   for (const { edges } of automaton) for (const { target } of edges) uses[target] = (uses[target] ?? 0) + 1
   const isInline = automaton.map((state, index) => index > 0 && uses[index] === 1 && branches(state) === 1)
   const names = new Map<number, string>()
   for (const index of automaton.keys()) if (isInline[index] !== true) names.set(index, builder.declare(hint))
+
+  // Most edges of an automaton have one of a few sets.
+  const characters = new Map<string, string>()
+  const characterOf = (set: CodePointSet): string => {
+    const key = set.join()
+    const known = characters.get(key) ?? form.character(builder, set)
+    characters.set(key, known)
+    return known
+  }
 
   /** What leads from a state by its only branch, and on through the states that are part of this rule. */
   function follow(first: number): string {
@@ -36,8 +69,8 @@ export function automatonRule(builder: GrammarBuilder, hint: string, automaton: 
     let index = first
     while (isInline[index] === true) {
       const [edge] = automaton[index]?.edges ?? []
-      if (edge === undefined) return [...texts, closingQuote].join(' ')
-      texts.push(characterOf(builder, edge.set))
+      if (edge === undefined) return [...texts, form.close].join(' ')
+      texts.push(characterOf(edge.set))
       index = edge.target
     }
     return [...texts, names.get(index) ?? ''].join(' ')
@@ -45,10 +78,10 @@ export function automatonRule(builder: GrammarBuilder, hint: string, automaton: 
 
   for (const [index, name] of names) {
     const { isAccepting = false, edges = [] } = automaton[index] ?? {}
-    const alternatives = edges.map(({ set, target }) => `${characterOf(builder, set)} ${follow(target)}`)
-    builder.define(name, [...alternatives, ...(isAccepting ? [closingQuote] : [])].join(' | '))
+    const alternatives = edges.map(({ set, target }) => `${characterOf(set)} ${follow(target)}`)
+    builder.define(name, [...alternatives, ...(isAccepting ? [form.close] : [])].join(' | '))
   }
-  return builder.rule(hint, String.raw`"\"" ${names.get(0) ?? ''}`)
+  return names.get(0) ?? ''
 }
 
 function branches(state: AutomatonState): number {
@@ -56,9 +89,11 @@ function branches(state: AutomatonState): number {
 }
 
 /** One character of a set as it stands in a JSON string, raw or with the escape it needs. */
-function characterOf(builder: GrammarBuilder, set: CodePointSet): string {
+function jsonCharacter(builder: GrammarBuilder, set: CodePointSet): string {
   if (isEverything(set)) return stringCharacter(builder)
-  const forms = [rawForm(builder, set), shortForm(builder, set), ...controlForms(set)].filter((form) => form !== null)
+  const forms = [rawForm(builder, jsonRaw(set)), shortForm(builder, set), ...controlForms(set)].filter(
+    (form) => form !== null,
+  )
   const [only] = forms
   return forms.length === 1 && only !== undefined ? only : builder.rule('set', forms.join(' | '))
 }
@@ -70,14 +105,23 @@ function isEverything(set: CodePointSet): boolean {
   )
 }
 
-function rawForm(builder: GrammarBuilder, set: CodePointSet): string | null {
-  const ranges = set.flatMap(([first, last]) =>
+/** One character of a set as it stands in bare text. */
+export function bareCharacter(builder: GrammarBuilder, set: CodePointSet): string {
+  return rawForm(builder, set) ?? '""'
+}
+
+/** What of a set stands in a JSON string as it is. */
+function jsonRaw(set: CodePointSet): CodePointSet {
+  return set.flatMap(([first, last]) =>
     rawRanges.flatMap(([rawFirst, rawLast]): CodePointRange[] => {
       const from = Math.max(first, rawFirst)
       const to = Math.min(last, rawLast)
       return from <= to ? [[from, to]] : []
     }),
   )
+}
+
+function rawForm(builder: GrammarBuilder, ranges: CodePointSet): string | null {
   const [range] = ranges
   if (range === undefined) return null
   if (ranges.length === 1 && range[0] === range[1]) return builder.literal(String.fromCodePoint(range[0]))

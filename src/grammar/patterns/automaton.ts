@@ -1,5 +1,8 @@
+// Subset construction: makes the deterministic automaton of what several NFAs accept together.
+
 import { type CodePointRange, type CodePointSet, codePointSet, everything, includes } from './code-points.ts'
 import type { Nfa, Spend } from './nfa.ts'
+import { NfaRunner } from './nfa-runner.ts'
 import { PatternError } from './pattern-reader.ts'
 
 export type Edge = { readonly set: CodePointSet; readonly target: number }
@@ -16,60 +19,60 @@ const workMax = 150_000
 /** What a state counts as in the work of a compilation, for the rule it becomes. */
 const stateWork = 20
 
-/** Where the machines are after some text. In `counted` the length matters up to a bound. */
-type Situation = { readonly places: readonly (readonly number[])[]; readonly counted: number }
+/** What a text has led to: the active states of each NFA, and the length as far as a bound asks for it. */
+type Subset = { readonly active: readonly (readonly number[])[]; readonly length: number }
 
 /**
- * One automaton for the texts that satisfy every machine and whose length lies within the bounds.
+ * One automaton for the texts that satisfy every NFA and whose length lies within the bounds.
  *
  * A grammar made from it follows a single path through any text. Written as
  * nested repetitions, a pattern can make the sampler follow thousands at once.
  */
 export function determinize(nfas: readonly Nfa[], lengths: Lengths, spend: Spend): Automaton {
-  let work = 0
+  return withoutDeadEnds(new SubsetConstruction(nfas, lengths, spend).run())
+}
 
-  function count(amount: number): void {
-    work += amount
-    spend(amount)
-    if (work > workMax) throw new PatternError('unsupported pattern: it is too complex')
+class SubsetConstruction {
+  readonly #runners: readonly NfaRunner[]
+  readonly #lengths: Lengths
+  readonly #spend: Spend
+  readonly #numbersByKey = new Map<string, number>()
+  readonly #subsets: Subset[] = []
+  #work = 0
+
+  constructor(nfas: readonly Nfa[], lengths: Lengths, spend: Spend) {
+    this.#runners = nfas.map((nfa) => new NfaRunner(nfa))
+    this.#lengths = lengths
+    this.#spend = spend
   }
 
-  const lengthMax = Number.isFinite(lengths.max) ? lengths.max : lengths.min
-  const numbersByKey = new Map<string, number>()
-  const situations: Situation[] = []
-  const states: { isAccepting: boolean; edges: Edge[] }[] = []
-
-  function numberOf(situation: Situation): number {
-    const key = `${situation.counted};${situation.places.map((places) => places.join()).join(';')}`
-    const known = numbersByKey.get(key)
-    if (known !== undefined) return known
-    if (situations.length >= statesMax) throw new PatternError('unsupported pattern: it is too complex')
-    numbersByKey.set(key, situations.length)
-    return situations.push(situation) - 1
-  }
-
-  /** Null where some machine can no longer be satisfied. */
-  function after(situation: Situation, point: number): Situation | null {
-    const places: (readonly number[])[] = []
-    for (const [index, nfa] of nfas.entries()) {
-      const from = situation.places[index] ?? []
-      count(from.length + 1)
-      const reached = advance(nfa, from, point)
-      if (reached.length === 0 && !nfa.isNegated) return null
-      const inside = closure(nfa, reached, null)
-      count(inside.length)
-      places.push(inside)
+  run(): Automaton {
+    const states: AutomatonState[] = []
+    this.#numberOf({ active: this.#runners.map((runner) => runner.closure([0], 'start')), length: 0 })
+    // Each subset may add others behind it.
+    for (const { active, length } of this.#subsets) {
+      this.#spend(stateWork)
+      const isSatisfied = this.#runners.every((runner, at) => runner.isSatisfied(active[at] ?? []))
+      states.push({
+        isAccepting: isSatisfied && length >= this.#lengths.min,
+        edges: length < this.#lengths.max ? this.#edgesOf(active, length) : [],
+      })
     }
-    return { places, counted: Math.min(situation.counted + 1, lengthMax) }
+    return states
   }
 
-  function edgesOf(situation: Situation): Edge[] {
-    if (situation.counted >= lengths.max) return []
+  #edgesOf(active: Subset['active'], length: number): Edge[] {
+    const { min, max } = this.#lengths
+    const nextLength = Math.min(length + 1, Number.isFinite(max) ? max : min)
+    // Most of the ranges lead the same way, and one look at where is enough.
+    const targets = new Map<string, number>()
     const rangesByTarget = new Map<number, CodePointRange[]>()
-    for (const range of elementaryRanges(nfas, situation.places)) {
-      const next = after(situation, range[0])
-      if (next === null) continue
-      const target = numberOf(next)
+    for (const range of elementaryRanges(this.#runners, active)) {
+      const reached = this.#advance(active, range[0])
+      if (reached === null) continue
+      const key = keyOf(reached)
+      const target = targets.get(key) ?? this.#numberOf(this.#close(reached, nextLength))
+      targets.set(key, target)
       const ranges = rangesByTarget.get(target)
       if (ranges === undefined) rangesByTarget.set(target, [range])
       else ranges.push(range)
@@ -77,64 +80,58 @@ export function determinize(nfas: readonly Nfa[], lengths: Lengths, spend: Spend
     return [...rangesByTarget].map(([target, ranges]) => ({ set: codePointSet(ranges), target }))
   }
 
-  numberOf({ places: nfas.map((nfa) => closure(nfa, [0], 'start')), counted: 0 })
-  for (let index = 0; index < situations.length; index++) {
-    const situation = situations[index]
-    if (situation === undefined) break
-    spend(stateWork)
-    const isSatisfied = nfas.every((nfa, at) => isAtEnd(nfa, situation.places[at] ?? []) !== nfa.isNegated)
-    states.push({ isAccepting: isSatisfied && situation.counted >= lengths.min, edges: edgesOf(situation) })
+  /** What each NFA reads a character into; null where one of them can no longer be satisfied. */
+  #advance(active: Subset['active'], point: number): number[][] | null {
+    const reached: number[][] = []
+    for (const [index, runner] of this.#runners.entries()) {
+      const from = active[index] ?? []
+      this.#count(from.length + 1)
+      const next = runner.advance(from, point)
+      if (next.length === 0 && !runner.nfa.isNegated) return null
+      reached.push(next)
+    }
+    return reached
   }
-  return withoutDeadEnds(states)
-}
 
-/** Whether a text satisfies a machine. */
-export function isMatch(nfa: Nfa, text: string, spend: Spend): boolean {
-  let places = closure(nfa, [0], 'start')
-  for (const character of text) {
-    spend(places.length + 1)
-    places = closure(nfa, advance(nfa, places, character.codePointAt(0) ?? 0), null)
+  #close(reached: Subset['active'], length: number): Subset {
+    const active = reached.map((from, index) => this.#runners[index]?.closure(from, null) ?? [])
+    this.#count(active.reduce((sum, ids) => sum + ids.length, 0))
+    return { active, length }
   }
-  return isAtEnd(nfa, places) !== nfa.isNegated
-}
 
-function advance(nfa: Nfa, places: readonly number[], point: number): number[] {
-  const reached: number[] = []
-  for (const place of places) {
-    const state = nfa.states[place]
-    if (state !== undefined && state.set !== null && includes(state.set, point)) reached.push(state.next)
+  #numberOf(subset: Subset): number {
+    const key = `${subset.length};${keyOf(subset.active)}`
+    const known = this.#numbersByKey.get(key)
+    if (known !== undefined) return known
+    if (this.#subsets.length >= statesMax) throw tooComplex()
+    this.#numbersByKey.set(key, this.#subsets.length)
+    return this.#subsets.push(subset) - 1
   }
-  return reached
-}
 
-/** The states that matter after free steps: those that read a character, wait for the end, or are final. */
-function closure(nfa: Nfa, from: readonly number[], at: 'start' | 'end' | null): readonly number[] {
-  const seen = new Set(from)
-  const kept: number[] = []
-  for (const id of seen) {
-    const state = nfa.states[id]
-    if (state === undefined) continue
-    if (state.set !== null || state.place === 'end' || id === nfa.final) kept.push(id)
-    if (state.place !== null && state.place !== at) continue
-    for (const next of state.free) seen.add(next)
+  #count(amount: number): void {
+    this.#work += amount
+    this.#spend(amount)
+    if (this.#work > workMax) throw tooComplex()
   }
-  if (nfa.absorbing !== null && seen.has(nfa.absorbing)) return [nfa.absorbing, nfa.final]
-  return kept.toSorted((left, right) => left - right)
 }
 
-function isAtEnd(nfa: Nfa, places: readonly number[]): boolean {
-  return closure(nfa, places, 'end').includes(nfa.final)
+function tooComplex(): PatternError {
+  return new PatternError('unsupported pattern: it is too complex')
 }
 
-/** The alphabet cut so finely that no set of the states in `places` holds only a part of a range. */
-function elementaryRanges(nfas: readonly Nfa[], places: readonly (readonly number[])[]): CodePointRange[] {
+function keyOf(active: Subset['active']): string {
+  return active.map((ids) => ids.join()).join(';')
+}
+
+/** The alphabet cut so finely that no set of an active state holds only a part of a range. */
+function elementaryRanges(runners: readonly NfaRunner[], active: Subset['active']): CodePointRange[] {
   const cuts = new Set<number>()
   const addCuts = (set: CodePointSet): void => {
     for (const [first, last] of set) cuts.add(first).add(last + 1)
   }
   addCuts(everything)
-  for (const [index, nfa] of nfas.entries()) {
-    for (const id of places[index] ?? []) addCuts(nfa.states[id]?.set ?? [])
+  for (const [index, { nfa }] of runners.entries()) {
+    for (const id of active[index] ?? []) addCuts(nfa.states[id]?.set ?? [])
   }
   const sorted = [...cuts].toSorted((left, right) => left - right)
   const ranges = sorted.map((first, index): CodePointRange => [first, (sorted[index + 1] ?? first) - 1])
@@ -142,20 +139,50 @@ function elementaryRanges(nfas: readonly Nfa[], places: readonly (readonly numbe
 }
 
 function withoutDeadEnds(states: Automaton): Automaton {
-  const sources = new Map<number, number[]>()
-  for (const [index, { edges }] of states.entries()) {
-    for (const { target } of edges) sources.set(target, [...(sources.get(target) ?? []), index])
-  }
+  const sources = states.map((): number[] => [])
+  for (const [index, { edges }] of states.entries()) for (const { target } of edges) sources[target]?.push(index)
   const living = new Set(states.keys().filter((index) => states[index]?.isAccepting === true))
-  for (const index of living) for (const source of sources.get(index) ?? []) living.add(source)
+  for (const index of living) for (const source of sources[index] ?? []) living.add(source)
   const order = [...living].toSorted((left, right) => left - right)
   if (order[0] !== 0) throw new PatternError('no text can satisfy this schema')
-  const places = new Map(order.map((index, place) => [index, place]))
+  const numbers = new Map(order.map((index, number) => [index, number]))
   return order.map((index) => ({
     isAccepting: states[index]?.isAccepting === true,
     edges: (states[index]?.edges ?? []).flatMap(({ set, target }) => {
-      const place = places.get(target)
-      return place === undefined ? [] : [{ set, target: place }]
+      const number = numbers.get(target)
+      return number === undefined ? [] : [{ set, target: number }]
     }),
   }))
+}
+
+/** The lengths of the shortest and the longest text an automaton accepts. */
+export function acceptedLengths(automaton: Automaton): Lengths {
+  return { min: shortest(automaton), max: longest(automaton) }
+}
+
+function shortest(automaton: Automaton): number {
+  const lengths = new Map([[0, 0]])
+  for (const [index, length] of lengths) {
+    if (automaton[index]?.isAccepting === true) return length
+    for (const { target } of automaton[index]?.edges ?? []) if (!lengths.has(target)) lengths.set(target, length + 1)
+  }
+  return 0
+}
+
+/** Takes the states in an order in which every edge leads forward; a circle, which has none, makes texts endless. */
+function longest(automaton: Automaton): number {
+  const incoming = automaton.map(() => 0)
+  const lengths = automaton.map(() => 0)
+  for (const { edges } of automaton) for (const { target } of edges) incoming[target] = (incoming[target] ?? 0) + 1
+  const ready = incoming[0] === 0 ? [0] : []
+  let ordered = 0
+  for (let index = ready.pop(); index !== undefined; index = ready.pop()) {
+    ordered += 1
+    for (const { target } of automaton[index]?.edges ?? []) {
+      lengths[target] = Math.max(lengths[target] ?? 0, (lengths[index] ?? 0) + 1)
+      incoming[target] = (incoming[target] ?? 0) - 1
+      if (incoming[target] === 0) ready.push(target)
+    }
+  }
+  return ordered < automaton.length ? Infinity : Math.max(...lengths)
 }

@@ -4,14 +4,16 @@ import { PatternError } from './pattern-reader.ts'
 import { repetitionProductMax } from '../schema/schema-limits.ts'
 
 type State = {
-  /** Where a character of the set leads; null at the end of the pattern and in states that only lead on. */
+  /** The characters that lead to `next`; null at the end of the pattern and in states with ε-transitions alone. */
   readonly set: CodePointSet | null
   readonly next: number
-  /** States reached without a character. */
-  readonly free: number[]
-  /** Where alone the free steps may be taken. */
-  readonly place: 'start' | 'end' | null
+  /** The states that ε-transitions lead to, without a character. */
+  readonly epsilon: number[]
+  /** The only place in a text where the ε-transitions may be taken; null for any. */
+  readonly anchor: Anchor | null
 }
+
+export type Anchor = 'start' | 'end'
 
 /** Counts work; throws when a compilation has done too much. */
 export type Spend = (amount: number) => void
@@ -19,7 +21,7 @@ export type Spend = (amount: number) => void
 /** A repeated character, in a group or with a neighbour, takes a few. */
 const stepsMax = 4 * repetitionProductMax
 
-/** A pattern as a machine: a text matches when reading it whole can end in `final`. */
+/** A nondeterministic finite automaton (NFA) of a pattern: a text matches when reading it whole can end in `final`. */
 export type Nfa = {
   readonly states: readonly State[]
   readonly final: number
@@ -29,7 +31,7 @@ export type Nfa = {
   readonly isNegated: boolean
 }
 
-/** The machines that a text must satisfy together to match a pattern. */
+/** The automata that a text must satisfy together to match a pattern. */
 export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] {
   const anything: PatternNode = { kind: 'repeat', item: { kind: 'set', set: everything }, min: 0, max: Infinity }
   const start: PatternNode = { kind: 'start' }
@@ -43,12 +45,12 @@ export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] 
   ]
 }
 
-/** For a machine that ends in a repetition of everything, which the last state with a set belongs to. */
+/** Marks the last state with a set as absorbing: it is that of the repetition of everything, in which the automaton ends. */
 function absorbAtEnd(nfa: Nfa): Nfa {
   return { ...nfa, absorbing: nfa.states.findLastIndex((state) => state.set !== null) }
 }
 
-/** A machine for every text but the given ones. */
+/** An automaton for every text but the given ones. */
 export function excludingNfa(texts: readonly string[], spend: Spend): Nfa {
   const items = texts.map((text): PatternNode => ({
     kind: 'sequence',
@@ -95,7 +97,7 @@ function build(draft: Draft, node: PatternNode, from: number): number {
     case 'start':
     case 'end': {
       const end = add(draft)
-      link(draft, from, add(draft, { place: node.kind, free: [end] }))
+      link(draft, from, add(draft, { anchor: node.kind, epsilon: [end] }))
       return end
     }
     case 'sequence':
@@ -135,7 +137,7 @@ function buildRepeat(draft: Draft, { item, min, max }: PatternNode & { kind: 're
 }
 
 function emptyState(): State {
-  return { set: null, next: -1, free: [], place: null }
+  return { set: null, next: -1, epsilon: [], anchor: null }
 }
 
 function add({ states }: Draft, state: Partial<State> = {}): number {
@@ -143,5 +145,5 @@ function add({ states }: Draft, state: Partial<State> = {}): number {
 }
 
 function link({ states }: Draft, from: number, to: number): void {
-  states[from]?.free.push(to)
+  states[from]?.epsilon.push(to)
 }

@@ -1,9 +1,9 @@
-import { firstMatch, matchLiteral, skipSpace, type Match } from './match-literal.ts'
+import { firstMatch, literalOf, matchLiteral, skipSpace, type Match } from './match-literal.ts'
 import { readEnvelope } from './scan-json.ts'
-import type { CallPiece, EnvelopeNotation, MarkedNotation, TaggedNotation, ToolFormat } from '../tool-format.ts'
+import type { CallPiece, DerivedNotation, ToolFormat } from '../tool-format.ts'
 
 /** The formats that are derived rather than written by hand. */
-export type DerivedFormat = ToolFormat & { readonly notation: EnvelopeNotation | MarkedNotation | TaggedNotation }
+export type DerivedFormat = ToolFormat & { readonly notation: DerivedNotation }
 
 /** A recognised call; `arguments` is null where they begin at `end` and are still to be read. */
 export type CallHead = {
@@ -50,11 +50,13 @@ function matchName(notation: DerivedFormat['notation'], text: string, at: number
       return matchPieces(notation.pieces, text, at)
     case 'tagged': {
       const { nameEnd, parameter, close } = notation
-      const found = matchUntil(text, skipSpace(text, at), (index) => {
-        const nexts = [parameter.open, close].map((next) => `${nameEnd} ${next}`)
+      const start = skipSpace(text, at)
+      const found = matchUntil(text, start, (index) => {
+        const behind = literalOf(nameEnd, text.slice(start, index))
+        const nexts = [parameter.open, close].map((next) => `${behind} ${next}`)
         const follows = nexts.map((literal) => matchLiteral(text, index, literal))
         const end = firstMatch(follows)
-        return typeof end === 'number' ? (matchLiteral(text, index, nameEnd) as number) : end
+        return typeof end === 'number' ? (matchLiteral(text, index, behind) as number) : end
       })
       return typeof found === 'object' && found !== null
         ? { name: found.value, id: null, arguments: null, end: found.end }

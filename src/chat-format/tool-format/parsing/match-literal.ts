@@ -1,3 +1,5 @@
+import { nameSlot } from '../tool-format.ts'
+
 /** Where a match ends; `more` where the text ends before it is decided; null where it fails. */
 export type Match = number | 'more' | null
 
@@ -35,4 +37,9 @@ export function firstMatch(matches: readonly Match[]): Match {
   const found = matches.find((match) => typeof match === 'number')
   if (found !== undefined) return found
   return matches.includes('more') ? 'more' : null
+}
+
+/** A literal with the name put in that it repeats. */
+export function literalOf(literal: string, name: string): string {
+  return literal.includes(nameSlot) ? literal.replaceAll(nameSlot, () => name) : literal
 }

@@ -2,7 +2,7 @@ import type { Tool } from '../../../core/generation.ts'
 import { matchHead, openingsOf, type CallHead, type DerivedFormat } from './call-head.ts'
 import { firstMatch, matchLiteral, skipSpace } from './match-literal.ts'
 import { readTaggedArguments } from './read-tagged.ts'
-import { createJsonScanner } from './scan-json.ts'
+import { readJsonArguments } from './scan-json.ts'
 import { drop, pushArguments, pushText, type OutputSource, type Reading } from './tool-call-part.ts'
 
 /** Reads an answer in one of the derived notations. */
@@ -95,19 +95,6 @@ function* readCalls(
     }
     source.push({ kind: 'call-end' })
     head = yield* readBetween(source, format)
-  }
-}
-
-/** False where the output ends inside the arguments. */
-function* readJsonArguments(source: OutputSource): Reading<boolean> {
-  const scanner = createJsonScanner()
-  for (;;) {
-    const end = scanner.scan(source.text, 0)
-    pushArguments(source, source.text.slice(0, end ?? source.text.length))
-    drop(source, end ?? source.text.length)
-    if (end !== null) return true
-    if (source.hasEnded) return false
-    yield
   }
 }
 

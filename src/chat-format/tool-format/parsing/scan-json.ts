@@ -1,4 +1,5 @@
 import { skipSpace, type Match } from './match-literal.ts'
+import { drop, pushArguments, type OutputSource, type Reading } from './tool-call-part.ts'
 
 /** Where the JSON value ends that begins at a place. Checks brackets and quotes, not the whole syntax. */
 export function endOfJson(text: string, at: number): Match {
@@ -24,8 +25,21 @@ function endOfString(text: string, at: number): Match {
   return 'more'
 }
 
+/** Passes the arguments of a call on as they arrive; false where the output ends inside the arguments. */
+export function* readJsonArguments(source: OutputSource): Reading<boolean> {
+  const scanner = createJsonScanner()
+  for (;;) {
+    const end = scanner.scan(source.text, 0)
+    pushArguments(source, source.text.slice(0, end ?? source.text.length))
+    drop(source, end ?? source.text.length)
+    if (end !== null) return true
+    if (source.hasEnded) return false
+    yield
+  }
+}
+
 /** Follows brackets and strings through pieces of text. */
-export function createJsonScanner() {
+function createJsonScanner() {
   let depth = 0
   let isInString = false
   let isEscaped = false

@@ -22,7 +22,7 @@ const cases: readonly (readonly [text: string, schema: JsonSchema | null, value:
 ]
 
 for (const [text, schema, value] of cases) {
-  test(`${text} with the schema ${JSON.stringify(schema)}`, () => {
+  test(`${text} under ${JSON.stringify(schema)} is read as ${JSON.stringify(value)}`, () => {
     assert.deepEqual(JSON.parse(spellValue(text, schema)), value)
   })
 }

@@ -1,5 +1,4 @@
 import type { JsonSchema } from '../../core/generation.ts'
-import { protectStrings } from './protect-strings.ts'
 
 type Protect = (text: string) => string
 
@@ -14,7 +13,7 @@ const words: ReadonlySet<string> = new Set(
 
 /** Under these a key is a name that the client gave. */
 const named: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
-/** What is under these is a value and no schema. */
+/** Keywords whose member is a value and no schema. */
 const values: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', 'required'])
 
 /**
@@ -44,4 +43,15 @@ export function protectSchema(schema: JsonSchema, protect: Protect, templateSour
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+/** Protects every string in a value, the keys of objects included. */
+export function protectStrings<Value>(value: Value, protect: (text: string) => string): Value
+export function protectStrings(value: unknown, protect: (text: string) => string): unknown {
+  if (typeof value === 'string') return protect(value)
+  if (Array.isArray(value)) return value.map((item: unknown) => protectStrings(item, protect))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value) as [string, unknown][]
+  // Not assigned one by one: a key named `__proto__` must stay a key.
+  return Object.fromEntries(members.map(([key, member]) => [protect(key), protectStrings(member, protect)]))
 }

@@ -1,5 +1,5 @@
-// Answers as a series of messages, each with a header that names its channel and
-// its recipient:
+// Harmony, the notation of gpt-oss: an answer is a series of messages, each with a
+// header that names its channel and its recipient:
 //
 //     answer  = message (<|start|>assistant message)*
 //     message = header <|message|> body (<|end|> | <|return|> | <|call|>)
@@ -7,25 +7,30 @@
 //
 // A call is known by its recipient, which may stand on either side of the channel.
 
-import { createJsonScanner } from '../tool-format/parsing/scan-json.ts'
-import {
-  drop,
-  pushArguments,
-  pushText,
-  type OutputSource,
-  type Reading,
-} from '../tool-format/parsing/tool-call-part.ts'
-import type { ToolFormat } from '../tool-format/tool-format.ts'
+import { literal, sequence, type GrammarBuilder, type GrammarTool } from '../tool-format/grammar-parts.ts'
+import { readJsonArguments } from '../tool-format/parsing/scan-json.ts'
+import { drop, pushText, type OutputSource, type Reading } from '../tool-format/parsing/tool-call-part.ts'
 import { skipSpace } from '../tool-format/parsing/match-literal.ts'
+import { plainFrame, type RenderProbe, type TemplateToolMessage, type ToolFormat } from '../tool-format/tool-format.ts'
+import type { KnownNotation } from './known-notation.ts'
 
 const marks = { start: '<|start|>', channel: '<|channel|>', message: '<|message|>' }
 const ends = ['<|end|>', '<|return|>', '<|call|>', marks.start]
 
-export const channelsThinking = { open: '<|channel|>analysis<|message|>', close: '<|end|>' }
+const call = { open: `${marks.channel}commentary to=functions.`, close: '<|call|>' }
 
-export const channelsFormat: ToolFormat = {
-  notation: { kind: 'channels' },
-  section: { open: '<|channel|>commentary to=functions.', close: '<|call|>' },
+export const harmony: KnownNotation = {
+  detect,
+  read,
+  writeTurn,
+  grammar: { trigger: () => call.open, section: () => ({ open: '', close: '' }), call: callBody },
+}
+
+export const harmonyThinking = { open: `${marks.channel}analysis${marks.message}`, close: '<|end|>' }
+
+const format: ToolFormat = {
+  notation: { kind: 'harmony' },
+  section: call,
   separator: '',
   callsMax: 1,
   history: {
@@ -36,14 +41,18 @@ export const channelsFormat: ToolFormat = {
     toolMessages: 'several',
   },
   endsTurn: false,
+  ...plainFrame,
 }
 
-/** `rendered` is a conversation with tools. */
-export function isChannels(rendered: string): boolean {
+function detect(_: RenderProbe, prompt: string): ToolFormat | null {
+  return isHarmony(prompt) ? format : null
+}
+
+export function isHarmony(rendered: string): boolean {
   return rendered.includes(marks.start) && rendered.includes('channels: analysis, commentary, final')
 }
 
-export function* readChannels(source: OutputSource): Reading {
+function* read(source: OutputSource): Reading {
   while (!(source.hasEnded && source.text === '')) {
     const header = yield* readHeader(source)
     const name = /\bto=(?:functions\.)?([^\s<]+)/u.exec(header)?.[1]
@@ -76,15 +85,7 @@ function* readHeader(source: OutputSource): Reading<string> {
 
 function* readCall(source: OutputSource, name: string): Reading<boolean> {
   source.push({ kind: 'call-start', name, id: null })
-  const scanner = createJsonScanner()
-  for (;;) {
-    const end = scanner.scan(source.text, 0)
-    pushArguments(source, source.text.slice(0, end ?? source.text.length))
-    drop(source, end ?? source.text.length)
-    if (end !== null) break
-    if (source.hasEnded) return false
-    yield
-  }
+  if (!(yield* readJsonArguments(source))) return false
   source.push({ kind: 'call-end' })
   yield* readBody(source, null)
   return true
@@ -112,4 +113,14 @@ function* readBody(source: OutputSource, kind: 'text' | 'thinking' | null): Read
 function held(text: string): number {
   const last = text.lastIndexOf('<')
   return last !== -1 && ends.some((mark) => mark.startsWith(text.slice(last))) ? text.length - last : 0
+}
+
+/** The template shows the text of a turn with calls as thinking, so the thinking takes its place. */
+function writeTurn({ reasoning_content: thinking = '', ...turn }: TemplateToolMessage): TemplateToolMessage {
+  return { ...turn, content: thinking }
+}
+
+function callBody(builder: GrammarBuilder, { tool, argumentsRule }: GrammarTool): string {
+  const head = `${call.open}${tool.name} <|constrain|>json${marks.message}`
+  return sequence(literal(builder, head), argumentsRule, literal(builder, call.close))
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMinHeap } from './min-heap.ts'
+import { createMinHeap } from './least-lengths.ts'
 
-test('the lowest rank comes first, whatever was put in and taken out before', () => {
+test('the heap gives the lowest rank first, whatever was put in and taken out before', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 20 }))), (steps) => {
       const heap = createMinHeap<number>()

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Tool } from '../../../core/generation.ts'
-import { createToolCallParser } from '../parse-tool-calls.ts'
-import type { ToolFormat } from '../tool-format.ts'
+import type { Tool } from '../../core/generation.ts'
+import { createToolCallParser } from './parse-tool-calls.ts'
+import { plainFrame, type ToolFormat } from './tool-format.ts'
+import { startCpuBudget } from '../../../test/harness/cpu-budget.ts'
 
 const frame = {
   section: { open: '', close: '' },
@@ -16,6 +17,7 @@ const frame = {
     toolMessages: 'several',
   },
   endsTurn: true,
+  ...plainFrame,
 } as const
 
 const envelope: ToolFormat = {
@@ -36,7 +38,15 @@ const tagged: ToolFormat = {
     kind: 'tagged',
     open: '<tool_call>\n<function=',
     nameEnd: '>\n',
-    parameter: { open: '<parameter=', middle: '>\n', close: '\n</parameter>', separator: '\n' },
+    parameter: {
+      open: '<parameter=',
+      middle: '>\n',
+      close: '\n</parameter>',
+      separator: '\n',
+      typed: {},
+      guard: null,
+      itemName: null,
+    },
     close: '\n</function>\n</tool_call>',
   },
 }
@@ -113,13 +123,13 @@ test('what closes many other things is text', () => {
 
 test('a run without end is text, and soon shown', () => {
   const parser = createToolCallParser(envelope, tools)
-  const startedMs = performance.now()
+  const checkBudget = startCpuBudget(5_000)
   let shown = 0
   for (let line = 0; line < 20_000; line++) {
     for (const part of parser.feed('\n</tool_call>')) if (part.kind === 'text') shown += part.text.length
   }
   assert.ok(shown > 200_000)
-  assert.ok(performance.now() - startedMs < 5_000)
+  checkBudget()
   const output = `Hello.${'\n</tool_call>'.repeat(60)}`
   check(envelope, output, read(envelope, [output]))
 })

@@ -1,6 +1,10 @@
 // The formats that constrain a string, each written as a pattern. Some take less
 // than their standard allows; what they take is valid by it.
 
+import { type Automaton, determinize } from './patterns/automaton.ts'
+import { type Nfa, patternNfas } from './patterns/nfa.ts'
+import { parsePattern } from './patterns/pattern.ts'
+
 const day = '(?:0[1-9]|[12][0-9]|3[01])'
 const leapYear = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)'
 const monthDay = [
@@ -38,9 +42,62 @@ const formats: Readonly<Record<string, string>> = {
   uuid: `${hex}{8}-${hex}{4}-${hex}{4}-${hex}{4}-${hex}{12}`,
 }
 
+/** Those that the standard defines too; any other name is a remark to whoever reads the schema. */
+const unkept: ReadonlySet<string> = new Set([
+  'idn-email',
+  'idn-hostname',
+  'iri',
+  'iri-reference',
+  'json-pointer',
+  'regex',
+  'relative-json-pointer',
+  'uri',
+  'uri-reference',
+  'uri-template',
+])
+
+export function isUnkeptFormat(name: string): boolean {
+  return unkept.has(name)
+}
+
 /** The pattern of a format, anchored at both ends; null for one that is only a remark. */
 export function formatPattern(name: string): string | null {
   return Object.hasOwn(formats, name) ? `^(?:${formats[name]})$` : null
+}
+
+/** A format's automata, and the work that making them counts as, whoever made them. */
+type CompiledFormat = {
+  readonly nfas: readonly Nfa[]
+  readonly readingWork: number
+  readonly automaton: Automaton
+  readonly automatonWork: number
+}
+
+const compiledFormats = new Map<string, CompiledFormat>()
+
+/** Null for a format that is only a remark. */
+export function compiledFormat(name: string): CompiledFormat | null {
+  const pattern = formatPattern(name)
+  if (pattern === null) return null
+  const known = compiledFormats.get(name) ?? compileFormat(pattern)
+  compiledFormats.set(name, known)
+  return known
+}
+
+function compileFormat(pattern: string): CompiledFormat {
+  let work = 0
+  const count = (amount: number) => {
+    work += amount
+  }
+  const nfas = patternNfas(parsePattern(pattern), count)
+  const readingWork = work
+  const automaton = determinize(nfas, { min: 0, max: Infinity }, count)
+  return { nfas, readingWork, automaton, automatonWork: work - readingWork }
+}
+
+/** Makes what all formats need, so that no request waits for it. */
+export function prepareFormats(): void {
+  for (const name of Object.keys(formats)) compiledFormat(name)
 }
 
 /** Eight groups, or up to seven of them around a `::` that stands for the rest. */

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileChatTemplate } from './chat-template.ts'
+import { JinjaFault } from './jinja/interpreter.ts'
+
+const compile = (source: string) => compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' })
+const options = { tools: null, addGenerationPrompt: true, enableThinking: null }
+
+test('a template that knows content as a list of parts alone is given parts', () => {
+  const template = compile(
+    '{% for m in messages %}{% for part in m.content %}{% if part.type == "text" %}{{ part.text }}{% endif %}{% endfor %}{% endfor %}',
+  )
+  assert.equal(template.fault, null)
+  assert.equal(template.render([{ role: 'user', content: 'Hello' }], options), 'Hello')
+})
+
+test('a template that walks the tools without asking is given an empty list', () => {
+  const template = compile('{{ tools[0:1] | length }}{{ messages[0].content }}')
+  assert.equal(template.fault, null)
+  assert.equal(template.render([{ role: 'user', content: 'Hello' }], options), '0Hello')
+})
+
+test('a template that renders no question says why, and in which line', () => {
+  assert.match(compile('one\n{{ messages[0].content.missing() }}').fault ?? '', /^Line 2: /u)
+  assert.equal(compile('constant').fault, 'It leaves out what the user says.')
+})
+
+test('a template that cannot be parsed names the line', () => {
+  const fault = (source: string) => {
+    try {
+      compile(source)
+    } catch (error) {
+      return error
+    }
+    return null
+  }
+  const found = fault('one\n{% if a %}\ntwo {% endif %}\n{{ a b }}\n')
+  assert.ok(found instanceof JinjaFault)
+  assert.equal(found.line, 4)
+})

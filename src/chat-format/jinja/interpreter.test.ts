@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileJinja, JinjaFault } from './interpreter.ts'
+
+const render = (source: string, variables: Readonly<Record<string, unknown>> = {}) =>
+  compileJinja(source).render(variables)
+
+test('tuples are unpacked in a loop', () => {
+  assert.equal(render('{% for a, b in [(1, 2), (3, 4)] %}{{ a }}-{{ b }};{% endfor %}'), '1-2;3-4;')
+})
+
+test('lists and mappings have the methods that change them', () => {
+  assert.equal(render('{% set l = [] %}{% do l.append(1) %}{% set x = l.append(2) %}{{ l | join("+") }}'), '1+2')
+  assert.equal(render('{% set l = [1, 2] %}{% set x = l.pop(0) %}{{ x }}{{ l }}'), '1[2]')
+  assert.equal(
+    render('{% set d = {"a": 1} %}{% set x = d.update({"b": 2}) %}{{ d["b"] }}{{ d.pop("a") }}{{ d }}'),
+    '21{"b": 2}',
+  )
+})
+
+test('a mapping may have numbers as keys, and is sorted by them', () => {
+  assert.equal(render('{% for k, v in {10: "b", 9: "a"} | dictsort %}{{ k + 1 }}{{ v }}{% endfor %}'), '10a11b')
+  assert.equal(render('{{ {512: "x"}[512] }}'), 'x')
+})
+
+test('filters work on every type that Python has them for', () => {
+  assert.equal(render('{{ [3, 1] | min }}{{ none | string }}{{ ["a"] | map("upper") | join }}'), '1NoneA')
+  assert.equal(render('{{ \'{"a": [1]}\' | from_json | tojson }}'), '{"a": [1]}')
+  assert.equal(render('{{ [{"k": 1}, {"k": 2}] | selectattr("k", "eq", 2) | list | tojson }}'), '[{"k": 2}]')
+})
+
+test('operators are those of Python', () => {
+  assert.equal(render('{{ "%s of %d" % ("a", 2) }}{{ "ab" * 2 }}{{ 1 == "1" }}{{ "a" < "b" }}'), 'a of 2ababfalsetrue')
+  assert.equal(render('{{ none ~ "x" }}{{ [1] == [1] }}{{ none in [none] }}{{ 1 is in [1] }}'), 'Nonextruetruetrue')
+})
+
+test('a loop over what is not there runs no time', () => {
+  assert.equal(render('{% for m in nothing %}x{% else %}none{% endfor %}'), 'none')
+})
+
+test('the date is written as the template asks', () => {
+  assert.match(render('{{ strftime_now("%d %b %Y") }}'), /^\d\d [A-Z][a-z]{2} \d{4}$/u)
+})
+
+test('a fault names the line in which it is', () => {
+  const lineOf = (source: string) => {
+    try {
+      render(source)
+    } catch (error) {
+      return error instanceof JinjaFault ? error.line : undefined
+    }
+    return undefined
+  }
+  assert.equal(lineOf('one\n{{ two }}\n{{ raise_exception("no such role: " ~ role) }}'), 3)
+  assert.equal(lineOf('{% set a = 1 %}\n{% if a %}\n\n{{ a.missing("x") }}{% endif %}'), 4)
+  assert.equal(lineOf('{{ nothing | no_such_filter }}'), 1)
+})

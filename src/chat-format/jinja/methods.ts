@@ -1,0 +1,103 @@
+// Methods of Python's lists, mappings and strings that the Jinja library lacks.
+
+import {
+  isList,
+  isMapping,
+  printed,
+  toFunction,
+  toList,
+  toPlain,
+  toRuntime,
+  type RuntimeValue,
+} from './runtime-values.ts'
+
+type Method<Value> = (value: Value, args: readonly RuntimeValue[]) => unknown
+
+const textOf = (value: RuntimeValue | undefined) => (value === undefined ? '' : printed(toPlain(value)))
+const numberOf = (value: RuntimeValue | undefined, fallback: number) =>
+  value === undefined ? fallback : Number(toPlain(value))
+const isLike = (a: RuntimeValue, b: RuntimeValue | undefined) =>
+  JSON.stringify(toPlain(a)) === JSON.stringify(b && toPlain(b))
+
+const ofLists: Readonly<Record<string, Method<RuntimeValue[]>>> = {
+  append: (list, [item]) => void list.push(item ?? toRuntime(undefined)),
+  extend: (list, [items]) => void list.push(...(items !== undefined && isList(items) ? items.value : [])),
+  insert: (list, [at, item]) => void list.splice(numberOf(at, 0), 0, item ?? toRuntime(undefined)),
+  pop: (list, [at]) => list.splice(numberOf(at, -1), 1)[0],
+  remove: (list, [item]) => {
+    const at = list.findIndex((one) => isLike(one, item))
+    if (at !== -1) list.splice(at, 1)
+  },
+  clear: (list) => void list.splice(0),
+  reverse: (list) => void list.reverse(),
+  copy: (list) => toList(list),
+  index: (list, [item]) => list.findIndex((one) => isLike(one, item)),
+  count: (list, [item]) => list.filter((one) => isLike(one, item)).length,
+}
+
+const ofMappings: Readonly<Record<string, Method<Map<string, RuntimeValue>>>> = {
+  update: (mapping, [other]) => {
+    if (other !== undefined && isMapping(other)) for (const [key, member] of other.value) mapping.set(key, member)
+  },
+  pop: (mapping, [key, fallback]) => {
+    const found = mapping.get(textOf(key)) ?? fallback
+    mapping.delete(textOf(key))
+    return found
+  },
+  setdefault: (mapping, [key, fallback]) => {
+    const name = textOf(key)
+    if (!mapping.has(name)) mapping.set(name, fallback ?? toRuntime(null))
+    return mapping.get(name)
+  },
+}
+
+const ofTexts: Readonly<Record<string, Method<string>>> = {
+  find: (text, [part]) => text.indexOf(textOf(part)),
+  rfind: (text, [part]) => text.lastIndexOf(textOf(part)),
+  index: (text, [part]) => text.indexOf(textOf(part)),
+  count: (text, [part]) => text.split(textOf(part)).length - 1,
+  isdigit: (text) => /^\d+$/u.test(text),
+  isnumeric: (text) => /^\d+$/u.test(text),
+  isalpha: (text) => /^\p{L}+$/u.test(text),
+  isalnum: (text) => /^[\p{L}\p{N}]+$/u.test(text),
+  isspace: (text) => /^\s+$/u.test(text),
+  isupper: (text) => text !== text.toLowerCase() && text === text.toUpperCase(),
+  islower: (text) => text !== text.toUpperCase() && text === text.toLowerCase(),
+  zfill: (text, [length]) => text.padStart(numberOf(length, 0), '0'),
+  ljust: (text, [length]) => text.padEnd(numberOf(length, 0)),
+  rjust: (text, [length]) => text.padStart(numberOf(length, 0)),
+  removeprefix: (text, [part]) => (text.startsWith(textOf(part)) ? text.slice(textOf(part).length) : text),
+  removesuffix: (text, [part]) =>
+    textOf(part) !== '' && text.endsWith(textOf(part)) ? text.slice(0, -textOf(part).length) : text,
+  splitlines: (text) => text.split(/\r?\n/u),
+  rsplit: (text, [separator]) => text.split(separator === undefined ? /\s+/u : textOf(separator)),
+  partition: (text, [separator]) => partition(text, textOf(separator), text.indexOf(textOf(separator))),
+  rpartition: (text, [separator]) => partition(text, textOf(separator), text.lastIndexOf(textOf(separator))),
+  join: (text, [items]) => (items !== undefined && isList(items) ? items.value.map(textOf).join(text) : ''),
+  format: (text, args) => {
+    let next = 0
+    return text.replace(/\{(\d*)\}/gu, (_, at: string) => textOf(args[at === '' ? next++ : Number(at)]))
+  },
+}
+
+function partition(text: string, separator: string, at: number): string[] {
+  return at === -1 ? [text, '', ''] : [text.slice(0, at), separator, text.slice(at + separator.length)]
+}
+
+/** The method of this name bound to its object, or undefined where no type of that name has one. */
+export function methodOf(object: RuntimeValue, name: string): RuntimeValue | undefined {
+  const { value } = object
+  if (isList(object)) return bind(ofLists, name, object.value)
+  if (isMapping(object)) return bind(ofMappings, name, object.value)
+  return typeof value === 'string' ? bind(ofTexts, name, value) : undefined
+}
+
+function bind<Value>(methods: Readonly<Record<string, Method<Value>>>, name: string, value: Value) {
+  const method = Object.hasOwn(methods, name) ? methods[name] : undefined
+  if (method === undefined) return undefined
+  return toFunction((args) => {
+    const result = method(value, args)
+    const isRuntime = typeof result === 'object' && result !== null && '__bool__' in result
+    return isRuntime ? (result as RuntimeValue) : toRuntime(result ?? null)
+  })
+}

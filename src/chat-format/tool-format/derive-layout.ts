@@ -1,0 +1,115 @@
+import { pythonicLayout } from '../known/pythonic-calls.ts'
+import { splitBetween } from './compare-texts.ts'
+import { findJsonCall, findTaggedCall, mergePieces, solveTags } from './find-calls.ts'
+import { findValueFrames } from './find-value-frames.ts'
+import { callTurn, sentinelCalls, tryRender, user, type ProbeCall } from './probes.ts'
+import type { IdShape, RenderProbe, ToolFormat } from './tool-format.ts'
+import type { CallRegion } from './turn-frame.ts'
+
+/** What the calls themselves show; how history must be passed is found out afterwards. */
+export type Layout = Pick<ToolFormat, 'notation' | 'section' | 'separator' | 'callsMax' | 'endsTurn'>
+
+export type Attempt = {
+  readonly ids: IdShape
+  readonly form: 'object' | 'text'
+  /** The part of a rendered conversation that the model would have written. */
+  cut(rendered: string): CallRegion | null
+}
+
+type Regions = {
+  readonly one: string
+  /** A turn with two calls, where the template takes one. */
+  readonly two: string | null
+  /** The first call's name with no arguments. */
+  readonly empty: string | null
+  readonly endsTurn: boolean
+  readonly calls: readonly [ProbeCall, ProbeCall]
+}
+
+/** Finds out how calls are written, by rendering some and comparing; null where nothing fits. */
+export function deriveLayout(render: RenderProbe, attempt: Attempt): Layout | null {
+  const calls = sentinelCalls(attempt.ids)
+  const cut = (given: readonly ProbeCall[]) => {
+    const rendered = tryRender(render, [user, callTurn(given, attempt.form)])
+    return rendered === null ? null : attempt.cut(rendered)
+  }
+  const one = cut(calls.slice(0, 1))
+  if (one === null) return null
+  const regions: Regions = {
+    one: one.text,
+    two: cut(calls)?.text ?? null,
+    empty: cut([{ ...calls[0], arguments: {} }])?.text ?? null,
+    endsTurn: one.endsTurn,
+    calls,
+  }
+  return deriveJsonLayout(regions) ?? deriveTaggedLayout(regions, (given) => cut([given])?.text ?? null)
+}
+
+function deriveJsonLayout({ one, two, endsTurn, calls }: Regions): Layout | null {
+  const found = findJsonCall(one, 0, calls[0])
+  if (found === null) return null
+  const first = findJsonCall(two ?? '', 0, calls[0])
+  const second = first === null ? null : findJsonCall(two ?? '', first.end, calls[1])
+  const isSingle = first === null || second === null
+  const pieces = isSingle ? found.pieces : mergePieces(first.pieces, second.pieces)
+  const between = isSingle ? null : (two ?? '').slice(first.end, second.start)
+  const frame = cutFrame(one.slice(0, found.start), one.slice(found.end), between)
+  if (pieces === null || frame === null) return null
+  const shape = found.keys === null ? ({ kind: 'marked' } as const) : ({ kind: 'envelope', ...found.keys } as const)
+  return { ...frame.layout, notation: { ...shape, ...frame.call, pieces }, endsTurn }
+}
+
+function deriveTaggedLayout(
+  { one, two, empty, endsTurn, calls }: Regions,
+  show: (call: ProbeCall) => string | null,
+): Layout | null {
+  const found = findTaggedCall(one, 0, calls[0])
+  const nameStart = empty?.indexOf(calls[0].name) ?? -1
+  if (found === null || empty === null || nameStart === -1) return null
+  const tags = solveTags(found, one.slice(found.end), empty.slice(nameStart + calls[0].name.length))
+  if (tags === null) return null
+  const { nameEnd, parameter, callClose } = tags
+  const between = textBetween(two ?? '', calls, one.length - found.end - callClose.length)
+  const frame = cutFrame(one.slice(0, found.start), callClose, between)
+  // Without an end of its own, a call and its last value would be over in different places.
+  if (frame === null || frame.call.close.trim() === '') return null
+  if (nameEnd.trim() === '(' && parameter.open.trim() === '') return deriveListedLayout(frame, endsTurn)
+  const behind = callClose.trim()
+  const frames = findValueFrames(parameter, calls[0], (given) => {
+    const shown = show(given)?.trimEnd() ?? ''
+    return shown.endsWith(behind) ? shown.slice(0, shown.length - behind.length) : null
+  })
+  return {
+    ...frame.layout,
+    notation: { kind: 'tagged', ...frame.call, nameEnd, parameter: { ...parameter, ...frames } },
+    endsTurn,
+  }
+}
+
+/** What stands between two calls; null where a turn has one only. `closeLength` is that of what closes a value. */
+function textBetween(two: string, calls: Regions['calls'], closeLength: number): string | null {
+  const first = findTaggedCall(two, 0, calls[0])
+  const second = first === null ? null : findTaggedCall(two, first.end, calls[1])
+  return first === null || second === null ? null : two.slice(first.end + closeLength, second.start)
+}
+
+/** Values are written as in a program, and so read: with quotes, escapes and words of their own. */
+function deriveListedLayout(
+  { call, layout }: NonNullable<ReturnType<typeof cutFrame>>,
+  endsTurn: boolean,
+): Layout | null {
+  const bracket = layout.section.open + call.open
+  // Nothing but a bracket begins many a text that is no call.
+  if (!/\p{L}/u.test(bracket) || !call.close.startsWith(')')) return null
+  const section = { open: bracket, close: call.close.slice(1) + layout.section.close }
+  return pythonicLayout({ section, separator: layout.separator, endsTurn })
+}
+
+/** Tells the section's markers from those of a call, by what stands between two calls. */
+function cutFrame(before: string, after: string, between: string | null) {
+  const { open, close, separator } =
+    between === null ? { open: before, close: after, separator: '' } : splitBetween(between, after, before)
+  if (!before.endsWith(open) || !after.startsWith(close)) return null
+  const section = { open: before.slice(0, before.length - open.length), close: after.slice(close.length) }
+  return { call: { open, close }, layout: { section, separator, callsMax: between === null ? (1 as const) : null } }
+}
