@@ -1,7 +1,7 @@
 import type { GenerationEvent } from '../core/generation.ts'
 import type { SseMessage } from './protocol.ts'
 
-/** What a format makes of the events of a stream. */
+/** Makes a format's frames of the events of a stream. */
 export type EventEncoder = {
   encode(event: GenerationEvent): Iterable<SseMessage>
   /** For when the events have ended, the success terminator included. Throws where they should not have. */
@@ -9,7 +9,7 @@ export type EventEncoder = {
 }
 
 /**
- * The frames of a stream, each as soon as its event has come.
+ * Yields the frames of a stream, each as soon as its event has come.
  *
  * It is what a generator with a loop in it would be, and takes a promise for an
  * event where that takes several for every frame.

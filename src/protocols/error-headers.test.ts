@@ -5,7 +5,7 @@ import { errorHeaders } from './error-headers.ts'
 
 const of = (reason: ApiErrorReason) => errorHeaders(new ApiError(reason, ''))
 
-test('waits are whole seconds from 1 to 60', () => {
+test('retry-after is the wait in whole seconds, also where clients are told not to wait that long', () => {
   const cases: readonly (readonly [number, Record<string, string>])[] = [
     [-5, { 'retry-after': '1', 'retry-after-ms': '1', 'x-should-retry': 'true' }],
     [0, { 'retry-after': '1', 'retry-after-ms': '1', 'x-should-retry': 'true' }],
@@ -13,8 +13,9 @@ test('waits are whole seconds from 1 to 60', () => {
     [1000, { 'retry-after': '1', 'x-should-retry': 'true' }],
     [1001, { 'retry-after': '2', 'x-should-retry': 'true' }],
     [60_000, { 'retry-after': '60', 'x-should-retry': 'true' }],
-    [60_001, { 'retry-after': '60', 'x-should-retry': 'false' }],
-    [Infinity, { 'retry-after': '60', 'x-should-retry': 'false' }],
+    [60_001, { 'retry-after': '61', 'x-should-retry': 'false' }],
+    [1_827_000, { 'retry-after': '1827', 'x-should-retry': 'false' }],
+    [Infinity, { 'x-should-retry': 'false' }],
     [NaN, { 'retry-after': '1', 'x-should-retry': 'true' }],
   ]
   for (const [retryAfterMs, expected] of cases) {
@@ -23,7 +24,7 @@ test('waits are whole seconds from 1 to 60', () => {
   }
 })
 
-test('what cannot pass is not tried again, what may is left to the client', () => {
+test('x-should-retry is false for what cannot pass, and left out for what may', () => {
   assert.deepEqual(of({ code: 'unauthenticated', key: null }), {
     'x-should-retry': 'false',
     'www-authenticate': 'Bearer',

@@ -1,7 +1,7 @@
 import type { ApiError } from '../core/error.ts'
 
-/** Official clients obey no longer wait than this; beyond it they retry at once instead. */
-const waitSecondsMax = 60
+/** The OpenAI client obeys no longer wait than this, and comes back at once instead: it is told not to. */
+const obeyedSecondsMax = 60
 
 /** The headers of an error, the same in every format: what is wrong with the request line, and whether to try again. */
 export function errorHeaders(error: ApiError): Record<string, string> {
@@ -31,12 +31,13 @@ function retryHeaders(error: ApiError): Record<string, string> {
   }
 }
 
+/** The wait itself is told whatever its length. Where no wait helps there is none. */
 function waitHeaders(waitMs: number): Record<string, string> {
   const milliseconds = Number.isNaN(waitMs) ? 1000 : Math.max(1, Math.ceil(waitMs))
   const seconds = Math.ceil(milliseconds / 1000)
   return {
-    'retry-after': String(Math.min(seconds, waitSecondsMax)),
+    ...(Number.isFinite(seconds) && { 'retry-after': String(seconds) }),
     ...(milliseconds < 1000 && { 'retry-after-ms': String(milliseconds) }),
-    'x-should-retry': String(seconds <= waitSecondsMax),
+    'x-should-retry': String(seconds <= obeyedSecondsMax),
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { LimitSnapshot } from '../core/limit.ts'
 import type { Protocol } from './protocol.ts'
 
-/** What formats are opened with; every replica of a service needs the same key. */
+/** The settings that formats are opened with; every replica of a service needs the same key. */
 export type FormatSettings = {
   /** Lets a later turn tell this service's thinking from any other. */
   readonly signatureKey: Uint8Array
@@ -18,7 +18,7 @@ export type FormatRoute = {
   readonly use: 'generation' | 'count'
 }
 
-/** Where a format's clients put their key. */
+/** The header in which a format's clients put their key. */
 export type KeyHeader = {
   readonly name: 'authorization' | 'x-api-key'
   /** Null where there is none. */
@@ -33,11 +33,11 @@ export interface Format {
   /** Errors on these paths, and below those that end in a slash, are in this format. */
   readonly ownPaths: readonly string[]
   readonly keyHeader: KeyHeader
-  /** How its headers begin that clients send from a browser. */
+  /** The beginnings of headers that its clients send from a browser. */
   readonly clientHeaderPrefixes: readonly string[]
   /** What base address its clients need, as a part of a sentence. */
   readonly baseHint: string
-  /** Where requests arrive when a client's base address is off, and how to put it right. */
+  /** Paths at which requests arrive when a client's base address is off, and how to put it right. */
   readonly wrongBaseHints: Readonly<Record<string, string>>
   /** What others offer in this format and this service does not, with the way on. */
   readonly unsupported: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LimitSnapshot } from '../core/limit.ts'
-import { formatDuration } from './format-duration.ts'
+import { formatDuration } from './limit-headers.ts'
 import { formats } from './formats.ts'
 
 const limitHeaders = (snapshot: LimitSnapshot, atMs: number) =>
@@ -21,14 +21,20 @@ test('every limit is told to the clients of both formats', () => {
     'x-ratelimit-limit-requests': '600',
     'x-ratelimit-remaining-requests': '599',
     'x-ratelimit-reset-requests': '100ms',
-    'x-ratelimit-limit-tokens': '400000',
-    'x-ratelimit-remaining-tokens': '0',
+    'x-ratelimit-limit-tokens': '2400000',
+    'x-ratelimit-remaining-tokens': '1998744',
     'x-ratelimit-reset-tokens': '1m0s',
+    'x-ratelimit-limit-input-tokens': '2000000',
+    'x-ratelimit-remaining-input-tokens': '1998744',
+    'x-ratelimit-reset-input-tokens': '38ms',
+    'x-ratelimit-limit-output-tokens': '400000',
+    'x-ratelimit-remaining-output-tokens': '0',
+    'x-ratelimit-reset-output-tokens': '1m0s',
     'anthropic-ratelimit-requests-limit': '600',
     'anthropic-ratelimit-requests-remaining': '599',
     'anthropic-ratelimit-requests-reset': '2026-11-21T10:15:31Z',
-    'anthropic-ratelimit-tokens-limit': '400000',
-    'anthropic-ratelimit-tokens-remaining': '0',
+    'anthropic-ratelimit-tokens-limit': '2400000',
+    'anthropic-ratelimit-tokens-remaining': '1998744',
     'anthropic-ratelimit-tokens-reset': '2026-11-21T10:16:31Z',
     'anthropic-ratelimit-input-tokens-limit': '2000000',
     'anthropic-ratelimit-input-tokens-remaining': '1998744',
@@ -39,17 +45,20 @@ test('every limit is told to the clients of both formats', () => {
   })
 })
 
-test('a limit that does not exist has no header', () => {
+test('a limit that does not exist has no header, and all tokens have one only where both kinds are limited', () => {
   assert.deepEqual(limitHeaders({ requests: null, inputTokens: null, outputTokens: null }, nowMs), {})
   const one = limitHeaders(
     { requests: null, inputTokens: { limit: 9, remaining: 8, fullInMs: 0 }, outputTokens: null },
     nowMs,
   )
-  assert.deepEqual(
-    Object.keys(one).filter((name) => name.includes('output') || name.includes('requests')),
-    [],
-  )
-  assert.equal(one['x-ratelimit-remaining-tokens'], '8')
+  assert.deepEqual(Object.keys(one), [
+    'x-ratelimit-limit-input-tokens',
+    'x-ratelimit-remaining-input-tokens',
+    'x-ratelimit-reset-input-tokens',
+    'anthropic-ratelimit-input-tokens-limit',
+    'anthropic-ratelimit-input-tokens-remaining',
+    'anthropic-ratelimit-input-tokens-reset',
+  ])
 })
 
 test('durations are written as clients of chat completions read them', () => {

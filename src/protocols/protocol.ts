@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** One server-sent event; `event` is absent where the format names no events. */
 export type SseMessage = { readonly event?: string; readonly data: string }
 
-/** What every answer says about itself. `model` is the id the client asked for. */
+/** The fields that every answer says about itself. `model` is the id the client asked for. */
 export type AnswerMeta = { readonly requestId: RequestId; readonly model: string; readonly createdAtMs: number }
 
 /** Encodes the answers to one request; it remembers what the request said about its answer's shape. */
@@ -40,7 +40,7 @@ export type ShapedRequest = {
 /** A token count that was decoded: plain values, which may come from another thread. */
 export type ShapedCount = { readonly request: GenerationRequest; readonly shape: unknown }
 
-/** How a format asks for the length of a prompt alone. */
+/** The part of a format that asks for the length of a prompt alone. */
 export interface CountProtocol {
   decodeShaped(body: unknown): ShapedCount
   encode(inputTokens: number, shape: unknown): Json

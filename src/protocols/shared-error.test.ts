@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ApiError, type ApiErrorReason } from '../core/error.ts'
 import { encodeSharedError } from './shared-error.ts'
 
-test('one body for the clients of both formats', () => {
+test('a shared error has one body that the clients of both formats read', () => {
   const error = new ApiError({ code: 'unsupported-endpoint' }, 'POST /v1/responses is not available yet.')
   assert.deepEqual(encodeSharedError(error, 'req_1'), {
     status: 404,
@@ -21,7 +21,7 @@ test('one body for the clients of both formats', () => {
   })
 })
 
-test('types are those that the messages clients know', () => {
+test('the types of shared errors are those that the messages clients know', () => {
   const cases: readonly (readonly [ApiErrorReason, number, string, string | null])[] = [
     [{ code: 'unauthenticated', key: null }, 401, 'authentication_error', 'invalid_api_key'],
     [{ code: 'permission-denied' }, 403, 'permission_error', 'permission_denied'],

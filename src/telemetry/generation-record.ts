@@ -1,7 +1,7 @@
 import type { Usage } from '../core/generation.ts'
 import type { ModelId } from '../core/model.ts'
 
-/** What is known of a generation when it is over; nothing in it says what was asked or answered. */
+/** The record of a generation that is over, without anything that was asked or answered. */
 export type GenerationRecord = {
   readonly requestId: string
   readonly model: ModelId
@@ -14,5 +14,6 @@ export type GenerationRecord = {
   readonly prefillMs: number | null
   readonly firstTokenMs: number | null
   readonly durationMs: number
+  /** For metrics and traces, which count in fractions; what is billed is in the ledger. */
   readonly costMicros: number | null
 }

@@ -29,7 +29,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 suite('no line is lost', () => {
-  test('when the process exits', async () => {
+  test('all lines are written when the process exits', async () => {
     const { messages, ended } = run(`for (let i = 0; i < 500; i++) log.info('line ' + i)\nprocess.exit(3)`)
     equal(await ended, 3)
     deepEqual(
@@ -38,7 +38,7 @@ suite('no line is lost', () => {
     )
   })
 
-  test('and none comes too late, where the process exits before a write has begun', async () => {
+  test('lines keep their order where the process exits before a write has begun', async () => {
     // The one thread for files has something else to do first.
     const busy = `import { pbkdf2 } from 'node:crypto'\npbkdf2('a', 'b', 20_000, 32, 'sha256', () => {})\n`
     const { messages, ended } = run(`${busy}log.warn('first')\nlog.info('second')\nprocess.exit(3)`, {
@@ -48,13 +48,13 @@ suite('no line is lost', () => {
     deepEqual(messages(), ['first', 'second'])
   })
 
-  test('when the process ends because nothing is left to do', async () => {
+  test('all lines are written when the process ends because nothing is left to do', async () => {
     const { messages, ended } = run(`log.info('first')\nlog.warn('second')\nlog.info('third')`)
     equal(await ended, 0)
     deepEqual(messages(), ['first', 'second', 'third'])
   })
 
-  test('when nobody catches an error', async () => {
+  test('lines before an error that nobody catches are written', async () => {
     const { messages, ended } = run(`log.info('before')\nsetTimeout(() => { throw new Error('unexpected') }, 10)`)
     equal(await ended, 1)
     deepEqual(messages(), ['before'])
@@ -93,7 +93,7 @@ suite('a process whose lines nobody reads any more ends all the same', () => {
     })
   }
 
-  test('while others go on to be written after a pipe that was full', { timeout: 20_000 }, async () => {
+  test('lines go on to be written after a pipe that was full', { timeout: 20_000 }, async () => {
     const { child, messages, ended } = run(
       `for (let i = 0; i < 3_000; i++) log.warn('line ' + i + ' é'.repeat(100))\nsetTimeout(() => log.info('last'), 500)`,
     )

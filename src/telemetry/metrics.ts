@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EngineStatus } from '../core/engine.ts'
 import type { ModelId } from '../core/model.ts'
+import type { RefusalClass } from '../core/refusal.ts'
 import type { GenerationRecord } from './generation-record.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface Metrics {
   generated(record: GenerationRecord): void
   /** A request that was refused or failed, by the code of its error. */
   refused(code: string): void
+  /** A request that was turned away before anything was computed for it. */
+  turnedAway(refusal: RefusalClass): void
   recorded(ledgerMs: number, isWritten: boolean): void
   /** The text that Prometheus reads. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
@@ -52,7 +55,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   }
 }
 
-function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refused'> {
+function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refused' | 'turnedAway'> {
   const registers = [registry]
   const requests = new Counter({
     name: 'odyssey_http_requests_total',
@@ -73,12 +76,19 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refu
     labelNames: ['code'],
     registers,
   })
+  const turnedAway = new Counter({
+    name: 'odyssey_requests_refused_total',
+    help: 'Requests for answers and counts that were turned away, by class; they have no row in the ledger.',
+    labelNames: ['class'],
+    registers,
+  })
   return {
     answered({ route, method, status, durationMs }) {
       requests.inc({ route, method, status: String(status) })
       seconds.observe({ route }, durationMs / 1_000)
     },
     refused: (code) => refusals.inc({ code }),
+    turnedAway: (refusal) => turnedAway.inc({ class: refusal }),
   }
 }
 

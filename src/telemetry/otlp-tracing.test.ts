@@ -68,7 +68,7 @@ test('a refused request ends as an error, and only once', async () => {
   )
 })
 
-test('what is not sampled is not sent, and a header that makes no sense is ignored', async () => {
+test('a trace that is not sampled is not sent, and a malformed trace header is ignored', async () => {
   const { spans, tracing } = createKept(0)
   for (const traceparent of [null, 'nonsense', `00-${traceId}-00f067aa0ba902b7-00`]) {
     assert.match(tracing.begin({ ...request, traceparent }) ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)

@@ -1,6 +1,22 @@
-import type { Format } from '../format.ts'
-import { createChatCompletionsProtocol } from './decode/decode.ts'
-import { limitHeaderNames, limitHeaders } from './limit-headers.ts'
+import type { Format, FormatSettings } from '../format.ts'
+import { createLimitHeaders, formatDuration } from '../limit-headers.ts'
+import type { AnswerEncoder, Protocol, ShapedRequest } from '../protocol.ts'
+import { encodeAnswer, type AnswerShape } from './encode/encode-answer.ts'
+import { encodeStream } from './encode/encode-stream.ts'
+import { encodeError, encodeStreamError, fieldError, wordFault } from './error.ts'
+import { parseBody } from '../parse-body.ts'
+import { decodeMessages } from './decode/decode-messages.ts'
+import {
+  decodeLogprobs,
+  decodeOutput,
+  decodeOutputLimits,
+  decodeSampling,
+  decodeStops,
+  decodeThinking,
+  hidesThinking,
+} from './decode/decode-settings.ts'
+import { decodeTools } from './decode/decode-tools.ts'
+import { chatBodySchema, type ChatBody } from './decode/schema.ts'
 
 const needsV1 = 'Base address for chat-completions clients must end in /v1.'
 
@@ -29,8 +45,10 @@ export const chatCompletionsFormat: Format = {
     '/v1/files': 'Files are not offered; put their content into the request.',
     '/v1/chat/completions': 'Completions are not stored, so there is none to ask for.',
   },
-  limitHeaderNames,
-  limitHeaders,
+  ...createLimitHeaders({
+    nameOf: (part, kind) => `x-ratelimit-${part}-${kind}`,
+    formatReset: ({ fullInMs }) => formatDuration(fullInMs),
+  }),
   open: ({ readFingerprint }) => createChatCompletionsProtocol({ readFingerprint }),
   rehearsal: (model) => ({
     model,
@@ -43,4 +61,118 @@ export const chatCompletionsFormat: Format = {
     ],
     tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }],
   }),
+}
+
+export function createChatCompletionsProtocol({ readFingerprint }: Pick<FormatSettings, 'readFingerprint'>): Protocol {
+  // A swap of weights changes the fingerprint, so each answer asks for it anew.
+  const createEncoder = (shape: unknown) =>
+    encoderOf({ ...(shape as RequestShape), systemFingerprint: readFingerprint() })
+  return {
+    decode(body) {
+      const { shape, ...decoded } = decodeGeneration(body)
+      return { ...decoded, encoder: createEncoder(shape) }
+    },
+    decodeShaped: decodeGeneration,
+    createEncoder,
+    count: null,
+    encodeError,
+    encodeStreamError,
+    ping: null,
+  }
+}
+
+function encoderOf(shape: AnswerShape): AnswerEncoder {
+  return {
+    encodeStream: (events, meta) => encodeStream(events, meta, shape),
+    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
+  }
+}
+
+/** What the request itself says about the form of its answer. */
+export type RequestShape = Omit<AnswerShape, 'systemFingerprint'>
+
+export function decodeGeneration(wireBody: unknown): ShapedRequest {
+  const body = parseBody(chatBodySchema, wireBody, wordFault)
+  refuseFields(body)
+  const { tools, toolChoice, isLegacy } = decodeTools(body)
+  const shape: RequestShape = {
+    includesUsage: body.stream_options?.include_usage ?? body.usage?.include ?? false,
+    hidesThinking: hidesThinking(body),
+    textTools: new Set(tools.filter(({ input }) => input === 'text').map(({ name }) => name)),
+    isLegacy,
+  }
+  return {
+    request: {
+      model: body.model,
+      ...decodeMessages(body),
+      tools,
+      toolChoice,
+      thinking: decodeThinking(body),
+      output: decodeOutput(body),
+      sampling: decodeSampling(body),
+      ...decodeOutputLimits(body),
+      stopSequences: decodeStops(body),
+      includesStopSequence: body.include_stop_str_in_output ?? false,
+      logprobsTop: decodeLogprobs(body),
+      choiceCount: body.n ?? 1,
+    },
+    isStream: body.stream ?? false,
+    shape,
+  }
+}
+
+/** Even an empty object asks for something here: a search with default settings, a policy that may block. */
+const refusedWhenPresent: readonly string[] = ['web_search_options', 'moderation']
+
+/**
+ * Fields that change the shape of the answer, reach into the engine or constrain
+ * the output in a way this service cannot keep. Their neutral values pass.
+ */
+const refusedWhenSet: readonly string[] = [
+  'ignore_eos',
+  'stop_token_ids',
+  'allowed_token_ids',
+  'bad_words',
+  'chat_template',
+  'echo',
+  'documents',
+  'mm_processor_kwargs',
+  'truncate_prompt_tokens',
+  'prompt_logprobs',
+  'return_token_ids',
+  'return_tokens_as_token_ids',
+  'kv_transfer_params',
+  'vllm_xargs',
+  'logits_processors',
+  'use_beam_search',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'structured_outputs',
+  'grammar',
+]
+
+/** Refuses what would change the answer if it were silently ignored. */
+export function refuseFields(body: ChatBody): void {
+  for (const field of refusedWhenPresent) if ((body[field] ?? null) !== null) throw refusal(field)
+  for (const field of refusedWhenSet) if (isSet(body[field])) throw refusal(field)
+  // llama.cpp clients write -1 for "any slot".
+  if (isSet(body['id_slot']) && body['id_slot'] !== -1) throw refusal('id_slot')
+  refuseModalities(body.modalities ?? [])
+}
+
+function refuseModalities(modalities: readonly string[]): void {
+  const index = modalities.findIndex((modality) => modality !== 'text')
+  if (index === -1) return
+  const fault = modalities[index] === 'audio' ? 'unsupported-value' : 'value'
+  throw fieldError(['modalities', index], fault, 'expected "text"')
+}
+
+function refusal(field: string) {
+  return fieldError([field], 'unsupported-field', 'this service does not offer it')
+}
+
+function isSet(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  return Object.keys(value).length > 0
 }

@@ -14,7 +14,7 @@ const refused = { 'x-should-retry': 'false' }
 const invalid = 'invalid_request_error'
 
 suite('errors', () => {
-  test('fields', () => {
+  test('an error has the fields of the format', () => {
     const faults = {
       missing: 'missing_required_parameter',
       type: 'invalid_type',
@@ -41,7 +41,7 @@ suite('errors', () => {
     })
   })
 
-  test('statuses, types and codes', () => {
+  test('every failure has its status, type and code', () => {
     const cases: readonly (readonly [ApiErrorReason, number, string, string | null])[] = [
       [{ code: 'unsupported-encoding' }, 400, invalid, 'unsupported_content_encoding'],
       [{ code: 'permission-denied' }, 403, invalid, 'permission_denied'],
@@ -61,7 +61,7 @@ suite('errors', () => {
     }
   })
 
-  test('sentences that clients look for', () => {
+  test('sentences that clients look for are exact', () => {
     assert.deepEqual(encode({ code: 'context-exceeded', inputTokens: 131072, windowTokens: 125000 }), {
       status: 400,
       headers: refused,
@@ -166,7 +166,7 @@ test('an error inside a stream has no event name', () => {
   ])
 })
 
-test('paths', () => {
+test('the path of a field is written with dots and brackets', () => {
   assert.equal(formatPath(null), null)
   assert.equal(formatPath([]), null)
   assert.equal(formatPath(['tools', 0, 'function', 'name']), 'tools[0].function.name')

@@ -1,4 +1,3 @@
-import type { Feature } from '../../core/feature.ts'
 import {
   invalidRequest,
   type ApiError,
@@ -8,11 +7,12 @@ import {
   type FieldFault,
   type RefusedKey,
 } from '../../core/error.ts'
+import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
-import type { EncodedError, SseMessage } from '../protocol.ts'
 import { errorHeaders } from '../error-headers.ts'
-import { formatDuration } from '../format-duration.ts'
+import { formatDuration } from '../limit-headers.ts'
+import type { EncodedError, SseMessage } from '../protocol.ts'
 
 type ErrorKind = { readonly status: number; readonly type: string; readonly code: string | null }
 
@@ -54,6 +54,7 @@ const faultCodes: Readonly<Record<FieldFault, string>> = {
 
 const featureFields: Readonly<Record<Feature, string>> = {
   tools: 'tools',
+  'generic-tools': 'tools',
   'json-output': 'response_format',
   logprobs: 'logprobs',
   'logit-bias': 'logit_bias',

@@ -1,6 +1,11 @@
-import type { Format } from '../format.ts'
-import { limitHeaderNames, limitHeaders } from './limit-headers.ts'
-import { createMessagesProtocol } from './messages-protocol.ts'
+import type { Format, FormatSettings } from '../format.ts'
+import { createLimitHeaders, formatMoment } from '../limit-headers.ts'
+import type { AnswerEncoder, CountProtocol, Protocol } from '../protocol.ts'
+import { decodeCount, decodeGeneration, encodeCount, type RequestShape } from './decode/decode.ts'
+import { encodeAnswer, type AnswerShape } from './encode/encode-answer.ts'
+import { encodeStream, ping } from './encode/encode-stream.ts'
+import { encodeError, encodeStreamError } from './error.ts'
+import { createThinkingSignature, type ThinkingSignature } from './thinking-signature.ts'
 
 const takesNoV1 = 'Base address for messages clients must not contain /v1.'
 const forV1Libraries = 'Set baseURL to …/v1 for this library.'
@@ -26,8 +31,10 @@ export const messagesFormat: Format = {
     '/messages/count_tokens': forV1Libraries,
   },
   unsupported: { '/v1/messages/batches': 'Message batches are not offered; send the requests to POST /v1/messages.' },
-  limitHeaderNames,
-  limitHeaders,
+  ...createLimitHeaders({
+    nameOf: (part, kind) => `anthropic-ratelimit-${kind}-${part}`,
+    formatReset: ({ fullInMs }, nowMs) => formatMoment(nowMs + fullInMs),
+  }),
   open: ({ signatureKey }) => createMessagesProtocol({ signatureKey }),
   rehearsal: (model) => ({
     model,
@@ -40,4 +47,30 @@ export const messagesFormat: Format = {
     ],
     tools: [{ name: 'look_up', input_schema: { type: 'object' } }],
   }),
+}
+
+export type MessagesProtocol = Protocol & { readonly count: CountProtocol }
+
+export function createMessagesProtocol({ signatureKey }: Pick<FormatSettings, 'signatureKey'>): MessagesProtocol {
+  const signature = createThinkingSignature(signatureKey)
+  return {
+    decode(body) {
+      const { shape, ...decoded } = decodeGeneration(body, signature)
+      return { ...decoded, encoder: createEncoder(shape, signature) }
+    },
+    decodeShaped: (body) => decodeGeneration(body, signature),
+    createEncoder: (shape) => createEncoder(shape, signature),
+    count: { decodeShaped: (body) => decodeCount(body, signature), encode: encodeCount },
+    encodeError,
+    encodeStreamError,
+    ping,
+  }
+}
+
+function createEncoder(requestShape: unknown, signature: ThinkingSignature): AnswerEncoder {
+  const shape: AnswerShape = { ...(requestShape as RequestShape), signature }
+  return {
+    encodeStream: (events, meta) => encodeStream(events, meta, shape),
+    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
+  }
 }

@@ -32,7 +32,7 @@ suite('sampling', () => {
     })
   })
 
-  test('values', () => {
+  test('sampling fields are decoded with their values', () => {
     const { sampling } = decode({
       temperature: 0,
       top_p: 0,
@@ -82,7 +82,7 @@ suite('sampling', () => {
     assert.equal(Object.is(decode({ seed: -0 }).sampling.seed, 0), true)
   })
 
-  test('limits', () => {
+  test('limits of output tokens are decoded', () => {
     assert.equal(decode({}).outputTokensMax, null)
     assert.equal(decode({ max_tokens: 9 }).outputTokensMax, 9)
     assert.equal(decode({ max_tokens: 9, max_completion_tokens: 5 }).outputTokensMax, 5)
@@ -91,7 +91,7 @@ suite('sampling', () => {
     assert.equal(decode({ min_tokens: 20 }).outputTokensMin, 20)
   })
 
-  test('stops', () => {
+  test('stop sequences are decoded', () => {
     assert.deepEqual(decode({}).stopSequences, [])
     assert.deepEqual(decode({ stop: 'a' }).stopSequences, ['a'])
     assert.deepEqual(decode({ stop: '' }).stopSequences, [])
@@ -105,7 +105,7 @@ suite('sampling', () => {
     assert.equal(decode({ include_stop_str_in_output: true }).includesStopSequence, true)
   })
 
-  test('log-probabilities', () => {
+  test('the request for log-probabilities is decoded', () => {
     assert.equal(decode({ logprobs: false }).logprobsTop, null)
     assert.equal(decode({ logprobs: true }).logprobsTop, 0)
     assert.equal(decode({ logprobs: true, top_logprobs: 20 }).logprobsTop, 20)
@@ -113,7 +113,7 @@ suite('sampling', () => {
     assert.deepEqual(refusalOf({ logprobs: false, top_logprobs: 2 }), ['top_logprobs', 'value'])
   })
 
-  test('choices', () => {
+  test('the number of answers is decoded', () => {
     assert.equal(decode({}).choiceCount, 1)
     assert.equal(decode({ n: 8 }).choiceCount, 8)
     assert.deepEqual(refusalOf({ n: 0 }), ['n', 'value'])
@@ -198,7 +198,7 @@ suite('output format', () => {
     test(JSON.stringify(fields), () => assert.deepEqual(decode(fields).output, expected))
   }
 
-  test('what cannot be kept is refused', () => {
+  test('an output format that cannot be kept is refused', () => {
     for (const type of ['grammar', 'structural_tag', 'x']) {
       assert.deepEqual(refusalOf({ response_format: { type } }), ['response_format.type', 'unsupported-value'])
     }
@@ -212,7 +212,7 @@ suite('output format', () => {
 })
 
 suite('refused fields', () => {
-  test('they are refused when they ask for something, and pass when neutral', () => {
+  test('fields that cannot be honoured are refused when they ask for something, and pass when neutral', () => {
     const asking: Fields = {
       ignore_eos: true,
       stop_token_ids: [1],
@@ -249,7 +249,7 @@ suite('refused fields', () => {
     assert.deepEqual(refusalOf({ moderation: {} }), ['moderation', 'unsupported-field'])
   })
 
-  test('only text comes out', () => {
+  test('modalities other than text are refused', () => {
     decode({ modalities: [] })
     decode({ modalities: ['text'], audio: { voice: 'x', format: 'wav' } })
     assert.deepEqual(refusalOf({ modalities: ['text', 'audio'] }), ['modalities.1', 'unsupported-value'])

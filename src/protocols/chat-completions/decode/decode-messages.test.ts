@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { ApiError } from '../../../core/error.ts'
 import type { GenerationRequest } from '../../../core/generation.ts'
-import { createChatCompletionsProtocol } from './decode.ts'
+import { createChatCompletionsProtocol } from '../chat-completions-format.ts'
 import { encodeError } from '../error.ts'
 
 type Fields = Record<string, unknown>
@@ -202,7 +202,7 @@ suite('the end of the conversation', () => {
     assert.equal(decode([user], { add_generation_prompt: true }).continuesFinalMessage, false)
   })
 
-  test('contradictions are refused', () => {
+  test('contradictions about continuing the last message are refused', () => {
     const both = { continue_final_message: true, add_generation_prompt: true }
     assert.deepEqual(refusalOf([user, prefill], both), ['continue_final_message', 'invalid_value'])
     assert.deepEqual(refusalOf([user], { continue_final_message: true }), ['continue_final_message', 'invalid_value'])
@@ -272,7 +272,7 @@ suite('content parts', () => {
     }
   })
 
-  test('audio is refused', () => {
+  test('audio content is refused', () => {
     assert.deepEqual(refusalOf([userOf({ type: 'input_audio', input_audio: { data: '', format: 'wav' } })]), [
       'messages[0].content[0].type',
       'unsupported_value',

@@ -3,6 +3,7 @@ import { stopSequenceLengthMax, stopSequencesMax } from '../../stop-sequences.ts
 import { fieldError } from '../error.ts'
 import type { ChatBody } from './schema.ts'
 import type { ErrorPath } from '../../../core/error.ts'
+import { parseJson } from '../../../lib/json/parse-json.ts'
 
 /** A nucleus of nothing means the one most likely token; engines refuse a plain zero. */
 const smallestNucleus = Number.EPSILON
@@ -46,8 +47,8 @@ function decodeLogitBias(biases: Readonly<Record<string, number>>): Sampling['lo
 type OutputLimits = { readonly outputTokensMax: number | null; readonly outputTokensMin: number }
 
 export function decodeOutputLimits(body: ChatBody): OutputLimits {
-  const wished = body.max_completion_tokens ?? body.max_tokens ?? null
-  const outputTokensMax = wished === null ? null : Math.min(wished, Number.MAX_SAFE_INTEGER)
+  const requested = body.max_completion_tokens ?? body.max_tokens ?? null
+  const outputTokensMax = requested === null ? null : Math.min(requested, Number.MAX_SAFE_INTEGER)
   return {
     outputTokensMax,
     outputTokensMin: Math.min(body.min_tokens ?? 0, outputTokensMax ?? Number.MAX_SAFE_INTEGER),
@@ -113,14 +114,6 @@ function decodeGuidedJson(schema: string | JsonSchema): JsonSchema {
   const parsed = parseJson(schema)
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonSchema
   throw fieldError(['guided_json'], 'value', 'expected a JSON Schema')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** The first spelling present wins, in the order of this list. */

@@ -25,7 +25,7 @@ const c = { type: 'custom', custom: { name: 'c', description: 'C', format: { typ
 const search = { type: 'web_search_20250305', name: 'web_search' }
 
 suite('tools', () => {
-  test('functions and text tools', () => {
+  test('functions and text tools are decoded', () => {
     const { tools } = decode({ tools: [f, g, c] })
     assert.deepEqual(tools.slice(0, 2), [
       {
@@ -93,7 +93,7 @@ suite('tools', () => {
 suite('tool choice', () => {
   const tools = [f, g, c]
 
-  test('words', () => {
+  test('a tool choice in a word has its effect', () => {
     assert.deepEqual(decode({}).toolChoice, { kind: 'none', parallel: true, allowed: null })
     assert.deepEqual(decode({ tools: [], tool_choice: 'auto' }).toolChoice, {
       kind: 'none',

@@ -17,7 +17,7 @@ type FreeKind = Exclude<ToolChoice['kind'], 'named'>
 
 const noArguments: JsonSchema = { type: 'object', properties: {} }
 
-/** How a tool that takes free text looks to a model that only knows functions. */
+/** A tool that takes free text looks like this to a model that only knows functions. */
 const textArguments: JsonSchema = {
   type: 'object',
   properties: { input: { type: 'string' } },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../../../core/error.ts'
-import { createChatCompletionsProtocol } from './decode.ts'
+import { createChatCompletionsProtocol } from '../chat-completions-format.ts'
 import { encodeError } from '../error.ts'
 
 type Fields = Record<string, unknown>
@@ -284,7 +284,7 @@ suite('wrong types', () => {
     metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v'])),
   }
   for (const [field, value] of Object.entries(outOfRange)) {
-    test(`${field} out of its range`, () => {
+    test(`${field} out of its range is refused`, () => {
       assert.deepEqual(refusalOf(minimal({ [field]: value })), {
         param: field,
         code: 'invalid_value',

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { efforts } from '../../../core/generation.ts'
 import { optional } from '../../parse-body.ts'
-import { extensionFields } from './extension-schema.ts'
-import { integer, jsonObject } from './field-schema.ts'
+import { choice, integer, jsonObject } from './field-schema.ts'
 import { messageSchema } from './message-schema.ts'
 import { toolFields } from './tool-schema.ts'
 
 const boolean = optional(z.boolean())
+const number = optional(z.number())
 const string = optional(z.string())
 
 /** Requests for more answers than this would hold too many slots at once. */
@@ -66,6 +67,66 @@ const ignoredFields = {
   user: string,
 }
 
+/** Every spelling of the reasoning switch in use. */
+const reasoningFields = {
+  reasoning_effort: optional(choice(efforts)),
+  reasoning: optional(
+    z.looseObject({
+      effort: optional(choice(efforts)),
+      max_tokens: optional(integer(0)),
+      enabled: boolean,
+      exclude: boolean,
+    }),
+  ),
+  thinking: optional(
+    z.looseObject({
+      type: choice(['enabled', 'disabled', 'adaptive']),
+      budget_tokens: optional(integer(0)),
+    }),
+  ),
+  enable_thinking: boolean,
+  thinking_budget: optional(integer(-1)),
+  chat_template_kwargs: optional(z.looseObject({ enable_thinking: boolean, thinking: boolean })),
+  thinking_budget_tokens: optional(integer(-1)),
+  include_reasoning: boolean,
+}
+
+/** Extensions of other servers that have an effect here. */
+const honouredExtensions = {
+  top_k: optional(integer(-1)),
+  min_p: optional(z.number().min(0).max(1)),
+  repetition_penalty: optional(z.number().positive()),
+  repeat_penalty: optional(z.number().positive()),
+  min_tokens: optional(integer(0)),
+  include_stop_str_in_output: boolean,
+  add_generation_prompt: boolean,
+  continue_final_message: boolean,
+  guided_json: optional(z.union([z.string(), jsonObject])),
+  json_schema: optional(jsonObject),
+  usage: optional(z.looseObject({ include: boolean })),
+}
+
+/** Extensions without an effect here; a wrong type still shows a broken client. */
+const ignoredExtensions = {
+  typical_p: number,
+  top_n_sigma: number,
+  mirostat: number,
+  mirostat_tau: number,
+  mirostat_eta: number,
+  dry_multiplier: number,
+  dry_base: number,
+  dry_allowed_length: number,
+  dry_penalty_last_n: number,
+  xtc_probability: number,
+  xtc_threshold: number,
+  length_penalty: number,
+  skip_special_tokens: boolean,
+  spaces_between_special_tokens: boolean,
+  add_special_tokens: boolean,
+  cache_salt: string,
+  extra_body: optional(jsonObject),
+}
+
 /** Compiled, so that the many fields that a body may have and has not cost next to nothing. */
 export const chatBodySchema = z.compile(
   z.looseObject({
@@ -77,8 +138,10 @@ export const chatBodySchema = z.compile(
     modalities: optional(z.array(z.string())),
     ...samplingFields,
     ...toolFields,
-    ...extensionFields,
+    ...reasoningFields,
+    ...honouredExtensions,
     ...ignoredFields,
+    ...ignoredExtensions,
   }),
 )
 

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { GeneratedBlock } from '../../../core/collect.ts'
 import { zeroUsage, type FinishReason } from '../../../core/generation.ts'
-import type { AnswerShape } from './answer-shape.ts'
-import { encodeAnswer } from './encode-answer.ts'
-import { encodeFinishReason } from './finish-reason.ts'
-import { encodeLogprobs } from './logprobs.ts'
+import { type AnswerShape, encodeAnswer, encodeFinishReason, encodeLogprobs } from './encode-answer.ts'
 
 const meta = { requestId: 'req_abc', model: 'hal-1.0', createdAtMs: 1_795_219_200_000 } as const
 const shape: AnswerShape = {
@@ -33,7 +30,7 @@ function choiceOf(blocks: readonly GeneratedBlock[], reason: FinishReason, chang
 }
 
 suite('answer', () => {
-  test('a plain answer, every key in place', () => {
+  test('a plain answer has every key of the format', () => {
     const answer = encodeAnswer([{ blocks: [thinking, text], reason: { kind: 'end' }, usage: zeroUsage }], meta, shape)
     assert.deepEqual(answer, {
       id: 'chatcmpl-abc',
@@ -94,7 +91,7 @@ suite('answer', () => {
     ])
   })
 
-  test('the older form has one call', () => {
+  test('an answer in the older form has one call', () => {
     const legacy = choiceOf(
       [call('f', '{}'), call('f', '{}')],
       { kind: 'tool-calls' },
@@ -110,7 +107,7 @@ suite('answer', () => {
   })
 })
 
-test('finish reasons', () => {
+test('every finish reason has its name', () => {
   const cases: readonly (readonly [FinishReason, boolean, string])[] = [
     [{ kind: 'end' }, false, 'stop'],
     [{ kind: 'stop-sequence', sequence: 'x' }, false, 'stop'],

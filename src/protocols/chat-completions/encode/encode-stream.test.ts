@@ -5,7 +5,7 @@ import { collect } from '../../../core/collect.ts'
 import type { BlockStart, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../../core/generation.ts'
 import type { DecodedRequest } from '../../protocol.ts'
 import { checkChatStream } from '../../../../test/validators/chat-stream.ts'
-import { createChatCompletionsProtocol } from '../decode/decode.ts'
+import { createChatCompletionsProtocol } from '../chat-completions-format.ts'
 
 type Fields = Record<string, unknown>
 type Chunk = { choices: { delta: Fields; logprobs: unknown; finish_reason: string | null }[]; usage?: unknown }
@@ -70,7 +70,7 @@ const end: FinishReason = { kind: 'end' }
 const calls: FinishReason = { kind: 'tool-calls' }
 
 suite('stream', () => {
-  test('every chunk of an answer with reasoning, text and calls', async () => {
+  test('an answer with reasoning, text and calls goes out chunk by chunk', async () => {
     const blocks = [
       thinking('Let'),
       text('Checking. '),
@@ -139,7 +139,7 @@ suite('stream', () => {
     }
   })
 
-  test('the older form of a call', async () => {
+  test('a call in the older form goes out as function_call', async () => {
     const decoded = decode({ functions: [{ name: 'f' }] })
     const chunks = await record(decoded, play([call('a', 'f', '{}'), call('b', 'f', '{}')], calls))
     assert.deepEqual(

@@ -9,10 +9,15 @@ import {
 } from '../../../core/generation.ts'
 import { encodeEach, type EventEncoder } from '../../encode-each.ts'
 import type { AnswerMeta, Json, SseMessage } from '../../protocol.ts'
-import { answerHead, createBlockGate, type AnswerShape } from './answer-shape.ts'
-import { encodeFinishReason, isCut } from './finish-reason.ts'
-import { encodeLogprobs } from './logprobs.ts'
-import { encodeUsage } from './usage.ts'
+import {
+  answerHead,
+  createBlockGate,
+  type AnswerShape,
+  encodeFinishReason,
+  isCut,
+  encodeLogprobs,
+  encodeUsage,
+} from './encode-answer.ts'
 
 type Delta = { readonly [key: string]: Json }
 
@@ -26,92 +31,85 @@ export function encodeStream(
   meta: AnswerMeta,
   shape: AnswerShape,
 ): AsyncGenerator<SseMessage> {
-  return encodeEach(events, createEventEncoder(meta, shape))
+  return encodeEach(events, new ChunkEncoder(meta, shape))
 }
 
-function createEventEncoder(meta: AnswerMeta, shape: AnswerShape): EventEncoder {
-  const frame = createFrames({
-    ...answerHead(meta, 'chat.completion.chunk'),
-    system_fingerprint: shape.systemFingerprint,
-  })
-  let encoder = new ChoiceEncoder(shape, 0)
-  const usages: Usage[] = []
-  return {
-    encode(event) {
-      if (event.type === 'start') encoder = new ChoiceEncoder(shape, usages.length)
-      if (event.type === 'finish') usages.push(event.usage)
-      const rest = shape.includesUsage ? { usage: null } : {}
-      return encoder.encode(event).map((choice) => frame({ choices: [choice], ...rest }))
-    },
-    end() {
-      if (!encoder.hasFinished) throw new Error('The stream ended without a finish event.')
-      const done = { data: '[DONE]' }
-      if (!shape.includesUsage) return [done]
-      return [frame({ choices: [], usage: encodeUsage(usages.reduce(addAnswer, zeroUsage)) }), done]
-    },
-  }
-}
-
-/** Chunks that all begin with the same fields, which are therefore made into text only once. */
-function createFrames(head: Delta): (rest: Delta) => SseMessage {
-  const begin = JSON.stringify(head).slice(0, -1)
-  return (rest) => ({ data: `${begin},${JSON.stringify(rest).slice(1)}` })
-}
-
-class ChoiceEncoder {
-  readonly #index: number
-  readonly #shape: AnswerShape
-  readonly #passes: (kind: BlockStart['kind']) => boolean
+/** The state of one of the answers, which the format calls choices. */
+type Choice = {
+  readonly index: number
+  readonly passes: (kind: BlockStart['kind']) => boolean
   /** The block that deltas belong to; null also while a block is not sent. */
-  #open: BlockStart | null = null
-  #callCount = 0
-  /** Whether the latest call still has no arguments: `{}` is sent once it is known to be complete. */
-  #lacksArguments = false
-  #hasFinished = false
+  open: BlockStart | null
+  callCount: number
+  /** True while the latest call has no arguments: `{}` is sent once it is known to be complete. */
+  lacksArguments: boolean
+  hasFinished: boolean
+}
 
-  constructor(shape: AnswerShape, index: number) {
-    this.#index = index
+class ChunkEncoder implements EventEncoder {
+  readonly #shape: AnswerShape
+  /** All chunks begin with the same fields, which are therefore made into text only once. */
+  readonly #head: string
+  readonly #usages: Usage[] = []
+  #current: Choice
+
+  constructor(meta: AnswerMeta, shape: AnswerShape) {
     this.#shape = shape
-    this.#passes = createBlockGate(shape)
+    const head = { ...answerHead(meta, 'chat.completion.chunk'), system_fingerprint: shape.systemFingerprint }
+    this.#head = JSON.stringify(head).slice(0, -1)
+    this.#current = this.#begin()
   }
 
-  get hasFinished(): boolean {
-    return this.#hasFinished
-  }
-
-  encode(event: GenerationEvent): Json[] {
+  encode(event: GenerationEvent): SseMessage[] {
     switch (event.type) {
       case 'start':
+        this.#current = this.#begin()
         return [this.#choice({ role: 'assistant', content: '', refusal: null })]
       case 'block-start':
         return this.#openBlock(event.block)
       case 'delta':
         return this.#encodeDelta(event.text, event.logprobs)
       case 'block-end':
-        this.#open = null
+        this.#current.open = null
         return []
       case 'finish':
+        this.#usages.push(event.usage)
         return this.#finish(event.reason)
     }
   }
 
-  #openBlock(block: BlockStart): Json[] {
-    const completed = this.#completeCall()
-    this.#open = this.#passes(block.kind) ? block : null
-    if (this.#open?.kind !== 'tool-call') return completed
-    this.#callCount += 1
-    this.#lacksArguments = !this.#shape.textTools.has(this.#open.name)
-    return [...completed, this.#choice(this.#startCall(this.#open))]
+  end(): SseMessage[] {
+    if (!this.#current.hasFinished) throw new Error('The stream ended without a finish event.')
+    const done = { data: '[DONE]' }
+    if (!this.#shape.includesUsage) return [done]
+    const usage = encodeUsage(this.#usages.reduce(addAnswer, zeroUsage))
+    return [this.#frame({ choices: [], usage }), done]
   }
 
-  #completeCall(): Json[] {
-    if (!this.#lacksArguments) return []
-    this.#lacksArguments = false
+  /** Answers follow one another, so as many have ended as have told their usage. */
+  #begin(): Choice {
+    const index = this.#usages.length
+    const passes = createBlockGate(this.#shape)
+    return { index, passes, open: null, callCount: 0, lacksArguments: false, hasFinished: false }
+  }
+
+  #openBlock(block: BlockStart): SseMessage[] {
+    const completed = this.#completeCall()
+    this.#current.open = this.#current.passes(block.kind) ? block : null
+    if (this.#current.open?.kind !== 'tool-call') return completed
+    this.#current.callCount += 1
+    this.#current.lacksArguments = !this.#shape.textTools.has(this.#current.open.name)
+    return [...completed, this.#choice(this.#startCall(this.#current.open))]
+  }
+
+  #completeCall(): SseMessage[] {
+    if (!this.#current.lacksArguments) return []
+    this.#current.lacksArguments = false
     return [this.#choice(this.#continueCall('{}', false))]
   }
 
-  #encodeDelta(text: string, logprobs: readonly TokenLogprob[] | undefined): Json[] {
-    const block = this.#open
+  #encodeDelta(text: string, logprobs: readonly TokenLogprob[] | undefined): SseMessage[] {
+    const block = this.#current.open
     if (block === null || (text === '' && (block.kind !== 'text' || logprobs === undefined))) return []
     switch (block.kind) {
       case 'thinking':
@@ -119,13 +117,13 @@ class ChoiceEncoder {
       case 'text':
         return [this.#choice({ content: text }, logprobs)]
       case 'tool-call':
-        this.#lacksArguments = false
+        this.#current.lacksArguments = false
         return [this.#choice(this.#continueCall(text, this.#shape.textTools.has(block.name)))]
     }
   }
 
   #startCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>): Delta {
-    const index = this.#callCount - 1
+    const index = this.#current.callCount - 1
     if (this.#shape.isLegacy) return { function_call: { name, arguments: '' } }
     if (this.#shape.textTools.has(name)) {
       return { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] }
@@ -135,21 +133,27 @@ class ChoiceEncoder {
 
   /** Nothing but the text: clients take a repeated name or type, even null, for another call. */
   #continueCall(text: string, isCustom: boolean): Delta {
-    const index = this.#callCount - 1
+    const index = this.#current.callCount - 1
     if (this.#shape.isLegacy) return { function_call: { arguments: text } }
     if (isCustom) return { tool_calls: [{ index, custom: { input: text } }] }
     return { tool_calls: [{ index, function: { arguments: text } }] }
   }
 
-  #finish(reason: FinishReason): Json[] {
-    this.#hasFinished = true
+  #finish(reason: FinishReason): SseMessage[] {
+    const current = this.#current
+    current.hasFinished = true
     const completed = isCut(reason) ? [] : this.#completeCall()
-    const finishReason = encodeFinishReason(reason, this.#callCount > 0, this.#shape.isLegacy)
-    return [...completed, { index: this.#index, delta: {}, logprobs: null, finish_reason: finishReason }]
+    const finishReason = encodeFinishReason(reason, current.callCount > 0, this.#shape.isLegacy)
+    return [...completed, this.#choice({}, undefined, finishReason)]
   }
 
-  #choice(delta: Delta, logprobs?: readonly TokenLogprob[]): Json {
+  #choice(delta: Delta, logprobs?: readonly TokenLogprob[], finishReason: string | null = null): SseMessage {
     const encoded = logprobs === undefined ? null : encodeLogprobs(logprobs)
-    return { index: this.#index, delta, logprobs: encoded, finish_reason: null }
+    const choice = { index: this.#current.index, delta, logprobs: encoded, finish_reason: finishReason }
+    return this.#frame(this.#shape.includesUsage ? { choices: [choice], usage: null } : { choices: [choice] })
+  }
+
+  #frame(rest: Delta): SseMessage {
+    return { data: `${this.#head},${JSON.stringify(rest).slice(1)}` }
   }
 }

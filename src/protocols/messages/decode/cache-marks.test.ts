@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 const protocol = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
 const short = { type: 'ephemeral' }
@@ -29,14 +29,14 @@ test('every kind of block that can carry a mark does', () => {
     turn(image),
     { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'look', input: {}, cache_control: short }] },
     turn({ type: 'tool_result', tool_use_id: '1', content: 'ok', cache_control: { type: 'ephemeral', ttl: null } }),
-    { role: 'system', content: [text('note', long)] },
+    { role: 'system', content: [text('note', short)] },
   ]
   const marks = decode({ messages }).messages.map(
     ({ content }) => 'cacheBreakpoint' in content[0]! && content[0].cacheBreakpoint,
   )
   deepEqual(
     marks,
-    ['1h', '5m', '5m', '1h'].map((lifetime) => ({ lifetime })),
+    ['1h', '5m', '5m', '5m'].map((lifetime) => ({ lifetime })),
   )
 })
 
@@ -70,6 +70,31 @@ test('a request has at most four marks', () => {
   })
   throws(() => decode({ cache_control: short, messages: [turn(...four, text('e'))] }), { message: /Found 5\.$/ })
   throws(() => decode({ messages: [turn(...four, text('e', long), text('f', long))] }), { message: /Found 6\.$/ })
+})
+
+test('a mark of one hour after a mark of five minutes is refused, in the order in which blocks are processed', () => {
+  const refused = (path: string) => ({
+    message:
+      `${path}: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ` +
+      'Note that blocks are processed in the following order: `tools`, `system`, `messages`.',
+  })
+  const tool = (mark: unknown) => ({ name: 'look', input_schema: {}, cache_control: mark })
+  throws(
+    () => decode({ messages: [turn(text('a', short), text('b', long))] }),
+    refused('messages.0.content.1.cache_control.ttl'),
+  )
+  throws(() => decode({ tools: [tool(short)], system: [text('s', long)] }), refused('system.0.cache_control.ttl'))
+  throws(() => decode({ system: [text('s', short)], cache_control: long }), refused('cache_control.ttl'))
+  const result = (inner: unknown, outer: unknown) =>
+    turn({ type: 'tool_result', tool_use_id: '1', content: [text('ok', inner)], cache_control: outer })
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'look', input: {} }] }
+  throws(
+    () => decode({ messages: [turn(text('a')), call, result(short, long)] }),
+    refused('messages.2.content.0.cache_control.ttl'),
+  )
+  decode({ messages: [turn(text('a')), call, result(long, short)] })
+  decode({ tools: [tool(long)], system: [text('s', short)], cache_control: short })
+  decode({ system: [text('s', long)], messages: [turn(text('a', long), text('b', short))] })
 })
 
 test('the top-level mark stands on the last block that can carry one', () => {

@@ -1,7 +1,7 @@
 import type { ErrorPath } from '../../../core/error.ts'
 import type { Message, Tool } from '../../../core/generation.ts'
+import { fieldError } from '../error.ts'
 import type { WireCacheControl } from './content-schema.ts'
-import { fieldError } from '../field-error.ts'
 import type { CountBody } from './schema.ts'
 
 type CacheLifetime = '5m' | '1h'
@@ -21,9 +21,11 @@ export function decodeMark(cacheControl: WireCacheControl): Mark {
  * a mark on the last block that can carry one.
  */
 export function applyCacheMarks(body: CountBody, prompt: Prompt): Prompt {
-  const explicit = cacheLifetimes(body).length
+  const marks = [...marksOf(body)]
+  const explicit = marks.length
   if (body.cache_control === undefined) {
     refuseTooMany(explicit, [])
+    refuseLongAfterShort(marks)
     return prompt
   }
   const lifetime = body.cache_control.ttl ?? '5m'
@@ -33,21 +35,42 @@ export function applyCacheMarks(body: CountBody, prompt: Prompt): Prompt {
     throw fieldError(['cache_control', 'ttl'], 'value', text)
   }
   refuseTooMany(present === null ? explicit + 1 : explicit, ['cache_control'])
+  refuseLongAfterShort([...marks, { lifetime, path: ['cache_control', 'ttl'] }])
   return present === null ? markLastBlock(prompt, { cacheBreakpoint: { lifetime } }) : prompt
 }
 
-/** The lifetime of every mark on a block, those on blocks that will be dropped included. */
-function cacheLifetimes(body: CountBody): CacheLifetime[] {
-  const found: CacheLifetime[] = []
-  const visit = (item: object): void => {
-    const { cache_control: cacheControl } = item as { cache_control?: WireCacheControl }
-    if (cacheControl !== undefined) found.push(cacheControl.ttl ?? '5m')
-    if ('content' in item && Array.isArray(item.content)) item.content.forEach(visit)
+type LocatedMark = { readonly lifetime: CacheLifetime; readonly path: ErrorPath }
+
+/** Every mark on a block, in the order in which the blocks are processed; those on blocks that will be dropped included. */
+function* marksOf({ tools, system, messages }: CountBody): Generator<LocatedMark> {
+  yield* marksOfBlocks(tools, ['tools'])
+  yield* marksOfBlocks(system, ['system'])
+  for (const [index, { content }] of messages.entries()) yield* marksOfBlocks(content, ['messages', index, 'content'])
+}
+
+function* marksOfBlocks(blocks: unknown, path: ErrorPath): Generator<LocatedMark> {
+  if (!Array.isArray(blocks)) return
+  for (const [index, block] of (blocks as readonly MarkableBlock[]).entries()) {
+    const own = [...path, index]
+    // What a block contains ends before the block does.
+    yield* marksOfBlocks(block.content, [...own, 'content'])
+    if (block.cache_control !== undefined) {
+      yield { lifetime: block.cache_control.ttl ?? '5m', path: [...own, 'cache_control', 'ttl'] }
+    }
   }
-  if (typeof body.system !== 'string') body.system?.forEach(visit)
-  body.tools?.forEach(visit)
-  for (const { content } of body.messages) if (typeof content !== 'string') content?.forEach(visit)
-  return found
+}
+
+type MarkableBlock = { readonly cache_control?: WireCacheControl; readonly content?: unknown }
+
+/** A prefix that is kept for an hour cannot contain one that is kept for less. */
+function refuseLongAfterShort(marks: readonly LocatedMark[]): void {
+  const firstShort = marks.findIndex(({ lifetime }) => lifetime === '5m')
+  const late = marks.find(({ lifetime }, index) => lifetime === '1h' && firstShort >= 0 && index > firstShort)
+  if (late === undefined) return
+  const text =
+    "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. " +
+    'Note that blocks are processed in the following order: `tools`, `system`, `messages`.'
+  throw fieldError(late.path, 'value', text)
 }
 
 function refuseTooMany(count: number, path: ErrorPath): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { optional } from '../../parse-body.ts'
-import { listTags, wordUnknownTag } from '../field-error.ts'
+import { listTags, wordUnknownTag } from '../error.ts'
 
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, { error: `Input should be one of ${listTags(values)}` })

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 const protocol = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } }
@@ -39,7 +39,7 @@ test('an image of a user turn keeps its bytes and its place', () => {
   ])
 })
 
-test('an image of a tool result does too', () => {
+test('an image of a tool result keeps its bytes and its place', () => {
   const [image] = decodeResult([png]).content
   ok(image?.kind === 'image')
   equal(image.path.join('.'), 'messages.1.content.0.content.0.image')

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Message } from '../../../core/generation.ts'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 import { createThinkingSignature } from '../thinking-signature.ts'
 
 const signatureKey = new Uint8Array(32).fill(1)

@@ -1,9 +1,9 @@
 import type { Message } from '../../../core/generation.ts'
-import { decodeAssistantBlock, decodeSystemBlock, decodeUserBlock } from './decode-content.ts'
-import type { WireBlock } from './content-schema.ts'
-import { fieldError } from '../field-error.ts'
-import type { CountBody, WireTurn } from './schema.ts'
+import { fieldError } from '../error.ts'
 import type { ThinkingSignature } from '../thinking-signature.ts'
+import type { WireBlock } from './content-schema.ts'
+import { decodeAssistantBlock, decodeSystemBlock, decodeUserBlock } from './decode-content.ts'
+import type { CountBody, WireTurn } from './schema.ts'
 
 export type Conversation = {
   readonly messages: readonly Message[]

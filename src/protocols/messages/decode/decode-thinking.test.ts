@@ -1,6 +1,6 @@
 import { deepEqual, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 const protocol = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
 

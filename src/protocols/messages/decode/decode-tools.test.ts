@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../../core/error.ts'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 const protocol = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
 const look = { name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: { b: {}, a: {} } } }
@@ -113,7 +113,7 @@ test('a tool that the client runs in a way of its own has a name like any other'
   })
 })
 
-test('a name may be used once', () => {
+test('a tool name that is used twice is refused', () => {
   throws(
     () => decode([search, look, { ...look }]),
     (error) => {

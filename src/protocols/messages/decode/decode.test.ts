@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../../../core/error.ts'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 const protocol = createMessagesProtocol({ signatureKey: new Uint8Array(32) })
 const least = { model: 'clarke-1.0', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
@@ -280,7 +280,7 @@ test('a count ignores generation fields and compares no budget with them', () =>
 /** A request that uses every nested shape. */
 const full = {
   ...least,
-  system: [{ type: 'text', text: 'Be terse.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+  system: [{ type: 'text', text: 'Be terse.', cache_control: { type: 'ephemeral', ttl: '5m' } }],
   messages: [
     {
       role: 'user',
@@ -307,17 +307,22 @@ const full = {
     },
   ],
   tools: [
-    { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
+    {
+      name: 'look',
+      description: 'Looks.',
+      input_schema: { type: 'object' },
+      cache_control: { type: 'ephemeral', ttl: '1h' },
+    },
   ],
   tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true },
   thinking: { type: 'enabled', budget_tokens: 2048, display: 'omitted' },
   output_config: { effort: 'high', format: { type: 'json_schema', schema: { type: 'object' } } },
 }
 
-type Place = { readonly holder: Record<string, unknown>; readonly path: readonly (string | number)[] }
+type Location = { readonly holder: Record<string, unknown>; readonly path: readonly (string | number)[] }
 
 /** Every object in a value that is not the client's own JSON, with its path. */
-function places(value: unknown, path: readonly (string | number)[] = []): Place[] {
+function places(value: unknown, path: readonly (string | number)[] = []): Location[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => places(item, [...path, index]))
   if (typeof value !== 'object' || value === null) return []
   if (['input', 'input_schema', 'schema'].includes(String(path.at(-1)))) return []

@@ -1,20 +1,30 @@
 import { ApiError } from '../../../core/error.ts'
-import { modelSampling, type GenerationRequest, type OutputFormat, type Sampling } from '../../../core/generation.ts'
+import {
+  modelSampling,
+  type Effort,
+  type GenerationRequest,
+  type OutputFormat,
+  type Sampling,
+  type ThinkingChoice,
+} from '../../../core/generation.ts'
 import { parseBody } from '../../parse-body.ts'
-import type { AnswerEncoder, Json, ShapedCount, ShapedRequest } from '../../protocol.ts'
-import type { AnswerShape } from '../encode/answer-shape.ts'
+import type { Json, ShapedCount, ShapedRequest } from '../../protocol.ts'
+import type { AnswerShape } from '../encode/encode-answer.ts'
+import { fieldError, wordFault } from '../error.ts'
+import type { ThinkingSignature } from '../thinking-signature.ts'
 import { applyCacheMarks } from './cache-marks.ts'
 import { decodeConversation, hasToolResult } from './decode-messages.ts'
-import { decodeThinking, type DecodedThinking } from './decode-thinking.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import { encodeAnswer } from '../encode/encode-answer.ts'
-import { encodeStream } from '../encode/encode-stream.ts'
-import { fieldError, wordFault } from '../field-error.ts'
-import { countBodySchema, messagesBodySchema, type CountBody, type MessagesBody } from './schema.ts'
-import type { ThinkingSignature } from '../thinking-signature.ts'
+import {
+  countBodySchema,
+  messagesBodySchema,
+  type CountBody,
+  type MessagesBody,
+  type WireThinkingChoice,
+} from './schema.ts'
 
-/** What the request itself says. */
-type RequestShape = Omit<AnswerShape, 'signature'>
+/** What the request itself says about the form of its answer. */
+export type RequestShape = Omit<AnswerShape, 'signature'>
 
 type CountShape = { readonly isManaged: boolean }
 
@@ -37,14 +47,6 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): S
     reportsContextManagement: parsed.context_management !== undefined,
   }
   return { request, isStream, shape }
-}
-
-export function createEncoder(requestShape: unknown, signature: ThinkingSignature): AnswerEncoder {
-  const shape: AnswerShape = { ...(requestShape as RequestShape), signature }
-  return {
-    encodeStream: (events, meta) => encodeStream(events, meta, shape),
-    encodeAnswer: (answers, meta) => encodeAnswer(answers, meta, shape),
-  }
 }
 
 /** A count is of the prompt alone: nothing that only matters to an answer is checked. */
@@ -157,4 +159,46 @@ function refuseThoughtfulPrefill(body: MessagesBody, { request }: DecodedPrompt)
   const text =
     'a final assistant turn cannot be continued while thinking is on; the conversation must end with a user message'
   throw fieldError(['messages', body.messages.length - 1], 'value', text)
+}
+
+export type DecodedThinking = {
+  readonly choice: ThinkingChoice
+  /** The answer carries the thinking only sealed in its signature. */
+  readonly isOmitted: boolean
+}
+
+type Circumstances = {
+  readonly effort: Effort | undefined
+  /** Null where nothing will be generated. */
+  readonly outputTokensMax: number | null
+  readonly followsToolResult: boolean
+}
+
+export function decodeThinking(wire: WireThinkingChoice, circumstances: Circumstances): DecodedThinking {
+  if (wire === undefined) return { choice: { kind: 'default' }, isOmitted: false }
+  const isOmitted = wire.type !== 'disabled' && wire.display === 'omitted'
+  return { choice: choose(wire, circumstances), isOmitted }
+}
+
+/** Without a `thinking` field the effort says nothing: agents send one with every request, the title of a session included. */
+function choose(
+  wire: NonNullable<WireThinkingChoice>,
+  { effort, outputTokensMax, followsToolResult }: Circumstances,
+): ThinkingChoice {
+  const adaptive: ThinkingChoice = { kind: 'effort', effort: effort ?? 'high' }
+  switch (wire.type) {
+    case 'disabled':
+      return { kind: 'off' }
+    case 'adaptive':
+      return adaptive
+    case 'between_tools':
+      return followsToolResult ? adaptive : { kind: 'off' }
+    case 'enabled':
+      return { kind: 'on', tokensMax: clampBudget(wire.budget_tokens, outputTokensMax) }
+  }
+}
+
+/** Clients send budgets as large as the whole answer; one token at least stays for the text. */
+function clampBudget(budget: number, outputTokensMax: number | null): number {
+  return outputTokensMax === null ? budget : Math.max(1, Math.min(budget, outputTokensMax - 1))
 }

@@ -2,7 +2,7 @@ import { equal, ok, throws } from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 
 // What real clients sent, recorded outside the repository.
 const folder = join(import.meta.dirname, '../../../../../shared/clients')

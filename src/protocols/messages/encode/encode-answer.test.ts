@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GeneratedBlock, Generation } from '../../../core/collect.ts'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 import { createThinkingSignature } from '../thinking-signature.ts'
 
 const signatureKey = new Uint8Array(32).fill(3)

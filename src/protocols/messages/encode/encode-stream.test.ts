@@ -6,7 +6,7 @@ import { checkStream } from '../../../core/check-stream.ts'
 import { collect } from '../../../core/collect.ts'
 import type { BlockStart, FinishReason, GenerationEvent, Usage } from '../../../core/generation.ts'
 import type { AnswerMeta, SseMessage } from '../../protocol.ts'
-import { createMessagesProtocol } from '../messages-protocol.ts'
+import { createMessagesProtocol } from '../messages-format.ts'
 import { createThinkingSignature } from '../thinking-signature.ts'
 
 const signatureKey = new Uint8Array(32).fill(3)

@@ -8,9 +8,10 @@ import {
   toolUseIdAt,
   trimLead,
   type AnswerShape,
-} from './answer-shape.ts'
-import { encodeStop } from './stop-reason.ts'
-import { encodeFinalUsage, encodeUsage } from './usage.ts'
+  encodeStop,
+  encodeFinalUsage,
+  encodeUsage,
+} from './encode-answer.ts'
 
 /** Every frame names its event twice: clients drop one whose `event` line is missing. */
 export function toFrame(type: string, fields: { readonly [key: string]: Json }): SseMessage {
