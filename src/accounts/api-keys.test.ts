@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../../test/harness/databases.ts'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Database } from '../db/database.ts'
@@ -15,7 +15,7 @@ import {
   type CreatedApiKey,
 } from './api-keys.ts'
 import { hashKey } from './key-format.ts'
-import { listApiKeys } from './list-api-keys.ts'
+import { listApiKeys } from './read-api-keys.ts'
 import { createOrganization, ensureDefaultHome, type Home } from './organizations.ts'
 import type { AccountsParts } from './parts.ts'
 

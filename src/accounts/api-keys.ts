@@ -3,6 +3,7 @@ import { invalidRequest } from '../core/error.ts'
 import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission, type Permission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
+import { actorOf } from '../db/change.ts'
 import type { ApiKeyTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
@@ -55,6 +56,9 @@ export async function createApiKey(
     rotated_from: null,
     quota_id: id,
     last_used_at: null,
+    created_by: actorOf(principal),
+    suspended_by: null,
+    kind: null,
   }
   await changeAccess(
     parts,
@@ -96,6 +100,7 @@ export async function setApiKeyDisabled(
 ): Promise<void> {
   await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, ({ disabled_at }) => ({
     disabled_at: isDisabled ? (disabled_at ?? parts.clock.nowMs()) : null,
+    suspended_by: null,
   }))
 }
 
@@ -192,6 +197,7 @@ async function findKeyToChange(
     .where('id', '=', reference.id as ApiKeyId)
     .where('organization_id', '=', organizationId)
     .where('revoked_at', 'is', null)
+    .where('kind', 'is', null)
     .executeTakeFirst()
   const target = { organizationId, projectId: row?.project_id ?? null, ownerId: row?.owner_id ?? null }
   if (row === undefined) throw notFound()
@@ -199,7 +205,8 @@ async function findKeyToChange(
   return row
 }
 
-async function requireActiveProject(
+/** Throws for a project that is not there or is archived: nothing new is made in it. */
+export async function requireActiveProject(
   transaction: Transaction<Tables>,
   { organizationId, projectId }: { readonly organizationId: OrganizationId; readonly projectId: ProjectId },
 ): Promise<void> {

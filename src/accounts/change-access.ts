@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Principal } from '../core/principal.ts'
-import { countAccessChange } from '../db/access-changes.ts'
+import { countChange } from '../db/changes.ts'
 import { change, type AuditedAction, type NoteFields } from '../db/change.ts'
 import type { Tables } from '../db/tables.ts'
 import type { AccountsParts } from './parts.ts'
@@ -14,7 +14,7 @@ export async function changeAccess<Result>(
 ): Promise<Result> {
   const result = await change(parts, principal, action, async (transaction, note) => {
     const written = await write(transaction, note)
-    await countAccessChange(transaction)
+    await countChange(transaction, 'access')
     return written
   })
   await parts.accessChanged?.()

@@ -3,13 +3,14 @@ import type { ManagementKeyId, OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { ManagementKeyPrincipal, Principal } from '../core/principal.ts'
 import type { Role } from '../core/role.ts'
-import { installationChain } from '../db/change.ts'
+import { actorOf, installationChain } from '../db/change.ts'
 import type { ManagementKeyTable } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { createKey, hashKey, isWellFormedKey } from './key-format.ts'
 import { requireGrant } from './members.ts'
+import { requireOrganization } from './organizations.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -53,11 +54,13 @@ export async function createManagementKey(
     target: id,
   }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    if (organizationId !== null) {
-      const organization = transaction.selectFrom('organizations').select('id').where('id', '=', organizationId)
-      if ((await organization.executeTakeFirst()) === undefined) throw notFound()
+    if (organizationId !== null) await requireOrganization(transaction, organizationId)
+    const hidden = {
+      key_hash: hashKey(parts.hashSecret, key),
+      created_at: now,
+      revoked_at: null,
+      created_by: actorOf(principal),
     }
-    const hidden = { key_hash: hashKey(parts.hashSecret, key), created_at: now, revoked_at: null }
     await transaction
       .insertInto('management_keys')
       .values({ id, organization_id: organizationId, ...shown, ...hidden })

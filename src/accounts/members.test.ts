@@ -1,13 +1,13 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../../test/harness/databases.ts'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Role } from '../core/role.ts'
 import type { Database } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createApiKey } from './api-keys.ts'
-import { listApiKeys } from './list-api-keys.ts'
+import { listApiKeys } from './read-api-keys.ts'
 import { createManagementKey } from './management-keys.ts'
 import { createMember, listMembers, removeMember, setMemberRole } from './members.ts'
 import { createOrganization } from './organizations.ts'
@@ -70,7 +70,7 @@ onEachDatabase((database) => {
     deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected'])
   })
 
-  test('nobody gives a role above their own or takes one from who has it', async () => {
+  test('a member cannot give a role above their own, or take one from a member who has it', async () => {
     const [owner, admin, developer] = [await create('owner'), await create('admin'), await create('developer')]
     const asAdmin = as('admin', admin)
     await rejects(setMemberRole(parts, asAdmin, refer(admin), 'owner'), denied)

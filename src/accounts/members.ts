@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../core/error.ts'
+import { ApiError } from '../core/error.ts'
 import type { MemberId, OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { MemberPrincipal, Principal } from '../core/principal.ts'
 import { mayGrant, type Role } from '../core/role.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
-import { isPrintable } from '../lib/is-printable.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
+import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
@@ -20,6 +20,9 @@ export type Member = {
   readonly role: Role
   readonly createdAtMs: number
   readonly removedAtMs: number | null
+  readonly suspendedAtMs: number | null
+  /** Whether somebody signs in as this member. */
+  readonly hasUser: boolean
 }
 
 export type MemberReference = { readonly id: string; readonly organizationId: OrganizationId }
@@ -30,6 +33,8 @@ export type NewMember = {
   readonly name: string
   readonly role: Role
 }
+
+const notYet = { removed_at: null, user_id: null, suspended_at: null, suspended_by: null, source: 'manual' } as const
 
 export async function createMember(
   parts: AccountsParts,
@@ -53,7 +58,7 @@ export async function createMember(
     if (existing !== undefined) throw conflict('There is a member with this e-mail already.')
     await transaction
       .insertInto('members')
-      .values({ id, organization_id: organizationId, ...person, created_at: parts.clock.nowMs(), removed_at: null })
+      .values({ id, organization_id: organizationId, ...person, created_at: parts.clock.nowMs(), ...notYet })
       .execute()
     note(null, person)
   })
@@ -75,9 +80,12 @@ export async function listMembers(
     .orderBy('id')
     .limit(rowsToRead(request))
     .execute()
-  return toPage(rows, request, ({ id, email, name, role, created_at, removed_at }) => {
-    return { id, email, name, role, createdAtMs: created_at, removedAtMs: removed_at }
-  })
+  return toPage(rows, request, toMember)
+}
+
+export function toMember({ id, email, name, role, ...row }: MemberTable): Member {
+  const times = { createdAtMs: row.created_at, removedAtMs: row.removed_at, suspendedAtMs: row.suspended_at }
+  return { id, email, name, role, ...times, hasUser: row.user_id !== null }
 }
 
 /** Changes a member's role. The last owner stays one, and nobody touches a role above their own. */
@@ -147,6 +155,7 @@ export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): 
     .select(['members.organization_id', 'members.role'])
     .where('members.id', '=', id)
     .where('members.removed_at', 'is', null)
+    .where('members.suspended_at', 'is', null)
     .where('organizations.disabled_at', 'is', null)
     .executeTakeFirst()
   if (member === undefined) return null
@@ -168,11 +177,11 @@ export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): 
 /** Nobody gives or takes a role that is above their own. */
 export function requireGrant(principal: Principal, role: Role): void {
   if (principal.kind === 'operator') return
-  if (principal.kind !== 'api-key' && mayGrant(principal.role, role)) return
+  if (principal.kind !== 'api-key' && principal.role !== null && mayGrant(principal.role, role)) return
   throw new ApiError({ code: 'permission-denied' }, `This needs a role from which ${role} may be given.`)
 }
 
-async function findMember(
+export async function findMember(
   transaction: Transaction<Tables>,
   { id, organizationId }: MemberReference,
 ): Promise<MemberTable> {
@@ -188,7 +197,7 @@ async function findMember(
 }
 
 /** Two owners who go at the same moment must not both see the other one stay. Throws where there is no organization. */
-async function lockOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
+export async function lockOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
   const locked = await transaction
     .updateTable('organizations')
     .set((expression) => ({ name: expression.ref('name') }))
@@ -198,7 +207,7 @@ async function lockOrganization(transaction: Transaction<Tables>, id: Organizati
   if (locked === undefined) throw notFound()
 }
 
-async function requireAnotherOwner(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+export async function requireAnotherOwner(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
   if (member.role !== 'owner') return
   const other = await transaction
     .selectFrom('members')
@@ -206,6 +215,7 @@ async function requireAnotherOwner(transaction: Transaction<Tables>, member: Mem
     .where('organization_id', '=', member.organization_id)
     .where('role', '=', 'owner')
     .where('removed_at', 'is', null)
+    .where('suspended_at', 'is', null)
     .where('id', '!=', member.id)
     .executeTakeFirst()
   if (other === undefined) throw conflict('An organization keeps at least one owner.')
@@ -213,13 +223,4 @@ async function requireAnotherOwner(transaction: Transaction<Tables>, member: Mem
 
 function conflict(message: string): ApiError {
   return new ApiError({ code: 'conflict' }, message)
-}
-
-const emailLengthMax = 254
-
-/** Mail itself decides what an address means; two spellings that differ in capitals are one person here. */
-function checkEmail(email: string): string {
-  const normal = email.trim().toLowerCase()
-  if (normal.length <= emailLengthMax && /^[^\s@]+@[^\s@]+$/.test(normal) && isPrintable(normal)) return normal
-  throw invalidRequest(['email'], 'value', 'This is no e-mail address.')
 }

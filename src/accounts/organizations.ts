@@ -1,6 +1,8 @@
+import type { Selectable } from 'kysely'
 import type { OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
+import { firstTier, homeTier, type TierId } from '../core/tier.ts'
 import { change, type ChangeParts } from '../db/change.ts'
 import type { OrganizationTable } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
@@ -25,7 +27,7 @@ export async function ensureDefaultHome(parts: ChangeParts): Promise<Home> {
     { action: 'organizations:create', organizationId, target: organizationId },
     async (transaction) => {
       // Two processes may start at once on a new data folder; the second finds the rows made.
-      const organization = { id: organizationId, name: 'Default', created_at, disabled_at: null }
+      const organization = { id: organizationId, name: 'Default', created_at, disabled_at: null, tier: homeTier }
       await transaction
         .insertInto('organizations')
         .values(organization)
@@ -47,6 +49,7 @@ export type Organization = {
   readonly name: string
   readonly createdAtMs: number
   readonly disabledAtMs: number | null
+  readonly tier: TierId
 }
 
 /** Makes an organization with a first project. */
@@ -59,13 +62,13 @@ export async function createOrganization(
   const organizationId: OrganizationId = `org_${randomId()}`
   const projectId: ProjectId = `proj_${randomId()}`
   const created_at = parts.clock.nowMs()
-  const row: OrganizationTable = { id: organizationId, name: checkName(name), created_at, disabled_at: null }
+  const row = { id: organizationId, name: checkName(name), created_at, disabled_at: null, tier: firstTier }
   const action = { action: 'organizations:create', organizationId, target: organizationId }
   await change(parts, principal, action, async (transaction, note) => {
     await transaction.insertInto('organizations').values(row).execute()
     const project = { id: projectId, organization_id: organizationId, name: 'Default', created_at, archived_at: null }
     await transaction.insertInto('projects').values(project).execute()
-    note(null, { name: row.name, first_project: projectId })
+    note(null, { name: row.name, first_project: projectId, tier: row.tier })
   })
   return { organizationId, projectId }
 }
@@ -129,10 +132,19 @@ export async function setOrganizationDisabled(
   })
 }
 
+/** Throws for one that is not there. */
+export async function requireOrganization(
+  db: Pick<AccountsParts['db'], 'selectFrom'>,
+  organizationId: OrganizationId,
+): Promise<void> {
+  const row = await db.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst()
+  if (row === undefined) throw notFound()
+}
+
 async function findOrganization(
   db: Pick<AccountsParts['db'], 'selectFrom'>,
   organizationId: OrganizationId,
-): Promise<OrganizationTable> {
+): Promise<Selectable<OrganizationTable>> {
   const row = await db.selectFrom('organizations').selectAll().where('id', '=', organizationId).executeTakeFirst()
   if (row === undefined) throw notFound()
   return row
@@ -142,6 +154,6 @@ function organizationOf(principal: Principal): OrganizationId | null {
   return principal.kind === 'operator' ? null : principal.organizationId
 }
 
-function toOrganization({ id, name, created_at, disabled_at }: OrganizationTable): Organization {
-  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at }
+function toOrganization({ id, name, created_at, disabled_at, tier }: Selectable<OrganizationTable>): Organization {
+  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at, tier }
 }

@@ -10,7 +10,7 @@ export type Page<Item> = {
 
 export type PageRequest = { readonly cursor?: string; readonly limit?: number }
 
-type Place = { readonly created_at: number; readonly id: string }
+type RowCursor = { readonly created_at: number; readonly id: string }
 
 const limitDefault = 50
 const limitMax = 200
@@ -30,7 +30,7 @@ export function afterCursor({ cursor }: PageRequest) {
   return sql<boolean>`(created_at, id) > (${created_at}, ${id})`
 }
 
-export function toPage<Row extends Place, Item>(
+export function toPage<Row extends RowCursor, Item>(
   rows: readonly Row[],
   { limit = limitDefault }: PageRequest,
   toItem: (row: Row) => Item,
@@ -41,11 +41,11 @@ export function toPage<Row extends Place, Item>(
   return { items: shown.map(toItem), next }
 }
 
-function encodeCursor({ created_at, id }: Place): string {
+function encodeCursor({ created_at, id }: RowCursor): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url')
 }
 
-function decodeCursor(cursor: string): Place {
+function decodeCursor(cursor: string): RowCursor {
   const parts = /^(\d{1,15}) (\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString())
   if (parts === null) throw invalidRequest(['cursor'], 'value', 'This is no cursor that a list has given.')
   return { created_at: Number(parts[1]), id: parts[2] ?? '' }

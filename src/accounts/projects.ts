@@ -8,6 +8,7 @@ import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
+import { requireOrganization } from './organizations.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireMember } from './read-member.ts'
@@ -155,7 +156,18 @@ async function setColumns(
     .execute()
 }
 
-async function requireOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
-  const row = await transaction.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
+export async function readProject(
+  { db }: AccountsParts,
+  principal: Principal,
+  { id, organizationId }: ProjectReference,
+): Promise<Project> {
+  requirePermission(principal, 'projects:read', { organizationId, projectId: id as ProjectId })
+  const row = await db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', id as ProjectId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
   if (row === undefined) throw notFound()
+  return { id: row.id, name: row.name, createdAtMs: row.created_at, archivedAtMs: row.archived_at }
 }

@@ -3,7 +3,7 @@ import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Tables } from '../db/tables.ts'
-import type { Member, MemberReference } from './members.ts'
+import { toMember, type Member, type MemberReference } from './members.ts'
 import type { AccountsParts } from './parts.ts'
 
 /** Also one who was removed. */
@@ -20,8 +20,7 @@ export async function readMember(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
-  const { email, name, role, created_at, removed_at } = row
-  return { id: row.id, email, name, role, createdAtMs: created_at, removedAtMs: removed_at }
+  return toMember(row)
 }
 
 /** Throws for one who is not there, was removed, or is another organization's. */

@@ -2,12 +2,12 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { KyselyPlugin } from 'kysely'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
-import { accessChannel } from '../../db/access-changes.ts'
+import { createChangeFeed, type ChangeFeed } from '../../db/change-feed.ts'
 import type { Database } from '../../db/database.ts'
-import { listenPostgres } from '../../db/listen-postgres.ts'
 import { openDatabase } from '../../db/open-database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type CreatedApiKey,
 } from '../api-keys.ts'
 import { createKey } from '../key-format.ts'
-import { listApiKeys } from '../list-api-keys.ts'
+import { listApiKeys } from '../read-api-keys.ts'
 import { ensureDefaultHome, setOrganizationDisabled, type Home } from '../organizations.ts'
 import type { AccountsParts } from '../parts.ts'
 import { setProjectArchived } from '../projects.ts'
@@ -56,6 +56,7 @@ onEachDatabase((database) => {
   /** Changes that another process makes. */
   let elsewhere: AccountsParts
   let home: Home
+  let feed: ChangeFeed
   let cache: AccessCache
   const others: AccessCache[] = []
 
@@ -65,17 +66,19 @@ onEachDatabase((database) => {
     clock = createManualClock()
     elsewhere = { db, clock, hashSecret }
     home = await ensureDefaultHome(elsewhere)
+    feed = openTestFeed(faulty.db, clock)
     cache = open()
     here = { ...elsewhere, accessChanged: () => cache.refresh() }
   })
   afterEach(async () => {
     for (const other of [cache, ...others.splice(0)]) await other.close()
+    await feed.close()
     await db.destroy()
   })
 
   function open(changes: Partial<AccessCacheOptions> = {}): AccessCache {
-    const times = { confirmMs: 1_000, confirmBeforeUseMs: null, outageMs: 60_000 }
-    return createAccessCache({ db: faulty.db, clock, hashSecret, ...times, ...changes })
+    const times = { confirmBeforeUseMs: null, outageMs: 60_000 }
+    return createAccessCache({ db: faulty.db, feed, clock, hashSecret, ...times, ...changes })
   }
   const create = (expiresAtMs: number | null = null) =>
     createApiKey(here, operator, { name: 'mine', ...home, rules: { expiresAtMs } })
@@ -124,11 +127,11 @@ onEachDatabase((database) => {
     await setApiKeyDisabled(here, operator, refer(created), true)
     equal(await isKnown(created), false)
     await setApiKeyDisabled(elsewhere, operator, refer(created), false)
-    cache.look()
+    clock.advance(1_000)
     await becomes(true, created)
   })
 
-  test('where each use confirms, a change made elsewhere counts at once', async () => {
+  test('a change made elsewhere counts at once where each use reads the counter', async () => {
     const careful = open({ confirmBeforeUseMs: 20 })
     others.push(careful)
     const created = await create()
@@ -209,7 +212,7 @@ onEachDatabase((database) => {
     deepEqual(ends, ['key-ended'])
   })
 
-  test('what runs under a key ends with it, and nothing else does', async () => {
+  test('requests under way end with their key, and no others do', async () => {
     const ends: string[] = []
     const watch = async (name: string, created: CreatedApiKey) => {
       const access = await cache.find(created.key)
@@ -240,7 +243,7 @@ onEachDatabase((database) => {
     equal((await cache.find(kept.key))?.closed, 'organization-disabled')
   })
 
-  test('what begins just as its key ends is ended too', async () => {
+  test('a request that begins just as its key ends is ended too', async () => {
     const created = await create()
     const access = await cache.find(created.key)
     ok(access !== null)
@@ -269,8 +272,8 @@ onEachDatabase((database) => {
   if (database.name !== 'PostgreSQL') return
 
   test('other gateways are told of a change at once', async () => {
-    const place = await database.createPlace()
-    const gateways = await Promise.all([1, 2, 3].map(() => openGateway(place)))
+    const location = await database.createLocation()
+    const gateways = await Promise.all([1, 2, 3].map(() => openGateway(location)))
     const [first, ...rest] = gateways
     ok(first !== undefined)
     const theirHome = await ensureDefaultHome(first.parts)
@@ -285,24 +288,24 @@ onEachDatabase((database) => {
     for (const gateway of gateways) await gateway.close()
   })
 
-  async function openGateway(place: Awaited<ReturnType<typeof database.createPlace>>) {
-    const { databaseUrl: url } = place
+  async function openGateway(location: Awaited<ReturnType<typeof database.createLocation>>) {
+    const { databaseUrl: url } = location
     ok(url !== null)
-    const own = await openDatabase(place)
-    const times = { confirmMs: 600_000, confirmBeforeUseMs: null, outageMs: 3_600_000 }
-    const gateway = createAccessCache({ db: own, clock: systemClock, hashSecret, ...times })
-    const listening = Promise.withResolvers<void>()
-    const onNotice = () => {
-      gateway.look()
-      listening.resolve()
-    }
-    const stop = listenPostgres({ url, channel: accessChannel, clock: systemClock, onNotice })
-    await listening.promise
+    const own = await openDatabase(location)
+    const clocks = { db: own, clock: systemClock }
+    const heard = createChangeFeed({ ...clocks, readEveryMs: 600_000, listenUrl: url, onFailure() {} })
+    const gateway = createAccessCache({
+      ...clocks,
+      feed: heard,
+      hashSecret,
+      confirmBeforeUseMs: null,
+      outageMs: 3_600_000,
+    })
     return {
       cache: gateway,
       parts: { db: own, clock: systemClock, hashSecret, accessChanged: () => gateway.refresh() },
       async close() {
-        await stop()
+        await heard.close()
         await gateway.close()
         await own.destroy()
       },

@@ -1,31 +1,29 @@
 // Knows in memory whose the keys are that are in use, so that no request waits for the database.
 //
 //   a change here        is acted on before whoever made it is answered
-//   a change elsewhere   is heard of by a notice, and found at the latest when the counter of
-//                        changes is read, which happens all the time
+//   a change elsewhere   is heard of by the change feed
 //   the database away    known keys work for a while after it was last heard of, unknown ones do not
 
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
-import { readAccessChanges } from '../../db/access-changes.ts'
+import type { ChangeFeed, News } from '../../db/change-feed.ts'
 import type { Database } from '../../db/database.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { inTime } from '../../lib/clock.ts'
+import { deadline, every, type Clock } from '../../lib/clock.ts'
 import { hashKey, isWellFormedKey } from '../key-format.ts'
 import { readKeyAccess, type KeyAccess } from './key-access.ts'
 import { LastUsed } from './last-used.ts'
 import { RunningKeys, type EndReason } from './running-keys.ts'
-import { createSingleFlight } from './single-flight.ts'
+import { createSingleFlight } from '../../lib/single-flight.ts'
 
 export type AccessCacheOptions = {
-  /** What is asked while a request waits. */
+  /** The database that is asked while a request waits. */
   readonly db: Database
   /** Where the last uses of keys are written; `db` unless given. */
   readonly usesDb?: Database
+  /** Says when keys were changed. */
+  readonly feed: ChangeFeed
   readonly clock: Clock
   readonly hashSecret: Uint8Array
-  /** How often the counter of changes is read at the least. */
-  readonly confirmMs: number
   /** A request that comes this long after the counter was read waits until it is read again; null never waits. */
   readonly confirmBeforeUseMs: number | null
   /** How long known keys work while the database is away. */
@@ -39,14 +37,14 @@ export interface AccessCache {
    * Throws `overloaded` when that cannot be found out.
    */
   find(key: string): Promise<KeyAccess | null>
+  /** The same of a key that has no secret, by what stands in the place of its hash. */
+  findByHash(hash: string): Promise<KeyAccess | null>
   /** Whether keys can be told from none: not while the database is away for longer than known keys go on working. */
   isAvailable(): boolean
   /** Calls back, once, as soon as the key may no longer be used. Returns the way to stop watching. */
   watch(access: KeyAccess, onEnd: (reason: EndReason) => void): () => void
   /** For a change that this process has made: it counts when this resolves, and nobody is let in before it does. */
   refresh(): Promise<void>
-  /** For a change that is said to have been made elsewhere: it is looked for, and nobody waits for that. */
-  look(): void
   close(): Promise<void>
 }
 
@@ -65,10 +63,10 @@ export function createAccessCache(options: AccessCacheOptions): AccessCache {
   const cache = new Cache(options)
   return {
     find: (key) => cache.find(key),
+    findByHash: (hash) => cache.findByHash(hash),
     isAvailable: () => cache.isAvailable(),
     watch: (access, onEnd) => cache.watch(access, onEnd),
     refresh: () => cache.refresh(),
-    look: () => cache.look(),
     close: () => cache.close(),
   }
 }
@@ -83,7 +81,7 @@ class Cache {
   readonly #hashSecret: KeyObject
   readonly #confirm: () => Promise<void>
   #lookups = 0
-  #count = -1
+  #counter = -1
   /** When the counter was last read, by the clock that never goes back. */
   #confirmedMs = -Infinity
   /** Whether there is a change that the entries do not show yet. */
@@ -91,8 +89,8 @@ class Cache {
   /** Tells lookups that began before a change from those that began after it. */
   #generation = 0
   #lastUsedWrittenMs: number
-  #cancelTick = () => {}
-  #isClosed = false
+  readonly #stopTicking: () => Promise<void>
+  readonly #unsubscribe: () => void
 
   constructor(options: AccessCacheOptions) {
     this.#options = options
@@ -101,12 +99,16 @@ class Cache {
     this.#lastUsed = new LastUsed({ db: options.usesDb ?? options.db, clock: options.clock })
     this.#confirm = createSingleFlight(() => this.#readChanges())
     this.#lastUsedWrittenMs = options.clock.monotonicMs()
-    this.#scheduleTick()
+    this.#stopTicking = every(options.clock, tickMs, () => this.#tick())
+    this.#unsubscribe = options.feed.subscribe('access', (news) => this.#hear(news))
   }
 
   async find(key: string): Promise<KeyAccess | null> {
     if (!isWellFormedKey(key)) return null
-    const hash = hashKey(this.#hashSecret, key)
+    return this.findByHash(hashKey(this.#hashSecret, key))
+  }
+
+  async findByHash(hash: string): Promise<KeyAccess | null> {
     if (this.#mustConfirm()) await this.#confirmInTime()
     const access = this.#unknown.has(hash) ? null : (this.#known.get(hash) ?? (await this.#lookUp(hash)))
     if (access === null || this.running.hasExpired(access)) return null
@@ -131,19 +133,20 @@ class Cache {
     try {
       await this.#confirm()
     } catch {
-      // As long as the change cannot be read every key is refused, and every tick tries again.
+      // As long as the change cannot be read every key is refused, and whatever is heard next tries again.
     }
   }
 
-  look(): void {
-    // What fails now the next tick tries again.
-    this.#confirm().catch(() => {})
+  async close(): Promise<void> {
+    this.#unsubscribe()
+    await this.#stopTicking()
+    await this.#lastUsed.write().catch(() => {})
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#cancelTick()
-    await this.#lastUsed.write().catch(() => {})
+  #hear({ counter, readAtMs }: News): void {
+    if (counter === this.#counter && !this.#isOutdated) this.#confirmedMs = readAtMs ?? this.#confirmedMs
+    // What fails now is tried again when the feed next speaks.
+    else this.#confirm().catch(() => {})
   }
 
   #mustConfirm(): boolean {
@@ -154,7 +157,7 @@ class Cache {
 
   async #confirmInTime(): Promise<void> {
     try {
-      await inTime(this.#options.clock, lookupMsMax, this.#confirm())
+      await deadline(this.#options.clock, lookupMsMax, this.#confirm())
     } catch (error) {
       // A change that is known of and cannot be read may have been about this very key.
       if (this.#isOutdated || !this.isAvailable()) throw unavailable(error)
@@ -168,7 +171,7 @@ class Cache {
     try {
       for (;;) {
         const generation = this.#generation
-        const [access = null] = await inTime(clock, lookupMsMax, readKeyAccess(db, [hash]))
+        const [access = null] = await deadline(clock, lookupMsMax, readKeyAccess(db, [hash]))
         // What was read before a change must not be remembered after it.
         if (generation !== this.#generation) continue
         this.#remember(hash, access)
@@ -193,15 +196,15 @@ class Cache {
   }
 
   async #readChanges(): Promise<void> {
-    const { db, clock } = this.#options
+    const { feed, clock } = this.#options
     const askedMs = clock.monotonicMs()
-    const count = await readAccessChanges(db)
-    if (count !== this.#count || this.#isOutdated) await this.#readAgain(count)
+    const { access: counter } = await feed.read()
+    if (counter !== this.#counter || this.#isOutdated) await this.#readAgain(counter)
     this.#confirmedMs = askedMs
     this.running.endOver(this.#known)
   }
 
-  async #readAgain(count: number): Promise<void> {
+  async #readAgain(counter: number): Promise<void> {
     this.#generation += 1
     const generation = this.#generation
     try {
@@ -210,7 +213,7 @@ class Cache {
       this.#isOutdated = true
       throw error
     }
-    this.#count = count
+    this.#counter = counter
     // A change that was made meanwhile may not be in what was read.
     if (generation === this.#generation) this.#isOutdated = false
   }
@@ -232,24 +235,13 @@ class Cache {
     }
   }
 
-  #scheduleTick(): void {
-    this.#cancelTick = this.#options.clock.after(tickMs, () => {
-      void this.#tick()
-      if (!this.#isClosed) this.#scheduleTick()
-    })
-  }
-
-  async #tick(): Promise<void> {
-    const { clock, confirmMs } = this.#options
+  #tick(): void {
     this.running.endOver(this.#known)
-    try {
-      if (this.#isOutdated || clock.monotonicMs() - this.#confirmedMs >= confirmMs) await this.#confirm()
-      if (clock.monotonicMs() - this.#lastUsedWrittenMs < lastUsedMs) return
-      this.#lastUsedWrittenMs = clock.monotonicMs()
-      await this.#lastUsed.write()
-    } catch {
-      // The next tick tries again; until it succeeds the outage counts from the last success.
-    }
+    const { clock } = this.#options
+    if (clock.monotonicMs() - this.#lastUsedWrittenMs < lastUsedMs) return
+    this.#lastUsedWrittenMs = clock.monotonicMs()
+    // A write that fails loses a minute of a time that is to the minute.
+    this.#lastUsed.write().catch(() => {})
   }
 }
 

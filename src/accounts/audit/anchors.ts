@@ -4,6 +4,8 @@ import { z } from 'zod'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { lastRestoreMs } from './restores.ts'
+import { parseJson } from '../../lib/json/parse-json.ts'
 
 /** How far an organization's chain had come at a time, kept outside the database. */
 export type Anchor = {
@@ -42,13 +44,21 @@ export function readAnchors({ path, key }: AnchorFile): Anchors {
   return { valid, damagedLines }
 }
 
+/** The anchors that the database has to keep: those from before it was restored belong to what was there then. */
+export async function readAnchorsInForce(db: Database, file: AnchorFile): Promise<Anchors> {
+  const { valid, damagedLines } = readAnchors(file)
+  const restoredAtMs = await lastRestoreMs(db, file.key)
+  return { valid: valid.filter(({ at }) => at >= restoredAtMs), damagedLines }
+}
+
 /** Writes down where the chains end by now, so that a shortened one is noticed. Returns how many have grown. */
 export async function writeAnchors(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   file: AnchorFile,
   isTrusted: (organization: OrganizationId) => boolean = () => true,
 ): Promise<number> {
-  const written = new Map(readAnchors(file).valid.map((anchor) => [anchor.organization, anchor.hash]))
+  const { valid } = await readAnchorsInForce(db, file)
+  const written = new Map(valid.map((anchor) => [anchor.organization, anchor.hash]))
   const ends = await db.selectFrom('audit_chains').selectAll().orderBy('organization_id').execute()
   const grown = ends.filter(({ organization_id: id, sequence, hash }) => {
     return sequence > 0 && written.get(id) !== hash && isTrusted(id)
@@ -68,14 +78,6 @@ function readLine(line: string, key: Uint8Array): Anchor | null {
   const { signature, ...anchor } = parsed.data
   const [given, expected] = [Buffer.from(signature), Buffer.from(sign(anchor, key))]
   return given.length === expected.length && timingSafeEqual(given, expected) ? anchor : null
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
 }
 
 function sign({ at, organization, sequence, hash }: Anchor, key: Uint8Array): string {

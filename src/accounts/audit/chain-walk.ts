@@ -1,8 +1,9 @@
 import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
 import type { AuditTable } from '../../db/tables/audit.ts'
+import { GrowingTree, hashLeaf, type TreeHash } from '../../lib/merkle-tree.ts'
 
 export type AuditFault = {
-  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten'
+  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten' | 'forged'
   /** Where in the chain, as far as it has a place there. */
   readonly sequence: number | null
   readonly message: string
@@ -14,6 +15,14 @@ export type ChainPlace = { readonly sequence: number; readonly hash: string }
 /** A place that the chain is known to have come to, and from what. */
 export type KnownPlace = ChainPlace & { readonly from: string }
 
+/** The root of the tree over the first `size` rows, as somebody signed it. */
+export type KnownRoot = { readonly size: number; readonly root: TreeHash; readonly from: string }
+
+/** What stands for a row in the tree. */
+export function auditLeaf(rowHash: string): TreeHash {
+  return hashLeaf(Buffer.from(rowHash, 'hex'))
+}
+
 /** Where everything is wrong, the first of them say enough. */
 export const faultsMax = 1_000
 
@@ -24,13 +33,19 @@ export class ChainWalk {
   through: ChainPlace | null = null
   readonly faults: AuditFault[] = []
   readonly #known: ReadonlyMap<number, readonly KnownPlace[]>
+  readonly #roots: ReadonlyMap<number, readonly KnownRoot[]>
+  readonly #tree = new GrowingTree()
+  /** The rows up to here are those that were signed for. */
+  #vouchedTo = 0
   readonly #countedTo: number
   /** A null hash may be followed by any row. */
   #last: { readonly sequence: number; readonly hash: string | null }
 
   /** Goes on where another walk came to; the row there is expected once more, and not counted again. */
-  constructor(known: readonly KnownPlace[], after: ChainPlace | null) {
+  constructor(known: readonly KnownPlace[], after: ChainPlace | null, roots: readonly KnownRoot[] = []) {
     this.#known = Map.groupBy(known, ({ sequence }) => sequence)
+    // A tree has all rows from the first: who goes on in the midst cannot tell its roots.
+    this.#roots = Map.groupBy(after === null ? roots : [], ({ size }) => size)
     this.#countedTo = after?.sequence ?? 0
     this.#last = after === null ? { sequence: 0, hash: chainStart } : { sequence: after.sequence - 1, hash: null }
   }
@@ -53,12 +68,27 @@ export class ChainWalk {
       if (known.hash === row.hash) continue
       this.report('rewritten', sequence, `Row ${sequence} (${row.id}) is not the one that was ${known.from}.`)
     }
+    if (this.#roots.size > 0) this.#compareRoots(sequence, row.hash ?? '')
+  }
+
+  #compareRoots(sequence: number, rowHash: string): void {
+    this.#tree.add(auditLeaf(rowHash))
+    const known = this.#roots.get(sequence) ?? []
+    const wrong = known.find(({ root }) => !root.equals(this.#tree.root()))
+    if (wrong === undefined) {
+      if (known.length > 0) this.#vouchedTo = sequence
+      return
+    }
+    const from = this.#vouchedTo + 1
+    const rows = from === sequence ? `Row ${from} is` : `Of the rows ${from} to ${sequence} one at least is`
+    this.report('rewritten', from, `${rows} not as it was ${wrong.from}.`)
+    this.#vouchedTo = sequence
   }
 
   /** Called once all rows were added, with the end as the database notes it. */
   end({ sequence: endNow }: ChainPlace): void {
     const sequence = this.through?.sequence ?? Math.min(this.#last.sequence, endNow)
-    const expected = Math.max(...this.#known.keys())
+    const expected = Math.max(...this.#known.keys(), ...this.#roots.keys())
     if (sequence < expected) {
       this.report('shortened', sequence + 1, `The chain ends at row ${sequence}, but had come to row ${expected}.`)
     }

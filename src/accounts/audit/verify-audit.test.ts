@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import type { Transaction } from 'kysely'
 import { createRandom, type Random } from '../../../test/campaigns/random.ts'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
 import { change } from '../../db/change.ts'
@@ -13,8 +14,9 @@ import type { Database } from '../../db/database.ts'
 import type { AuditTable } from '../../db/tables/audit.ts'
 import type { Tables } from '../../db/tables.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { readAnchors, writeAnchors, type Anchor } from './anchors.ts'
+import { readAnchors, readAnchorsInForce, writeAnchors, type Anchor } from './anchors.ts'
 import { readAuditRows } from './read-audit.ts'
+import { recordRestore } from './restores.ts'
 import type { AuditFault, ChainPlace } from './chain-walk.ts'
 import { verifyAudit, verifyAuditPart } from './verify-audit.ts'
 
@@ -45,7 +47,7 @@ onEachDatabase((database) => {
   })
   afterEach(() => db.destroy())
 
-  test('what nobody has touched is as it was written', async () => {
+  test('an untouched audit verifies', async () => {
     const verdict = await verifyAudit(db, organizationId, [])
     deepEqual(verdict, { organizationId, rows: rowCount, faults: [] })
     deepEqual(await verifyAudit(db, 'org_unknown', []), { organizationId: 'org_unknown', rows: 0, faults: [] })
@@ -86,6 +88,20 @@ onEachDatabase((database) => {
     deepEqual((await verifyAudit(db, organizationId, valid)).faults, [])
   })
 
+  test('only a restore that is signed with the secret lifts the anchors from before it', async () => {
+    const file = newFile()
+    const clock = createManualClock()
+    await writeAnchors({ db, clock }, file)
+    clock.advance(1_000)
+    await recordRestore({ db, clock }, { file: 'forged.db', key: new Uint8Array(32).fill(1) })
+    await recordRestore({ db, clock }, { file: 'unsigned.db', key: null })
+    equal((await readAnchorsInForce(db, file)).valid.length, 2)
+    await recordRestore({ db, clock }, { file: 'older.db', key: file.key })
+    deepEqual((await readAnchorsInForce(db, file)).valid, [])
+    equal(await writeAnchors({ db, clock }, file), 3)
+    equal((await readAnchorsInForce(db, file)).valid.length, 3)
+  })
+
   test('a chain that nobody has touched is so in parts of any size, each row of it', async () => {
     for (const rowsMax of [1, 3, 7, rowCount - 1, rowCount, rowCount + 1]) {
       let after: ChainPlace | null = null
@@ -106,7 +122,7 @@ onEachDatabase((database) => {
     }
   })
 
-  test('where a part ended is itself an anchor', async () => {
+  test('the end of a part of the audit is an anchor', async () => {
     const { through } = await verifyAuditPart(db, organizationId, { anchors: [], after: null, rowsMax: 30 })
     equal(through?.sequence, 30)
     const rows = await readAuditRows(db, { organizationId, afterSequence: 0, limit: rowCount })
@@ -134,7 +150,7 @@ onEachDatabase((database) => {
     }
   }
 
-  test('what was cut off or written anew is found by its anchor alone', async () => {
+  test('audit rows that were cut off or written anew are found by an anchor', async () => {
     const file = newFile()
     await writeAnchors({ db, clock: systemClock }, file)
     const { valid } = readAnchors(file)

@@ -1,8 +1,17 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import { chainStart } from '../../db/audit-chain.ts'
 import type { Database } from '../../db/database.ts'
+import type { AuditTable } from '../../db/tables/audit.ts'
 import type { Anchor } from './anchors.ts'
-import { ChainWalk, faultsMax, type AuditFault, type ChainPlace, type KnownPlace } from './chain-walk.ts'
+import {
+  ChainWalk,
+  faultsMax,
+  type AuditFault,
+  type ChainPlace,
+  type KnownPlace,
+  type KnownRoot,
+} from './chain-walk.ts'
+import { findForeignRow } from '../transparency/tiles.ts'
 import { readAuditRows } from './read-audit.ts'
 
 export type AuditVerdict = {
@@ -13,6 +22,8 @@ export type AuditVerdict = {
 
 export type AuditPart = {
   readonly anchors: readonly Anchor[]
+  /** Of a part that begins with the first row. */
+  readonly roots?: readonly KnownRoot[]
   /** Where an earlier part ended; null begins with the first row. */
   readonly after: ChainPlace | null
   readonly rowsMax: number
@@ -28,13 +39,14 @@ export type PartVerdict = AuditVerdict & {
 /** Reading and hashing so many takes some milliseconds, in which a gateway with SQLite does nothing else. */
 const rowsPerRead = 500
 
-/** Follows an organization's chain from its first row to its end and to every anchor. */
+/** Follows an organization's chain from its first row to its end, to every anchor and to every root that was signed. */
 export async function verifyAudit(
   db: Database,
   organizationId: OrganizationId,
   anchors: readonly Anchor[],
+  roots: readonly KnownRoot[] = [],
 ): Promise<AuditVerdict> {
-  const { rows, faults } = await verifyAuditPart(db, organizationId, { anchors, after: null, rowsMax: Infinity })
+  const { rows, faults } = await verifyAuditPart(db, organizationId, { anchors, roots, after: null, rowsMax: Infinity })
   return { organizationId, rows, faults }
 }
 
@@ -42,14 +54,14 @@ export async function verifyAudit(
 export async function verifyAuditPart(
   db: Database,
   organizationId: OrganizationId,
-  { anchors, after, rowsMax }: AuditPart,
+  { anchors, roots = [], after, rowsMax }: AuditPart,
 ): Promise<PartVerdict> {
   // Rows may be added meanwhile: all up to the first end must be there, and none behind the last one.
   const endBefore = await readEnd(db, organizationId)
   const own = anchors.filter(({ organization }) => organization === organizationId)
   const known = [...own.map(toKnownPlace), { ...endBefore, from: 'at the end of the chain' }]
   // The row that the part before ended with is read once more: it must still be the one that was checked.
-  const walk = new ChainWalk(after === null ? known : [...known, { ...after, from: 'checked before' }], after)
+  const walk = new ChainWalk(after === null ? known : [...known, { ...after, from: 'checked before' }], after, roots)
   const range = { db, organizationId, after, rowsMax }
   const isComplete = await walkRows(walk, range)
   if (isComplete) {
@@ -70,6 +82,7 @@ type Rows = {
 
 /** Whether it came to the last row. */
 async function walkRows(walk: ChainWalk, { db, organizationId, after, rowsMax }: Rows): Promise<boolean> {
+  let isForeign = false
   while (walk.rows < rowsMax) {
     const again = walk.through === null && after !== null ? 1 : 0
     const afterSequence = walk.through?.sequence ?? (after?.sequence ?? 1) - 1
@@ -77,8 +90,21 @@ async function walkRows(walk: ChainWalk, { db, organizationId, after, rowsMax }:
     const rows = await readAuditRows(db, { organizationId, afterSequence, limit })
     if (rows.length === 0) return true
     for (const row of rows) walk.add(row)
+    if (!isForeign) isForeign = await reportForeignRow(walk, { db, organizationId }, rows)
   }
   return false
+}
+
+/** Whoever rewrites a chain leaves other rows than those that were taken into the tiles. Of these the first says enough. */
+async function reportForeignRow(
+  walk: ChainWalk,
+  { db, organizationId }: Pick<Rows, 'db' | 'organizationId'>,
+  rows: readonly AuditTable[],
+): Promise<boolean> {
+  const sequence = await findForeignRow(db, organizationId, rows)
+  if (sequence === null) return false
+  walk.report('rewritten', sequence, `Row ${sequence} is not the one that was taken into the log.`)
+  return true
 }
 
 function toKnownPlace({ sequence, hash, at }: Anchor): KnownPlace {

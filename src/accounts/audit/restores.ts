@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { change, installationChain, type ChangeParts } from '../../db/change.ts'
+import type { Database } from '../../db/database.ts'
+import { randomId } from '../../lib/random-id.ts'
+
+const action = 'installation:restore'
+const operator = { kind: 'operator' } as const
+
+export type Restored = {
+  /** The name of the file that the database was filled from. */
+  readonly file: string
+  /** Null where the installation's secret is not there; anchors from before then go on to count. */
+  readonly key: Uint8Array | null
+}
+
+/** Records, signed, that the database was filled from a file. What was anchored before is no longer expected of it. */
+export function recordRestore(parts: ChangeParts, { file, key }: Restored): Promise<void> {
+  const target = `restore_${randomId()}`
+  return change(parts, operator, { action, organizationId: installationChain, target }, (_, note) => {
+    const restoredAtMs = parts.clock.nowMs()
+    note(null, { file, restoredAtMs, signature: key === null ? null : sign(target, restoredAtMs, key) })
+    return Promise.resolve()
+  })
+}
+
+const restoredSchema = z.object({ restoredAtMs: z.int(), signature: z.string() })
+
+/** When the database was last filled from a file, in milliseconds; 0 where nobody with the install's secret did so. */
+export async function lastRestoreMs(db: Database, key: Uint8Array): Promise<number> {
+  const rows = await db
+    .selectFrom('audit')
+    .select(['target', 'after'])
+    .where('organization_id', '=', installationChain)
+    .where('action', '=', action)
+    .execute()
+  const times = rows.flatMap(({ target, after }) => {
+    const { data } = restoredSchema.safeParse(JSON.parse(after ?? 'null'))
+    return data !== undefined && isSame(data.signature, sign(target, data.restoredAtMs, key)) ? [data.restoredAtMs] : []
+  })
+  return Math.max(0, ...times)
+}
+
+function sign(target: string, restoredAtMs: number, key: Uint8Array): string {
+  const content = JSON.stringify(['odyssey-audit-restore-1', target, restoredAtMs])
+  return createHmac('sha256', key).update(content).digest('hex')
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

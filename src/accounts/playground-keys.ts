@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import type { ApiKeyId, OrganizationId, ProjectId } from '../core/ids.ts'
+import { requirePermission } from '../core/permission.ts'
+import type { MemberPrincipal } from '../core/principal.ts'
+import type { ApiKeyTable } from '../db/tables/accounts.ts'
+import { randomId } from '../lib/random-id.ts'
+import { changeAccess } from './change-access.ts'
+import { noRules, toRuleColumns } from './key-rules.ts'
+import type { AccountsParts } from './parts.ts'
+import { requireActiveProject } from './api-keys.ts'
+import { requireMember } from './read-member.ts'
+
+type Place = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
+
+/**
+ * Finds the key under which a member's own questions to the models count, and makes it with the first one.
+ *
+ * Limits, budgets, usage and the ledger see it like any other. It has no secret: what stands in the place of its hash
+ * is the hash of nothing, so nobody can show it, and only this service lets its owner in under it.
+ */
+export async function openPlaygroundKey(
+  parts: AccountsParts,
+  principal: MemberPrincipal,
+  { organizationId, projectId }: Place,
+): Promise<string> {
+  const { memberId } = principal
+  requirePermission(principal, 'models:use', { organizationId, projectId, ownerId: memberId })
+  const find = () =>
+    parts.db
+      .selectFrom('api_keys')
+      .select('key_hash')
+      .where('organization_id', '=', organizationId)
+      .where('owner_id', '=', memberId)
+      .where('project_id', '=', projectId)
+      .where('kind', '=', 'playground')
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst()
+  const known = await find()
+  if (known !== undefined) return known.key_hash
+  const id: ApiKeyId = `key_${randomId()}`
+  const row: ApiKeyTable = {
+    id,
+    organization_id: organizationId,
+    project_id: projectId,
+    name: 'Playground',
+    key_hash: `playground ${randomBytes(32).toString('hex')}`,
+    last_four: '',
+    created_at: parts.clock.nowMs(),
+    revoked_at: null,
+    owner_id: memberId,
+    disabled_at: null,
+    ...toRuleColumns(noRules),
+    rotated_from: null,
+    quota_id: id,
+    last_used_at: null,
+    created_by: memberId,
+    suspended_by: null,
+    kind: 'playground',
+  }
+  const action = { action: 'api-keys:create', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await requireActiveProject(transaction, { organizationId, projectId })
+    await requireMember(transaction, { organizationId, memberId })
+    const { name } = await transaction
+      .selectFrom('members')
+      .select('name')
+      .where('id', '=', memberId)
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    row.name = `Playground · ${name}`
+    await transaction
+      .insertInto('api_keys')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    note(null, { name: row.name, kind: row.kind, project_id: projectId, owner_id: memberId })
+  })
+  return (await find())?.key_hash ?? row.key_hash
+}

@@ -1,0 +1,129 @@
+import { sql, type Transaction } from 'kysely'
+import { ApiError } from '../../core/error.ts'
+import type { MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
+import type { Principal } from '../../core/principal.ts'
+import { joinTransaction } from '../../db/change.ts'
+import type { InvitationTable } from '../../db/tables/identity.ts'
+import type { Tables } from '../../db/tables.ts'
+import { randomId } from '../../lib/random-id.ts'
+import { changeAccess } from '../change-access.ts'
+import { keepCredential, prepareCredential } from './credentials.ts'
+import { findMemberByEmail } from './invitations.ts'
+import { hashToken } from './one-time.ts'
+import type { SignInParts } from './parts.ts'
+import { refuseSignIn } from './refusals.ts'
+import type { Session } from './sessions.ts'
+import type { LinkUse } from './setup.ts'
+import { beginInside, type SignedIn } from './sign-in.ts'
+import { createUser } from './users.ts'
+
+/** What a link invites to. Throws for one that opens nothing. */
+export async function readInvitation({ db, clock }: Pick<SignInParts, 'db' | 'clock'>, token: string) {
+  const row = await db
+    .selectFrom('invitations')
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
+    .selectAll('invitations')
+    .leftJoin('members', (join) =>
+      join
+        .onRef('members.id', '=', sql.ref('invitations.created_by'))
+        .onRef('members.organization_id', '=', 'invitations.organization_id'),
+    )
+    .select(['organizations.name as organization_name', 'members.name as inviter_name'])
+    .where('link_hash', '=', hashToken(token))
+    .where('accepted_at', 'is', null)
+    .where('withdrawn_at', 'is', null)
+    .where('ends_at', '>', clock.nowMs())
+    .where('organizations.disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (row === undefined) throw refuseSignIn()
+  return row
+}
+
+/** How an invitation is accepted: by somebody new with a credential, or by somebody who is signed in already. */
+export type Acceptance =
+  | { readonly token: string; readonly session: Session }
+  | (LinkUse & { readonly name: string; readonly session: null })
+
+export type Accepted = { readonly organizationId: OrganizationId; readonly signedIn: SignedIn | null }
+
+/** Makes the person of an invitation a member. Of two who come at once with one link, one finds it used. */
+export async function acceptInvitation(parts: SignInParts, acceptance: Acceptance): Promise<Accepted> {
+  const invitation = await readInvitation(parts, acceptance.token)
+  const organizationId = invitation.organization_id
+  if (acceptance.session !== null) {
+    const { principal, user } = acceptance.session
+    if (user.email !== invitation.email) {
+      throw new ApiError({ code: 'conflict' }, `This invitation is for ${invitation.email}: sign in as that one.`)
+    }
+    await parts.db.transaction().execute((transaction) => join(parts, transaction, { invitation, principal, user }))
+    return { organizationId, signedIn: null }
+  }
+  const { credential, name, ...use } = acceptance
+  const prepared = await prepareCredential(parts, credential)
+  const signedIn = await parts.db.transaction().execute(async (transaction) => {
+    const person = { name, email: invitation.email, installationRole: null }
+    const principal = await createUser(parts, transaction, person)
+    const { userId } = principal
+    const method = await keepCredential(parts, transaction, prepared, { ...use, userId })
+    await join(parts, transaction, { invitation, principal, user: { id: userId, name } })
+    return beginInside(parts, transaction, { begun: { userId, method }, browser: use.browser })
+  })
+  return { organizationId, signedIn }
+}
+
+type Joining = {
+  readonly invitation: Pick<InvitationTable, 'id' | 'organization_id' | 'email' | 'role' | 'project_ids'>
+  readonly principal: Principal
+  readonly user: { readonly id: UserId; readonly name: string }
+}
+
+async function join(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { invitation, principal, user }: Joining,
+): Promise<void> {
+  const { id, organization_id: organizationId, email, role } = invitation
+  const now = parts.clock.nowMs()
+  const action = { action: 'invitations:accept', organizationId, target: id }
+  await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
+    const used = await transaction
+      .updateTable('invitations')
+      .set({ accepted_at: now })
+      .where('id', '=', id)
+      .where('accepted_at', 'is', null)
+      .where('withdrawn_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (used === undefined) throw refuseSignIn()
+    const known = await findMemberByEmail(transaction, { organizationId, email })
+    const memberId: MemberId = known?.id ?? `mem_${randomId()}`
+    if (known === undefined) {
+      const nothing = { removed_at: null, suspended_at: null, suspended_by: null }
+      const row = { id: memberId, organization_id: organizationId, email, name: user.name, role, created_at: now }
+      await transaction
+        .insertInto('members')
+        .values({ ...row, ...nothing, user_id: user.id, source: 'invite' })
+        .execute()
+      await openProjects(transaction, memberId, invitation)
+    } else {
+      await transaction
+        .updateTable('members')
+        .set({ user_id: user.id })
+        .where('id', '=', memberId)
+        .where('organization_id', '=', organizationId)
+        .execute()
+    }
+    note(null, { member: memberId, email, ...(known === undefined && { role }) })
+  })
+}
+
+async function openProjects(
+  transaction: Transaction<Tables>,
+  memberId: MemberId,
+  { organization_id, project_ids }: Joining['invitation'],
+): Promise<void> {
+  const projectIds = [...new Set(JSON.parse(project_ids) as ProjectId[])]
+  if (projectIds.length === 0) return
+  const rows = projectIds.map((project_id) => ({ organization_id, project_id, member_id: memberId }))
+  await transaction.insertInto('project_members').values(rows).execute()
+}

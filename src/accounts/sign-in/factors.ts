@@ -1,0 +1,197 @@
+import type { Transaction } from 'kysely'
+import { ApiError, invalidRequest } from '../../core/error.ts'
+import type { UserId } from '../../core/ids.ts'
+import { notFound } from '../../core/permission.ts'
+import { change } from '../../db/change.ts'
+import type { Tables } from '../../db/tables.ts'
+import { seal, unseal } from '../../lib/seal.ts'
+import { checkName } from '../check-name.ts'
+import { keepCredential, prepareCredential } from './credentials.ts'
+import { createRecoveryCodes, hashRecoveryCode } from './one-time.ts'
+import type { SignInParts } from './parts.ts'
+import { addPasskey, type NewPasskey } from './passkeys.ts'
+import type { Session } from './sessions.ts'
+import { createTotpSecret, findTotpStep, totpUri } from './totp.ts'
+import { ownAction, readProfile, type Profile } from './users.ts'
+
+/** A person's account, as they see it themselves. */
+export type Account = Profile & {
+  readonly passkeys: readonly {
+    readonly id: string
+    readonly name: string
+    readonly createdAtMs: number
+    readonly lastUsedAtMs: number | null
+    readonly isBackedUp: boolean
+  }[]
+  readonly hasPassword: boolean
+  readonly hasTotp: boolean
+  readonly recoveryCodesLeft: number
+}
+
+export async function readAccount(parts: SignInParts, { user: { id } }: Session): Promise<Account> {
+  const { db } = parts
+  const passkeys = await db.selectFrom('passkeys').selectAll().where('user_id', '=', id).orderBy('created_at').execute()
+  const password = await db.selectFrom('passwords').select('user_id').where('user_id', '=', id).executeTakeFirst()
+  const totp = await db.selectFrom('totp').select('confirmed_at').where('user_id', '=', id).executeTakeFirst()
+  const codes = await db
+    .selectFrom('recovery_codes')
+    .select('hash')
+    .where('user_id', '=', id)
+    .where('used_at', 'is', null)
+    .execute()
+  return {
+    ...(await readProfile(parts, id)),
+    passkeys: passkeys.map((row) => ({
+      id: row.id,
+      name: row.name,
+      createdAtMs: row.created_at,
+      lastUsedAtMs: row.last_used_at,
+      isBackedUp: row.is_backed_up === 1,
+    })),
+    hasPassword: password !== undefined,
+    hasTotp: totp !== undefined && totp.confirmed_at !== null,
+    recoveryCodesLeft: codes.length,
+  }
+}
+
+export type ProfileChanges = { readonly name?: string; readonly preferences?: string }
+
+export async function updateProfile(parts: SignInParts, session: Session, changes: ProfileChanges): Promise<void> {
+  const { id } = session.user
+  const columns = { ...changes, ...(changes.name !== undefined && { name: checkName(changes.name) }) }
+  await change(parts, session.principal, ownAction('users:update', id), async (transaction, note) => {
+    await transaction.updateTable('users').set(columns).where('id', '=', id).execute()
+    note({ name: session.user.name }, columns)
+  })
+}
+
+export async function createPasskey(
+  parts: SignInParts,
+  session: Session,
+  passkey: Omit<NewPasskey, 'userId'>,
+): Promise<void> {
+  const userId = session.user.id
+  await change(parts, session.principal, ownAction('passkeys:create', userId), async (transaction, note) => {
+    const id = await addPasskey(parts, transaction, { ...passkey, userId })
+    note(null, { passkey: id, name: passkey.name })
+  })
+}
+
+export async function removePasskey(parts: SignInParts, session: Session, id: string): Promise<void> {
+  const userId = session.user.id
+  await change(parts, session.principal, ownAction('passkeys:remove', userId), async (transaction, note) => {
+    const removed = await transaction
+      .deleteFrom('passkeys')
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .returning('name')
+      .executeTakeFirst()
+    if (removed === undefined) throw notFound()
+    await requireWayIn(transaction, userId)
+    note({ passkey: id, name: removed.name }, null)
+  })
+}
+
+/** Sets or replaces the password. Whoever changes a way in may want to end other sessions, and does so by themselves. */
+export async function setPassword(parts: SignInParts, session: Session, password: string): Promise<void> {
+  const userId = session.user.id
+  const prepared = await prepareCredential(parts, { kind: 'password', password })
+  const unbound = {
+    party: { origin: session.origin, rpId: '' },
+    asked: { purpose: 'add', browser: '', userId },
+  } as const
+  await change(parts, session.principal, ownAction('passwords:update', userId), async (transaction) => {
+    await keepCredential(parts, transaction, prepared, { userId, ...unbound })
+  })
+}
+
+/** An authenticator app stands behind a password, and goes with it. */
+export async function removePassword(parts: SignInParts, session: Session): Promise<void> {
+  const userId = session.user.id
+  await change(parts, session.principal, ownAction('passwords:remove', userId), async (transaction) => {
+    await transaction.deleteFrom('passwords').where('user_id', '=', userId).execute()
+    await transaction.deleteFrom('totp').where('user_id', '=', userId).execute()
+    await requireWayIn(transaction, userId)
+  })
+}
+
+async function requireWayIn(transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+  const passkey = await transaction.selectFrom('passkeys').select('id').where('user_id', '=', userId).executeTakeFirst()
+  const password = await transaction
+    .selectFrom('passwords')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  if (passkey !== undefined || password !== undefined) return
+  throw new ApiError({ code: 'conflict' }, 'Nothing would be left to sign in with: add another way first.')
+}
+
+/** Makes a secret for an authenticator app, which counts once a code of it was given. */
+export async function beginTotp(parts: SignInParts, session: Session): Promise<{ secret: string; uri: string }> {
+  const userId = session.user.id
+  const secret = createTotpSecret()
+  const sealed = seal(parts.signIn.sealKey, userId, secret)
+  await change(parts, session.principal, ownAction('totp:begin', userId), async (transaction) => {
+    const password = await transaction
+      .selectFrom('passwords')
+      .select('user_id')
+      .where('user_id', '=', userId)
+      .executeTakeFirst()
+    if (password === undefined)
+      throw new ApiError({ code: 'conflict' }, 'Set a password first: a passkey needs no code.')
+    const begun = await transaction
+      .insertInto('totp')
+      .values({ user_id: userId, sealed, last_step: 0, confirmed_at: null })
+      .onConflict((conflict) =>
+        conflict.column('user_id').doUpdateSet({ sealed, last_step: 0 }).where('totp.confirmed_at', 'is', null),
+      )
+      .returning('user_id')
+      .executeTakeFirst()
+    if (begun === undefined) throw new ApiError({ code: 'conflict' }, 'There is an authenticator app: remove it first.')
+  })
+  return { secret, uri: totpUri(secret, { issuer: 'Odyssey', account: session.user.email }) }
+}
+
+export async function confirmTotp(parts: SignInParts, session: Session, code: string): Promise<void> {
+  const userId = session.user.id
+  const nowMs = parts.clock.nowMs()
+  await change(parts, session.principal, ownAction('totp:create', userId), async (transaction) => {
+    const row = await transaction
+      .selectFrom('totp')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('confirmed_at', 'is', null)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound()
+    const secret = unseal(parts.signIn.sealKey, userId, row.sealed)
+    const step = findTotpStep(secret, code, { nowMs, lastStep: row.last_step })
+    if (step === null) throw invalidRequest(['code'], 'value', 'This is not the code of this moment.')
+    await transaction
+      .updateTable('totp')
+      .set({ confirmed_at: nowMs, last_step: step })
+      .where('user_id', '=', userId)
+      .execute()
+  })
+}
+
+export async function removeTotp(parts: SignInParts, session: Session): Promise<void> {
+  const userId = session.user.id
+  await change(parts, session.principal, ownAction('totp:remove', userId), async (transaction) => {
+    const removed = await transaction.deleteFrom('totp').where('user_id', '=', userId).returning('user_id').execute()
+    if (removed.length === 0) throw notFound()
+  })
+}
+
+/** Makes ten new codes in the place of all before. The answer is the only place where they can be read. */
+export async function renewRecoveryCodes(parts: SignInParts, session: Session): Promise<readonly string[]> {
+  const userId = session.user.id
+  const codes = createRecoveryCodes()
+  await change(parts, session.principal, ownAction('recovery-codes:create', userId), async (transaction) => {
+    await transaction.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
+    const rows = codes.map((code) => {
+      return { hash: hashRecoveryCode(parts.hashSecret, code), user_id: userId, used_at: null }
+    })
+    await transaction.insertInto('recovery_codes').values(rows).execute()
+  })
+  return codes
+}

@@ -1,0 +1,190 @@
+import type { Transaction } from 'kysely'
+import type { MemberId, OrganizationId, SessionId, UserId } from '../../core/ids.ts'
+import type { MemberPrincipal, UserPrincipal } from '../../core/principal.ts'
+import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
+import type { Tables } from '../../db/tables.ts'
+import { randomId } from '../../lib/random-id.ts'
+import { createToken, hashToken, isToken } from './one-time.ts'
+import type { SignInParts } from './parts.ts'
+
+/** A person in an organization. */
+export type Membership = {
+  readonly organizationId: OrganizationId
+  readonly organizationName: string
+  readonly principal: MemberPrincipal
+}
+
+/** Somebody who is signed in, as they are at this moment. */
+export type Session = {
+  readonly id: SessionId
+  readonly user: { readonly id: UserId; readonly name: string; readonly email: string }
+  /** The person in the installation as a whole, whose role is null for who has none. */
+  readonly principal: UserPrincipal
+  readonly memberships: readonly Membership[]
+  readonly origin: string
+  readonly method: SignInMethod
+  readonly proof: { readonly method: SignInMethod; readonly atMs: number; readonly freshUntilMs: number }
+  readonly idleEndsAtMs: number
+  readonly endsAtMs: number
+  /** A JSON object. */
+  readonly preferences: string
+}
+
+/** Where a session begins. */
+export type Browser = { readonly origin: string; readonly address: string; readonly agent: string }
+
+export type NewSession = Browser & {
+  readonly userId: UserId
+  readonly method: SignInMethod
+  readonly state: SessionTable['state']
+}
+
+const agentLengthMax = 300
+/** Somebody who has given the password looks for the telephone this long at most. */
+const secondFactorMs = 300_000
+
+/** Begins a session, and returns the token that opens it. The person's oldest one ends where there are too many. */
+export async function beginSession(
+  { clock, signIn }: SignInParts,
+  transaction: Transaction<Tables>,
+  { userId, method, state, origin, address, agent }: NewSession,
+): Promise<{ readonly id: SessionId; readonly token: string }> {
+  const now = clock.nowMs()
+  const id: SessionId = `ses_${randomId()}`
+  const token = createToken()
+  await endOldest(transaction, userId, { now, keep: signIn.sessionsPerUserMax - 1, idleMs: signIn.idleMs })
+  const times = { proof_at: now, created_at: now, last_seen_at: now }
+  const ends_at = now + (state === 'open' ? signIn.sessionMsMax : secondFactorMs)
+  const row = { id, token_hash: hashToken(token), user_id: userId, state, origin, method, proof_method: method }
+  await transaction
+    .insertInto('sessions')
+    .values({ ...row, ...times, ends_at, address, agent: agent.slice(0, agentLengthMax) })
+    .execute()
+  return { id, token }
+}
+
+async function endOldest(
+  transaction: Transaction<Tables>,
+  userId: UserId,
+  { now, keep, idleMs }: { readonly now: number; readonly keep: number; readonly idleMs: number },
+): Promise<void> {
+  const own = transaction.deleteFrom('sessions').where('user_id', '=', userId)
+  await own.where(({ or, eb }) => or([eb('ends_at', '<=', now), eb('last_seen_at', '<=', now - idleMs)])).execute()
+  const rows = await transaction
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+  const old = rows.slice(Math.max(0, keep)).map(({ id }) => id)
+  if (old.length > 0) await own.where('id', 'in', old).execute()
+}
+
+/** The row of a session that is neither over nor idle; null for any other token. */
+export async function findSessionRow(
+  { db, clock, signIn }: SignInParts,
+  token: string,
+  state: SessionTable['state'],
+): Promise<SessionTable | null> {
+  if (!isToken(token)) return null
+  const now = clock.nowMs()
+  const row = await db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('token_hash', '=', hashToken(token))
+    .where('state', '=', state)
+    .where('ends_at', '>', now)
+    .where('last_seen_at', '>', now - signIn.idleMs)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+const seenEveryMs = 30_000
+
+/** Whose session a token opens, with the roles of this moment. Asking keeps it awake, unless nobody has asked for it. */
+export async function findSession(
+  parts: SignInParts,
+  token: string,
+  { keepsAwake }: { readonly keepsAwake: boolean },
+): Promise<Session | null> {
+  const row = await findSessionRow(parts, token, 'open')
+  if (row === null) return null
+  const user = await parts.db
+    .selectFrom('users')
+    .innerJoin('user_emails', 'user_emails.user_id', 'users.id')
+    .select(['users.name', 'users.installation_role', 'users.preferences', 'user_emails.email'])
+    .where('users.id', '=', row.user_id)
+    .where('users.disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (user === undefined) return null
+  const seenAtMs = keepsAwake ? await noteSeen(parts, row) : row.last_seen_at
+  const { idleMs, recentMs } = parts.signIn
+  return {
+    id: row.id,
+    user: { id: row.user_id, name: user.name, email: user.email },
+    principal: { kind: 'user', userId: row.user_id, organizationId: null, role: user.installation_role },
+    memberships: await readMemberships(parts, row.user_id),
+    origin: row.origin,
+    method: row.method,
+    proof: { method: row.proof_method, atMs: row.proof_at, freshUntilMs: row.proof_at + recentMs },
+    idleEndsAtMs: Math.min(seenAtMs + idleMs, row.ends_at),
+    endsAtMs: row.ends_at,
+    preferences: user.preferences,
+  }
+}
+
+/** Written now and then only: a page asks several times at once. */
+async function noteSeen({ db, clock }: SignInParts, { id, last_seen_at }: SessionTable): Promise<number> {
+  const now = clock.nowMs()
+  if (now - last_seen_at < seenEveryMs) return last_seen_at
+  await db.updateTable('sessions').set({ last_seen_at: now }).where('id', '=', id).execute()
+  return now
+}
+
+async function readMemberships({ db }: Pick<SignInParts, 'db'>, userId: UserId): Promise<readonly Membership[]> {
+  const members = await db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(['members.id', 'members.organization_id', 'members.role', 'organizations.name'])
+    .where('members.user_id', '=', userId)
+    .where('members.removed_at', 'is', null)
+    .where('members.suspended_at', 'is', null)
+    .where('organizations.disabled_at', 'is', null)
+    .orderBy('members.created_at')
+    .orderBy('members.id')
+    .execute()
+  const projects = await readProjects({ db }, members)
+  return members.map(({ id, organization_id: organizationId, role, name }) => {
+    const projectIds = projects.filter((row) => row.member_id === id).map(({ project_id }) => project_id)
+    const principal: MemberPrincipal = { kind: 'member', memberId: id, organizationId, role, projectIds }
+    return { organizationId, organizationName: name, principal }
+  })
+}
+
+/** Only developers are confined to projects. */
+async function readProjects(
+  { db }: Pick<SignInParts, 'db'>,
+  members: readonly { readonly id: MemberId; readonly role: string }[],
+) {
+  const developers = members.filter(({ role }) => role === 'developer').map(({ id }) => id)
+  if (developers.length === 0) return []
+  return db
+    .selectFrom('project_members')
+    .select(['member_id', 'project_id'])
+    .where('member_id', 'in', developers)
+    .orderBy('project_id')
+    .execute()
+}
+
+/** Notes a proof of who somebody is, and gives the session another token: one that was stolen before it opens nothing. */
+export async function renewSession(
+  { clock }: SignInParts,
+  transaction: Transaction<Tables>,
+  { id, method }: { readonly id: SessionId; readonly method: SignInMethod },
+): Promise<string> {
+  const token = createToken()
+  const columns = { token_hash: hashToken(token), proof_method: method, proof_at: clock.nowMs() }
+  await transaction.updateTable('sessions').set(columns).where('id', '=', id).execute()
+  return token
+}

@@ -1,0 +1,202 @@
+import { ApiError } from '../../core/error.ts'
+import type { SessionId, UserId } from '../../core/ids.ts'
+import type { UserPrincipal } from '../../core/principal.ts'
+import { change, joinTransaction } from '../../db/change.ts'
+import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
+import { unseal } from '../../lib/seal.ts'
+import { normalizeEmail } from '../check-email.ts'
+import { hashRecoveryCode } from './one-time.ts'
+import type { SignInParts } from './parts.ts'
+import { checkPasskey, type UsedPasskey } from './passkeys.ts'
+import { hashPassword, isOutdated, isPassword } from './passwords.ts'
+import { countAttempt, forgetAttempts, refuseSignIn } from './refusals.ts'
+import { beginSession, findSessionRow, renewSession, type Browser, type Session } from './sessions.ts'
+import { findTotpStep } from './totp.ts'
+import { findUserByEmail, ownAction } from './users.ts'
+
+/** The token of a session that was begun, and whether it waits for a second factor. */
+export type SignedIn = { readonly token: string; readonly state: SessionTable['state'] }
+
+export async function signInWithPasskey(parts: SignInParts, used: UsedPasskey, browser: Browser): Promise<SignedIn> {
+  return begin(parts, { userId: await checkPasskey(parts, used), method: 'passkey', state: 'open' }, browser)
+}
+
+export type GivenPassword = { readonly email: string; readonly password: string }
+
+/** Where the person has an authenticator app the session opens nothing until its code was given too. */
+export async function signInWithPassword(
+  parts: SignInParts,
+  { email, password }: GivenPassword,
+  browser: Browser,
+): Promise<SignedIn> {
+  const userId = await checkPassword(parts, { email, password })
+  const state = (await readTotp(parts, userId)) === null ? 'open' : 'totp'
+  return begin(parts, { userId, method: 'password', state }, browser)
+}
+
+/** What shows a person again or beyond a password. */
+export type SecondFactor =
+  | { readonly kind: 'totp'; readonly code: string }
+  | { readonly kind: 'recovery-code'; readonly code: string }
+
+/** Opens a session that waits for a second factor; it gets another token. */
+export async function completeSignIn(parts: SignInParts, token: string, factor: SecondFactor): Promise<SignedIn> {
+  const row = await findSessionRow(parts, token, 'totp')
+  if (row === null) throw refuseSignIn()
+  const email = await emailOf(parts, row.user_id)
+  await countAttempt(parts, email)
+  const method = await checkSecondFactor(parts, row.user_id, factor)
+  await forgetAttempts(parts, email)
+  const browser = { origin: row.origin, address: row.address, agent: row.agent }
+  await parts.db.deleteFrom('sessions').where('id', '=', row.id).execute()
+  return begin(parts, { userId: row.user_id, method, state: 'open' }, browser)
+}
+
+/** For somebody whose passkeys are lost, and who never had a password: with one the code is its second factor. */
+export async function signInWithRecoveryCode(
+  parts: SignInParts,
+  { email, code }: { readonly email: string; readonly code: string },
+  browser: Browser,
+): Promise<SignedIn> {
+  const normal = normalizeEmail(email)
+  await countAttempt(parts, normal)
+  const user = await findUserByEmail(parts.db, normal)
+  if (user === null || (await readPhc(parts, user.id)) !== null) throw refuseSignIn()
+  const method = await checkSecondFactor(parts, user.id, { kind: 'recovery-code', code })
+  await forgetAttempts(parts, normal)
+  return begin(parts, { userId: user.id, method, state: 'open' }, browser)
+}
+
+/** Whatever shows anew who somebody is. */
+export type Proof =
+  | { readonly kind: 'passkey'; readonly used: UsedPasskey }
+  | { readonly kind: 'password'; readonly password: string; readonly factor: SecondFactor | null }
+
+/** Makes the proof of a session fresh. Returns its new token. */
+export async function proveAgain(parts: SignInParts, session: Session, proof: Proof): Promise<string> {
+  const method = await checkProof(parts, session, proof)
+  return change(parts, session.principal, ownAction('sessions:prove', session.id), (transaction, note) => {
+    note(null, { method })
+    return renewSession(parts, transaction, { id: session.id, method })
+  })
+}
+
+async function checkProof(parts: SignInParts, { user }: Session, proof: Proof): Promise<SignInMethod> {
+  if (proof.kind === 'passkey') {
+    await checkPasskey(parts, proof.used)
+    return 'passkey'
+  }
+  await checkPassword(parts, { email: user.email, password: proof.password })
+  if ((await readTotp(parts, user.id)) === null) return 'password'
+  if (proof.factor === null) throw refuseSignIn()
+  return checkSecondFactor(parts, user.id, proof.factor)
+}
+
+async function checkPassword(parts: SignInParts, { email, password }: GivenPassword): Promise<UserId> {
+  if (parts.signIn.passwords === 'off') throw new ApiError({ code: 'not-found' }, 'Passwords are switched off here.')
+  const normal = normalizeEmail(email)
+  await countAttempt(parts, normal)
+  const user = await findUserByEmail(parts.db, normal)
+  const phc = user === null ? null : await readPhc(parts, user.id)
+  if (!(await isPassword(phc, password)) || user === null || phc === null) throw refuseSignIn()
+  if ((await readTotp(parts, user.id)) === null) await forgetAttempts(parts, normal)
+  if (isOutdated(phc)) {
+    const renewed = { phc: await hashPassword(password) }
+    await parts.db.updateTable('passwords').set(renewed).where('user_id', '=', user.id).where('phc', '=', phc).execute()
+  }
+  return user.id
+}
+
+async function readPhc({ db }: SignInParts, userId: UserId): Promise<string | null> {
+  const row = await db.selectFrom('passwords').select('phc').where('user_id', '=', userId).executeTakeFirst()
+  return row?.phc ?? null
+}
+
+async function readTotp({ db }: SignInParts, userId: UserId) {
+  const row = await db
+    .selectFrom('totp')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('confirmed_at', 'is not', null)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function emailOf({ db }: SignInParts, userId: UserId): Promise<string> {
+  const row = await db.selectFrom('user_emails').select('email').where('user_id', '=', userId).executeTakeFirstOrThrow()
+  return row.email
+}
+
+async function checkSecondFactor(parts: SignInParts, userId: UserId, factor: SecondFactor): Promise<SignInMethod> {
+  if (factor.kind === 'totp') {
+    await checkTotp(parts, userId, factor.code)
+    return 'password+totp'
+  }
+  const used = await parts.db
+    .updateTable('recovery_codes')
+    .set({ used_at: parts.clock.nowMs() })
+    .where('hash', '=', hashRecoveryCode(parts.hashSecret, factor.code))
+    .where('user_id', '=', userId)
+    .where('used_at', 'is', null)
+    .returning('hash')
+    .executeTakeFirst()
+  if (used === undefined) throw refuseSignIn()
+  return 'recovery-code'
+}
+
+/** A code counts once, also when it is sent twice at the same moment. */
+async function checkTotp(parts: SignInParts, userId: UserId, code: string): Promise<void> {
+  const totp = await readTotp(parts, userId)
+  if (totp === null) throw refuseSignIn()
+  const secret = unseal(parts.signIn.sealKey, userId, totp.sealed)
+  const step = findTotpStep(secret, code, { nowMs: parts.clock.nowMs(), lastStep: totp.last_step })
+  if (step === null) throw refuseSignIn()
+  const used = await parts.db
+    .updateTable('totp')
+    .set({ last_step: step })
+    .where('user_id', '=', userId)
+    .where('last_step', '=', totp.last_step)
+    .returning('user_id')
+    .executeTakeFirst()
+  if (used === undefined) throw refuseSignIn()
+}
+
+type Begun = { readonly userId: UserId; readonly method: SignInMethod; readonly state: SessionTable['state'] }
+
+/** Nobody's session is begun but that of who has just shown who they are. */
+async function begin(parts: SignInParts, begun: Begun, browser: Browser): Promise<SignedIn> {
+  const { userId, state, method } = begun
+  if (state === 'totp') {
+    const { token } = await parts.db.transaction().execute((transaction) => {
+      return beginSession(parts, transaction, { ...begun, ...browser })
+    })
+    return { token, state }
+  }
+  const user: UserPrincipal = { kind: 'user', userId, organizationId: null, role: null }
+  const token = await change(parts, user, ownAction('sessions:create', userId), async (transaction, note) => {
+    const made = await beginSession(parts, transaction, { ...begun, ...browser })
+    note(null, { method }, made.id)
+    return made.token
+  })
+  return { token, state }
+}
+
+/** Ends a session that its own browser wants to end. */
+export async function signOut(parts: SignInParts, session: Session): Promise<void> {
+  await endSession(parts, session, session.id)
+}
+
+async function endSession(parts: SignInParts, { principal }: Session, id: SessionId): Promise<void> {
+  await change(parts, principal, ownAction('sessions:revoke', id), async (transaction) => {
+    await transaction.deleteFrom('sessions').where('id', '=', id).execute()
+  })
+}
+
+/** As `begin`, inside the transaction that has just made the person's credential. */
+export async function beginInside(
+  parts: SignInParts,
+  transaction: Parameters<typeof joinTransaction>[0],
+  { begun, browser }: { readonly begun: Omit<Begun, 'state'>; readonly browser: Browser },
+): Promise<SignedIn> {
+  return begin({ ...parts, db: joinTransaction(transaction) }, { ...begun, state: 'open' }, browser)
+}
