@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../../test/harness/databases.ts'
-import { ledgerRow } from '../../test/harness/ledger-row.ts'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { ApiError } from '../core/error.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Role } from '../core/role.ts'
 import type { Database } from '../db/database.ts'
-import { listLedger, readRequestLines } from './ledger/list-ledger.ts'
-import { insertRows } from './ledger/write-ahead/insert-rows.ts'
+import { listLedger, readRequestRows } from './ledger/read-ledger.ts'
+import { insertRows } from './ledger/writer/insert-rows.ts'
 import { listPrices, setPrice } from './prices/prices.ts'
 import { readUsage } from './usage/query-usage.ts'
 
@@ -32,7 +32,7 @@ const usage = {
 const price = {
   organizationId: null,
   model: 'hal-1.0',
-  currency: 'EUR',
+  currency: 'USD',
   effectiveAtMs: null,
   rates: { input: 1, cacheRead: 1, cacheWriteShort: 1, cacheWriteLong: 1, output: 1 },
 }
@@ -61,9 +61,9 @@ onEachDatabase((database) => {
   })
 
   test('a request in another project, and another organization, is not there for who may not see it', async () => {
-    assert.equal((await readRequestLines(db, member('admin'), 'req_2')).length, 1)
-    await assert.rejects(readRequestLines(db, member('developer'), 'req_2'), refusedWith('not-found'))
-    await assert.rejects(readRequestLines(db, member('admin', 'org_2'), 'req_1'), refusedWith('not-found'))
+    assert.equal((await readRequestRows(db, member('admin'), 'req_2')).length, 1)
+    await assert.rejects(readRequestRows(db, member('developer'), 'req_2'), refusedWith('not-found'))
+    await assert.rejects(readRequestRows(db, member('admin', 'org_2'), 'req_1'), refusedWith('not-found'))
     await assert.rejects(async () => readUsage(db, member('admin', 'org_2'), usage), refusedWith('not-found'))
     await assert.rejects(listLedger(db, member('owner', 'org_2'), whole), refusedWith('not-found'))
   })
@@ -74,13 +74,13 @@ onEachDatabase((database) => {
   })
 
   test('only the installation sets prices, and an organization sees its own and everyone’s', async () => {
-    const parts = { db, clock: createManualClock() }
+    const parts = { db, clock: createManualClock(), currency: 'USD' }
     const all = { kind: 'operator' } as const
     for (const organizationId of [null, 'org_1', 'org_2'] as const)
       await setPrice(parts, all, { ...price, organizationId })
     await assert.rejects(setPrice(parts, member('owner'), price), ApiError)
     const seen = async (principal: Principal) =>
-      (await listPrices(db, principal)).map(({ organizationId }) => organizationId)
+      (await listPrices(parts, principal)).map(({ organizationId }) => organizationId)
     assert.deepEqual(await seen(member('developer')), [null, 'org_1'])
     assert.deepEqual(await seen(all), [null, 'org_1', 'org_2'])
   })

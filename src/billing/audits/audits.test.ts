@@ -2,18 +2,19 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { createRandom } from '../../../test/campaigns/random.ts'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
-import { randomEntry } from '../../../test/harness/ledger-entries.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
-import { createDirectRowWriter } from '../ledger/write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter, insertRows } from '../ledger/writer/insert-rows.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import type { LedgerEntry } from '../ledger/ledger-entry.ts'
 import { createPriceBook } from '../prices/price-book.ts'
 import { readPrices, setPrice } from '../prices/prices.ts'
 import { readLedger } from '../ledger/read-ledger.ts'
-import { deleteOldRows } from '../ledger/retention.ts'
+import { deleteOldRows } from '../ledger-jobs.ts'
 import { queryUsage } from '../usage/query-usage.ts'
 import { rollUp } from '../usage/roll-up.ts'
 import { dayMs } from '../usage/usage-columns.ts'
@@ -40,7 +41,7 @@ onEachDatabase((database) => {
     for (const model of ['clarke-1.0', 'hal-1.0']) {
       for (const effectiveAtMs of [clock.nowMs() + 10_000, day + dayMs]) {
         await setPrice(
-          { db, clock },
+          { db, clock, currency: 'USD' },
           { kind: 'operator' },
           {
             organizationId: null,
@@ -52,19 +53,29 @@ onEachDatabase((database) => {
         )
       }
     }
-    const prices = createPriceBook(await readPrices(db))
+    const prices = createPriceBook(await readPrices(db, 'USD'))
     const options = { random: createRandom(11), prices, fromMs: day, toMs: day + 3 * dayMs }
     entries = Array.from({ length: 700 }, (_, number) => randomEntry(number, options)).toSorted(
       (a, b) => a.atMs - b.atMs,
     )
-    const ledger = createLedger(createDirectRowWriter(db))
+    const ledger = createLedger(createDirectLedgerWriter(db))
     await Promise.all(entries.map((entry) => ledger.append(entry)))
   })
   afterEach(() => db.destroy())
 
-  async function verify(): Promise<{ rows: number; costMicros: bigint; faults: LedgerFault[] }> {
+  test('rows without a price are named where prices are required, and only there', async () => {
+    const unpriced = { price_id: null, cost_micros: null, model: 'tycho-1.0' }
+    await insertRows(db, [{ ...ledgerRow(90_000), ...unpriced, outcome: 'finished', at: day, admitted_at: day }])
     const faults: LedgerFault[] = []
-    const verdict = await verifyLedger(db, (fault) => faults.push(fault))
+    await verifyLedger({ db, currency: 'USD', pricesRequired: true }, (fault) => faults.push(fault))
+    const unpricedRows = entries.filter(({ charge, outcome }) => charge === null && outcome !== 'failed').length + 1
+    assert.equal(faults.filter(({ fault }) => /billing.pricesRequired/.test(fault)).length, unpricedRows)
+    assert.deepEqual((await verify()).faults, [])
+  })
+
+  async function verify(): Promise<{ rows: number; costPicos: bigint; faults: LedgerFault[] }> {
+    const faults: LedgerFault[] = []
+    const verdict = await verifyLedger({ db, currency: 'USD' }, (fault) => faults.push(fault))
     assert.equal(verdict.faults, faults.length)
     return { ...verdict, faults }
   }
@@ -80,15 +91,15 @@ onEachDatabase((database) => {
   }
 
   test('an honest ledger verifies to the last unit, rolled up or not', async () => {
-    const costMicros = entries.reduce((sum, { charge }) => sum + BigInt(charge?.costMicros ?? 0), 0n)
-    assert.deepEqual(await verify(), { rows: 700, costMicros, faults: [] })
+    const costPicos = entries.reduce((sum, { charge }) => sum + (charge?.costPicos ?? 0n), 0n)
+    assert.deepEqual(await verify(), { rows: 700, costPicos, faults: [] })
     await rollUp(db)
-    assert.deepEqual(await verify(), { rows: 700, costMicros, faults: [] })
+    assert.deepEqual(await verify(), { rows: 700, costPicos, faults: [] })
   })
 
   test('a row that was changed by one token or one micro-unit is named', async () => {
     await rollUp(db)
-    const priced = entries.filter(({ charge }) => (charge?.costMicros ?? 0) > 0)
+    const priced = entries.filter(({ charge }) => (charge?.costPicos ?? 0n) > 0n)
     const [one, other] = priced.map(({ requestId }) => requestId)
     await tamper(sql`update ledger set cost_micros = cost_micros + 1 where request_id = ${one}`)
     const { faults } = await verify()
@@ -100,7 +111,7 @@ onEachDatabase((database) => {
   })
 
   test('a price that was changed, or that was not in force, is noticed', async () => {
-    const fault = entries.find(({ charge }) => (charge?.costMicros ?? 0) > 0)
+    const fault = entries.find(({ charge }) => (charge?.costPicos ?? 0n) > 0n)
     const priceId = fault?.charge?.priceId ?? ''
     await sql`update prices set effective_at = ${nowMs} where id = ${priceId}`.execute(db)
     assert.ok((await verify()).faults.every(({ fault: text }) => /when it was admitted the price was/.test(text)))

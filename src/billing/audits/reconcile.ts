@@ -5,7 +5,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { summedColumns, sumsOfLedger, type SummedColumn } from '../usage/usage-columns.ts'
 import { rollUp } from '../usage/roll-up.ts'
 
-/** Adding up so many takes a few milliseconds. */
+/** Adding up this many rows takes a few milliseconds. */
 const rowsAtOnce = 2_000
 
 type Sums = Readonly<Record<SummedColumn, bigint>>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom } from '../../../test/campaigns/random.ts'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
-import { randomEntry } from '../../../test/harness/ledger-entries.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
-import { createDirectRowWriter } from '../ledger/write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter } from '../ledger/writer/insert-rows.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { verifyLedger } from '../audits/verify-ledger.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
@@ -16,7 +16,14 @@ import { createPriceBook } from '../prices/price-book.ts'
 import { queryUsage } from '../usage/query-usage.ts'
 import { rollUp } from '../usage/roll-up.ts'
 
-const body = Buffer.from('{"model":"hal-1.0"}')
+type Answered = {
+  readonly outcome: LedgerEntry['outcome']
+  /** Whether the client says that it sent the body before. */
+  readonly isRepeated: boolean
+  readonly sent: Buffer
+}
+
+const body: Buffer = Buffer.from('{"model":"hal-1.0"}')
 const price: Price = {
   id: 'price_1',
   organizationId: null,
@@ -31,6 +38,7 @@ const price: Price = {
     output: 15_000_000,
   },
   createdAtMs: 0,
+  fault: null,
 }
 
 onEachDatabase((database) => {
@@ -51,7 +59,7 @@ onEachDatabase((database) => {
     const numbers = Array.from({ length: 50 }, (_, number) => number)
     const entry = numbers
       .map((number) => randomEntry(number, options))
-      .find(({ charge }) => (charge?.costMicros ?? 0) > 0)
+      .find(({ charge }) => (charge?.costPicos ?? 0n) > 0n)
     assert.ok(entry !== undefined)
     template = entry
   })
@@ -60,30 +68,36 @@ onEachDatabase((database) => {
     await db.destroy()
   })
 
-  const open = () =>
+  const open = (reversalsPerKeyDayMax = 20) =>
     createDeliveries({
       db,
-      rows: createDirectRowWriter(db),
+      rows: createDirectLedgerWriter(db),
       clock,
       log: createLog('silent'),
       hashKey: new Uint8Array(32),
+      reversalsPerKeyDayMax,
     })
-  const hash = () => deliveries.hashBody(template.principal.apiKeyId, body)
+  const hash = (sent = body) => deliveries.hashBody(template.principal.apiKeyId, sent)
 
   async function answer(
     number: number,
     wasDelivered: boolean,
-    outcome: LedgerEntry['outcome'] = 'finished',
+    { outcome = 'finished', isRepeated = false, sent = body }: Partial<Answered> = {},
   ): Promise<void> {
     const requestId = `req_again_${number}` as const
-    const end = deliveries.begin(requestId)
-    const origin = { protocol: 'messages', isStream: true, clientRequestId: null, bodyHash: hash() } as const
+    const bodyHash = hash(sent)
+    const end = deliveries.begin(requestId, isRepeated ? { principal: template.principal, bodyHash } : null)
+    const origin = { protocol: 'messages', isStream: true, clientRequestId: null, bodyHash } as const
     const atMs = clock.nowMs()
-    const ledger = createLedger(createDirectRowWriter(db))
+    const ledger = createLedger(createDirectLedgerWriter(db))
     await ledger.append({ ...template, requestId, atMs, admittedAtMs: atMs, outcome, origin })
-    end(wasDelivered)
+    await end(wasDelivered)
   }
-  const again = () => deliveries.voidUndelivered(template.principal, hash())
+  const again = (number: number, wasDelivered = true) => answer(number, wasDelivered, { isRepeated: true })
+  const voided = async () => {
+    const rows = await db.selectFrom('ledger').select('request_id').where('kind', '=', 'reversal').execute()
+    return rows.map(({ request_id: id }) => Number(id.replace('req_again_', ''))).toSorted((a, b) => a - b)
+  }
   const sums = async () => {
     const { organizationId } = template.principal
     const query = {
@@ -96,14 +110,14 @@ onEachDatabase((database) => {
       cursor: null,
     } as const
     const [row] = (await queryUsage(db, query)).rows
-    return [row?.requests, row?.reversed, row?.costMicros]
+    return [row?.requests, row?.reversed, row?.costPicos]
   }
-  const once = () => BigInt(template.charge?.costMicros ?? 0)
+  const once = () => template.charge?.costPicos ?? 0n
 
   test('an answer that did not arrive and is asked for again is charged once', async () => {
     await answer(1, false)
-    assert.equal(await again(), 'req_again_1')
-    await answer(2, true)
+    await again(2)
+    assert.deepEqual(await voided(), [1])
     assert.deepEqual(await sums(), [2, 1, once()])
     await rollUp(db)
     assert.deepEqual(await sums(), [2, 1, once()])
@@ -130,44 +144,95 @@ onEachDatabase((database) => {
       })
       .execute()
     await answer(1, false)
-    await again()
+    await again(2)
     const faults: unknown[] = []
-    assert.deepEqual(await verifyLedger(db, (fault) => faults.push(fault)), { rows: 2, costMicros: 0n, faults: 0 })
+    assert.deepEqual(await verifyLedger({ db, currency: 'USD' }, (fault) => faults.push(fault)), {
+      rows: 3,
+      costPicos: once(),
+      faults: 0,
+    })
   })
 
   test('an answer that arrived, is on its way, was aborted, is another’s or is too old stays charged', async () => {
     await answer(1, true)
-    assert.equal(await again(), null, 'its mark is not written yet')
+    await again(2)
+    assert.deepEqual(await voided(), [], 'its mark is not written yet')
     clock.advance(1_000)
     await deliveries.close()
     deliveries = open()
-    assert.equal(await again(), null, 'its mark is in the database')
-    await answer(2, false, 'aborted')
-    assert.equal(await again(), null)
-    await answer(3, false)
-    const other = { ...template.principal, apiKeyId: 'key_other' } as const
-    assert.equal(await deliveries.voidUndelivered(other, hash()), null)
-    assert.equal(await deliveries.voidUndelivered(template.principal, 'another body'), null)
+    await again(3)
+    assert.deepEqual(await voided(), [], 'its mark is in the database')
+    await answer(4, false, { outcome: 'aborted' })
+    await answer(5, false, { sent: Buffer.from('another body') })
+    await again(6)
+    assert.deepEqual(await voided(), [])
+    await answer(7, false)
     clock.advance(600_001)
-    assert.equal(await again(), null)
-    deliveries.begin('req_again_4')
+    await again(8)
+    const underWay = deliveries.begin('req_again_9', null)
     const origin = { protocol: 'messages', isStream: true, clientRequestId: null, bodyHash: hash() } as const
-    const underWay = { ...template, requestId: 'req_again_4', atMs: clock.nowMs(), origin } as const
-    await createLedger(createDirectRowWriter(db)).append(underWay)
-    assert.equal(await again(), null)
+    const ledger = createLedger(createDirectLedgerWriter(db))
+    await ledger.append({ ...template, requestId: 'req_again_9', atMs: clock.nowMs(), origin })
+    await again(10)
+    assert.deepEqual(await voided(), [])
+    await underWay(true)
   })
 
   test('after a crash nothing is known of the last answers, and one that is asked for again is void', async () => {
     await answer(1, false)
     deliveries = open()
-    assert.equal(await again(), 'req_again_1')
-    assert.equal(await again(), null, 'it is void already')
+    await again(2)
+    await again(3)
+    assert.deepEqual(await voided(), [1])
+  })
+
+  test('a repetition that its client breaks off, or that fails, voids nothing', async () => {
+    await answer(1, false)
+    await again(2, false)
+    await answer(3, true, { isRepeated: true, outcome: 'failed' })
+    assert.deepEqual(await voided(), [])
+    await again(4)
+    assert.deepEqual(await voided(), [1, 2], 'an answer has arrived at last')
+  })
+
+  test('hanging up at the last token of every answer leaves every answer charged', async () => {
+    for (let number = 0; number < 40; number += 2) {
+      const sent = Buffer.from(`{"number":${number}}`)
+      await answer(number, false, { sent })
+      await answer(number + 1, false, { sent, isRepeated: true })
+    }
+    assert.deepEqual(await sums(), [40, 0, once() * 40n])
+  })
+
+  test('a client cannot go on for nothing by breaking off each answer to one body but the last', async () => {
+    for (const number of [1, 2, 3, 4]) await answer(number, false)
+    await again(5)
+    assert.deepEqual(await voided(), [3, 4])
+    await answer(6, false)
+    await again(7)
+    assert.deepEqual(await voided(), [3, 4])
+  })
+
+  test('a key has no more charges voided in a day than the setting says', async () => {
+    deliveries = open(2)
+    for (let number = 0; number < 8; number += 2) {
+      const sent = Buffer.from(`{"number":${number}}`)
+      await answer(number, false, { sent })
+      if (number === 2) await rollUp(db)
+      await answer(number + 1, true, { sent, isRepeated: true })
+    }
+    assert.deepEqual(await voided(), [0, 2])
+    clock.advance(24 * 60 * 60_000)
+    await answer(10, false)
+    await again(11)
+    assert.deepEqual(await voided(), [0, 2, 10])
   })
 
   test('many marks are written together, each once, and kept for as long as anybody asks', async () => {
     const marked = async () => (await db.selectFrom('deliveries').select('request_id').execute()).length
     const deliver = async (from: number, count: number) => {
-      for (let number = from; number < from + count; number += 1) deliveries.begin(`req_mark_${number}`)(true)
+      for (let number = from; number < from + count; number += 1)
+        await deliveries.begin(`req_mark_${number}`, null)(true)
       await deliveries.close()
     }
     await deliver(0, 3_000)
@@ -178,14 +243,6 @@ onEachDatabase((database) => {
     assert.equal(await marked(), 1_002, 'those that nobody asks for any more go, so many at a time')
     await deliver(4_001, 1)
     assert.equal(await marked(), 2)
-  })
-
-  test('a client cannot go on for nothing by breaking off each answer', async () => {
-    for (const number of [1, 2, 3, 4]) {
-      await answer(number, false)
-      assert.equal(await again(), number <= 2 ? `req_again_${number}` : null)
-    }
-    assert.deepEqual(await sums(), [4, 2, once() * 2n])
   })
 
   test('a hash is of one key and one body', () => {

@@ -2,93 +2,143 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import type { ApiKeyId, RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
-import type { RowWriter } from '../ledger/write-ahead/row-writer.ts'
-import { type Clock, inTime } from '../../lib/clock.ts'
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { toReversal } from '../ledger/ledger.ts'
-import type { LedgerLine } from '../ledger/read-ledger.ts'
+import type { LedgerRow } from '../ledger/read-ledger.ts'
 import { sql } from 'kysely'
 import { isPostgres } from '../../db/is-postgres.ts'
+import { queryUsage } from '../usage/query-usage.ts'
+import { dayMs } from '../usage/usage-columns.ts'
 
 /** A client that repeats by itself does so within this. */
 const repeatMsMax = 10 * 60_000
-/** The repeated request waits for it, and no longer than for its ledger row. */
-const lookMsMax = 1_000
 /** As often as the official clients repeat a request unless told otherwise. */
 const reversalsMax = 2
+
+/** Whose body came in, which may be one that came in before. */
+export type SentBody = { readonly principal: ApiKeyPrincipal; readonly bodyHash: string }
 
 /**
  * Knows which answers have reached their clients.
  *
  * An answer's row is on the disk before its last bytes leave, so a crash or a
  * broken connection in between charges for an answer that nobody got. When the
- * client then repeats the request by itself, the first row is voided.
+ * client then repeats the request by itself and gets its answer, the rows before are voided.
  */
 export interface Deliveries {
-  /** By which the same body of the same key is recognised; it cannot be turned back. */
+  /** A keyed hash by which the same body of the same key is recognised. */
   hashBody(apiKeyId: ApiKeyId, body: Uint8Array): string
-  /** An answer is on its way. Returns what to call when it has left, or never will. */
-  begin(requestId: RequestId): (wasDelivered: boolean) => void
   /**
-   * Voids the charge for the same body's answer that was finished and did not reach its client. Returns its request id.
-   *
-   * Throws when the database does not answer soon; the charge then stands, unless it answers later.
+   * An answer is on its way; `repeated` where its client sent the body before. Returns what to call when it has left, or
+   * never will, which resolves when the charges for undelivered answers to the same body are void.
    */
-  voidUndelivered(principal: ApiKeyPrincipal, bodyHash: string): Promise<RequestId | null>
+  begin(requestId: RequestId, repeated: SentBody | null): (wasDelivered: boolean) => Promise<void>
   close(): Promise<void>
 }
 
 export type DeliveriesOptions = {
   readonly db: Database
-  readonly rows: RowWriter
+  readonly rows: LedgerWriter
   readonly clock: Clock
   readonly log: Log
   readonly hashKey: Uint8Array
+  /** How many charges of a key are voided in one day, in UTC. */
+  readonly reversalsPerKeyDayMax: number
 }
 
-export function createDeliveries({ db, rows, clock, log, hashKey }: DeliveriesOptions): Deliveries {
+export function createDeliveries(options: DeliveriesOptions): Deliveries {
+  const { db, clock, log, hashKey } = options
   const marks = createDeliveryMarks({ db, clock, log, keepMs: 2 * repeatMsMax })
-  const voidLast = async (principal: ApiKeyPrincipal, bodyHash: string): Promise<RequestId | null> => {
-    const charge = await findLastCharge(db, principal, { bodyHash, fromMs: clock.nowMs() - repeatMsMax })
-    if (charge === null || (await marks.has(charge.request_id))) return null
-    const { sequence: _, ...row } = charge
-    await rows.write([toReversal(row, clock.nowMs())])
-    const words = 'an answer that did not reach its client was asked for again: its charge is void'
-    log.info({ requestId: charge.request_id }, words)
-    return charge.request_id
-  }
-  // Bytes would be made into this for every request.
+  // The key is made once: from bytes, every request would make it anew.
   const key = createSecretKey(hashKey)
+  // One after the other, so that a key's reversals of the day are counted with those just made.
+  let voiding = Promise.resolve()
   return {
     hashBody: (apiKeyId, body) =>
       createHmac('sha256', key).update(apiKeyId).update('\0').update(body).digest('base64url').slice(0, 22),
-    begin: (requestId) => marks.begin(requestId),
-    voidUndelivered: (principal, bodyHash) => inTime(clock, lookMsMax, voidLast(principal, bodyHash)),
-    close: () => marks.close(),
+    begin(requestId, repeated) {
+      const end = marks.begin(requestId)
+      return async (wasDelivered) => {
+        end(wasDelivered)
+        if (!wasDelivered || repeated === null) return
+        voiding = voiding
+          .then(() => voidUndelivered(options, marks, { requestId, ...repeated }))
+          .catch((error: unknown) => log.warn({ error }, 'it is not known whether an earlier answer arrived'))
+        await voiding
+      }
+    },
+    async close() {
+      await voiding
+      await marks.close()
+    },
   }
 }
 
-type Sought = { readonly bodyHash: string; readonly fromMs: number }
+type Repetition = SentBody & { readonly requestId: RequestId }
 
-/** The charge for the last finished answer to a body. None where it is void, or where the same body was voided often enough. */
-async function findLastCharge(
+/**
+ * Voids the charges for answers to the same body that did not reach their client, now that one has.
+ *
+ * Not before: whoever breaks off every answer at its last token would otherwise have them for nothing.
+ */
+async function voidUndelivered(
+  { db, rows, clock, log, reversalsPerKeyDayMax }: DeliveriesOptions,
+  marks: DeliveryMarks,
+  repetition: Repetition,
+): Promise<void> {
+  const { apiKeyId } = repetition.principal
+  const charges = await findCharges(db, repetition, clock.nowMs() - repeatMsMax)
+  const areThere = await Promise.all(charges.map(({ request_id: id }) => marks.has(id)))
+  const undelivered = charges.filter((_, index) => areThere[index] === false)
+  if (undelivered.length === 0) return
+  const left = reversalsPerKeyDayMax - (await reversalsOfDay(db, repetition.principal, clock.nowMs()))
+  const voided = undelivered.slice(0, Math.max(0, left))
+  if (voided.length < undelivered.length) {
+    const words =
+      'as many charges of a key were voided today as billing.reversalsPerKeyDayMax allows: further ones stand'
+    log.warn({ api_key: apiKeyId, reversals_max: reversalsPerKeyDayMax }, words)
+  }
+  if (voided.length === 0) return
+  await rows.write(voided.map(({ sequence: _, ...row }) => toReversal(row, clock.nowMs())))
+  const words = 'answers that did not reach their client were asked for again: their charges are void'
+  log.info({ api_key: apiKeyId, voided: voided.map(({ request_id: id }) => id) }, words)
+}
+
+/** The charges for finished answers to a body before this one. None where this one was not finished, or the body was voided often enough. */
+async function findCharges(
   db: Database,
-  { organizationId, apiKeyId }: ApiKeyPrincipal,
-  { bodyHash, fromMs }: Sought,
-): Promise<LedgerLine | null> {
+  { requestId, principal, bodyHash }: Repetition,
+  fromMs: number,
+): Promise<LedgerRow[]> {
   const lines = await db
     .selectFrom('ledger')
     .selectAll()
-    .where('organization_id', '=', organizationId)
+    .where('organization_id', '=', principal.organizationId)
     .where('at', '>=', fromMs)
-    .where('api_key_id', '=', apiKeyId)
+    .where('api_key_id', '=', principal.apiKeyId)
     .where('body_hash', '=', bodyHash)
     .orderBy('sequence', 'desc')
     .execute()
+  const finished = lines.filter(({ kind, outcome }) => kind === 'charge' && outcome === 'finished')
+  const own = finished.find(({ request_id: id }) => id === requestId)
+  if (own === undefined) return []
   const reversed = new Set(lines.filter(({ kind }) => kind === 'reversal').map(({ request_id: id }) => id))
-  const last = lines.find(({ kind, outcome }) => kind === 'charge' && outcome === 'finished')
-  if (last === undefined || reversed.size >= reversalsMax || reversed.has(last.request_id)) return null
-  return last
+  return finished
+    .filter(({ request_id: id, sequence }) => sequence < own.sequence && !reversed.has(id))
+    .slice(0, Math.max(0, reversalsMax - reversed.size))
+}
+
+async function reversalsOfDay(
+  db: Database,
+  { organizationId, apiKeyId }: ApiKeyPrincipal,
+  nowMs: number,
+): Promise<number> {
+  const fromMs = nowMs - (nowMs % dayMs)
+  const scope = { organizationId, apiKeyIds: [apiKeyId], fromMs, toMs: null } as const
+  const { rows } = await queryUsage(db, { ...scope, bucket: 'whole', groupBy: null, limit: 1, cursor: null })
+  return rows[0]?.reversed ?? 0
 }
 
 /** Written this much later, many at a time: nobody waits for it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { Database } from '../../db/database.ts'
 import { openSqlite } from '../../db/open-sqlite.ts'
-import { createDirectRowWriter } from './write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter } from './writer/insert-rows.ts'
 import { createLedger } from './ledger.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 
@@ -29,7 +29,7 @@ const entry = (number: number): LedgerEntry => ({
     outputThinking: 0,
   },
   cache: { source: 'slot', reusedTokens: 2, differs: { atToken: 2, in: 'user message 1, block 1' } },
-  charge: { priceId: 'price_1', costMicros: 70 },
+  charge: { priceId: 'price_1', costPicos: 70_500_000n },
   firstEventMs: 1.6,
   firstTokenMs: 5.5,
   durationMs: 12.4,
@@ -38,7 +38,7 @@ const entry = (number: number): LedgerEntry => ({
 const rows = () => db.selectFrom('ledger').selectAll().orderBy('at').execute()
 
 test('entries that arrive together are all written, each once', async () => {
-  const ledger = createLedger(createDirectRowWriter(db))
+  const ledger = createLedger(createDirectLedgerWriter(db))
   const numbers = Array.from({ length: 1_201 }, (_, number) => number)
   await Promise.all(numbers.map((number) => ledger.append(entry(number))))
   const written = await rows()
@@ -50,9 +50,11 @@ test('entries that arrive together are all written, each once', async () => {
 })
 
 test('the same request appended again changes nothing', async () => {
-  const ledger = createLedger(createDirectRowWriter(db))
+  const ledger = createLedger(createDirectLedgerWriter(db))
   await ledger.append(entry(1))
-  await ledger.append({ ...entry(1), outcome: 'failed' })
+  await ledger.append(entry(1))
+  // One that says something else is none that was given again, but a change.
+  await assert.rejects(ledger.append({ ...entry(1), outcome: 'failed' }), /append-only/)
   assert.deepEqual(
     (await rows()).map(({ outcome }) => outcome),
     ['finished'],
@@ -60,7 +62,7 @@ test('the same request appended again changes nothing', async () => {
 })
 
 test('an entry that cannot be written is reported, and later ones are written again', async () => {
-  const ledger = createLedger(createDirectRowWriter(db))
+  const ledger = createLedger(createDirectLedgerWriter(db))
   const broken = { ...entry(1), model: null as unknown as string }
   await assert.rejects(ledger.append(broken))
   await ledger.append(entry(2))

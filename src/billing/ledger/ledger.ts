@@ -1,8 +1,8 @@
 import { ApiError } from '../../core/error.ts'
-import type { RowWriter } from './write-ahead/row-writer.ts'
+import type { LedgerWriter, NewLedgerRow } from './writer/ledger-writer.ts'
 import type { LedgerEntry, RequestOrigin } from './ledger-entry.ts'
 import type { CacheReport } from '../../core/generation.ts'
-import type { LedgerTable } from '../../db/tables/billing.ts'
+import { toCostColumns } from './cost-columns.ts'
 import { tokenColumns, toTokenColumns } from './token-columns.ts'
 
 export interface Ledger {
@@ -13,7 +13,7 @@ export interface Ledger {
 }
 
 /** A ledger over the writer of its database, which lets entries that arrive together share a commit. */
-export function createLedger(rows: RowWriter): Ledger {
+export function createLedger(rows: LedgerWriter): Ledger {
   return {
     append: (entry) => rows.write([toCharge(entry)]),
     requireWritable() {
@@ -25,7 +25,7 @@ export function createLedger(rows: RowWriter): Ledger {
   }
 }
 
-export type NewLedgerRow = Omit<LedgerTable, 'sequence'>
+const noCost = { cost_micros: null, cost_rest_picos: null }
 
 export function toCharge(entry: LedgerEntry): NewLedgerRow {
   const { requestId, principal, usage, cache, charge, origin } = entry
@@ -44,7 +44,7 @@ export function toCharge(entry: LedgerEntry): NewLedgerRow {
     reason: entry.reason,
     ...toTokenColumns(usage),
     price_id: charge?.priceId ?? null,
-    cost_micros: charge?.costMicros ?? null,
+    ...(charge === null ? noCost : toCostColumns(charge.costPicos)),
     first_event_ms: rounded(entry.firstEventMs),
     first_token_ms: rounded(entry.firstTokenMs),
     duration_ms: Math.round(entry.durationMs),
@@ -54,11 +54,11 @@ export function toCharge(entry: LedgerEntry): NewLedgerRow {
   }
 }
 
-/** The row that voids a charge: everything as in the charge, and its counts and its cost below zero. */
+/** The ledger row that voids a charge: everything as in the charge, with its counts and its cost below zero. */
 export function toReversal(charge: NewLedgerRow, atMs: number): NewLedgerRow {
   const counts = Object.fromEntries(tokenColumns.map((column) => [column, below(charge[column])]))
-  const cost = charge.cost_micros === null ? null : below(charge.cost_micros)
-  return { ...charge, ...counts, kind: 'reversal', at: atMs, cost_micros: cost }
+  const cost = { cost_micros: belowOrNull(charge.cost_micros), cost_rest_picos: belowOrNull(charge.cost_rest_picos) }
+  return { ...charge, ...counts, ...cost, kind: 'reversal', at: atMs }
 }
 
 function cacheColumns(cache: CacheReport | null) {
@@ -80,6 +80,10 @@ function originColumns(origin: RequestOrigin | undefined) {
 
 function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms)
+}
+
+function belowOrNull(count: number | null): number | null {
+  return count === null ? null : below(count)
 }
 
 /** Zero stays zero: there is a negative one, which is another number to some. */

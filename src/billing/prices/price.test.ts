@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { zeroUsage, type Usage } from '../../core/generation.ts'
+import { picosPerMicro } from '../../core/money.ts'
 import { chargeFor, costOfUsage, worstCaseCost, type PriceInForce, type Rates } from './price.ts'
 
 const tokens = fc.integer({ min: 0, max: 2_000_000 })
@@ -42,37 +43,37 @@ const price: PriceInForce = {
   currency: 'USD',
   rates: listed,
   createdAtMs: 0,
+  fault: null,
 }
 
 test('every kind of token has its own rate', () => {
-  const costOf = (usage: Partial<Usage>) => costOfUsage(listed, { ...zeroUsage, ...usage })
-  assert.equal(costOf({ inputUncached: 1_000_000 }), 3_000_000)
-  assert.equal(costOf({ inputCacheRead: 1_000_000 }), 300_000)
-  assert.equal(costOf({ inputCacheWrite: 1_000_000 }), 3_750_000)
-  assert.equal(costOf({ inputCacheWrite: 1_000_000, inputCacheWriteLong: 1_000_000 }), 6_000_000)
-  assert.equal(costOf({ inputCacheWrite: 3_000_000, inputCacheWriteLong: 1_000_000 }), 13_500_000)
-  assert.equal(costOf({ output: 1_000_000, outputThinking: 900_000 }), 15_000_000)
-  assert.equal(costOf({}), 0)
+  const costOf = (usage: Partial<Usage>) => costOfUsage(listed, { ...zeroUsage, ...usage }) / picosPerMicro
+  assert.equal(costOf({ inputUncached: 1_000_000 }), 3_000_000n)
+  assert.equal(costOf({ inputCacheRead: 1_000_000 }), 300_000n)
+  assert.equal(costOf({ inputCacheWrite: 1_000_000 }), 3_750_000n)
+  assert.equal(costOf({ inputCacheWrite: 1_000_000, inputCacheWriteLong: 1_000_000 }), 6_000_000n)
+  assert.equal(costOf({ inputCacheWrite: 3_000_000, inputCacheWriteLong: 1_000_000 }), 13_500_000n)
+  assert.equal(costOf({ output: 1_000_000, outputThinking: 900_000 }), 15_000_000n)
+  assert.equal(costOf({}), 0n)
 })
 
-test('the sum is rounded once, to the nearest micro-unit, a half upwards', () => {
-  const costOf = (inputUncached: number, output: number) =>
-    costOfUsage({ ...listed, input: 300_000, output: 200_000 }, { ...zeroUsage, inputUncached, output })
-  assert.equal(costOf(1, 0), 0)
-  assert.equal(costOf(1, 1), 1)
-  assert.equal(costOf(4, 1), 1)
-  assert.equal(costOf(5, 0), 2)
+test('nothing of a tiny cost is lost: a million requests of a token cost what a million tokens do', () => {
+  const cheap = { ...listed, input: 37_501, output: 1 }
+  const [one, million] = [1, 1_000_000].map((tokens) => costOfUsage(cheap, { ...zeroUsage, inputUncached: tokens }))
+  assert.equal((one ?? 0n) * 1_000_000n, million)
+  assert.equal(million, 37_501n * picosPerMicro)
+  assert.equal(costOfUsage(cheap, { ...zeroUsage, output: 1 }), 1n)
 })
 
-test('what failed costs nothing, an aborted request what was made, and without a price there is no charge', () => {
+test('a failed request costs nothing, an aborted one its tokens, and one without a price has no charge', () => {
   const usage = { ...zeroUsage, output: 1_000_000 }
-  assert.deepEqual(chargeFor(price, usage, 'finished'), { priceId: 'price_1', costMicros: 15_000_000 })
-  assert.deepEqual(chargeFor(price, usage, 'aborted'), { priceId: 'price_1', costMicros: 15_000_000 })
-  assert.deepEqual(chargeFor(price, usage, 'failed'), { priceId: 'price_1', costMicros: 0 })
+  assert.deepEqual(chargeFor(price, usage, 'finished'), { priceId: 'price_1', costPicos: 15_000_000n * picosPerMicro })
+  assert.deepEqual(chargeFor(price, usage, 'aborted'), { priceId: 'price_1', costPicos: 15_000_000n * picosPerMicro })
+  assert.deepEqual(chargeFor(price, usage, 'failed'), { priceId: 'price_1', costPicos: 0n })
   assert.equal(chargeFor(null, usage, 'finished'), null)
 })
 
-test('a cost is exact to half a micro-unit', () => {
+test('a cost is exact', () => {
   fc.assert(
     fc.property(rates, usages, (some, usage) => {
       const exact =
@@ -81,8 +82,7 @@ test('a cost is exact to half a micro-unit', () => {
         BigInt(usage.inputCacheWrite - usage.inputCacheWriteLong) * BigInt(some.cacheWriteShort) +
         BigInt(usage.inputCacheWriteLong) * BigInt(some.cacheWriteLong) +
         BigInt(usage.output) * BigInt(some.output)
-      const error = BigInt(costOfUsage(some, usage)) * 1_000_000n - exact
-      assert.ok(error > -500_000n && error <= 500_000n, String(error))
+      assert.equal(costOfUsage(some, usage), exact)
     }),
   )
 })
@@ -107,7 +107,7 @@ test('no usage within the bounds of a request costs more than its worst case', (
         outputTokensMax: usage.output,
         cacheLifetimes: ['5m', '1h'] as const,
       }
-      assert.ok(worstCaseCost(some, bounds) >= costOfUsage(some, usage))
+      assert.ok(BigInt(worstCaseCost(some, bounds)) * picosPerMicro >= costOfUsage(some, usage))
     }),
   )
   const bounds = { inputTokens: 1_000_000, outputTokensMax: 1_000_000 }

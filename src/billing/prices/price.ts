@@ -1,5 +1,6 @@
 import type { Usage } from '../../core/generation.ts'
 import type { OrganizationId } from '../../core/ids.ts'
+import { coveringMicros, picosPerMicro } from '../../core/money.ts'
 import type { LedgerTable, PriceId } from '../../db/tables/billing.ts'
 
 /** Micro-units of the currency per million tokens, for every kind of token: none can be left out, so none is free by accident. */
@@ -19,51 +20,54 @@ export type Price = {
   readonly model: string
   readonly effectiveAtMs: number
   readonly currency: string
-  /** Null ends the price that was in force. */
+  /** Null ends the price that was in force, or cannot be used. */
   readonly rates: Rates | null
   readonly createdAtMs: number
+  /** Why nothing can be billed by this row; null for a sound one. */
+  readonly fault: string | null
 }
 
 /** A price that is in force. */
 export type PriceInForce = Price & { readonly rates: Rates }
 
-export type Charge = { readonly priceId: PriceId; readonly costMicros: number }
+export type Charge = { readonly priceId: PriceId; readonly costPicos: bigint }
 
-const tokensPerRate = 1_000_000n
-
-/** What a usage costs: exact, and rounded once, to the nearest micro-unit, a half upwards. */
-export function costOfUsage(rates: Rates, usage: Usage): number {
+/**
+ * The cost of a usage, exact: as rates are micro-units per million tokens, a token costs its rate in pico-units.
+ */
+export function costOfUsage(rates: Rates, usage: Usage): bigint {
   const { inputUncached, inputCacheRead, inputCacheWrite, inputCacheWriteLong, output } = usage
-  const exact =
+  const picos =
     times(inputUncached, rates.input) +
     times(inputCacheRead, rates.cacheRead) +
     times(inputCacheWrite - inputCacheWriteLong, rates.cacheWriteShort) +
     times(inputCacheWriteLong, rates.cacheWriteLong) +
     times(output, rates.output)
-  return toSafeNumber((exact + tokensPerRate / 2n) / tokensPerRate)
+  toSafeNumber(picos / picosPerMicro)
+  return picos
 }
 
 export type LargestRequest = {
   readonly inputTokens: number
-  /** Of all answers together. */
+  /** The tokens of all answers together. */
   readonly outputTokensMax: number
   /** What the request's cache marks ask for. */
   readonly cacheLifetimes: readonly ('5m' | '1h')[]
 }
 
-/** The most that a request can cost, whatever the cache holds; no usage within its bounds costs more. */
+/** The most that a request can cost, in whole micro-units, whatever the cache holds; no usage within its bounds costs more. */
 export function worstCaseCost(rates: Rates, { inputTokens, outputTokensMax, cacheLifetimes }: LargestRequest): number {
   const possible = [rates.input, rates.cacheRead]
   if (cacheLifetimes.includes('5m')) possible.push(rates.cacheWriteShort)
   if (cacheLifetimes.includes('1h')) possible.push(rates.cacheWriteLong)
-  const exact = times(inputTokens, Math.max(...possible)) + times(outputTokensMax, rates.output)
-  return toSafeNumber((exact + tokensPerRate - 1n) / tokensPerRate)
+  const picos = times(inputTokens, Math.max(...possible)) + times(outputTokensMax, rates.output)
+  return toSafeNumber(coveringMicros(picos))
 }
 
-/** What a request is charged. One that failed on our side costs nothing; without a price there is no charge at all. */
+/** The charge for a request. One that the service failed costs nothing; without a price there is no charge at all. */
 export function chargeFor(price: PriceInForce | null, usage: Usage, outcome: LedgerTable['outcome']): Charge | null {
   if (price === null) return null
-  return { priceId: price.id, costMicros: outcome === 'failed' ? 0 : costOfUsage(price.rates, usage) }
+  return { priceId: price.id, costPicos: outcome === 'failed' ? 0n : costOfUsage(price.rates, usage) }
 }
 
 function times(tokens: number, rate: number): bigint {

@@ -1,10 +1,12 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Usage } from '../../core/generation.ts'
-import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../../core/ids.ts'
+import { picosPerMicro } from '../../core/money.ts'
 import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
+import { lastSettled } from './roll-up.ts'
 import {
   bucketOfLedger,
   dayMs,
@@ -45,8 +47,8 @@ export type UsageRow = {
   readonly reversed: number
   readonly unpriced: number
   readonly usage: Usage
-  /** Exact also where it is larger than a JavaScript number may be. */
-  readonly costMicros: bigint
+  /** Exact: no row of the ledger was rounded. */
+  readonly costPicos: bigint
 }
 
 export type UsagePage = { readonly rows: readonly UsageRow[]; readonly nextCursor: string | null }
@@ -81,11 +83,35 @@ export async function spentSince(
   db: Database,
   scope: Omit<UsageFilter, 'fromMs' | 'toMs'>,
   periodStartMs: number,
-): Promise<{ readonly costMicros: bigint; readonly usage: Usage; readonly requests: number }> {
-  const query = { ...scope, fromMs: periodStartMs, toMs: null, bucket: 'whole', groupBy: null, limit: 1 } as const
-  const { rows } = await queryUsage(db, { ...query, cursor: null })
-  return rows[0] ?? { costMicros: 0n, usage: toUsage(() => 0), requests: 0 }
+): Promise<Spent & { readonly upTo: number }> {
+  const whole = { bucket: 'whole', groupBy: null, limit: 1, cursor: null } as const
+  const query = { ...scope, ...whole, fromMs: periodStartMs, toMs: null }
+  requireWholeHours(query)
+  for (;;) {
+    const upTo = await lastSettled(db)
+    const rolledUpTo = await readProgress(db)
+    const rows = rolledUpTo > upTo ? null : await sumOnce(db, query, sql`1 = 1`, { rolledUpTo, upTo })
+    if (rows !== null) return { ...(rows[0] === undefined ? nothing : toUsageRow(rows[0], false, false)), upTo }
+  }
 }
+
+/** The same of single requests, up to a row of the ledger. Their reversals are not among it. */
+export async function spentByRequests(
+  db: Database,
+  requestIds: readonly RequestId[],
+  { fromMs, upTo }: { readonly fromMs: number; readonly upTo: number },
+): Promise<Spent> {
+  if (requestIds.length === 0) return nothing
+  const sums = summedColumns.map((column) => sql`cast(${sumsOfLedger[column]} as text) as ${sql.ref(column)}`)
+  const { rows } = await sql<SumRow>`
+    select ${sql.join(sums)} from ledger
+    where request_id in (${sql.join(requestIds)}) and kind = 'charge' and at >= ${fromMs} and sequence <= ${upTo}
+    having count(*) > 0`.execute(db)
+  return rows[0] === undefined ? nothing : toUsageRow(rows[0], false, false)
+}
+
+export type Spent = { readonly costPicos: bigint; readonly usage: Usage; readonly requests: number }
+const nothing: Spent = { costPicos: 0n, usage: toUsage(() => 0), requests: 0 }
 
 type SumRow = { readonly bucket: number; readonly grouped: string; readonly rolled_up_to: number } & Readonly<
   Record<SummedColumn, string>
@@ -98,19 +124,37 @@ const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model' 
  * Where rows have been rolled up in the meantime they would count twice, and it asks again.
  */
 async function readSums(db: Database, query: UsageQuery, condition: RawBuilder<unknown>): Promise<readonly SumRow[]> {
-  const sums = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as text) as ${sql.ref(column)}`)
   for (;;) {
-    const progress = await db.selectFrom('ledger_progress').select('rolled_up_to').executeTakeFirstOrThrow()
-    const { rows } = await sql<SumRow>`
-      select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to, ${sql.join(sums)}
-      from (${selectSources(query, progress.rolled_up_to)}) as usage_rows
-      where ${condition} group by bucket, grouped order by bucket, grouped limit ${query.limit + 1}`.execute(db)
-    if (rows.every((row) => row.rolled_up_to === progress.rolled_up_to)) return rows
+    const rows = await sumOnce(db, query, condition, { rolledUpTo: await readProgress(db), upTo: null })
+    if (rows !== null) return rows
   }
 }
 
+async function readProgress(db: Database): Promise<number> {
+  const progress = await db.selectFrom('ledger_progress').select('rolled_up_to').executeTakeFirstOrThrow()
+  return progress.rolled_up_to
+}
+
+/** The rows of the ledger that are not rolled up yet: behind one number, and where another is given up to that. */
+type Fresh = { readonly rolledUpTo: number; readonly upTo: number | null }
+
+/** Null where rows have been rolled up in the meantime. */
+async function sumOnce(
+  db: Database,
+  query: UsageQuery,
+  condition: RawBuilder<unknown>,
+  fresh: Fresh,
+): Promise<readonly SumRow[] | null> {
+  const sums = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as text) as ${sql.ref(column)}`)
+  const { rows } = await sql<SumRow>`
+    select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to, ${sql.join(sums)}
+    from (${selectSources(query, fresh)}) as usage_rows
+    where ${condition} group by bucket, grouped order by bucket, grouped limit ${query.limit + 1}`.execute(db)
+  return rows.every((row) => row.rolled_up_to === fresh.rolledUpTo) ? rows : null
+}
+
 /** The rollups, and of the ledger what they do not contain yet. One statement, so both are of the same moment. */
-function selectSources(query: UsageQuery, rolledUpTo: number): RawBuilder<unknown> {
+function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Fresh): RawBuilder<unknown> {
   const { groupBy, organizationId } = query
   const grouped = groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
   const conditions = conditionsOf(query)
@@ -118,13 +162,14 @@ function selectSources(query: UsageQuery, rolledUpTo: number): RawBuilder<unknow
   const fresh = summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`)
   const bucket = bucketOf(query)
   // Not by its index: the few rows behind the last one rolled up are found fastest by their sequence.
+  const sequenceUpTo = upTo === null ? sql`1 = 1` : sql`sequence <= ${upTo}`
   const isOfOrganization = sql`organization_id || '' = ${organizationId}`
   return sql`
     select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(rolledUp)} from ${sql.table(tableFor(query))}
     where organization_id = ${organizationId} and ${conditions} group by ${sql.lit(1)}, ${sql.lit(2)}
     union all
     select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(fresh)} from ledger
-    where sequence > ${rolledUpTo} and ${isOfOrganization} and ${conditions}
+    where sequence > ${rolledUpTo} and ${sequenceUpTo} and ${isOfOrganization} and ${conditions}
     group by ${sql.lit(1)}, ${sql.lit(2)}`
 }
 
@@ -169,7 +214,7 @@ function toUsageRow(row: SumRow, hasBucket: boolean, isGrouped: boolean): UsageR
     reversed: count('reversed'),
     unpriced: count('unpriced'),
     usage: toUsage(count),
-    costMicros: BigInt(row.cost_micros),
+    costPicos: BigInt(row.cost_micros) * picosPerMicro + BigInt(row.cost_rest_picos),
   }
 }
 

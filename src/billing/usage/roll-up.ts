@@ -40,7 +40,7 @@ function rollUpBatch(db: Database, last: number): Promise<boolean> {
  * On PostgreSQL two writers may commit in another order than that of their
  * numbers. The lock waits for those who have one, and is given back at once.
  */
-function lastSettled(db: Database): Promise<number> {
+export function lastSettled(db: Database): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     if (isPostgres(db)) await sql`lock table ledger in share mode`.execute(transaction)
     const last = await transaction

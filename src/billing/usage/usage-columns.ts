@@ -17,6 +17,7 @@ export const summedColumns = [
   'reversed',
   'unpriced',
   'cost_micros',
+  'cost_rest_picos',
   ...tokenColumns,
 ] as const
 export type SummedColumn = (typeof summedColumns)[number]
@@ -32,6 +33,7 @@ export const sumsOfLedger: Readonly<Record<SummedColumn, RawBuilder<number>>> = 
   reversed: count(sql`kind = 'reversal'`),
   unpriced: count(sql`${isCharge} and price_id is null`),
   cost_micros: sum('cost_micros'),
+  cost_rest_picos: sum('cost_rest_picos'),
   input_uncached: sum('input_uncached'),
   input_cache_read: sum('input_cache_read'),
   input_cache_write: sum('input_cache_write'),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom } from '../../../test/campaigns/random.ts'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
-import { randomEntry } from '../../../test/harness/ledger-entries.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
 import type { Database } from '../../db/database.ts'
-import { createDirectRowWriter } from '../ledger/write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter } from '../ledger/writer/insert-rows.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import type { LedgerEntry } from '../ledger/ledger-entry.ts'
 import type { Price } from '../prices/price.ts'
@@ -22,6 +22,7 @@ const priced = (model: string, effectiveAtMs: number, factor: number): Price => 
   organizationId: null,
   model,
   effectiveAtMs,
+  fault: null,
   currency: 'USD',
   rates: scaled(factor),
   createdAtMs: effectiveAtMs,
@@ -46,7 +47,7 @@ onEachDatabase((database) => {
   afterEach(() => db.destroy())
 
   const append = async (some: readonly LedgerEntry[]) => {
-    const ledger = createLedger(createDirectRowWriter(db))
+    const ledger = createLedger(createDirectLedgerWriter(db))
     await Promise.all(some.map((entry) => ledger.append(entry)))
   }
   const query = async (changes: Partial<UsageQuery> = {}) =>
@@ -59,8 +60,8 @@ onEachDatabase((database) => {
       const group = of(entry)
       if (group === null || entry.principal.organizationId !== 'org_1') continue
       const [requests, output, cost] = sums.get(group) ?? [0, 0, 0n]
-      const costMicros = cost + BigInt(entry.charge?.costMicros ?? 0)
-      sums.set(group, [requests + 1, output + entry.usage.output, costMicros])
+      const costPicos = cost + (entry.charge?.costPicos ?? 0n)
+      sums.set(group, [requests + 1, output + entry.usage.output, costPicos])
     }
     return sums
   }
@@ -68,7 +69,7 @@ onEachDatabase((database) => {
     new Map(
       rows.map((row) => [
         [row.startMs, row.group].filter((part) => part !== null).join(' '),
-        [row.requests, row.usage.output, row.costMicros],
+        [row.requests, row.usage.output, row.costPicos],
       ]),
     )
 
@@ -130,8 +131,8 @@ onEachDatabase((database) => {
     const [invoice] = await query()
     const lines = await query({ bucket: 'hour', groupBy: 'key' })
     assert.equal(
-      lines.reduce((sum, { costMicros }) => sum + costMicros, 0n),
-      invoice?.costMicros,
+      lines.reduce((sum, { costPicos }) => sum + costPicos, 0n),
+      invoice?.costPicos,
     )
     const rows = await db.selectFrom('ledger').selectAll().where('model', '=', 'clarke-1.0').execute()
     const change = day + dayMs
@@ -192,14 +193,14 @@ onEachDatabase((database) => {
     await check()
   })
 
-  test('what a key has spent since a time is known to the last row', async () => {
+  test('the spending of a key since a time includes the last ledger row', async () => {
     await append(entries)
     const apiKeyIds = ['key_1_2'] as const
     const since = day + dayMs + hourMs
     const sum = expected(({ atMs, principal }) => (principal.apiKeyId === 'key_1_2' && atMs >= since ? '' : null))
     const spent = await spentSince(db, { organizationId: 'org_1', apiKeyIds }, since)
-    assert.deepEqual([spent.requests, spent.usage.output, spent.costMicros], sum.get(''))
-    assert.equal((await spentSince(db, { organizationId: 'org_1', apiKeyIds: [] }, since)).costMicros, 0n)
+    assert.deepEqual([spent.requests, spent.usage.output, spent.costPicos], sum.get(''))
+    assert.equal((await spentSince(db, { organizationId: 'org_1', apiKeyIds: [] }, since)).costPicos, 0n)
     await assert.rejects(spentSince(db, { organizationId: 'org_1' }, since + 1), RangeError)
   })
 

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../../lib/message-of.ts'
 import { connectFile } from '../../../db/connect-file.ts'
 import { isRefusedBySqlite, sqliteCode } from '../../../db/sqlite-errors.ts'
-import type { NewRow } from './row-writer.ts'
+import type { NewLedgerRow } from './ledger-writer.ts'
 
 export type WorkerSettings = {
   readonly path: string
@@ -15,7 +15,7 @@ export type WorkerSettings = {
 }
 
 /** No rows at all is a probe: it writes and removes something of its own. */
-export type WorkerRequest = { readonly id: number; readonly rows: readonly NewRow[] }
+export type WorkerRequest = { readonly id: number; readonly rows: readonly NewLedgerRow[] }
 
 export type WorkerAnswer = {
   readonly id: number
@@ -24,9 +24,8 @@ export type WorkerAnswer = {
 
 const busy = 5
 /**
- * What has been written is copied to its place in the file by a commit that finds so many pages waiting for it, in
- * which answers wait too. Other writers do that from 1,000 pages on, so that here little is ever left to copy; and
- * 32 MiB are the most that the log takes when there are none.
+ * A commit that finds this many pages in SQLite's log copies them to the file, and answers wait for it. Other writers
+ * copy from 1,000 pages on, so that little is ever left to this one; without them the log takes 32 MiB at most.
  */
 const checkpointPages = 8_192
 const settings = workerData as WorkerSettings
@@ -39,7 +38,7 @@ parentPort?.on('message', ({ id, rows }: WorkerRequest) => {
   parentPort?.postMessage(answer)
 })
 
-function tryToWrite(rows: readonly NewRow[]): WorkerAnswer['failure'] {
+function tryToWrite(rows: readonly NewLedgerRow[]): WorkerAnswer['failure'] {
   try {
     sqlite ??= connect(settings)
     if (rows.length === 0) probe(sqlite)
@@ -60,7 +59,7 @@ function connect({ path, pagesMax }: WorkerSettings): DatabaseSync {
   return opened
 }
 
-function insert(open: DatabaseSync, rows: readonly NewRow[]): void {
+function insert(open: DatabaseSync, rows: readonly NewLedgerRow[]): void {
   for (const row of rows) {
     const columns = Object.keys(row)
     const list = columns.join(', ')
@@ -99,7 +98,7 @@ function disconnect(): void {
   try {
     sqlite?.close()
   } catch {
-    // What matters is that it is not used again.
+    // The connection is not used again, closed or not.
   }
   sqlite = null
 }

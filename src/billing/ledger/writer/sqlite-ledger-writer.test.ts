@@ -4,26 +4,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { ledgerRow } from '../../../../test/harness/ledger-row.ts'
+import { ledgerRow } from '../../../../test/harness/databases/ledger-row.ts'
 import { until } from '../../../../test/harness/start-service.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { openSqlite } from '../../../db/open-sqlite.ts'
-import { startRowWorker } from './row-worker.ts'
-import type { WorkerSettings } from './sqlite-row-worker.ts'
-import { createSqliteRowWriter } from './sqlite-row-writer.ts'
+import { startLedgerWorker, createSqliteLedgerWriter } from './sqlite-ledger-writer.ts'
+import type { WorkerSettings } from './sqlite-ledger-worker.ts'
 
 /** A database file, and what its writer has reported. */
 async function open(context: TestContext, settings: Pick<WorkerSettings, 'pagesMax'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-rows-'))
   const path = join(folder, 'odyssey.db')
   await (await openSqlite(path)).destroy()
-  const worker = startRowWorker({ path, ...settings }, systemClock)
+  const worker = startLedgerWorker({ path, ...settings }, systemClock)
   const said: string[] = []
   const report = {
     failed: (_: unknown, what: string) => void said.push(what),
     recovered: (what: string) => void said.push(what),
   }
-  const writer = createSqliteRowWriter({ path, report, worker })
+  const writer = createSqliteLedgerWriter({ path, report, worker })
   context.after(async () => {
     await writer.close()
     rmSync(folder, { recursive: true })
@@ -54,7 +53,7 @@ test('the event loop goes on while a commit waits for the disk', async (context)
   assert.equal(countRows(path), 1)
 })
 
-test('when the thread ends, its successor writes what was not acknowledged, and nothing twice', async (context) => {
+test('rows that an ended thread did not acknowledge are written once by its successor', async (context) => {
   const { path, worker, writer, said } = await open(context)
   const numbers = Array.from({ length: 300 }, (_, number) => number)
   const kills = [0, 1, 2].map((round) => new Promise((resolve) => setTimeout(() => resolve(worker.kill()), 40 * round)))
@@ -63,7 +62,7 @@ test('when the thread ends, its successor writes what was not acknowledged, and 
   assert.deepEqual(said, [])
 })
 
-test('when there is no room, writes are rejected; once there is, they pass again without a restart', async (context) => {
+test('writes are rejected on a full disk and pass again once there is room, without a restart', async (context) => {
   const { path, writer, said } = await open(context, { pagesMax: 250 })
   const other = new DatabaseSync(path)
   context.after(() => other.close())

@@ -1,4 +1,4 @@
-// Ledger rows that PostgreSQL could not take yet, in files of the data folder.
+// Write-ahead files: ledger rows that PostgreSQL could not take yet, in the data folder.
 //
 // A file holds one row a line, a checksum before it. Lines are only ever appended, and
 // a row counts once its line is on the disk. When PostgreSQL is back, files are read
@@ -9,38 +9,38 @@ import { open, readFile, rename, writeFile, type FileHandle } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { createTurns } from '../../../lib/turns.ts'
 import { syncFolder } from '../../../lib/write-file-durably.ts'
-import type { NewRow } from './row-writer.ts'
-import { readLines, toLine } from './spool-lines.ts'
+import type { NewLedgerRow } from './ledger-writer.ts'
+import { crc32 } from 'node:zlib'
 
-export type SpoolFile = {
+export type WriteAheadFile = {
   readonly path: string
-  readonly rows: readonly NewRow[]
+  readonly rows: readonly NewLedgerRow[]
   /** Whole lines that do not have the checksum they were written with. */
   readonly damagedCount: number
 }
 
-export type Spool = {
+export type WriteAheadFiles = {
   /** Resolves once the rows are on the disk. */
-  append(rows: readonly NewRow[]): Promise<void>
+  append(rows: readonly NewLedgerRow[]): Promise<void>
   /** Throws when rows could not be appended at the moment. */
   probe(): Promise<void>
   fileCount(): number
   /** The oldest file's rows; from now on nothing is appended to that file. Null when there is none. */
-  oldest(): Promise<SpoolFile | null>
-  /** A file with damaged lines is kept beside the spool, under another name. */
-  remove(file: SpoolFile): Promise<void>
+  oldest(): Promise<WriteAheadFile | null>
+  /** A file with damaged lines is kept beside the others, under another name. */
+  remove(file: WriteAheadFile): Promise<void>
   close(): Promise<void>
 }
 
 type Current = { readonly path: string; readonly handle: FileHandle; bytes: number }
 
-/** So that a file is read back in one piece, and its rows are deleted soon after they were written. */
+/** Small enough that a file is read back in one piece and its rows are deleted soon after they were written. */
 const fileBytesMax = 4 * 1024 * 1024
 
 const probeBytes = 65_536
 
 /** `bytesMax` bounds all files together; what would exceed it is refused. */
-export function openSpool(folder: string, bytesMax: number): Spool {
+export function openWriteAheadFiles(folder: string, bytesMax: number): WriteAheadFiles {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const sizes = new Map(listFiles(folder).map((path) => [path, statSync(path).size]))
   let lastNumber = Math.max(0, ...listFiles(folder).map(numberOf))
@@ -56,7 +56,7 @@ export function openSpool(folder: string, bytesMax: number): Spool {
   function requireRoom(bytes: number): void {
     const total = sizes.values().reduce((sum, size) => sum + size, 0)
     if (total + bytes <= bytesMax) return
-    throw new Error(`The spool for ledger rows holds ${total} bytes and may not grow beyond ${bytesMax}.`)
+    throw new Error(`The write-ahead files of the ledger hold ${total} bytes and may not grow beyond ${bytesMax}.`)
   }
 
   async function append(text: Buffer): Promise<void> {
@@ -118,13 +118,13 @@ async function writeProbe(path: string): Promise<void> {
   }
 }
 
-/** What was written last was never acknowledged: it is cut off, and the file is not written to again. */
+/** Cuts off the bytes written last, which were never acknowledged; the file is not written to again. */
 async function cutOff({ handle, bytes }: Current): Promise<void> {
   try {
     await handle.truncate(bytes)
     await handle.datasync()
   } catch {
-    // Then a part of a line stays, which its checksum gives away, or rows that their caller was told are not there.
+    // A part of a line stays, which its checksum gives away, or rows whose caller was told that they were not written.
   } finally {
     await handle.close().catch(() => {})
   }
@@ -137,4 +137,26 @@ function listFiles(folder: string): string[] {
 
 function numberOf(path: string): number {
   return Number(/(\d+)\.rows$/.exec(path)?.[1])
+}
+
+/** Eight hexadecimal digits of a checksum, a space, and the row as JSON. */
+function toLine(row: NewLedgerRow): string {
+  const json = JSON.stringify(row)
+  return `${checksum(json)} ${json}\n`
+}
+
+/** A last line without its end was being written when the process ended; it was never acknowledged. */
+function readLines(text: string): { rows: NewLedgerRow[]; damagedCount: number } {
+  const rows: NewLedgerRow[] = []
+  let damagedCount = 0
+  for (const line of text.split('\n').slice(0, -1)) {
+    const json = line.slice(9)
+    if (line.slice(0, 9) === `${checksum(json)} `) rows.push(JSON.parse(json) as NewLedgerRow)
+    else damagedCount += 1
+  }
+  return { rows, damagedCount }
+}
+
+function checksum(json: string): string {
+  return crc32(json).toString(16).padStart(8, '0')
 }

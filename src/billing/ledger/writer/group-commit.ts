@@ -1,4 +1,6 @@
-import type { NewRow } from './row-writer.ts'
+// Group commit: one wait for the disk makes the rows of many requests durable.
+
+import type { NewLedgerRow } from './ledger-writer.ts'
 
 /** Thrown by a commit for what is wrong with the rows themselves; written alone, the others of the batch still pass. */
 export class RowFault extends Error {
@@ -6,18 +8,18 @@ export class RowFault extends Error {
 }
 
 type Write = {
-  readonly rows: readonly NewRow[]
+  readonly rows: readonly NewLedgerRow[]
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-export type GatheredWrites = {
-  write(rows: readonly NewRow[]): Promise<void>
+export type GroupedWrites = {
+  write(rows: readonly NewLedgerRow[]): Promise<void>
   /** Resolves when nothing is under way any more. */
   idle(): Promise<void>
 }
 
-/** SQLite takes at most 32,766 values in one statement, PostgreSQL 65,535, and a row has 33. */
+/** SQLite takes at most 32,766 values in one statement, PostgreSQL 65,535, and a row has 34. */
 const rowsPerCommitMax = 500
 
 /**
@@ -26,7 +28,7 @@ const rowsPerCommitMax = 500
  * A commit waits for the disk, which takes as long for five hundred rows as for
  * one: under load one wait serves hundreds of requests.
  */
-export function gatherWrites(commit: (rows: readonly NewRow[]) => Promise<void>): GatheredWrites {
+export function groupCommits(commit: (rows: readonly NewLedgerRow[]) => Promise<void>): GroupedWrites {
   const waiting: Write[] = []
   let running: Promise<void> | null = null
 

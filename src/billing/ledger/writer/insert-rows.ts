@@ -2,11 +2,11 @@ import { messageOf } from '../../../lib/message-of.ts'
 import type { Database } from '../../../db/database.ts'
 import { isPostgres } from '../../../db/is-postgres.ts'
 import { isRefusedBySqlite } from '../../../db/sqlite-errors.ts'
-import { gatherWrites, RowFault } from './gather-writes.ts'
-import type { NewRow, RowWriter } from './row-writer.ts'
+import { groupCommits, RowFault } from './group-commit.ts'
+import type { NewLedgerRow, LedgerWriter } from './ledger-writer.ts'
 
 /** Throws a `RowFault` where the rows are at fault and not the database. */
-export async function insertRows(db: Database, rows: readonly NewRow[]): Promise<void> {
+export async function insertRows(db: Database, rows: readonly NewLedgerRow[]): Promise<void> {
   try {
     await db
       .insertInto('ledger')
@@ -29,7 +29,7 @@ export function isRefusedByPostgres(error: unknown): boolean {
 }
 
 /** Writes with the connection at hand; for a database in memory, which nothing else can reach. */
-export function createDirectRowWriter(db: Database): RowWriter {
-  const { write, idle } = gatherWrites((rows) => insertRows(db, rows))
+export function createDirectLedgerWriter(db: Database): LedgerWriter {
+  const { write, idle } = groupCommits((rows) => insertRows(db, rows))
   return { write, fault: () => null, close: idle }
 }

@@ -1,0 +1,44 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
+import type { ProjectId } from '../../core/ids.ts'
+import { listLedger, type LedgerCursor } from './read-ledger.ts'
+
+onEachDatabase(({ open }) => {
+  test('the pages of several projects have each of their rows once, newest first', async () => {
+    const db = await open()
+    const rows = Array.from({ length: 90 }, (_, number) => ({
+      ...ledgerRow(number),
+      // Several rows of a moment are told apart by their order in the ledger.
+      at: 1_800_000_000_000 + Math.floor(number / 7),
+      project_id: `proj_${number % 4}` as const,
+      outcome: number % 5 === 0 ? ('failed' as const) : ('finished' as const),
+    }))
+    await db.insertInto('ledger').values(rows).execute()
+    for (const projectIds of [['proj_1'], ['proj_1', 'proj_3'], ['proj_0', 'proj_2', 'proj_3']] as ProjectId[][]) {
+      for (const outcome of [undefined, 'failed'] as const) {
+        const found: string[] = []
+        let after: LedgerCursor | null = null
+        for (;;) {
+          const filter = { projectIds, ...(outcome !== undefined && { outcome }) }
+          const search = { organizationId: 'org_1', limit: 7, after, ...filter } as const
+          const page = await listLedger(db, { kind: 'operator' }, search)
+          found.push(...page.map(({ request_id: id }) => id))
+          after = page.at(-1) ?? null
+          if (page.length < 7 || after === null) break
+        }
+        const expected = rows
+          .filter((row) => projectIds.includes(row.project_id) && (outcome === undefined || row.outcome === outcome))
+          .map(({ request_id: id }) => id)
+        deepEqual(found, expected.toReversed())
+      }
+    }
+    equal(
+      (await listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', projectIds: [], limit: 7, after: null }))
+        .length,
+      0,
+    )
+    await db.destroy()
+  })
+})
