@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../test/campaigns/random.ts'
-import type { Tenant } from '../core/generation.ts'
+import type { Owner } from '../core/generation.ts'
 import { FairQueue } from './fair-queue.ts'
 
-type Entry = { readonly tenant: Tenant; readonly cost: number }
+type Entry = { readonly owner: Owner; readonly cost: number }
 
 const entryOf = (organizationId: string, apiKeyId: string, cost = 1): Entry => ({
-  tenant: { organizationId, apiKeyId },
+  owner: { organizationId, apiKeyId },
   cost,
 })
 
 /** Takes so many, one at a time, each charged when it begins. Returns how often each got its turn. */
-function serve(queue: FairQueue<Entry>, count: number, nameOf: (tenant: Tenant) => string): Record<string, number> {
+function serve(queue: FairQueue<Entry>, count: number, nameOf: (owner: Owner) => string): Record<string, number> {
   const turns: Record<string, number> = {}
   for (let turn = 0; turn < count; turn++) {
     const entry = queue.take()
     assert.ok(entry !== null)
-    queue.charge(entry.tenant, entry.cost)
-    queue.end(entry.tenant)
-    const name = nameOf(entry.tenant)
+    queue.charge(entry.owner, entry.cost)
+    queue.end(entry.owner)
+    const name = nameOf(entry.owner)
     turns[name] = (turns[name] ?? 0) + 1
   }
   return turns
@@ -73,7 +73,7 @@ test('idling earns no credit, and what was served too much is not forgiven by a 
   assert.equal(serve(queue, 150, ({ apiKeyId }) => apiKeyId)['key_large'], undefined)
 })
 
-test('the order it foretells is the one that comes about', () => {
+test('the order in which entries are foretold is the one that comes about', () => {
   const random = createRandom(7)
   const queue = new FairQueue<Entry>()
   for (let count = 0; count < 60; count++) {
@@ -82,7 +82,7 @@ test('the order it foretells is the one that comes about', () => {
   const foretold = queue.upcoming(60, ({ cost }) => cost)
   const came = foretold.map(() => {
     const entry = queue.take()
-    if (entry !== null) queue.charge(entry.tenant, entry.cost)
+    if (entry !== null) queue.charge(entry.owner, entry.cost)
     return entry
   })
   assert.deepEqual(came, foretold)
@@ -98,7 +98,7 @@ const outputMax = 400
 /** Neither of two who wait all the time is ever further ahead than a prompt and what all slots can still put out. */
 const bound = 2 * (inputMax + slots * outputMax)
 
-type Run = { readonly tenant: Tenant; output: number; isCached: boolean; readonly input: number }
+type Run = { readonly owner: Owner; output: number; isCached: boolean; readonly input: number }
 
 /** The claimants whose service is compared, and since when both of two have been waiting. */
 class Comparison {
@@ -128,31 +128,31 @@ for (const seed of [1, 2, 3]) {
   test(`no two who both wait drift apart in 100,000 random steps (seed ${seed})`, () => {
     const random = createRandom(seed)
     const queue = new FairQueue<Entry>()
-    const tenants = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'c 1', 'c 2'].map((name) => {
+    const owners = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'c 1', 'c 2'].map((name) => {
       const [organization = '', key = ''] = name.split(' ')
       return { organizationId: organization, apiKeyId: organization + key }
     })
-    const waiting = new Map<string, Entry[]>(tenants.map(({ apiKeyId }) => [apiKeyId, []]))
+    const waiting = new Map<string, Entry[]>(owners.map(({ apiKeyId }) => [apiKeyId, []]))
     const [organizations, keys] = [new Comparison(), new Comparison()]
     let running: Run[] = []
 
-    const charge = (tenant: Tenant, cost: number) => {
-      queue.charge(tenant, cost)
-      organizations.serve(tenant.organizationId, cost)
-      keys.serve(tenant.apiKeyId, cost)
+    const charge = (owner: Owner, cost: number) => {
+      queue.charge(owner, cost)
+      organizations.serve(owner.organizationId, cost)
+      keys.serve(owner.apiKeyId, cost)
     }
     const arrive = () => {
       // Some keys always have more to ask; the others come now and then, with requests of another size.
-      const tenant = random.pick(tenants)
-      const isGreedy = tenant.apiKeyId.endsWith('1')
-      const line = waiting.get(tenant.apiKeyId)!
+      const owner = random.pick(owners)
+      const isGreedy = owner.apiKeyId.endsWith('1')
+      const line = waiting.get(owner.apiKeyId)!
       if (line.length >= (isGreedy ? 30 : 3)) return
-      const entry = { tenant, cost: random.integer(1, isGreedy ? 100 : inputMax) }
+      const entry = { owner, cost: random.integer(1, isGreedy ? 100 : inputMax) }
       line.push(entry)
       queue.push(entry)
     }
     const giveUp = () => {
-      const line = waiting.get(random.pick(tenants).apiKeyId)!
+      const line = waiting.get(random.pick(owners).apiKeyId)!
       if (line.length === 0) return
       const [entry] = line.splice(random.integer(0, line.length - 1), 1)
       queue.remove(entry!)
@@ -162,39 +162,39 @@ for (const seed of [1, 2, 3]) {
       const run = random.pick(running)
       if (!run.isCached && run.output === 0 && random.chance(0.3)) {
         run.isCached = true
-        charge(run.tenant, -Math.round(run.input * 0.9))
+        charge(run.owner, -Math.round(run.input * 0.9))
       }
       const more = Math.min(outputMax - run.output, random.integer(0, 100))
       run.output += more
-      charge(run.tenant, more)
+      charge(run.owner, more)
     }
     const end = () => {
       if (running.length === 0) return
       const run = random.pick(running)
       running = running.filter((other) => other !== run)
-      queue.end(run.tenant)
+      queue.end(run.owner)
     }
     const fill = () => {
       while (running.length < slots) {
         const entry = queue.take()
         if (entry === null) return
-        const line = waiting.get(entry.tenant.apiKeyId)!
+        const line = waiting.get(entry.owner.apiKeyId)!
         assert.equal(line.shift(), entry)
-        running.push({ tenant: entry.tenant, input: entry.cost, output: 0, isCached: false })
-        charge(entry.tenant, entry.cost)
+        running.push({ owner: entry.owner, input: entry.cost, output: 0, isCached: false })
+        charge(entry.owner, entry.cost)
       }
     }
 
     const keyIsWaiting = (key: string) => waiting.get(key)!.length > 0
     const organizationIsWaiting = (id: string) =>
-      tenants.some(({ organizationId, apiKeyId }) => organizationId === id && keyIsWaiting(apiKeyId))
+      owners.some(({ organizationId, apiKeyId }) => organizationId === id && keyIsWaiting(apiKeyId))
     for (let step = 0; step < 100_000; step++) {
       random.pick([arrive, arrive, arrive, grow, grow, grow, end, giveUp])()
       fill()
       assert.equal(running.length === slots || queue.upcoming(1, () => 0).length === 0, true, 'a slot is idle')
       organizations.check(['a', 'b', 'c'], organizationIsWaiting)
       for (const id of ['a', 'b', 'c']) {
-        const own = tenants.filter(({ organizationId }) => organizationId === id).map(({ apiKeyId }) => apiKeyId)
+        const own = owners.filter(({ organizationId }) => organizationId === id).map(({ apiKeyId }) => apiKeyId)
         keys.check(own, keyIsWaiting)
       }
     }

@@ -1,8 +1,9 @@
-import type { Tenant } from '../core/generation.ts'
-import { VirtualCounters } from './virtual-counters.ts'
+// Fair queueing by virtual token counters (VTC): between organizations, and between the keys of each.
 
-/** One organization's waiting requests, a line for each of its keys. */
-type Lines<Entry> = {
+import type { Owner, Usage } from '../core/generation.ts'
+
+/** One organization's waiting requests: each of its keys has a queue. */
+type KeyQueues<Entry> = {
   readonly counters: VirtualCounters
   readonly byKey: Map<string, Entry[]>
   /** Entries that were taken and have not ended. */
@@ -16,68 +17,68 @@ type Lines<Entry> = {
  * Between two who both wait all the time, what they are charged stays about
  * equal, however many requests each of them sends and however large these are.
  */
-export class FairQueue<Entry extends { readonly tenant: Tenant }> {
+export class FairQueue<Entry extends { readonly owner: Owner }> {
   readonly #counters: VirtualCounters
-  readonly #organizations: Map<string, Lines<Entry>>
+  readonly #organizations: Map<string, KeyQueues<Entry>>
 
   constructor(original: FairQueue<Entry> | null = null) {
     this.#counters = new VirtualCounters(original === null ? null : original.#counters)
-    const lines = original === null ? [] : [...original.#organizations]
-    this.#organizations = new Map(lines.map(([id, own]) => [id, copyLines(own)]))
+    const queues = original === null ? [] : [...original.#organizations]
+    this.#organizations = new Map(queues.map(([id, own]) => [id, copyQueues(own)]))
   }
 
   push(entry: Entry): void {
-    const { organizationId, apiKeyId } = entry.tenant
-    const lines = this.#linesOf(organizationId)
-    const line = lines.byKey.get(apiKeyId)
-    if (line === undefined) lines.byKey.set(apiKeyId, [entry])
-    else line.push(entry)
-    lines.counters.arrive(apiKeyId)
+    const { organizationId, apiKeyId } = entry.owner
+    const queues = this.#queuesOf(organizationId)
+    const queue = queues.byKey.get(apiKeyId)
+    if (queue === undefined) queues.byKey.set(apiKeyId, [entry])
+    else queue.push(entry)
+    queues.counters.arrive(apiKeyId)
     this.#counters.arrive(organizationId)
   }
 
   /** Takes out an entry that gave up waiting. */
   remove(entry: Entry): void {
-    const lines = this.#organizations.get(entry.tenant.organizationId)
-    const line = lines?.byKey.get(entry.tenant.apiKeyId)
-    const index = line?.indexOf(entry) ?? -1
-    if (lines === undefined || line === undefined || index === -1) return
-    line.splice(index, 1)
-    this.#tidy(entry.tenant, lines, line)
+    const queues = this.#organizations.get(entry.owner.organizationId)
+    const queue = queues?.byKey.get(entry.owner.apiKeyId)
+    const index = queue?.indexOf(entry) ?? -1
+    if (queues === undefined || queue === undefined || index === -1) return
+    queue.splice(index, 1)
+    this.#tidy(entry.owner, queues, queue)
   }
 
-  /** The next entry of a tenant that may begin, which is under way from now on; null when there is none. */
-  take(mayBegin: (tenant: Tenant) => boolean = () => true): Entry | null {
+  /** The next entry of an owner that may begin, which is under way from now on; null when there is none. */
+  take(mayBegin: (owner: Owner) => boolean = () => true): Entry | null {
     const mayKey = (organizationId: string) => (apiKeyId: string) => mayBegin({ organizationId, apiKeyId })
     const organizationId = this.#counters.advance((id) =>
       [...(this.#organizations.get(id)?.byKey.keys() ?? [])].some(mayKey(id)),
     )
     if (organizationId === null) return null
-    const lines = this.#organizations.get(organizationId)
-    const apiKeyId = lines?.counters.advance(mayKey(organizationId)) ?? null
-    const line = apiKeyId === null ? undefined : lines?.byKey.get(apiKeyId)
-    const entry = line?.shift()
-    if (lines === undefined || line === undefined || entry === undefined) return null
-    lines.underWay += 1
-    this.#tidy(entry.tenant, lines, line)
+    const queues = this.#organizations.get(organizationId)
+    const apiKeyId = queues?.counters.advance(mayKey(organizationId)) ?? null
+    const queue = apiKeyId === null ? undefined : queues?.byKey.get(apiKeyId)
+    const entry = queue?.shift()
+    if (queues === undefined || queue === undefined || entry === undefined) return null
+    queues.underWay += 1
+    this.#tidy(entry.owner, queues, queue)
     return entry
   }
 
   /** Counts what one who is under way was served; a negative cost takes back what was charged too much. */
-  charge({ organizationId, apiKeyId }: Tenant, cost: number): void {
+  charge({ organizationId, apiKeyId }: Owner, cost: number): void {
     this.#counters.charge(organizationId, cost)
     this.#organizations.get(organizationId)?.counters.charge(apiKeyId, cost)
   }
 
   /** An entry that was taken is over. */
-  end({ organizationId }: Tenant): void {
-    const lines = this.#organizations.get(organizationId)
-    if (lines === undefined) return
-    lines.underWay -= 1
-    this.#forgetIdle(organizationId, lines)
+  end({ organizationId }: Owner): void {
+    const queues = this.#organizations.get(organizationId)
+    if (queues === undefined) return
+    queues.underWay -= 1
+    this.#forgetIdle(organizationId, queues)
   }
 
-  /** The first so many entries in the order in which their turns would come if they cost what is expected of them. */
+  /** Lists the first entries, in the order in which their turns would come if they cost what is expected of them. */
   upcoming(count: number, expectedCost: (entry: Entry) => number): Entry[] {
     const rest = new FairQueue(this)
     const entries: Entry[] = []
@@ -85,35 +86,118 @@ export class FairQueue<Entry extends { readonly tenant: Tenant }> {
       const entry = rest.take()
       if (entry === null) break
       entries.push(entry)
-      rest.charge(entry.tenant, expectedCost(entry))
+      rest.charge(entry.owner, expectedCost(entry))
     }
     return entries
   }
 
-  #linesOf(organizationId: string): Lines<Entry> {
+  #queuesOf(organizationId: string): KeyQueues<Entry> {
     const known = this.#organizations.get(organizationId)
     if (known !== undefined) return known
-    const lines = { counters: new VirtualCounters(), byKey: new Map<string, Entry[]>(), underWay: 0 }
-    this.#organizations.set(organizationId, lines)
-    return lines
+    const queues = { counters: new VirtualCounters(), byKey: new Map<string, Entry[]>(), underWay: 0 }
+    this.#organizations.set(organizationId, queues)
+    return queues
   }
 
-  #tidy({ organizationId, apiKeyId }: Tenant, lines: Lines<Entry>, line: readonly Entry[]): void {
-    if (line.length > 0) return
-    lines.byKey.delete(apiKeyId)
-    lines.counters.leave(apiKeyId)
-    if (lines.byKey.size > 0) return
+  #tidy({ organizationId, apiKeyId }: Owner, queues: KeyQueues<Entry>, queue: readonly Entry[]): void {
+    if (queue.length > 0) return
+    queues.byKey.delete(apiKeyId)
+    queues.counters.leave(apiKeyId)
+    if (queues.byKey.size > 0) return
     this.#counters.leave(organizationId)
-    this.#forgetIdle(organizationId, lines)
+    this.#forgetIdle(organizationId, queues)
   }
 
   /** Among the keys of an organization that wants nothing there is nothing to compare. */
-  #forgetIdle(organizationId: string, { byKey, underWay }: Lines<Entry>): void {
+  #forgetIdle(organizationId: string, { byKey, underWay }: KeyQueues<Entry>): void {
     if (byKey.size === 0 && underWay === 0) this.#organizations.delete(organizationId)
   }
 }
 
-function copyLines<Entry>({ counters, byKey, underWay }: Lines<Entry>): Lines<Entry> {
-  const copied = new Map([...byKey].map(([apiKeyId, line]) => [apiKeyId, [...line]]))
+function copyQueues<Entry>({ counters, byKey, underWay }: KeyQueues<Entry>): KeyQueues<Entry> {
+  const copied = new Map([...byKey].map(([apiKeyId, queue]) => [apiKeyId, [...queue]]))
   return { counters: new VirtualCounters(counters), byKey: copied, underWay }
+}
+
+/**
+ * Counts what each of several claimants has been served, on one scale: whoever has the least is next.
+ *
+ * They are the virtual token counters of "Fairness in Serving Large Language
+ * Models" (Sheng et al., OSDI 2024). One who begins to wait starts at the count
+ * at which the last turn was given, so that being idle earns no credit.
+ */
+export class VirtualCounters {
+  readonly #counts: Map<string, number>
+  readonly #waiting: Set<string>
+  /** The highest count at which anybody's turn has come. */
+  #reached: number
+
+  constructor(original: VirtualCounters | null = null) {
+    this.#counts = new Map(original === null ? [] : original.#counts)
+    this.#waiting = new Set(original === null ? [] : original.#waiting)
+    this.#reached = original === null ? 0 : original.#reached
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0
+  }
+
+  /** A claimant waits from now on, if it did not already. */
+  arrive(id: string): void {
+    if (this.#waiting.has(id)) return
+    this.#counts.set(id, Math.max(this.#countOf(id), this.#reached))
+    this.#waiting.add(id)
+  }
+
+  /** A claimant no longer waits. What it was served beyond the others it is not forgiven by that. */
+  leave(id: string): void {
+    this.#waiting.delete(id)
+  }
+
+  /** Finds whose turn it is among those who may have one; null when there is none. Among equals the longest waiting comes first. */
+  advance(may: (id: string) => boolean = () => true): string | null {
+    const least = this.#least(may)
+    if (least === null) return null
+    this.#reached = Math.max(this.#reached, this.#countOf(least))
+    // Claimants whom all others have passed would start there anyway.
+    for (const [id, count] of this.#counts) {
+      if (count <= this.#reached && !this.#waiting.has(id)) this.#counts.delete(id)
+    }
+    return least
+  }
+
+  /** Adds to what a claimant was served; a negative cost takes back what was charged too much. */
+  charge(id: string, cost: number): void {
+    // Written out, as it is done twice for every event of every answer.
+    this.#counts.set(id, (this.#counts.get(id) ?? this.#reached) + cost)
+  }
+
+  #countOf(id: string): number {
+    return this.#counts.get(id) ?? this.#reached
+  }
+
+  #least(may: (id: string) => boolean): string | null {
+    let least: string | null = null
+    for (const id of this.#waiting)
+      if ((least === null || this.#countOf(id) < this.#countOf(least)) && may(id)) least = id
+    return least
+  }
+}
+
+/**
+ * An answer's token takes a step of its own where a prompt's are computed by the
+ * hundred. Four is the middle of what price lists ask for one over the other.
+ */
+const outputWeight = 4
+/** Held tokens are only brought back and attended to; price lists ask a tenth for that. */
+const cacheReadWeight = 0.1
+
+/** What a request takes of an engine, in computed prompt tokens. */
+export function serviceCost({ inputUncached, inputCacheWrite, inputCacheRead, output }: Usage): number {
+  return inputUncached + inputCacheWrite + inputCacheRead * cacheReadWeight + output * outputWeight
+}
+
+/** What it takes to generate so many tokens. */
+export function outputCost(tokens: number): number {
+  return tokens * outputWeight
 }

@@ -20,7 +20,7 @@ function createQueue(changes: Partial<SlotQueueOptions> = {}): SlotQueue {
 const requestOf = (key: string, text = 'x', organizationId = 'org') =>
   engineRequest({
     requestId: `req_${key}`,
-    tenant: { organizationId, apiKeyId: `key_${key}` },
+    owner: { organizationId, apiKeyId: `key_${key}` },
     messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
   })
 
@@ -36,7 +36,7 @@ const isOverloaded = (error: unknown) => error instanceof ApiError && error.code
 const statesOf = (tickets: readonly Ticket[]) => tickets.map(({ state }) => state)
 const idOf = (ticket: Ticket) => ticket.requestId
 
-test('so many run as there are slots, and the next one begins when one has finished, read or not', () => {
+test('no more requests run than there are slots, and the next begins when one has finished, read or not', () => {
   const queue = createQueue()
   const tickets = ['a', 'b', 'c'].map((key) => enter(queue, key))
   assert.deepEqual(statesOf(tickets), ['running', 'running', 'waiting'])
@@ -55,7 +55,7 @@ test('a request that is being prepared takes no slot', () => {
   assert.equal(slow.state, 'waiting')
 })
 
-test('asked again, it gives the same answer', async () => {
+test('a ticket that asks for its slot again gets the same answer', async () => {
   const queue = createQueue({ slots: () => 1 })
   const [first, second] = [enter(queue, 'a'), enter(queue, 'b')]
   const again = queue.slot(second, 10)
@@ -103,14 +103,14 @@ test('a request that waited too long is refused before it is begun; one that run
   const first = enter(queue, 'a')
   const late = enter(queue, 'b')
   clock.advance(200_000)
-  const inTime = enter(queue, 'c')
+  const deadline = enter(queue, 'c')
   clock.advance(100_000)
   await assert.rejects(queue.slot(late, 10), isOverloaded)
-  assert.deepEqual(statesOf([first, late, inTime]), ['running', 'gone', 'waiting'])
+  assert.deepEqual(statesOf([first, late, deadline]), ['running', 'gone', 'waiting'])
   queue.leave(first)
-  assert.equal(inTime.state, 'running')
+  assert.equal(deadline.state, 'running')
   clock.advance(1e6)
-  assert.equal(inTime.state, 'running')
+  assert.equal(deadline.state, 'running')
 })
 
 test('the further answers to a request that is begun may take their time', () => {
@@ -267,3 +267,27 @@ for (const [what, flood] of [
     assert.ok(waitMs <= 2 * turnMs, `a quiet key waited ${waitMs} ms, where a turn takes ${turnMs} ms`)
   })
 }
+
+test('an organization that has no slot is a guest beyond those that a flood has taken, one at a time', () => {
+  const queue = createQueue({ slots: () => 4, guestSlots: () => 1 })
+  const flood = Array.from({ length: 8 }, () => enter(queue, 'flood', { organizationId: 'org_flood' }))
+  assert.equal(queue.running, 4)
+  const [quiet, second] = ['a', 'b'].map((key) => enter(queue, key, { organizationId: 'org_quiet' }))
+  const third = enter(queue, 'c', { organizationId: 'org_third' })
+  assert.deepEqual(statesOf([quiet!, second!, third]), ['running', 'waiting', 'waiting'])
+  // The guest has one of all slots as soon as there is one for it, and the next guest may come.
+  queue.leave(flood[0]!)
+  assert.deepEqual(statesOf([third, flood[4]!]), ['running', 'waiting'])
+  assert.equal(queue.running, 5)
+})
+
+test('a flood keeps every slot where a guest beyond them serves who asks now and then', () => {
+  const queue = createQueue({ slots: () => 4, guestSlots: () => 1 })
+  const flood = Array.from({ length: 12 }, () => enter(queue, 'flood', { organizationId: 'org_flood' }))
+  const quiet = enter(queue, 'quiet', { organizationId: 'org_quiet' })
+  queue.finish(quiet, 3)
+  assert.equal(queue.running, 4)
+  queue.finish(flood[0]!, 3)
+  assert.deepEqual([queue.running, flood[4]!.state], [4, 'running'])
+  assert.equal(enter(queue, 'quiet', { organizationId: 'org_quiet' }).state, 'running')
+})

@@ -8,14 +8,12 @@
 // What has not begun takes up room, by number and by bytes, and there is only so much.
 
 import { ApiError } from '../core/error.ts'
-import { zeroUsage, type EngineRequest, type Tenant, type Usage } from '../core/generation.ts'
+import { zeroUsage, type EngineRequest, type Owner, type Usage } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
-import { FairQueue } from './fair-queue.ts'
-import { makeRoom, type Room } from './make-room.ts'
-import { describeTicket, type Ticket, type WaitingRequest } from './ticket.ts'
-import { requestBytes } from './request-bytes.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { FairQueue, outputCost, serviceCost } from './fair-queue.ts'
+import { makeRoom, requestBytes, type Room } from './make-room.ts'
 import { SlotShares } from './slot-shares.ts'
+import { describeTicket, type Ticket, type WaitingRequest } from './ticket.ts'
 
 export type QueueLimits = {
   /** Requests that may be without a slot when all slots are taken, and the bytes of their texts. */
@@ -29,6 +27,8 @@ export type SlotQueueOptions = QueueLimits & {
   /** From 0 up to 1, to spread the tries of those who are refused. */
   random(): number
   slots(): number
+  /** Slots beyond those, for organizations that have none while others have taken all; none where it is left out. */
+  guestSlots?(): number
 }
 
 export type QueueStatus = {
@@ -36,7 +36,7 @@ export type QueueStatus = {
   readonly running: number
   readonly waiting: number
   readonly oldestWaitMs: number
-  /** Those whose turns come first, in order. */
+  /** The requests whose turns come first, in order. */
   readonly upcoming: readonly WaitingRequest[]
 }
 
@@ -65,10 +65,16 @@ export class SlotQueue {
     return this.#waiting.size
   }
 
-  /** Whether a slot is free that nobody else has a claim to. */
-  mayBegin(tenant: Tenant): boolean {
-    const { slots, clock } = this.#options
-    return this.#running < slots() && this.#shares.mayBegin(tenant, slots(), clock.monotonicMs())
+  /**
+   * Tells whether a slot is free that nobody else has a claim to.
+   *
+   * Where all are taken an organization that has none may be a guest beyond them. Its slot counts as one
+   * of all others as soon as any of these is free, and then the next guest may come.
+   */
+  mayBegin(owner: Owner): boolean {
+    const { slots, guestSlots = () => 0, clock } = this.#options
+    if (this.#running < slots()) return this.#shares.mayBegin(owner, slots(), clock.monotonicMs(), guestSlots())
+    return this.#running < slots() + guestSlots() && this.#shares.runningOf(owner.organizationId) === 0
   }
 
   /** Makes room for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */
@@ -106,7 +112,7 @@ export class SlotQueue {
   charge(ticket: Ticket, usage: Usage): void {
     if (ticket.state !== 'running') return
     const cost = serviceCost(usage)
-    this.#order.charge(ticket.tenant, cost - ticket.charged)
+    this.#order.charge(ticket.owner, cost - ticket.charged)
     ticket.charged = cost
   }
 
@@ -132,8 +138,8 @@ export class SlotQueue {
     this.#waiting.delete(ticket)
     if (state === 'waiting') this.#order.remove(ticket)
     if (state !== 'running') return
-    this.#order.end(ticket.tenant)
-    this.#shares.end(ticket.tenant, this.#options.clock.monotonicMs())
+    this.#order.end(ticket.owner)
+    this.#shares.end(ticket.owner, this.#options.clock.monotonicMs())
     this.#runMs.add(this.#options.clock.monotonicMs() - ticket.startedMs)
     this.#running -= 1
     this.#fill()
@@ -151,7 +157,7 @@ export class SlotQueue {
     }
   }
 
-  /** What is still being prepared comes last: nobody knows yet how long it is. */
+  /** Requests that are still being prepared come last: nobody knows yet how long they are. */
   #upcoming(): Ticket[] {
     const ordered = this.#order.upcoming(upcomingMax, ({ inputTokens, outputTokensMax }) => {
       const outputTokens = Math.min(outputTokensMax, this.#outputTokens.value ?? 0)
@@ -163,7 +169,7 @@ export class SlotQueue {
 
   #fill(): void {
     for (;;) {
-      const ticket = this.#order.take((tenant) => this.mayBegin(tenant))
+      const ticket = this.#order.take((owner) => this.mayBegin(owner))
       if (ticket === null) return
       this.#start(ticket)
     }
@@ -176,19 +182,19 @@ export class SlotQueue {
     ticket.state = 'running'
     ticket.startedMs = this.#options.clock.monotonicMs()
     this.#running += 1
-    this.#shares.begin(ticket.tenant, ticket.startedMs)
+    this.#shares.begin(ticket.owner, ticket.startedMs)
     // The whole prompt, until the engine has told how much of it was there already.
     this.charge(ticket, { ...zeroUsage, inputUncached: ticket.inputTokens ?? 0 })
     ticket.decision.resolve()
   }
 
-  #createTicket({ requestId, tenant, model, outputTokensMax, ...request }: EngineRequest): Ticket {
+  #createTicket({ requestId, owner, model, outputTokensMax, ...request }: EngineRequest): Ticket {
     const decision = Promise.withResolvers<void>()
     // It may come before anybody asks for it.
     decision.promise.catch(() => {})
     return {
       requestId,
-      tenant,
+      owner,
       model,
       outputTokensMax,
       bytes: request.bytes ?? requestBytes(request),
@@ -220,10 +226,10 @@ const refusals = {
   late: 'The model had no time for this request in a long while. Please try again.',
 }
 
-/** The last dozen or so values decide. */
-const weight = 1 / 8
+/** With this weight the last dozen or so values decide. */
+const meanWeight = 1 / 8
 
-/** The mean of the latest values, each older one counting for less. */
+/** An exponential moving average: each older value counts for less. */
 export class MovingMean {
   #value: number | null = null
 
@@ -233,23 +239,32 @@ export class MovingMean {
   }
 
   add(value: number): void {
-    this.#value = this.#value === null ? value : this.#value + (value - this.#value) * weight
+    this.#value = this.#value === null ? value : this.#value + (value - this.#value) * meanWeight
   }
 }
 
-/**
- * An answer's token takes a step of its own where a prompt's are computed by the
- * hundred. Four is the middle of what price lists ask for one over the other.
- */
-const outputWeight = 4
-/** Held tokens are only brought back and attended to; price lists ask a tenth for that. */
-const cacheReadWeight = 0.1
-
-/** What a request takes of an engine, in computed prompt tokens. */
-export function serviceCost({ inputUncached, inputCacheWrite, inputCacheRead, output }: Usage): number {
-  return inputUncached + inputCacheWrite + inputCacheRead * cacheReadWeight + outputCost(output)
+/** The state of an engine's slots and queue. */
+export type Pace = {
+  readonly waiting: number
+  readonly slots: number
+  /** The time for which a request holds its slot of late; null before any did. */
+  readonly runMs: number | null
 }
 
-export function outputCost(tokens: number): number {
-  return tokens * outputWeight
+/** Until there is something to go by. */
+const freeSlotMsDefault = 2_000
+const leastMs = 1_000
+/** With the spread on top it stays below the minute that official clients obey. */
+const mostMs = 35_000
+
+/**
+ * Says when to come back: when half of those who wait now will have had their turn.
+ *
+ * The time is spread by half to either side: those who were refused together must not come
+ * back together. `random` is from 0 up to 1.
+ */
+export function retryAfterMs({ waiting, slots, runMs }: Pace, random: number): number {
+  const freeSlotMs = runMs === null ? freeSlotMsDefault : runMs / Math.max(1, slots)
+  const meanMs = Math.min(mostMs, Math.max(leastMs, freeSlotMs * Math.max(1, waiting / 2)))
+  return Math.round(meanMs * (0.5 + random))
 }

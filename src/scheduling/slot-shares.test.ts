@@ -6,10 +6,10 @@ const slots = 8
 const of = (organizationId: string, apiKeyId = `key_${organizationId}`) => ({ organizationId, apiKeyId })
 
 /** Begins as often as it may, and returns how often that was. */
-function flood(shares: SlotShares, tenant: ReturnType<typeof of>, nowMs: number, running = 0): number {
+function flood(shares: SlotShares, owner: ReturnType<typeof of>, nowMs: number, running = 0): number {
   let begun = 0
-  while (running + begun < slots && shares.mayBegin(tenant, slots, nowMs)) {
-    shares.begin(tenant, nowMs)
+  while (running + begun < slots && shares.mayBegin(owner, slots, nowMs)) {
+    shares.begin(owner, nowMs)
     begun += 1
   }
   return begun
@@ -27,7 +27,7 @@ test('a slot stays free for somebody who asked a moment ago', () => {
   equal(shares.mayBegin(of('quiet'), slots, 3_000), true)
 })
 
-test('so many stay free as somebody used at once, and no more than an equal share', () => {
+test('as many slots stay free as somebody used at once, and no more than an equal share', () => {
   const shares = new SlotShares()
   for (let count = 0; count < 3; count++) shares.begin(of('quiet'), 0)
   for (let count = 0; count < 3; count++) shares.end(of('quiet'), 10)
@@ -63,7 +63,7 @@ test('more claimants than slots get theirs in turn', () => {
   equal(shares.mayBegin(of('org_new'), slots, 2), true)
 })
 
-test('of two slots none is kept free', () => {
+test('none of two slots is kept free', () => {
   const shares = new SlotShares()
   shares.begin(of('quiet'), 0)
   shares.end(of('quiet'), 1_000)

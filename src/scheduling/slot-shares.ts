@@ -1,9 +1,9 @@
-import type { Tenant } from '../core/generation.ts'
+import type { Owner } from '../core/generation.ts'
 
-/** So long after its last answer a claimant's next request still finds a slot free: the pause of somebody who reads and asks on. */
+/** A claimant's next request still finds a slot free this long after its last answer: somebody reads, and asks on. */
 const activeMs = 30_000
 
-/** Of fewer slots one that is kept free would be half of what the engine can do. */
+/** With fewer slots, one that is kept free would be half of what the engine can do. */
 const sharedSlotsMin = 4
 
 type Claim = {
@@ -55,8 +55,8 @@ class Shares {
     claim.usedMs = nowMs
   }
 
-  /** Whether a claimant may have one of the slots that are free. */
-  mayBegin(id: string, slots: number, nowMs: number): boolean {
+  /** Tells whether a claimant may have one of the slots that are free. `spare` ones beyond them serve claims as well. */
+  mayBegin(id: string, slots: number, nowMs: number, spare = 0): boolean {
     this.#forget(nowMs)
     const active = this.#claims.size + (this.#claims.has(id) ? 0 : 1)
     const guaranteed = Math.floor(slots / active)
@@ -64,7 +64,7 @@ class Shares {
     let reserved = 0
     for (const [other, { peak, running }] of this.#claims)
       if (other !== id) reserved += Math.max(0, Math.min(peak, guaranteed) - running)
-    return slots - this.running > reserved
+    return slots + spare - this.running > reserved
   }
 
   #forget(nowMs: number): void {
@@ -78,21 +78,26 @@ export class SlotShares {
   readonly #organizations = new Shares()
   readonly #keys = new Map<string, Shares>()
 
-  begin({ organizationId, apiKeyId }: Tenant, nowMs: number): void {
+  /** How many slots an organization has. */
+  runningOf(organizationId: string): number {
+    return this.#organizations.runningOf(organizationId)
+  }
+
+  begin({ organizationId, apiKeyId }: Owner, nowMs: number): void {
     this.#organizations.begin(organizationId, nowMs)
     const keys = this.#keys.get(organizationId) ?? new Shares()
     this.#keys.set(organizationId, keys)
     keys.begin(apiKeyId, nowMs)
   }
 
-  end({ organizationId, apiKeyId }: Tenant, nowMs: number): void {
+  end({ organizationId, apiKeyId }: Owner, nowMs: number): void {
     this.#organizations.end(organizationId, nowMs)
     this.#keys.get(organizationId)?.end(apiKeyId, nowMs)
   }
 
-  mayBegin({ organizationId, apiKeyId }: Tenant, slots: number, nowMs: number): boolean {
+  mayBegin({ organizationId, apiKeyId }: Owner, slots: number, nowMs: number, guestSlots = 0): boolean {
     if (slots < sharedSlotsMin) return true
-    if (!this.#organizations.mayBegin(organizationId, slots, nowMs)) return false
+    if (!this.#organizations.mayBegin(organizationId, slots, nowMs, guestSlots)) return false
     const ofOthers = this.#organizations.running - this.#organizations.runningOf(organizationId)
     const keys = this.#keys.get(organizationId)
     if (keys === undefined || keys.mayBegin(apiKeyId, slots - ofOthers, nowMs)) return true

@@ -1,7 +1,7 @@
 import type { EngineRequest } from '../core/generation.ts'
 
 /** One request on its way to a slot. */
-export type Ticket = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
+export type Ticket = Pick<EngineRequest, 'requestId' | 'owner' | 'model'> & {
   readonly bytes: number
   readonly arrivedMs: number
   readonly outputTokensMax: number
@@ -10,7 +10,7 @@ export type Ticket = Pick<EngineRequest, 'requestId' | 'tenant' | 'model'> & {
   state: 'preparing' | 'waiting' | 'running' | 'gone'
   /** Null until its prompt is prepared. */
   inputTokens: number | null
-  /** When it got its slot. */
+  /** The moment at which it got its slot. */
   startedMs: number
   charged: number
   cancelDeadline(): void
@@ -27,7 +27,7 @@ export type WaitingRequest = {
 }
 
 export function describeTicket(ticket: Ticket, nowMs: number): WaitingRequest {
-  const { requestId, model, tenant, inputTokens, arrivedMs } = ticket
-  const { organizationId, apiKeyId } = tenant
+  const { requestId, model, owner, inputTokens, arrivedMs } = ticket
+  const { organizationId, apiKeyId } = owner
   return { requestId, model, organizationId, apiKeyId, inputTokens, waitedMs: Math.round(nowMs - arrivedMs) }
 }

@@ -47,10 +47,13 @@ export class FakeEngine implements Engine {
 
   prepare(request: EngineRequest, signal: AbortSignal): Prepared {
     const cancelled = new AbortController()
+    const growth = new FakeGrowth()
     return {
       tokensMax: promptTokensMax,
       tokens: Promise.resolve(promptTokens),
-      run: (terms) => this.#run(request, AbortSignal.any([signal, cancelled.signal]), terms),
+      unenforced: [],
+      run: (terms) => this.#run(request, AbortSignal.any([signal, cancelled.signal]), { ...terms, growth }),
+      allow: (outputTokens, isLast) => growth.allow(outputTokens, isLast),
       cancel: () => cancelled.abort(),
     }
   }
@@ -68,9 +71,11 @@ export class FakeEngine implements Engine {
 
   async close(): Promise<void> {}
 
-  async *#run(request: EngineRequest, signal: AbortSignal, terms: RunTerms): AsyncGenerator<GenerationEvent> {
+  async *#run(request: EngineRequest, signal: AbortSignal, terms: FakeTerms): AsyncGenerator<GenerationEvent> {
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
     const outputTokensMax = Math.min(request.outputTokensMax, terms.outputTokensMax)
+    const { growth, firstOutputTokens = Infinity } = terms
+    growth.allow(firstOutputTokens, false)
     let held = 1
     this.#running += held
     const end = () => {
@@ -78,7 +83,13 @@ export class FakeEngine implements Engine {
       held = 0
     }
     try {
+      let output = 0
       for await (const event of this.#answer({ ...request, outputTokensMax }, signal)) {
+        if (event.type === 'delta' && !(await growth.mayBe(output + event.tokens, signal, terms))) {
+          yield* cutOff(output, terms)
+          return
+        }
+        if (event.type === 'delta') output += event.tokens
         if (event.type === 'finish') end()
         terms.onEvent?.(event)
         yield event
@@ -96,6 +107,42 @@ export class FakeEngine implements Engine {
     const steps = (this.#options.script ?? echo)(request)
     yield { type: 'start', usage: meter.usage() }
     for (const step of steps) yield* perform(step, meter, signal)
+  }
+}
+
+type FakeTerms = RunTerms & { readonly growth: FakeGrowth }
+
+/** How long the answer may be as yet. */
+class FakeGrowth {
+  #allowed = Infinity
+  #isLast = false
+  #changed = Promise.withResolvers<void>()
+
+  allow(outputTokens: number, isLast: boolean): void {
+    this.#allowed = outputTokens
+    this.#isLast = isLast
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+
+  /** Waits until the answer may have so many tokens, or never will. */
+  async mayBe(outputTokens: number, signal: AbortSignal, terms: RunTerms): Promise<boolean> {
+    while (outputTokens > this.#allowed) {
+      if (this.#isLast) return false
+      terms.onNearlyUsed?.()
+      if (outputTokens > this.#allowed && !this.#isLast) await Promise.race([this.#changed.promise, aborted(signal)])
+      if (signal.aborted) return true
+    }
+    return true
+  }
+}
+
+function* cutOff(output: number, terms: RunTerms): Generator<GenerationEvent> {
+  const usage = { ...zeroUsage, inputUncached: promptTokens, output }
+  const events: GenerationEvent[] = [{ type: 'block-end' }, { type: 'finish', reason: { kind: 'length' }, usage }]
+  for (const event of events) {
+    terms.onEvent?.(event)
+    yield event
   }
 }
 

@@ -1,4 +1,6 @@
-import type { ApiErrorReason } from '../../core/error.ts'
+import type { FitnessReport } from '../../chat-format/fitness-report.ts'
+import type { RopeScaling } from '../../config/schema.ts'
+import type { ApiErrorReason, ErrorPath } from '../../core/error.ts'
 import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
 import type { Portion } from '../../lib/portions.ts'
 import type { PreparedText } from './prepared-text.ts'
@@ -6,7 +8,7 @@ import type { PreparedText } from './prepared-text.ts'
 /** Names one generation or count between the service and its children. */
 export type TaskId = number
 
-/** What the engine child is told. */
+/** Messages to the engine child. */
 export type ToChild =
   | { readonly kind: 'load'; readonly settings: LoadSettings }
   | {
@@ -19,10 +21,12 @@ export type ToChild =
        * The child prepares it, says so, and waits for `begin`; where this is given and the prompt has no more tokens
        * than it says, it begins on its terms and does not wait.
        */
-      readonly headStart: HeadStart | null
+      readonly optimisticTerms: OptimisticTerms | null
     }
   /** A prepared task may have a slot. */
-  | { readonly kind: 'begin'; readonly id: TaskId; readonly outputTokensMax: number }
+  | ({ readonly kind: 'begin'; readonly id: TaskId } & OutputTerms)
+  /** The answer may grow to so many tokens; if that is the last word, it ends there. */
+  | { readonly kind: 'allow'; readonly id: TaskId; readonly outputTokens: number; readonly isLast: boolean }
   | { readonly kind: 'abort'; readonly id: TaskId }
   /** The consumer has taken this many events; the child stops decoding a task whose events pile up. */
   | { readonly kind: 'taken'; readonly id: TaskId; readonly events: number }
@@ -32,7 +36,7 @@ export type ToChild =
   /** Save what is worth saving and end. */
   | { readonly kind: 'stop' }
 
-/** What the text child is told, which makes text into tokens and knows nothing but the vocabulary. */
+/** Messages to the text child, which makes text into tokens and knows nothing but the vocabulary. */
 export type ToTextChild =
   | { readonly kind: 'load'; readonly settings: LoadSettings }
   /** Prepare a generation; a prompt beyond the window is refused. */
@@ -42,7 +46,7 @@ export type ToTextChild =
   | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
 
-/** Of a message that is too large to be sent at a stroke; it holds once all of it has come. */
+/** Parts of a message that is too large to be sent at a stroke; the message counts once all of them have come. */
 export type PartToChild =
   | { readonly kind: 'part'; readonly id: TaskId; readonly portion: Portion }
   | { readonly kind: 'end-of-parts'; readonly id: TaskId }
@@ -52,19 +56,29 @@ export type FromChild =
       readonly kind: 'ready'
       readonly windowTokens: number
       readonly slots: number
-      /** Processor threads that compute a step. */
+      /** Beyond the slots, for whoever has none when these are taken. */
+      readonly guestSlots: number
+      /** Processor threads that compute the first step, and the most that may compute one. */
       readonly threads: number
+      readonly threadsMost: number
       /** No token of the vocabulary stands for more bytes. */
       readonly tokenBytesMax: number
-      /** The model's template can carry tool calls. */
-      readonly takesTools: boolean
+      /** What was derived from the model's template. */
+      readonly fitness: FitnessReport
     }
   /** How far loading has come, which only ever grows: up to 1 while weights are read, and on until all is ready. */
   | { readonly kind: 'loading'; readonly progress: number }
   | { readonly kind: 'load-failed'; readonly message: string }
-  | { readonly kind: 'prepared'; readonly id: TaskId; readonly inputTokens: number }
+  | {
+      readonly kind: 'prepared'
+      readonly id: TaskId
+      readonly inputTokens: number
+      readonly unenforced: readonly ErrorPath[]
+    }
   /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
   | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
+  /** Half of the output tokens that were allowed last have been made. */
+  | { readonly kind: 'nearly-used'; readonly id: TaskId }
   | { readonly kind: 'aborted'; readonly id: TaskId; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
   /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
@@ -79,10 +93,21 @@ export type FromTextChild =
   /** `steps` grows with every portion of text. */
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
 
-export type HeadStart = { readonly inputTokensMax: number; readonly outputTokensMax: number }
+/** The terms on which a child may begin a prompt before the service has counted it, if the prompt is no longer than expected. */
+export type OptimisticTerms = OutputTerms & { readonly inputTokensMax: number }
+
+export type OutputTerms = {
+  readonly outputTokensMax: number
+  /** So many may be made before more are allowed; null where that need not be waited for. */
+  readonly firstOutputTokens: number | null
+}
 
 /** Tokens that a child has computed ahead, and those of them that its answers then had. */
 export type DraftCounts = { readonly drafted: number; readonly accepted: number }
+
+/** Bytes of one number in the attention's memory. Blocks of 32 share a scale of 16 bits. */
+export const kvCacheBytes = { f16: 2, q8_0: 34 / 32, q4_0: 18 / 32 } as const
+export type KvCacheType = keyof typeof kvCacheBytes
 
 export type LoadSettings = {
   readonly weightsPath: string
@@ -90,15 +115,24 @@ export type LoadSettings = {
   /** Null lets the child choose by the memory there is. */
   readonly slots: number | null
   readonly windowTokensMax: number
+  /** Left out, numbers of 16 bits. */
+  readonly kvCacheType?: KvCacheType
+  /** Stretches the positions of the training over a longer window. */
+  readonly ropeScaling?: RopeScaling | null
+  /** Left out, everything is as it was derived from the chat template. */
+  readonly chat?: {
+    readonly tools: 'derived' | 'generic'
+    readonly thinking: 'derived' | 'none' | { readonly open: string; readonly close: string }
+  } | null
   readonly threads: number | null
   readonly batchTokens: number
-  /** Steps of prompts are as large as a batch, however long they take: where each answer is to be compared with another. */
+  /** Steps of prompts are as large as a batch, however long they take, so that answers can be compared with each other. */
   readonly stepsBySize?: boolean
   /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
   readonly isReproducible: boolean
   /** Tokens that may be guessed from the text and computed ahead; zero computes none ahead. */
   readonly draftTokensMax: number
-  /** Prompts that have left their slots are kept in memory up to so many bytes. */
+  /** The memory in which prompts are kept that have left their slots. */
   readonly cacheBytesMax: number
   /** Where they are kept over a restart; null keeps nothing. */
   readonly cacheOnDisk: { readonly folder: string; readonly bytesMax: number; readonly key: Uint8Array } | null
@@ -106,6 +140,14 @@ export type LoadSettings = {
 
 /** Slots an operator's choice is missing for: enough for a team's agents, few enough for one machine's memory. */
 export const slotsDefault = 8
+
+/** With fewer slots, the memory of one more would be a large part of all. */
+const guestSlotsFrom = 4
+
+/** Slots with the one beyond them that is kept for whoever has none when others have taken all. */
+export function withGuestSlots(slots: number): number {
+  return slots < guestSlotsFrom ? slots : slots + 1
+}
 
 /** Events a task may have on their way before its slot waits for the consumer. */
 export const eventsInFlightMax = 256
@@ -115,6 +157,7 @@ const kindsFromChild: ReadonlySet<string> = new Set<FromChild['kind']>([
   'loading',
   'load-failed',
   'prepared',
+  'nearly-used',
   'events',
   'aborted',
   'failed',
@@ -141,4 +184,16 @@ export function isFromTextChild(message: unknown): message is FromTextChild {
 
 function isOfKinds(message: unknown, kinds: ReadonlySet<string>): boolean {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(String(message.kind))
+}
+
+const templateFaultLead = 'The chat template of the weights does not render.'
+
+/** Why weights with such a template cannot be loaded, which no later try will change. */
+export function templateFault(fault: string): string {
+  return `${templateFaultLead} ${fault}`
+}
+
+/** What is wrong with the template, where that was the reason; any other is the operator's alone to know. */
+export function templateFaultIn(reason: string | null): string | null {
+  return reason?.startsWith(templateFaultLead) === true ? reason : null
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess, type ForkOptions } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
-import { watchMemory } from './confinement/memory-watch.ts'
+import { watchMemory } from './confinement/memory-limit.ts'
 import { permissionFlags } from './confinement/permission-flags.ts'
 import { reportFile, type ConfinementPlan, type ConfinementReport } from './confinement/plan.ts'
 import { findReachablePaths } from './confinement/reachable-paths.ts'
@@ -34,7 +34,7 @@ export type LaunchedChild = {
   readonly ended: Promise<string>
 }
 
-/** What may be asked for without being used yet is more than what is used: stacks of threads, and room that is never filled. */
+/** A process reserves more memory than it uses: stacks of threads, and room that is never filled. */
 const askedShare = 2
 /** Node and the libraries ask for this much before any weights are loaded, most of which is never used. */
 const askedBytesAtStart = 2 * 1024 ** 3
@@ -65,7 +65,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     mode: confinement,
     entryPath: launch.entryPath,
     paths: findReachablePaths({ ...options, entryPath: launch.entryPath, folders, environment: env }),
-    // What a driver of a graphics card asks for is more than the machine's memory.
+    // A driver of a graphics card reserves more than the machine's memory.
     dataBytesMax: options.usesDevices ? null : memoryBytesMax * askedShare + askedBytesAtStart,
   }
   const started = canStage() ? launchInStages(launch, plan) : launchWithNodeAlone(launch, plan)
@@ -133,7 +133,7 @@ function refusal({ missing }: ConfinementReport): string {
   return `It cannot be confined as engine.confinement requires; what is missing: ${missing.join(', ')}.`
 }
 
-/** What a child that could not even be started has not said is missing here as well. */
+/** Reads the report of a child; one that could not even be started has none. */
 async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   try {

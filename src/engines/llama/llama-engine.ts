@@ -1,12 +1,15 @@
 import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { contextExceeded } from '../../core/error.ts'
+import type { FitnessReport } from '../../chat-format/fitness-report.ts'
 import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
-import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
+import { backgroundPriority } from '../../lib/yield-processor.ts'
+import { isFromChild, templateFaultIn, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
 import { PreparedRequest, type Workplace } from './prepared-request.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { ReadyGate } from './ready-gate.ts'
+import type { LoadingOutlook } from './watch-child.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
 import { TextChild } from './text-child.ts'
 
@@ -20,16 +23,21 @@ export type LlamaEngineOptions = ChildOptions & {
   onReady(ready: Omit<ChildReady, 'kind'>): void
 }
 
-/** A client that hears so soon that the child is loading or restarting can go elsewhere. */
+/** Where nobody says how long requests may wait. */
 const readyWaitMsDefault = 10_000
-/** One that a crash found in the queue goes on waiting: the queue, which has its own patience, takes it out long before. */
+/** A request that a crash found in the queue goes on waiting; the queue, which has its own patience, takes it out long before. */
 const restartWaitMsMax = 86_400_000
 /** How long after the engine is ready the process for long texts is started, if no long text has come before. */
 const textChildPauseMs = 10_000
 
 /** What sampling and grammars give for any weights. */
 const always: ReadonlySet<Feature> = new Set(['json-output', 'logprobs', 'logit-bias', 'output-min'])
-const withTools: ReadonlySet<Feature> = new Set([...always, 'tools'])
+/** By how the template carries tools. */
+const featuresOf: Readonly<Record<FitnessReport['tools'], ReadonlySet<Feature>>> = {
+  own: new Set([...always, 'tools']),
+  generic: new Set([...always, 'tools', 'generic-tools']),
+  none: always,
+}
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
@@ -39,10 +47,13 @@ type Sent = { readonly prepared: PreparedRequest; readonly text: PreparedText | 
 /** An engine that runs one file of weights in a child process. */
 export class LlamaEngine implements Engine {
   readonly #supervisor: Supervisor<ToChild, FromChild>
+  /** Makes the long prompts of generations into tokens. */
   readonly #texts: TextChild
+  /** Counts prompts, for which nobody waits who waits for an answer. */
+  readonly #counts: TextChild
   readonly #gate: ReadyGate
   readonly #sent = new Map<TaskId, Sent>()
-  /** From a request's preparing to its end. */
+  /** Counts each request from its preparing to its end. */
   readonly #uses = new Uses()
   readonly #workplace: Workplace
   #lastId = 0
@@ -50,7 +61,7 @@ export class LlamaEngine implements Engine {
   #isClosed = false
   #cancelTextStart = () => {}
   #drafts: DraftCounts = noDrafts
-  /** Those of children that have ended. */
+  /** The drafts of children that have ended. */
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
@@ -63,7 +74,14 @@ export class LlamaEngine implements Engine {
       },
     }
     this.#texts = new TextChild(options)
-    this.#gate = new ReadyGate(clock, readyWaitMsMax, () => (this.#isClosed ? 'stopped' : this.#supervisor.state))
+    this.#counts = new TextChild(options, backgroundPriority)
+    this.#gate = new ReadyGate({
+      clock,
+      waitMsMax: readyWaitMsMax,
+      state: () => (this.#isClosed ? 'stopped' : this.#supervisor.state),
+      readyInMs: () => this.#supervisor.readyInMs,
+      fault: () => templateFaultIn(this.#supervisor.reason),
+    })
     this.#supervisor = new Supervisor<ToChild, FromChild>({
       ...options,
       entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
@@ -95,9 +113,19 @@ export class LlamaEngine implements Engine {
     return this.#supervisor.reason
   }
 
-  /** That of the child for long texts, null while there is none. */
+  /** How far loading has come, for the operator alone. */
+  get loading(): LoadingOutlook {
+    return this.#supervisor.loading
+  }
+
+  /** The process id of the child for long texts, null while there is none. */
   get textPid(): number | null {
     return this.#texts.pid
+  }
+
+  /** The process id of the child that counts, null until something was counted. */
+  get countPid(): number | null {
+    return this.#counts.pid
   }
 
   /** How many requests are under way, counted ones included. */
@@ -126,15 +154,16 @@ export class LlamaEngine implements Engine {
     return {
       state: this.#isClosed || state === 'stopped' ? 'closed' : this.#texts.isDown ? 'down' : state,
       windowTokens: this.#ready?.windowTokens ?? null,
-      features: this.#ready?.takesTools === false ? always : withTools,
+      features: featuresOf[this.#ready?.fitness.tools ?? 'own'],
       running,
       waiting: this.#sent.size - running,
       slots: this.#ready?.slots ?? null,
+      guestSlots: this.#ready?.guestSlots ?? 0,
       drafts: sum(this.#draftsBefore, this.#drafts),
     }
   }
 
-  /** Prompts that have left their slots may take so many bytes from now on; what is too much goes. */
+  /** Prompts that have left their slots may take `bytesMax` from now on; those beyond it are dropped. */
   resizeCache(bytesMax: number): void {
     this.#supervisor.resizeCache(bytesMax)
   }
@@ -143,12 +172,12 @@ export class LlamaEngine implements Engine {
     this.#isClosed = true
     this.#cancelTextStart()
     this.#gate.wake()
-    await Promise.all([this.#supervisor.stop(), this.#texts.close()])
+    await Promise.all([this.#supervisor.stop(), this.#texts.close(), this.#counts.close()])
   }
 
   async #count(prepared: PreparedRequest): Promise<void> {
     await this.#gate.pass(prepared.leaving)
-    prepared.count(await this.#texts.count(prepared.request, prepared.leaving))
+    prepared.count(await this.#counts.count(prepared.request, prepared.leaving))
   }
 
   async #submit(prepared: PreparedRequest, isInChild: boolean): Promise<void> {
@@ -156,7 +185,7 @@ export class LlamaEngine implements Engine {
     await this.#send({ prepared, text })
   }
 
-  /** Has a long text made into tokens. What cannot fit by its size alone is refused before anything looks at it. */
+  /** Has a long text made into tokens. A text that cannot fit by its size alone is refused before anything looks at it. */
   async #prepareText({ request, leaving }: PreparedRequest): Promise<PreparedText> {
     await this.#gate.pass(leaving)
     const { windowTokens: loaded, tokenBytesMax } = this.#ready ?? { windowTokens: Infinity, tokenBytesMax: Infinity }
@@ -173,8 +202,8 @@ export class LlamaEngine implements Engine {
     const id = ++this.#lastId
     this.#sent.set(id, sent)
     const request = text === null ? prepared.request : withoutText(prepared.request)
-    const headStart = prepared.attempt(id)
-    this.#supervisor.sendText({ kind: 'generate', id, request, text, headStart }, promptCharacters(request))
+    const optimisticTerms = prepared.attempt(id)
+    this.#supervisor.sendText({ kind: 'generate', id, request, text, optimisticTerms }, promptCharacters(request))
   }
 
   /** A request that the crashed child had not begun is as good as new and is tried once more. */

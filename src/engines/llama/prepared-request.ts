@@ -1,13 +1,20 @@
 import { PromptLongerThanExpected, type Prepared, type RunTerms } from '../../core/engine.ts'
-import { ApiError } from '../../core/error.ts'
+import { ApiError, type ErrorPath } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../../core/generation.ts'
 import { PushedStream } from '../../lib/pushed-stream.ts'
-import { eventsInFlightMax, type FromChild, type HeadStart, type TaskId, type ToChild } from './ipc.ts'
+import {
+  eventsInFlightMax,
+  type FromChild,
+  type OptimisticTerms,
+  type OutputTerms,
+  type TaskId,
+  type ToChild,
+} from './ipc.ts'
 
-/** What the child says of one request. */
-export type TaskNews = Extract<FromChild, { readonly kind: 'prepared' | 'aborted' | 'failed' }>
+/** Messages of the child about one request, its events aside. */
+export type TaskNews = Extract<FromChild, { readonly kind: 'prepared' | 'nearly-used' | 'aborted' | 'failed' }>
 
-/** Where a request is worked on: by a child, which may be another one after a crash. */
+/** The child that works on a request, which may be another one after a crash. */
 export type Workplace = {
   send(message: ToChild): void
   /** The request is over. */
@@ -24,13 +31,14 @@ const crashesMax = 2
 export class PreparedRequest implements Prepared {
   readonly request: EngineRequest
   readonly tokensMax: number | null
-  /** That of the present attempt; a child that is started anew is sent another. */
+  /** The id of the present attempt; a child that is started anew is sent another. */
   id: TaskId = 0
   readonly #workplace: Workplace
   readonly #signal: AbortSignal
   readonly #leaving = new AbortController()
   readonly #counted = Promise.withResolvers<number>()
   #inputTokens: number | null = null
+  #unenforced: readonly ErrorPath[] = []
   #terms: RunTerms | null = null
   #stream: PushedStream<GenerationEvent> | null = null
   #failure: Error | null = null
@@ -39,7 +47,7 @@ export class PreparedRequest implements Prepared {
   /** Whether the child of the present attempt has prepared it and waits for a word. */
   #awaitsBegin = false
   /** Whether it was sent with the terms on which the child may begin without another word. */
-  #hasHeadStart = false
+  #hasOptimisticTerms = false
   #hasStarted = false
   #isOver = false
 
@@ -48,7 +56,7 @@ export class PreparedRequest implements Prepared {
     this.request = request
     this.#signal = signal
     this.tokensMax = tokensMax
-    // Whoever runs it without asking for its length hears of the failure from the stream.
+    // A caller that runs it without asking for its length hears of the failure from the stream.
     this.#counted.promise.catch(() => {})
     signal.addEventListener('abort', this.#abort, { once: true })
     if (signal.aborted) this.#abort()
@@ -56,6 +64,10 @@ export class PreparedRequest implements Prepared {
 
   get tokens(): Promise<number> {
     return this.#counted.promise
+  }
+
+  get unenforced(): readonly ErrorPath[] {
+    return this.#unenforced
   }
 
   /** Fires when the request is aborted or cancelled, wherever it is worked on. */
@@ -84,29 +96,42 @@ export class PreparedRequest implements Prepared {
     return stream
   }
 
+  allow(outputTokens: number, isLast: boolean): void {
+    if (!this.#isOver) this.#workplace.send({ kind: 'allow', id: this.id, outputTokens, isLast })
+  }
+
   cancel(): void {
     if (this.#isOver) return
     this.#abort()
     this.end(new GenerationAborted(zeroUsage))
   }
 
-  /** It is about to be sent. Returns on what terms the child may begin without another word; null where it is to wait. */
-  attempt(id: TaskId): HeadStart | null {
+  /**
+   * Begins an attempt under a new id. Returns the optimistic terms on which the child may begin without another word,
+   * if the prompt is no longer than they say; null where it is to wait.
+   */
+  attempt(id: TaskId): OptimisticTerms | null {
     this.id = id
     this.#awaitsBegin = false
-    this.#hasHeadStart = this.#terms !== null
+    this.#hasOptimisticTerms = this.#terms !== null
     if (this.#terms === null) return null
-    const { outputTokensMax, inputTokensMax = Infinity } = this.#terms
-    return { outputTokensMax, inputTokensMax: this.#inputTokens === null ? inputTokensMax : Infinity }
+    const { inputTokensMax = Infinity } = this.#terms
+    return { ...outputTerms(this.#terms), inputTokensMax: this.#inputTokens === null ? inputTokensMax : Infinity }
   }
 
   tell(news: TaskNews): void {
-    if (news.kind === 'prepared') this.count(news.inputTokens)
+    if (news.kind === 'prepared') this.#takePrepared(news)
+    else if (news.kind === 'nearly-used') this.#terms?.onNearlyUsed?.()
     else if (news.kind === 'aborted') this.end(new GenerationAborted(news.usage))
     else this.end(new ApiError(news.reason, news.message))
   }
 
-  /** Its prompt has so many tokens. A second attempt hears the same again. */
+  #takePrepared({ inputTokens, unenforced }: Extract<TaskNews, { readonly kind: 'prepared' }>): void {
+    this.#unenforced = unenforced
+    this.count(inputTokens)
+  }
+
+  /** Notes the tokens of its prompt. A second attempt hears the same again. */
   count(inputTokens: number): void {
     this.#inputTokens = inputTokens
     this.#awaitsBegin = true
@@ -114,14 +139,14 @@ export class PreparedRequest implements Prepared {
     const terms = this.#terms
     if (terms === null) return
     if (inputTokens > (terms.inputTokensMax ?? Infinity)) this.#wait()
-    else if (this.#hasHeadStart) this.#awaitsBegin = false
+    else if (this.#hasOptimisticTerms) this.#awaitsBegin = false
     else this.#begin(terms)
   }
 
   take(event: GenerationEvent): void {
     this.#hasStarted = true
     this.#terms?.onEvent?.(event)
-    // What was under way when the abort was sent is for the counts alone.
+    // Events that were under way when the abort was sent change the counts alone.
     const isLeft = this.#leaving.signal.aborted
     if (!isLeft) this.#stream?.push(event)
     if (event.type === 'finish') this.end(isLeft ? new GenerationAborted(event.usage) : null)
@@ -161,9 +186,9 @@ export class PreparedRequest implements Prepared {
     if (this.id !== 0) this.#workplace.send({ kind: 'abort', id: this.id })
   }
 
-  #begin({ outputTokensMax }: RunTerms): void {
+  #begin(terms: RunTerms): void {
     this.#awaitsBegin = false
-    this.#workplace.send({ kind: 'begin', id: this.id, outputTokensMax })
+    this.#workplace.send({ kind: 'begin', id: this.id, ...outputTerms(terms) })
   }
 
   /** It is longer than its terms allow, so the child waits for others. */
@@ -180,6 +205,10 @@ export class PreparedRequest implements Prepared {
     this.#workplace.send({ kind: 'taken', id: this.id, events: this.#untold })
     this.#untold = 0
   }
+}
+
+function outputTerms({ outputTokensMax, firstOutputTokens }: RunTerms): OutputTerms {
+  return { outputTokensMax, firstOutputTokens: firstOutputTokens ?? null }
 }
 
 function engineFailed(): ApiError {

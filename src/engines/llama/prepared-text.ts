@@ -1,5 +1,7 @@
-// What becomes of a request before anything is computed. It is plain data: the text child makes it
-// and the engine child generates from it.
+// A request before anything is computed, as plain data: the text child makes it and the engine child
+// generates from it.
+
+import type { ErrorPath } from '../../core/error.ts'
 
 export type PreparedText = { readonly prompt: Prompt; readonly plan: AnswerPlan }
 
@@ -16,7 +18,7 @@ export type Prompt = {
   readonly blocks: readonly PromptBlock[]
 }
 
-/** The first so many tokens of a prompt. */
+/** The first `length` tokens of a prompt, which the client asked to keep. */
 export type Breakpoint = { readonly length: number; readonly lifetimeMs: number }
 
 /** Has every token that begins before its end and behind the block before it. */
@@ -26,7 +28,7 @@ export type PromptBlock = {
   readonly endToken: number
 }
 
-/** What the answer must look like once thinking is over. */
+/** The form that the answer must have once thinking is over. */
 export type AnswerPlan = {
   /** A grammar for the whole answer; null leaves it free. */
   readonly forced: string | null
@@ -38,4 +40,6 @@ export type AnswerPlan = {
   readonly isCallsOnly: boolean
   /** Texts the answer must not contain: with these the model would begin a call that nobody wants. */
   readonly banned: readonly string[]
+  /** Where in the request's schemas keywords stand that the grammar leaves to the client to check. */
+  readonly unenforced: readonly ErrorPath[]
 }

@@ -13,14 +13,12 @@ import type { ConfinementReport } from './confinement/plan.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
-import { yieldingPriority } from '../../lib/yield-processor.ts'
-import { watchForHang } from './watch-for-hang.ts'
-import { stallLimitMs, watchLoading, type LoadingWatch } from './watch-loading.ts'
+import { watchForHang, stallLimitMs, watchLoading, type LoadingOutlook, type LoadingWatch } from './watch-child.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings, TaskId } from './ipc.ts'
-import { PartSender } from './part-sender.ts'
+import { PartSender } from './message-parts.ts'
 
-/** What each kind of child says of itself; everything else is between it and its owner. */
+/** Messages in which every kind of child speaks of itself; all others are between it and its owner. */
 type Common =
   | { readonly kind: 'loading'; readonly progress: number }
   | { readonly kind: 'ready' }
@@ -28,7 +26,7 @@ type Common =
 
 type Message = { readonly kind: string }
 
-/** What each kind of child is told. */
+/** Messages that every kind of child understands. */
 type Told =
   | Message
   | { readonly kind: 'resize-cache'; readonly bytesMax: number }
@@ -45,9 +43,9 @@ export type ChildOptions = {
   memoryBytesMax?(weights: Weights): number
   /** Looks the weights over before each load, and throws where they may not be loaded. Always at least `inspectWeights`. */
   checkWeights?(signal: AbortSignal): Promise<Weights>
-  /** Loading that does not advance for so long is given up; by the weights' size where nothing is said. */
+  /** Loading that does not advance for this long is given up; by default it depends on the weights' size. */
   readonly loadingStallMsMax?: number | null
-  /** What is in force for a child that begins. */
+  /** Called with the confinement of a child that begins. */
   onConfined?(report: ConfinementReport): void
   /** The child is gone; whatever it was doing is lost. */
   onExit(reason: string): void
@@ -58,8 +56,8 @@ export type ChildOptions = {
 export type SupervisorOptions<From extends Message> = ChildOptions & {
   /** The child's program. */
   readonly entry: URL
-  /** A child that leaves the processor to whoever else wants it. */
-  readonly yieldsProcessor?: boolean
+  /** The priority of a child that yields the processor to others, once it is ready; that of any process where it is absent. */
+  readonly priority?: number
   /** A child that says anything else is ended. */
   isMessage(message: unknown): message is From
   onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
@@ -87,6 +85,7 @@ export class Supervisor<To extends Told, From extends Message> {
   /** Until then the child may be silent, because of the text it was given. */
   #patientUntilMs = 0
   #cancelRestart = () => {}
+  #nextTryMs = 0
   #cacheBytesMax: number
 
   constructor(options: SupervisorOptions<From>) {
@@ -99,9 +98,20 @@ export class Supervisor<To extends Told, From extends Message> {
     return this.#state
   }
 
-  /** What to tell the operator of an engine that is not ready. */
+  /** Why the engine is not ready, for the operator; null while it is. */
   get reason(): string | null {
     return this.#reason
+  }
+
+  /** How far loading has come; nothing is told between two tries. */
+  get loading(): LoadingOutlook {
+    return this.#loading?.outlook() ?? { share: 0, readyInMs: null }
+  }
+
+  /** When the child may be ready: by how loading goes on, or not before its next try. Null where nobody can tell. */
+  get readyInMs(): number | null {
+    if (this.#child !== null) return this.loading.readyInMs
+    return Math.max(0, this.#nextTryMs - this.#options.clock.monotonicMs())
   }
 
   get pid(): number | null {
@@ -236,13 +246,15 @@ export class Supervisor<To extends Told, From extends Message> {
   /** Not before it is ready: until then others wait for it. */
   #yieldProcessor(): void {
     const pid = this.#child?.pid
-    if (this.#options.yieldsProcessor === true && pid !== undefined) setPriority(pid, yieldingPriority)
+    const { priority } = this.#options
+    if (priority !== undefined && pid !== undefined) setPriority(pid, priority)
   }
 
   #ended(reason: string, kind: EndKind): void {
     this.#child = null
     this.#parts.clear()
     this.#loading?.stop()
+    this.#loading = null
     this.#endKind = 'crashed'
     if (this.#state !== 'stopped') this.#restartLater(reason, kind)
     this.#options.onExit(reason)
@@ -254,6 +266,7 @@ export class Supervisor<To extends Told, From extends Message> {
     // What the child itself, or the check of its weights, said is clearer than how it ended.
     if (kind === 'crashed') this.#reason = `The engine ended: ${reason}.`
     this.#state = isDown ? 'down' : 'loading'
+    this.#nextTryMs = clock.monotonicMs() + pauseMs
     this.#cancelRestart = clock.after(pauseMs, () => this.#launch())
   }
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import { yieldingPriority } from '../../lib/yield-processor.ts'
 import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } from './ipc.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { notReady, ReadyGate } from './ready-gate.ts'
@@ -9,7 +10,7 @@ import { promptCharacters } from './text-size.ts'
 /** The texts of several large bodies and their tokens; the vocabulary is small beside these. */
 const memoryBytesMax = 6e9
 
-/** The child works on so many texts by turns: each of another key, so that no key gets more of it than another. */
+/** The number of texts that the child works on by turns, each of another key, so that no key gets more of it than another. */
 const textsAtOnce = 4
 
 /** It is there after a second, and on a machine where everything starts at once after many. */
@@ -33,15 +34,22 @@ type Job = {
  */
 export class TextChild {
   readonly #options: ChildOptions
+  readonly #priority: number
   readonly #gate: ReadyGate
   readonly #jobs = new Map<TaskId, Job>()
   #supervisor: Supervisor<ToTextChild, FromTextChild> | null = null
   #isClosed = false
   #lastId = 0
 
-  constructor(options: ChildOptions) {
+  constructor(options: ChildOptions, priority = yieldingPriority) {
     this.#options = options
-    this.#gate = new ReadyGate(options.clock, readyWaitMsMax, () => this.#state)
+    this.#priority = priority
+    this.#gate = new ReadyGate({
+      clock: options.clock,
+      waitMsMax: readyWaitMsMax,
+      state: () => this.#state,
+      readyInMs: () => null,
+    })
   }
 
   /** Whether texts can no longer be prepared, and will not be before long. */
@@ -61,7 +69,7 @@ export class TextChild {
     this.#supervisor = new Supervisor<ToTextChild, FromTextChild>({
       ...this.#options,
       entry: new URL('./child/text-main.ts', import.meta.url),
-      yieldsProcessor: true,
+      priority: this.#priority,
       settings: { ...settings, gpu: 'off', cacheOnDisk: null },
       memoryBytesMax: (weights) => Math.min(memoryBytesMax, boundOf?.(weights) ?? memoryBytesMax),
       onConfined: () => {},
@@ -126,16 +134,16 @@ export class TextChild {
     }
   }
 
-  /** Of the organization with the least texts at work, the one that has waited longest; null while there is no room. */
+  /** The job that has waited longest of the organization with the fewest texts at work; null while there is no room. */
   #next(): Job | null {
     const sent = [...this.#jobs.values()].filter(({ isSent }) => isSent)
     if (sent.length >= textsAtOnce) return null
-    const busyKeys = new Set(sent.map(({ request }) => request.tenant.apiKeyId))
+    const busyKeys = new Set(sent.map(({ request }) => request.owner.apiKeyId))
     const atWork = ({ request }: Job) =>
-      sent.filter((other) => other.request.tenant.organizationId === request.tenant.organizationId).length
+      sent.filter((other) => other.request.owner.organizationId === request.owner.organizationId).length
     let next: Job | null = null
     for (const job of this.#jobs.values()) {
-      if (job.isSent || busyKeys.has(job.request.tenant.apiKeyId)) continue
+      if (job.isSent || busyKeys.has(job.request.owner.apiKeyId)) continue
       if (next === null || atWork(job) < atWork(next)) next = job
     }
     return next

@@ -44,7 +44,7 @@ function bytesOfBlock(block: Message['content'][number]): number {
   return block.content.reduce((sum, part) => sum + (part.kind === 'text' ? Buffer.byteLength(part.text.trim()) : 0), 0)
 }
 
-/** Longer prompts take so long to prepare that a word to the service and back is not noticed. */
+/** Longer prompts take long enough to prepare that a word to the service and back is not noticed. */
 const bytesMax = 8_000
 /** What templates put around a message, and before and after all of them; where one adds more, it is counted first. */
 const tokensAround = 8

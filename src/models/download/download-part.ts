@@ -1,18 +1,17 @@
 import type { Clock } from '../../lib/clock.ts'
 import { DiskRoom, type DiskRoomOptions } from './disk-room.ts'
 import { DownloadError, Interruption } from './download-error.ts'
-import { describeFailure, openRemote, type Remote, type RemoteAnswer } from './open-remote.ts'
+import { describeFailure, openRemote, type Remote, type RemoteAnswer, refuseStatus } from './open-remote.ts'
 import { PartFile, type PartIdentity } from './part-file.ts'
 import { readFacts, readSize } from './remote-facts.ts'
-import { refuseStatus } from './refuse-status.ts'
-import { tryAgain, type Patience } from './try-again.ts'
+import { retry, type RetryPolicy } from './retry.ts'
 
 /** `path` is the file's name in the end. Until `commitPart` gives it that, it is called `NAME.part`. */
 export type DownloadOptions = DiskRoomOptions & {
   readonly remote: Remote
   /** What the file is known as; unlike its address, this may be written down. */
   readonly source: string
-  readonly patience: Patience
+  readonly retryPolicy: RetryPolicy
   readonly clock: Clock
   readonly signal: AbortSignal
   onProgress(receivedBytes: number, totalBytes: number | null): void
@@ -63,9 +62,9 @@ class Download {
   }
 
   async run(): Promise<Downloaded> {
-    const { patience, clock, signal, remote, onPause } = this.#options
-    await tryAgain(() => this.#attempt(), {
-      patience,
+    const { retryPolicy, clock, signal, remote, onPause } = this.#options
+    await retry(() => this.#attempt(), {
+      retryPolicy,
       clock,
       signal,
       host: remote.url.host,
@@ -83,10 +82,10 @@ class Download {
   }
 
   async #attempt(): Promise<void> {
-    const { patience, clock, signal, remote } = this.#options
+    const { retryPolicy, clock, signal, remote } = this.#options
     const stalled = new AbortController()
-    const idle = createIdleTimer(clock, patience.idleMs, () =>
-      stalled.abort(new Interruption(`Nothing has come for ${patience.idleMs / 1_000} s.`)),
+    const idle = createIdleTimer(clock, retryPolicy.idleMs, () =>
+      stalled.abort(new Interruption(`Nothing has come for ${retryPolicy.idleMs / 1_000} s.`)),
     )
     let answer: RemoteAnswer | null = null
     try {

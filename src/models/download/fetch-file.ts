@@ -7,7 +7,7 @@ import { downloadPart } from './download-part.ts'
 import { hashFile } from '../../lib/hash-file.ts'
 import type { Remote } from './open-remote.ts'
 import { commitPart, discardPart } from './part-file.ts'
-import type { Patience } from './try-again.ts'
+import type { RetryPolicy } from './retry.ts'
 import { messageOf } from '../../lib/message-of.ts'
 
 /** Where a download tells how far it is. */
@@ -23,7 +23,7 @@ export interface Progress {
 
 /** What all files of one fetching share. */
 export type FetchParts = Pick<DiskRoomOptions, 'freeBytes' | 'spareBytes'> & {
-  readonly patience: Patience
+  readonly retryPolicy: RetryPolicy
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly progress: Progress

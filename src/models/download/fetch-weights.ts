@@ -5,14 +5,16 @@ import type { HubSettings } from '../../config/load.ts'
 import type { ChosenWeights } from '../../config/weights-map.ts'
 import { lockHome } from '../../db/lock-home.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
-import { describeRemote, type RemoteDescription } from './describe-remote.ts'
 import { DiskRoom } from './disk-room.ts'
-import type { Remote } from './open-remote.ts'
-import { bareTag } from './remote-facts.ts'
+import { type Remote, describeFailure, openRemote } from './open-remote.ts'
+import { bareTag, readSize } from './remote-facts.ts'
 import { stampOf, writeDigest } from '../weights/weights-digests.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { fetchFile, isSha256, type FetchParts, type WantedFile } from './fetch-file.ts'
 import type { SourceFile, WeightsSource } from './weights-source.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Interruption } from './download-error.ts'
+import { retry, type RetryPolicy } from './retry.ts'
 
 export type WantedWeights = {
   readonly source: WeightsSource
@@ -115,4 +117,58 @@ function describeHash({ path, givenSha256, hubSha256 }: DescribedFile, sha256: s
   return authority === null
     ? `Its sha256 is ${sha256}. There was nothing to check it against.`
     : `The sha256 of ${basename(path)} is ${authority}: ${sha256}`
+}
+
+export type RemoteDescription = {
+  readonly bytes: number | null
+  /** Everything the first server said. */
+  readonly announced: Headers
+}
+
+/** Nothing is lost by giving up early: no byte has been fetched. */
+const triesMax = 3
+
+/**
+ * Asks what a server has to say of a file, without fetching it.
+ *
+ * Some servers answer such questions with an error and yet have the file; then
+ * nothing is known, and the fetching will show.
+ */
+export async function describeRemote(
+  remote: Remote,
+  {
+    retryPolicy,
+    clock,
+    signal,
+  }: { readonly retryPolicy: RetryPolicy; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<RemoteDescription> {
+  const ask = async (): Promise<RemoteDescription> => {
+    const stalled = new AbortController()
+    const cancel = clock.after(retryPolicy.idleMs, () => stalled.abort(noAnswer(remote, retryPolicy)))
+    try {
+      const signals = AbortSignal.any([signal, stalled.signal])
+      const { status, headers, announced } = await openRemote(remote, { method: 'HEAD', signal: signals })
+      const linked = readSize(announced.get('x-linked-size'))
+      const own = status === 200 ? readSize(headers.get('content-length')) : null
+      return { bytes: linked ?? own, announced }
+    } catch (error) {
+      throw stalled.signal.aborted ? stalled.signal.reason : describeFailure(error, remote.url)
+    } finally {
+      cancel()
+    }
+  }
+  return retry(ask, {
+    retryPolicy: { ...retryPolicy, triesMax: Math.min(retryPolicy.triesMax, triesMax) },
+    clock,
+    signal,
+    host: remote.url.host,
+    hasContact: () => false,
+    hasProgressed: () => false,
+    onPause: () => {},
+  })
+}
+
+/** Whether a firewall swallows the question or the server is at a loss, nothing is to be had there now. */
+function noAnswer({ url: { host } }: Remote, { idleMs }: RetryPolicy): Interruption {
+  return new Interruption(`${host} has not answered for ${idleMs / 1_000} s.`, { unreachableHost: host })
 }

@@ -51,7 +51,7 @@ function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   return headers
 }
 
-/** What is held at most while the disk is slower than the network. */
+/** The bytes that are held while the disk is slower than the network; then the connection is paused. */
 const heldBytesMax = 4 * 1024 * 1024
 
 /** Collects a body from the moment it begins, so that nothing is lost to whoever reads it later. */

@@ -16,7 +16,7 @@ export type RemoteAnswer = HttpAnswer & {
   readonly announced: Headers
 }
 
-export type Asking = Pick<HttpRequest, 'method' | 'signal'> & {
+export type RemoteRequest = Pick<HttpRequest, 'method' | 'signal'> & {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -28,7 +28,10 @@ const redirectsMax = 10
  * A HEAD stays with the first server: those it leads to often sign their
  * addresses for a GET alone, and the first one has said what there is to know.
  */
-export async function openRemote(remote: Remote, { method, headers = {}, signal }: Asking): Promise<RemoteAnswer> {
+export async function openRemote(
+  remote: Remote,
+  { method, headers = {}, signal }: RemoteRequest,
+): Promise<RemoteAnswer> {
   let url = remote.url
   const announced = new Headers()
   for (let redirects = 0; redirects <= redirectsMax; redirects++) {
@@ -95,4 +98,33 @@ export function describeFailure(error: unknown, url: URL): Error {
     return new DownloadError({ kind: 'refused' }, message, { cause: error })
   }
   return new Interruption(`The connection was cut${code === null ? '' : ` (${code})`}.`, { cause: error })
+}
+
+const retryAfterMsMax = 60_000
+
+/** What an answer without the file means: that it is in vain, or that another try may help. */
+export function refuseStatus({ status, headers, url: { host } }: RemoteAnswer): Error {
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    const seconds = Number(headers.get('retry-after') ?? 0)
+    const waitMs = Number.isFinite(seconds) ? Math.min(retryAfterMsMax, Math.max(0, seconds * 1_000)) : 0
+    return new Interruption(`The server answers with ${status}.`, { waitMs })
+  }
+  const reason = headers.get('x-error-message')?.slice(0, 200) ?? meanings[status] ?? null
+  return new DownloadError(
+    { kind: 'status', host, status },
+    `${host} answers with ${status}${reason === null ? '' : `: ${printable(reason)}`}.`,
+  )
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  401: 'it wants a token',
+  403: 'it refuses access',
+  404: 'there is no such file',
+  410: 'the file is gone',
+  451: 'the file is withheld for legal reasons',
+}
+
+/** A server's words go to a terminal, where control characters do things. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').replace(/\.$/, '')
 }

@@ -10,7 +10,7 @@ function parse(text: string) {
   return { name, isHub, files: files.map((file) => [file.url(null).href, file.path]) }
 }
 
-test('a file on a hub', () => {
+test('owner/repo/file.gguf names a file of the hub, at a revision where one is given', () => {
   assert.deepEqual(parse('owner/my.repo-GGUF/q4.gguf'), {
     name: 'owner/my.repo-GGUF/q4.gguf',
     isHub: true,
@@ -24,7 +24,7 @@ test('a file on a hub', () => {
   ])
 })
 
-test('an address, whose keys are not written down', () => {
+test('the keys in an address of weights are not written down', () => {
   assert.deepEqual(parse('http://files.example:8000/a/q4.gguf?signature=secret'), {
     name: 'http://files.example:8000/a/q4.gguf',
     isHub: false,
@@ -32,12 +32,12 @@ test('an address, whose keys are not written down', () => {
   })
 })
 
-test('a page of the hub stands for its file', () => {
+test('the address of a page of the hub fetches the file that it shows', () => {
   const { isHub, files } = parse('https://hub.example/owner/repo/blob/main/q4.gguf')
   assert.deepEqual([isHub, files[0]?.[0]], [true, 'https://hub.example/owner/repo/resolve/main/q4.gguf'])
 })
 
-test('all parts, whichever is named', () => {
+test('weights in parts are fetched whole, whichever part is named', () => {
   const { name, files } = parse('o/r/big-00002-of-00003.gguf')
   assert.equal(name, 'o/r/big-00001-of-00003.gguf')
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('all parts, whichever is named', () => {
   )
 })
 
-test('what is no source, or would leave the folder of weights, is refused', () => {
+test('a source that names no weights, or a path outside their folder, is refused', () => {
   for (const text of [
     '',
     'owner/repo',

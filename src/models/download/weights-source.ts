@@ -32,14 +32,14 @@ export function parseWeightsSource(text: string, hubAddress: string): WeightsSou
   const hub = URL.parse(hubAddress.replace(/\/+$/, ''))
   if (hub === null || !isHttp(hub)) throw new WeightsSourceError(`The hub's address is not one: ${hubAddress}`)
   if (/^https?:\/\//i.test(text)) return parseAddress(text, hub)
-  const place = readPlace(text)
-  const files = partPaths(place.file).map((part) => hubFile(hub, place, part))
+  const wanted = readHubFile(text)
+  const files = partPaths(wanted.file).map((part) => toSourceFile(hub, wanted, part))
   return { name: files[0]?.name ?? text, isHub: true, files }
 }
 
-type Place = { readonly owner: string; readonly repository: string; readonly revision: string; readonly file: string }
+type HubFile = { readonly owner: string; readonly repository: string; readonly revision: string; readonly file: string }
 
-function readPlace(text: string): Place {
+function readHubFile(text: string): HubFile {
   const match = /^([\w.-]+)\/([\w.-]+?)(?:@([\w.%-]+))?\/(.+\.gguf)$/.exec(text)
   const [, owner = '', repository = '', revision = 'main', file = ''] = match ?? []
   if ([owner, repository, revision, ...file.split('/')].every(isPlainName)) return { owner, repository, revision, file }
@@ -48,7 +48,7 @@ function readPlace(text: string): Place {
   )
 }
 
-function hubFile(hub: URL, { owner, repository, revision }: Place, part: string): SourceFile {
+function toSourceFile(hub: URL, { owner, repository, revision }: HubFile, part: string): SourceFile {
   const isMain = revision === 'main'
   const folder = isMain ? repository : `${repository}@${safeName(revision)}`
   return {

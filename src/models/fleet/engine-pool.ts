@@ -1,18 +1,15 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { pause, systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { cacheShareDefault, readMemory } from './memory-room.ts'
 import { readFileState, resolveWeights } from '../weights/model-weights.ts'
-import { shareCache } from './share-cache.ts'
 import { startEngine, type RunningEngine } from './start-engine.ts'
 
 export type PoolOptions = {
   readonly config: Config
   readonly log: Log
-  /** Something that the status tells of has changed. */
-  onChange(): void
 }
 
 /** A request that has already looked its engine up has certainly begun by then. */
@@ -66,7 +63,6 @@ export class EnginePool {
     const previous = this.#byModel.get(id)
     this.#byModel.set(id, running)
     if (previous !== undefined) this.#letGo(previous, () => this.#retire(previous))
-    this.#options.onChange()
   }
 
   /** Gives a held engine back that no model is to have. */
@@ -90,7 +86,7 @@ export class EnginePool {
   }
 
   #start(weightsPath: string): RunningEngine {
-    const { config, log, onChange } = this.#options
+    const { config, log } = this.#options
     const file = readFileState(weightsPath)
     if (file === null) throw new Error(`There is no weights file at ${weightsPath}.`)
     const running = startEngine({
@@ -98,7 +94,6 @@ export class EnginePool {
       weightsPath,
       file,
       log: () => log.child({ models: this.#modelsOf(running) }),
-      onChange,
     })
     return running
   }
@@ -128,9 +123,9 @@ export class EnginePool {
     const { config, log } = this.#options
     const retirement = Symbol('retirement')
     this.#retirements.set(running, retirement)
-    await pause(graceMs)
+    await pause(systemClock, graceMs)
     log.info({ under_way: running.engine.uses }, 'old weights finish what they have begun')
-    await Promise.race([running.engine.whenUnused(), pause(config.server.swapDrainSeconds * 1_000)])
+    await Promise.race([running.engine.whenUnused(), pause(systemClock, config.server.swapDrainSeconds * 1_000)])
     if (this.#retirements.get(running) === retirement) await this.#end(running)
   }
 
@@ -139,12 +134,24 @@ export class EnginePool {
     this.#retirements.delete(running)
     await running.engine.close()
     this.#options.log.info('weights are unloaded')
-    this.#options.onChange()
   }
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    systemClock.after(ms, resolve)
-  })
+export type Sharer<Engine> = { readonly engine: Engine; readonly isHeld: boolean }
+
+/**
+ * Divides the room for prompts among the engines: evenly among those that somebody holds.
+ *
+ * One that only finishes what it has begun is given none, and gives up its room before the others
+ * grow: no further prompt comes to it.
+ */
+export function shareCache<Engine>(
+  engines: readonly Sharer<Engine>[],
+  bytesMax: number,
+): { readonly engine: Engine; readonly bytes: number }[] {
+  const held = engines.filter(({ isHeld }) => isHeld).length
+  const share = Math.floor(bytesMax / Math.max(1, held))
+  return engines
+    .map(({ engine, isHeld }) => ({ engine, bytes: isHeld ? share : 0 }))
+    .toSorted((a, b) => a.bytes - b.bytes)
 }

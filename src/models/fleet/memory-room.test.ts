@@ -4,7 +4,7 @@ import { lackOfMemory, mayUseDevice, readMemory } from './memory-room.ts'
 
 const gigabyte = 1e9
 
-test('new weights must fit beside those that are loaded', () => {
+test('new weights are refused where memory does not hold them beside the loaded ones', () => {
   const memory = { totalBytes: 32 * gigabyte, availableBytes: 30 * gigabyte }
   assert.equal(lackOfMemory(10 * gigabyte, 12 * gigabyte, memory), null)
   assert.match(
@@ -14,7 +14,7 @@ test('new weights must fit beside those that are loaded', () => {
   assert.ok(lackOfMemory(6 * gigabyte, 0, { ...memory, availableBytes: 5 * gigabyte }))
 })
 
-test('this machine has memory, and a device only where it may have one', () => {
+test('the memory of this machine is read, and an engine told to use no device uses none', () => {
   const { totalBytes, availableBytes } = readMemory()
   assert.ok(totalBytes >= availableBytes && availableBytes > 0)
   assert.equal(mayUseDevice('off'), false)

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
 import { loadSecrets } from '../../config/load-secret.ts'
-import type { Config } from '../../config/schema.ts'
-import { memoryBound } from '../../engines/llama/confinement/memory-bound.ts'
+import type { Config, RopeScaling } from '../../config/schema.ts'
+import { memoryBound } from '../../engines/llama/confinement/memory-limit.ts'
 import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
-import { slotsDefault } from '../../engines/llama/ipc.ts'
+import { slotsDefault, withGuestSlots } from '../../engines/llama/ipc.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { SlotQueue } from '../../scheduling/slot-queue.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createWeightsCheck } from '../weights/check-weights.ts'
 import { cacheShareDefault, readMemory } from './memory-room.ts'
-import { builtInPath, type FileState } from '../weights/model-weights.ts'
+import { builtInPath, chatOf, ropeScalingOf, type FileState } from '../weights/model-weights.ts'
 
 /** One child process with one file of weights. */
 export type RunningEngine = {
@@ -34,7 +34,6 @@ export type StartOptions = {
   readonly file: FileState
   /** A log that says whose engine it is, which may change. */
   log(): Log
-  onChange(): void
 }
 
 /** The last lines of a child tell best why it failed. */
@@ -43,28 +42,32 @@ const linesKept = 3
 /** Four times four tokens in a step: beyond that a processor gains nothing any more. */
 const draftTokensDefault = 15
 
-export function startEngine({ config, weightsPath, file, log, onChange }: StartOptions): RunningEngine {
+export function startEngine({ config, weightsPath, file, log }: StartOptions): RunningEngine {
   const loaded = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<string>()
   const lines: string[] = []
+  let hasReported = false
+  const settings = toLoadSettings(config, weightsPath)
   const engine = new LlamaEngine({
-    settings: toLoadSettings(config, weightsPath),
+    settings,
     environment: config.childEnvironment,
     clock: systemClock,
     confinement: config.engine.confinement,
+    // A request may wait for its model as long as for a slot.
+    readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     loadingStallMsMax: toMs(config.engine.loadingStallSecondsMax),
     checkWeights: createWeightsCheck({ config, path: weightsPath, log }),
-    memoryBytesMax: (weights) => memoryBytesMax(config, weights),
+    memoryBytesMax: (weights) => memoryBytesMax(config, weights, settings.ropeScaling ?? null),
     onConfined: (report) => logConfinement(log(), report),
-    onReady({ windowTokens, slots, threads }) {
-      log().info({ window_tokens: windowTokens, slots, threads }, 'engine ready')
+    onReady({ windowTokens, slots, threads, threadsMost, fitness }) {
+      log().info({ window_tokens: windowTokens, slots, threads, threads_most: threadsMost }, 'engine ready')
+      if (!hasReported) log().info({ ...fitness }, 'chat format')
+      hasReported = true
       loaded.resolve()
-      onChange()
     },
     onExit(reason) {
       if (engine.status().state !== 'closed') log().error({ reason }, 'engine child ended')
       failed.resolve(lines.length > 0 ? lines.join(' ') : `The engine ended (${reason}).`)
-      onChange()
     },
     onOutput(line) {
       log().warn({ line }, 'engine output')
@@ -87,15 +90,17 @@ function toMs(seconds: number | null): number | null {
   return seconds === null ? null : seconds * 1_000
 }
 
-function memoryBytesMax({ engine }: Config, weights: Weights): number {
+function memoryBytesMax({ engine }: Config, weights: Weights, ropeScaling: RopeScaling | null): number {
   if (engine.memoryBytesMax !== null) return engine.memoryBytesMax
   const { totalBytes: machineBytes } = readMemory()
-  const { windowTokensMax, cacheBytesMax } = engine
+  const { windowTokensMax, cacheBytesMax, kvCacheType } = engine
   return memoryBound({
     weights,
     machineBytes,
     windowTokensMax,
-    slots: engine.slots ?? slotsDefault,
+    kvCacheType,
+    ropeScaling,
+    slots: withGuestSlots(engine.slots ?? slotsDefault),
     cacheBytesMax: cacheBytesMax ?? machineBytes / cacheShareDefault,
   })
 }
@@ -114,12 +119,13 @@ function createQueue({ server }: Config, engine: LlamaEngine): SlotQueue {
     clock: systemClock,
     random: Math.random,
     slots: () => engine.status().slots ?? 1,
+    guestSlots: () => engine.status().guestSlots ?? 0,
   })
 }
 
 function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions['settings'] {
   const { reproducible: isReproducible, speculation, cacheFolder, cacheFolderBytesMax, ...others } = config.engine
-  const { gpu, slots, threads, windowTokensMax, batchTokens } = others
+  const { gpu, slots, threads, windowTokensMax, batchTokens, kvCacheType } = others
   // The pool shares the room for prompts out among its engines.
   const cacheBytesMax = 0
   const cacheOnDisk =
@@ -135,6 +141,9 @@ function toLoadSettings(config: Config, weightsPath: string): LlamaEngineOptions
     slots,
     threads,
     windowTokensMax,
+    kvCacheType,
+    ropeScaling: ropeScalingOf(config, weightsPath),
+    chat: chatOf(config, weightsPath),
     batchTokens,
     weightsPath,
     isReproducible,

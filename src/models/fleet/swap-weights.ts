@@ -8,8 +8,9 @@ import { messageOf } from '../../lib/message-of.ts'
 import type { EnginePool } from './engine-pool.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from './memory-room.ts'
 import { builtInPath } from '../weights/model-weights.ts'
-import { selfCheck } from './self-check.ts'
 import type { RunningEngine } from './start-engine.ts'
+import { type Engine, runAlone } from '../../core/engine.ts'
+import { leastRequest } from '../../core/least-request.ts'
 
 export type SwapParts = { readonly config: Config; readonly pool: EnginePool; readonly catalog: SwitchableCatalog }
 
@@ -89,4 +90,18 @@ function describe({ engine }: RunningEngine): string {
   const { slots, windowTokens, features } = engine.status()
   const tools = features.has('tools') ? '' : '; they cannot call tools'
   return `${slots ?? '?'} slots, window ${windowTokens?.toLocaleString('en-US') ?? '?'} tokens${tools}`
+}
+
+/** A first token may need all weights read from a slow disk. */
+const answerMsMax = 300_000
+
+/** Whoever answers it has a template, a context and a sampler that work. */
+const request = leastRequest('Hello')
+
+/** Has an engine generate one token. Throws when it cannot. */
+export async function selfCheck(engine: Engine): Promise<void> {
+  for await (const event of runAlone(engine, request, AbortSignal.timeout(answerMsMax))) {
+    if (event.type === 'finish') return
+  }
+  throw new Error('The engine ended its answer without finishing it.')
 }

@@ -43,7 +43,7 @@ export function createWeightsCheck(parts: WeightsCheckParts): (signal: AbortSign
 
 type Checked = { readonly path: string; readonly stamp: FileStamp; readonly signal: AbortSignal }
 
-/** What is wrong with a file's content, or null. */
+/** Says what is wrong with a file's content, or null. */
 async function checkContent(
   { config, log }: WeightsCheckParts,
   { path, stamp, signal }: Checked,

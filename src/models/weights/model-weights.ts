@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../../config/schema.ts'
+import type { Config, ChatSettings, RopeScaling } from '../../config/schema.ts'
 import type { ModelId } from '../../core/model.ts'
 import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
 
@@ -15,11 +15,27 @@ export function resolveWeights(config: Config, id: ModelId): { path: string; isB
   return { path: resolve(config.configFolder, weights), isBuiltIn: false }
 }
 
+/** How the positions of a file of weights are stretched; only for weights that the config file names. */
+export function ropeScalingOf({ models, configFolder }: Config, path: string): RopeScaling | null {
+  const named = Object.values(models).find(
+    ({ weights, ropeScaling }) => ropeScaling !== null && weights !== null && resolve(configFolder, weights) === path,
+  )
+  return named?.ropeScaling ?? null
+}
+
+/** What an operator has overridden of what the chat template shows; only for weights that the config file names. */
+export function chatOf({ models, configFolder }: Config, path: string): ChatSettings | null {
+  const named = Object.values(models).find(
+    ({ weights, chat }) => chat !== null && weights !== null && resolve(configFolder, weights) === path,
+  )
+  return named?.chat ?? null
+}
+
 /** A file as it is at one moment. */
 export type FileState = {
   /** The same for all names of the same file, and another one once its content was replaced. */
   readonly identity: string
-  /** Of all parts, where weights come in several files. */
+  /** The sum over all parts, where weights come in several files. */
   readonly bytes: number
   readonly changedMs: number
 }

@@ -1,8 +1,9 @@
 import type { LogitIndex, Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
-import { draftTogether } from './speculation/draft-together.ts'
+import { draftTogether } from './speculation/speculator.ts'
 import { StepPlanner, type Work } from './step-planner.ts'
 import type { Task } from './task.ts'
+import type { StepKind } from './threads/step-threads.ts'
 
 export type TaskInSlot = { readonly task: Task; readonly slot: number }
 
@@ -11,6 +12,8 @@ type Share = TaskInSlot & { readonly tokens: Uint32Array; readonly draft: Uint32
 
 /** `logits` are where it is sampled: behind its last token and behind each of the draft, nowhere while its prompt goes on. */
 export type Chunk = Share & { readonly logits: readonly LogitIndex[] }
+
+type BatchSize = { readonly kind: StepKind; readonly tokens: number }
 
 const nothing = new Uint32Array()
 
@@ -22,6 +25,7 @@ export class BatchAssembler {
   #drafted = 0
   /** Guessed tokens in the batch that was assembled last. */
   #draftedNow = 0
+  #size: BatchSize = { kind: 'answers', tokens: 0 }
 
   constructor(native: Native, cache: Pick<PromptCache, 'tokensOf' | 'untilCheckpoint'>) {
     this.#native = native
@@ -32,6 +36,11 @@ export class BatchAssembler {
   /** Tokens that were guessed so far. */
   get drafted(): number {
     return this.#drafted
+  }
+
+  /** What the batch that was assembled last computes. */
+  get size(): BatchSize {
+    return this.#size
   }
 
   /** Tells how long the batch that was assembled last took to decode. */
@@ -50,7 +59,9 @@ export class BatchAssembler {
     const shares = inStep.map((one, index): Share => ({ ...one, draft: drafts[index] ?? nothing }))
     this.#draftedNow = shares.reduce((sum, { draft }) => sum + draft.length, 0)
     this.#drafted += this.#draftedNow
-    this.#native.context.initBatch(shares.reduce((sum, { tokens }) => sum + tokens.length, this.#draftedNow))
+    const tokens = shares.reduce((sum, { tokens }) => sum + tokens.length, this.#draftedNow)
+    this.#size = { kind: inStep.some(({ tokens }) => tokens.length > 1) ? 'prompts' : 'answers', tokens }
+    this.#native.context.initBatch(tokens)
     return shares.map((one) => this.#addToBatch(one))
   }
 
@@ -78,9 +89,14 @@ export class BatchAssembler {
   /** Drafts for a step in which answers alone are computed. */
   #draft(tasks: readonly TaskInSlot[]): Uint32Array[] {
     const answers = tasks.map(({ task, slot }) => {
-      const output = task.writer.usage().output
+      const output = task.writer.outputTokens
       // The token that is chosen behind a whole draft must be within the limits as well.
-      const room = Math.min(task.outputTokensMax - output, this.#native.windowTokens - task.position) - 1
+      const room =
+        Math.min(
+          task.outputTokensMax - output,
+          task.outputTokensAllowed - output,
+          this.#native.windowTokens - task.position,
+        ) - 1
       const [next = 0] = task.pending
       const draft = (most: number) => task.speculator?.draft(this.#cache.tokensOf(slot), next, output, most) ?? nothing
       return { room, draft }

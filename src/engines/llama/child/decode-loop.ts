@@ -2,7 +2,7 @@
 //
 //     take waiting tasks into free slots
 //     assemble one batch: one token of each running answer, a share of each prompt
-//     decode it, sample where an answer goes on, hand out what came of it
+//     decode it, and meanwhile hand out what came of the last one; sample where an answer goes on
 //
 // Where answers repeat a text, tokens are guessed and decoded behind the one token. Each that is
 // then chosen as guessed need not be decoded any more; what follows another one is taken back.
@@ -13,14 +13,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
 import { eventsInFlightMax, type DraftCounts, type TaskId } from '../ipc.ts'
-import { advanceAnswer } from './answer/advance-answer.ts'
+import { advanceAnswer, allowOutput, beginTask, isHeld, limitOutput, type Task } from './task.ts'
 import { BatchAssembler, type Chunk, type TaskInSlot } from './batch-assembler.ts'
 import type { Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
-import { beginTask, type Task } from './task.ts'
+import { StepThreads } from './threads/step-threads.ts'
 
 export type DecodeLoopOutput = {
   events(batch: readonly (readonly [TaskId, GenerationEvent])[]): void
+  /** An answer has made half of the tokens that it was allowed last. */
+  nearlyUsed(id: TaskId): void
   aborted(id: TaskId, usage: Usage): void
   /** One answer cannot go on; the others do. */
   failed(id: TaskId, error: unknown): void
@@ -33,6 +35,7 @@ export class DecodeLoop {
   readonly #output: DecodeLoopOutput
   readonly #cache: PromptCache
   readonly #batches: BatchAssembler
+  readonly #threads: StepThreads
   readonly #slots: (Task | null)[]
   readonly #waiting: Task[] = []
   /** Has left the queue and is being brought into a slot. */
@@ -46,6 +49,7 @@ export class DecodeLoop {
     this.#native = native
     this.#cache = cache
     this.#batches = new BatchAssembler(native, cache)
+    this.#threads = new StepThreads(native.context, native.threads, native.adaptsThreads)
     this.#output = output
     this.#slots = Array.from({ length: native.slots }, () => null)
   }
@@ -68,7 +72,7 @@ export class DecodeLoop {
     this.#wake()
   }
 
-  /** Nothing that is made of the task after this is told or counted. */
+  /** Confirms an abort; nothing that is made of the task afterwards is sent or counted. */
   abort(id: TaskId): void {
     const task = this.#find(id)
     if (task === undefined || task.isAborted) return
@@ -76,6 +80,15 @@ export class DecodeLoop {
     const index = this.#waiting.indexOf(task)
     if (index !== -1) this.#waiting.splice(index, 1)
     this.#output.aborted(id, this.#slots.includes(task) ? task.writer.usage() : zeroUsage)
+    this.#wake()
+  }
+
+  /** An answer may grow to so many tokens, and ends there if that is the last word. */
+  allow(id: TaskId, outputTokens: number, isLast: boolean): void {
+    const task = this.#find(id)
+    if (task === undefined) return
+    allowOutput(task, outputTokens)
+    if (isLast) limitOutput(task, outputTokens)
     this.#wake()
   }
 
@@ -90,10 +103,16 @@ export class DecodeLoop {
   async run(): Promise<never> {
     for (;;) {
       this.#dropAborted()
+      this.#endLimited()
+      // A prompt may take a while to be brought into its slot, for which nobody else's events wait.
+      if (this.#waiting.length > 0) this.#flush()
       await this.#fillSlots()
+      if (this.isBusy) {
+        await this.#step()
+        continue
+      }
       this.#flush()
-      if (this.isBusy) await this.#step()
-      else if (!this.#hasNews()) await this.#rest()
+      if (!this.#hasNews()) await this.#rest()
     }
   }
 
@@ -104,11 +123,11 @@ export class DecodeLoop {
 
   /** Something came while a task was brought into its slot, when nobody rested who could have been woken. */
   #hasNews(): boolean {
-    const isAnyAborted = this.#slots.some((task) => task?.isAborted === true)
-    return isAnyAborted || (this.#waiting.length > 0 && this.#freeSlots().size > 0)
+    const isAnyOver = this.#slots.some((task) => task !== null && (task.isAborted || isAtEnd(task)))
+    return isAnyOver || (this.#waiting.length > 0 && this.#freeSlots().size > 0)
   }
 
-  /** Until there is work again. A longer rest is used to save what a crash would lose. */
+  /** Waits until there is work again. A longer rest is used to save what a crash would lose. */
   async #rest(): Promise<void> {
     const woken = new Promise<'woken'>((resolve) => (this.#wake = () => resolve('woken')))
     const ahead = this.#cache.readAhead()?.then(() => 'read' as const)
@@ -134,6 +153,11 @@ export class DecodeLoop {
 
   #dropAborted(): void {
     for (const task of this.#slots) if (task?.isAborted === true) this.#release(task)
+  }
+
+  /** Ends answers that had waited for more tokens, and get none. */
+  #endLimited(): void {
+    for (const task of this.#slots) if (task !== null && isAtEnd(task)) this.#end(task, { kind: task.limitKind })
   }
 
   async #fillSlots(): Promise<void> {
@@ -165,9 +189,11 @@ export class DecodeLoop {
 
   async #step(): Promise<void> {
     const chunks = this.#batches.assemble(this.#tasksOfStep())
-    const startedMs = performance.now()
-    await this.#native.context.decodeBatch()
-    this.#batches.measure(performance.now() - startedMs)
+    const { kind, tokens } = this.#batches.size
+    const decoding = this.#threads.run(kind, tokens, () => this.#native.context.decodeBatch())
+    // What the step before made is handed on while the library computes this one.
+    this.#flush()
+    this.#batches.measure(await decoding)
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
       this.#cache.extend(slot, tokens)
@@ -175,11 +201,10 @@ export class DecodeLoop {
     }
     const accepted = await Promise.all(chunks.map((chunk) => this.#advanceThrough(chunk)))
     chunks.forEach((chunk, index) => this.#settle(chunk, accepted[index] ?? 0))
-    this.#flush()
   }
 
   /**
-   * All that can go on; where answers must be reproducible one at a time, in turn.
+   * Chooses all tasks that can go on, or one in turn where answers must be reproducible.
    *
    * Sums come out a little different in batches of different sizes, and now and
    * then that tips a choice.
@@ -190,7 +215,7 @@ export class DecodeLoop {
     return tasks.slice(this.#steps % tasks.length).slice(0, 1)
   }
 
-  /** What goes wrong with one answer is that answer's alone. */
+  /** Ends one answer that went wrong; the others go on. */
   #fail(task: Task, error: unknown): void {
     this.#release(task)
     this.#output.failed(task.id, error)
@@ -204,6 +229,7 @@ export class DecodeLoop {
         if (task.isAborted) break
         const reason = await advanceAnswer(task, logit)
         if (reason !== null) this.#end(task, reason)
+        else this.#askWhereDue(task)
         const isDrafted = task.pending.length === 1 && task.pending[0] === draft[accepted]
         if (!isDrafted) break
         task.pending = new Uint32Array()
@@ -216,7 +242,13 @@ export class DecodeLoop {
     return accepted
   }
 
-  /** Not while any token is sampled: memory is changed at rest only. */
+  #askWhereDue(task: Task): void {
+    if (task.writer.outputTokens < task.asksAt) return
+    task.asksAt = Infinity
+    this.#output.nearlyUsed(task.id)
+  }
+
+  /** Takes rejected drafts back. It runs while no token is sampled, because memory is changed at rest only. */
   #settle({ task, slot, draft }: Chunk, accepted: number): void {
     if (draft.length === 0) return
     this.#accepted += accepted
@@ -255,5 +287,10 @@ export class DecodeLoop {
 }
 
 function isRunnable(task: Task): boolean {
-  return !task.isAborted && task.eventsInFlight < eventsInFlightMax
+  return !task.isAborted && task.eventsInFlight < eventsInFlightMax && !isHeld(task)
+}
+
+function isAtEnd(task: Task): boolean {
+  const { outputTokens } = task.writer
+  return !task.isAborted && outputTokens > 0 && outputTokens >= task.outputTokensMax
 }

@@ -2,12 +2,11 @@
 // the service but the messages of ipc.ts, and it ends when the service does.
 
 import { statSync } from 'node:fs'
-
 import { toApiError } from '../../../core/error.ts'
 import { zeroUsage } from '../../../core/generation.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromChild, LoadSettings, PartToChild, TaskId, ToChild } from '../ipc.ts'
-import { PartReceiver } from '../part-receiver.ts'
+import { PartReceiver } from '../message-parts.ts'
 import { DecodeLoop } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { giveUpRest } from './give-up-rest.ts'
@@ -15,9 +14,12 @@ import { loadNative, openLibrary, releaseOf, type Native } from './native.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
-import { createTask, limitOutput, type Task, type TaskContext } from './task.ts'
+import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
 import { createTextTools, prepareText, type TextTools } from './text-tools.ts'
-import { warmUp } from './warm-up.ts'
+import { leastRequest } from '../../../core/least-request.ts'
+import type { PromptBuilder } from './prompt/prompt-builder.ts'
+import { TokenChooser } from './sampling/token-chooser.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 type AskedToGenerate = Extract<ToChild, { kind: 'generate' }>
 type Loaded = {
@@ -51,6 +53,8 @@ class EngineChild {
         return void this.#prepare(message.id, (loaded) => this.#submit(message, loaded))
       case 'begin':
         return this.#begin(message)
+      case 'allow':
+        return this.#loaded?.loop.allow(message.id, message.outputTokens, message.isLast)
       case 'abort':
         return this.#abort(message.id)
       case 'taken':
@@ -73,18 +77,27 @@ class EngineChild {
     try {
       const library = await openLibrary(settings)
       giveUpRest()
-      // What was used last is read while the weights are loaded, so that it is there when they are.
+      // The prompts used last are read while the weights are loaded, so that they are there when the weights are.
       const kept = openKept(settings, releaseOf(library))
       void kept?.readAhead.next()
       const native = await loadNative(settings, library, (progress) => send({ kind: 'loading', progress }))
       send({ kind: 'loading', progress: 3 })
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
       this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
-      const { vocabulary, toolFormat, prompts } = this.#loaded.tools
+      const { vocabulary, fitness, prompts } = this.#loaded.tools
       await warmUp(native, vocabulary, prompts)
-      const { windowTokens, slots, threads } = native
+      const { windowTokens, slots, guestSlots, threads } = native
       const { tokenBytesMax } = vocabulary
-      send({ kind: 'ready', windowTokens, slots, threads, tokenBytesMax, takesTools: toolFormat !== null })
+      send({
+        kind: 'ready',
+        windowTokens,
+        slots: slots - guestSlots,
+        guestSlots,
+        threads: threads.first,
+        threadsMost: threads.most,
+        tokenBytesMax,
+        fitness,
+      })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })
       return
@@ -105,20 +118,22 @@ class EngineChild {
     process.exit(0)
   }
 
-  async #submit({ id, request, text, headStart }: AskedToGenerate, { tools, context }: Loaded): Promise<void> {
+  async #submit({ id, request, text, optimisticTerms }: AskedToGenerate, { tools, context }: Loaded): Promise<void> {
     const prepared = text ?? (await prepareText(request, tools))
     if (!this.#preparing.has(id)) return
     const task = createTask(id, { request, ...prepared }, context)
     const inputTokens = prepared.prompt.tokens.length
-    send({ kind: 'prepared', id, inputTokens })
+    send({ kind: 'prepared', id, inputTokens, unenforced: prepared.plan.unenforced })
     this.#prepared.set(id, task)
-    if (headStart !== null && inputTokens <= headStart.inputTokensMax) this.#begin({ id, ...headStart })
+    if (optimisticTerms !== null && inputTokens <= optimisticTerms.inputTokensMax)
+      this.#begin({ id, ...optimisticTerms })
   }
 
-  #begin({ id, outputTokensMax }: Omit<Extract<ToChild, { kind: 'begin' }>, 'kind'>): void {
+  #begin({ id, outputTokensMax, firstOutputTokens }: Omit<Extract<ToChild, { kind: 'begin' }>, 'kind'>): void {
     const task = this.#prepared.get(id)
     if (!this.#prepared.delete(id) || task === undefined) return
     limitOutput(task, outputTokensMax)
+    if (firstOutputTokens !== null) allowOutput(task, firstOutputTokens)
     this.#loaded?.loop.submit(task)
   }
 
@@ -155,7 +170,7 @@ process.on('message', (message: ToChild | PartToChild) => {
 })
 
 function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {
-  const tools = createTextTools(native)
+  const tools = createTextTools(native, settings.chat ?? null)
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
   const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)
@@ -163,6 +178,7 @@ function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loa
   const cache = new PromptCache({ memory, store, ...kept, slots, nowMs: Date.now, onFault: console.error })
   const loop = new DecodeLoop(native, cache, {
     events: (batch) => send({ kind: 'events', batch }),
+    nearlyUsed: (id) => send({ kind: 'nearly-used', id }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
     failed(id, error) {
       console.error(error)
@@ -175,10 +191,39 @@ function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loa
 }
 
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
-function openKept({ cacheOnDisk, weightsPath, isReproducible }: LoadSettings, release: string): Kept | null {
+function openKept(
+  { cacheOnDisk, weightsPath, isReproducible, ...settings }: LoadSettings,
+  release: string,
+): Kept | null {
   if (cacheOnDisk === null || isReproducible) return null
   const { size, mtimeMs } = statSync(weightsPath)
-  const fingerprint = `${weightsPath} ${size} ${mtimeMs} ${release}`
+  const { kvCacheType = 'f16', ropeScaling = null } = settings
+  const fingerprint = `${weightsPath} ${size} ${mtimeMs} ${release} ${kvCacheType} ${JSON.stringify(ropeScaling)}`
   const disk = createDiskCache({ ...cacheOnDisk, fingerprint, nowMs: Date.now })
   return { disk, readAhead: new ReadAhead(disk) }
 }
+
+const sentences = 2_000
+/** Enough for every weight to be read once. */
+const tokensComputed = 16
+
+/**
+ * Does once what every request does, so that the first one finds everything ready.
+ *
+ * Weights are read from their file when they are first used, the library plans a
+ * computation when it first makes it, and a program becomes fast by being run.
+ */
+async function warmUp(native: Native, vocabulary: Vocabulary, prompts: PromptBuilder): Promise<void> {
+  const { context, memory, windowTokens, batchTokens } = native
+  const { tokens } = await prompts.build(request)
+  const some = tokens.subarray(0, Math.min(tokensComputed, windowTokens, batchTokens))
+  const chooser = new TokenChooser(native, vocabulary, request, [])
+  context.initBatch(some.length)
+  const [logit] = Array.from(context.addToBatch(0, 0, some, Uint32Array.of(some.length - 1)))
+  await context.decodeBatch()
+  if (logit !== undefined) await chooser.choose(logit)
+  chooser.dispose()
+  memory.clear(0)
+}
+
+const request = leastRequest('The first words of the day, number 1. '.repeat(sentences))

@@ -3,16 +3,19 @@
 // gives one loop that knows every slot, can stop between any two steps and adds no
 // round trip. The members used are those of the exact version pinned in package.json.
 
-import { availableParallelism } from 'node:os'
-import { getLlama, LlamaLogLevel, type Llama, type LlamaContext, type LlamaModel } from 'node-llama-cpp'
-import { slotsDefault, type LoadSettings } from '../ipc.ts'
-import { chooseThreads } from './choose-threads.ts'
+import { getLlama, LlamaLogLevel, type Llama, type LlamaModel } from 'node-llama-cpp'
+import type { LoadSettings } from '../ipc.ts'
+import { createContext, windowOf } from './create-context.ts'
+import { inspectFile } from '../gguf/inspect-weights.ts'
+import { scaleHeader } from '../gguf/rope-scaling.ts'
 import {
   createSequenceMemory,
   type NativeCheckpoint,
   type NativeSequences,
   type SequenceMemory,
 } from './prompt-cache/sequence-memory.ts'
+import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
+import { usableProcessors } from './threads/usable-processors.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }
@@ -46,6 +49,10 @@ export interface NativeContext {
   initBatch(size: number): void
   addToBatch(sequenceId: number, position: number, tokens: Uint32Array, logitAt: Uint32Array): ArrayLike<LogitIndex>
   decodeBatch(): Promise<void>
+  /** The next steps are computed by so many threads. */
+  setThreads(threads: number): void
+  /** What the library has. */
+  getThreads(): number
   sampleToken(index: LogitIndex, sampler: NativeSampler): Promise<number>
   /** Logits of the tokens asked for and of the likeliest ones, best first, and the sum of e^(logit − highest) over all. */
   measureToken(
@@ -77,13 +84,17 @@ export type NativeText = {
 export type Native = NativeText & {
   readonly context: NativeContext
   readonly memory: SequenceMemory
+  /** All of them, of which the last `guestSlots` are for whoever has none when the others are taken. */
   readonly slots: number
+  readonly guestSlots: number
   /** Cells of one slot: prompt and answer together. */
   readonly windowTokens: number
   readonly batchTokens: number
   readonly stepsBySize: boolean
-  /** Processor threads that compute a step, as the library has them. */
-  readonly threads: number
+  /** Processor threads that compute the first step, as the library has them, and the most that may compute one. */
+  readonly threads: ThreadsChosen
+  /** Whether threads give way to others; where a card computes, their use of processors tells nothing. */
+  readonly adaptsThreads: boolean
   readonly isReproducible: boolean
   /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
   readonly draftTokensMax: number
@@ -137,9 +148,6 @@ type Bindings = {
 /** Weights are read, and the rest of the loading begins. */
 const loadedProgress = 2
 
-/** With less room per slot than this, fewer slots serve better than smaller ones. */
-const comfortableWindowTokens = 32_768
-
 /** The library itself, which is there long before weights are loaded. */
 export function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
   return getLlama({
@@ -149,7 +157,7 @@ export function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> 
     logLevel: LlamaLogLevel.error,
     progressLogs: false,
     // The library would allow itself four threads where there are fewer processors.
-    maxThreads: availableParallelism(),
+    maxThreads: usableProcessors(),
   })
 }
 
@@ -164,9 +172,15 @@ export async function loadNative(
   onProgress: (progress: number) => void = () => {},
 ): Promise<Native> {
   const llama = library ?? (await openLibrary(settings))
-  const model = await llama.loadModel({ modelPath: settings.weightsPath, onLoadProgress: onProgress })
+  const model = await llama.loadModel({
+    modelPath: settings.weightsPath,
+    onLoadProgress: onProgress,
+    ...scalingOf(settings),
+  })
   onProgress(loadedProgress)
-  const context = await createContext(model, settings)
+  const wanted = { threads: settings.threads, weightsBytes: model.size, cores: llama.cpuMathCores }
+  const threads = chooseThreads(wanted)
+  const { context, guestSlots } = await createContext(model, threads.first, settings)
   const internals = { model, context, llama } as unknown as Internals
   const { _bindings: bindings } = internals.llama
   return {
@@ -180,10 +194,12 @@ export async function loadNative(
     }),
     ...textOf(model),
     slots: context.totalSequences,
-    windowTokens: context.contextSize,
-    batchTokens: context.batchSize,
+    guestSlots,
+    windowTokens: Math.min(context.contextSize, windowOf(model, settings)),
+    batchTokens: Math.min(context.batchSize, settings.batchTokens),
     stepsBySize: settings.stepsBySize === true,
-    threads: context.currentThreads,
+    threads: { first: context.currentThreads, most: threads.most },
+    adaptsThreads: !settings.isReproducible && settings.stepsBySize !== true && llama.gpu === false,
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
     createSampler: () => new bindings.AddonSampler(internals.model._model),
@@ -229,6 +245,8 @@ function withMeasuring(context: LibraryContext): NativeContext {
     initBatch: (size) => context.initBatch(size),
     addToBatch: (...share) => context.addToBatch(...share),
     decodeBatch: () => context.decodeBatch(),
+    setThreads: (threads) => context.setThreads(threads),
+    getThreads: () => context.getThreads(),
     sampleToken: (index, sampler) => context.sampleToken(index, sampler),
     async measureToken(index, sampler, { tokens, top }) {
       const wanted = [tokens, false, false, false, top] as const
@@ -240,22 +258,11 @@ function withMeasuring(context: LibraryContext): NativeContext {
   }
 }
 
-async function createContext(model: LlamaModel, settings: LoadSettings): Promise<LlamaContext> {
-  const windowTokens = Math.min(model.trainContextSize, settings.windowTokensMax)
-  const threads = chooseThreads({ threads: settings.threads, weightsBytes: model.size })
-  let slots = settings.slots ?? slotsDefault
-  for (;;) {
-    const context = await model.createContext({
-      sequences: slots,
-      contextSize: { max: windowTokens },
-      batchSize: settings.batchTokens,
-      threads,
-    })
-    const isRoomy = context.contextSize >= Math.min(windowTokens, comfortableWindowTokens)
-    if (settings.slots !== null || slots === 1 || isRoomy) return context
-    await context.dispose()
-    slots = Math.ceil(slots / 2)
-  }
+/** The header is only read again where something in it is to be replaced. */
+function scalingOf({ weightsPath, ropeScaling }: LoadSettings) {
+  return ropeScaling === null || ropeScaling === undefined
+    ? {}
+    : { metadataOverrides: scaleHeader(inspectFile(weightsPath).metadata, ropeScaling) }
 }
 
 function countTokens(model: LlamaModel): number {

@@ -2,7 +2,7 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { StepPace } from './step-pace.ts'
 
-/** The tokens and the time of each of some full steps of weights that compute so much. */
+/** The tokens and the time of each of some full steps of weights of one speed. */
 function steps(pace: StepPace, count: number, msOf: (tokens: number) => number) {
   return Array.from({ length: count }, () => {
     const tokens = pace.tokensMax

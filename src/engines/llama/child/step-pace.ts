@@ -1,10 +1,8 @@
-import { FittedLine } from './fitted-line.ts'
-
 /** Steps differ; the next one aims below the 250 ms within which an abort is to take effect and answers go on. */
 const stepMsAimDefault = 200
 /** Small enough for a first step on any weights that a processor can serve. */
 const tokensFirst = 16
-/** Of a step at least half the time goes into tokens, and not into what every step takes whatever its size. */
+/** A step may take this many times its base, so that at least half of its time goes into tokens. */
 const timesBase = 2
 /** A machine that is held up looks as if every step took long; where answers alone do not, no step is made longer than this. */
 const stepMsMost = 500
@@ -14,7 +12,7 @@ const smallerShare = 0.75
 /** Where somebody else may come at any moment a step is short: an eighth of it, at most, is what every step takes. */
 const shortTimesBase = 8
 const shortStepMs = 15
-/** Of fewer tokens a step tells too little of what a token takes. */
+/** A step of fewer tokens tells too little of what a token takes. */
 const shortTokensMin = 8
 /** A mean that follows a change within some ten steps. */
 const newest = 0.1
@@ -55,27 +53,27 @@ export class StepPace {
     return Math.min(this.tokensMax, this.#vary(Math.max(shortTokensMin, fitting)))
   }
 
-  /** What a step takes that computes a prompt, beside what its tokens take. */
+  /** Milliseconds that a step with prompt tokens takes beside its tokens. */
   get promptBaseMs(): number {
     return this.#prompts.base
   }
 
-  /** What so many prompt tokens take, beside what every step takes. */
+  /** Milliseconds that prompt tokens add to the base of a step. */
   promptMs(tokens: number): number {
     return tokens * this.#prompts.slope
   }
 
-  /** What a step takes in which so many answers get a token. */
+  /** Milliseconds of a step in which `count` answers get a token. */
   answersMs(count: number): number {
     return this.#answers.base + count * this.answerMs
   }
 
-  /** What one answer more adds to a step; nothing until that is known, since machines that compute many at once take no longer. */
+  /** Milliseconds that one answer more adds to a step; zero until that is known, since machines that compute many at once take no longer. */
   get answerMs(): number {
     return this.#answers.isFitted ? this.#answers.slope : 0
   }
 
-  /** Notes a step that computed so many tokens of prompts and of answers. */
+  /** Notes how long a step took for its tokens of prompts and of answers. */
   measure(promptTokens: number, answerTokens: number, ms: number): void {
     if (promptTokens > 0) return this.#measurePrompt(promptTokens, ms)
     this.#answerStepMs = this.#answerStepMs === 0 ? ms : this.#answerStepMs * (1 - newest) + ms * newest
@@ -97,5 +95,57 @@ export class StepPace {
 
   #vary(tokens: number): number {
     return this.#isSmaller && this.#stepMsAim !== Infinity ? Math.ceil(tokens * smallerShare) : tokens
+  }
+}
+
+/** The least that anything is taken to cost, so that nothing is divided by zero. */
+const slopeMin = 1e-4
+
+/**
+ * Fits a line to pairs of a size and a time, of which the newest count most.
+ *
+ * The times are those of work that takes a while whatever its size, and longer the larger it is.
+ * As long as all sizes were about the same, time is taken to be in proportion to size; when they are so
+ * again, what was found before still holds.
+ */
+export class FittedLine {
+  readonly #newest: number
+  #count = 0
+  #size = 0
+  #time = 0
+  #sizeSquared = 0
+  #product = 0
+  #fitted: number | null = null
+
+  constructor(newest: number) {
+    this.#newest = newest
+  }
+
+  add(size: number, time: number): void {
+    this.#count += 1
+    const weight = Math.max(this.#newest, 1 / this.#count)
+    this.#size += (size - this.#size) * weight
+    this.#time += (time - this.#time) * weight
+    this.#sizeSquared += (size * size - this.#sizeSquared) * weight
+    this.#product += (size * time - this.#product) * weight
+    const variance = this.#sizeSquared - this.#size ** 2
+    if (this.#count < 4 || variance < (this.#size * 0.05) ** 2) return
+    this.#fitted = (this.#product - this.#size * this.#time) / variance
+  }
+
+  /** Whether sizes differed enough to tell what each unit adds. */
+  get isFitted(): boolean {
+    return this.#fitted !== null
+  }
+
+  /** Time that each unit of size adds. */
+  get slope(): number {
+    const proportional = this.#time / Math.max(1, this.#size)
+    return Math.max(slopeMin, Math.min(this.#fitted ?? proportional, proportional))
+  }
+
+  /** Time that the work takes whatever its size. */
+  get base(): number {
+    return Math.max(0, this.#time - this.slope * this.#size)
   }
 }

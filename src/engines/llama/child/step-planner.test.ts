@@ -1,8 +1,8 @@
-import { deepEqual, ok } from 'node:assert/strict'
+import { deepEqual, ok, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { StepPlanner, type Work } from './step-planner.ts'
+import { StepPlanner, type Work, ServedKeys, shareOut, shareOutInGroups } from './step-planner.ts'
 
-/** A machine on which a step takes 5 ms, each prompt token 1 ms and each answer so much. */
+/** A machine on which a step takes 5 ms, each prompt token 1 ms and each answer `answerMs`. */
 function machine(answerMs: number) {
   const planner = new StepPlanner(512)
   let nowMs = 0
@@ -19,7 +19,7 @@ function machine(answerMs: number) {
 const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1 })
 const prompt = (key: string, left: number): Work => ({ key, kind: 'prompt', need: Math.min(512, left), left })
 
-/** How much of each work was computed in so many steps. */
+/** How much of each work was computed in `steps` steps. */
 function compute(step: ReturnType<typeof machine>, works: readonly Work[], count: number) {
   const computed = works.map(() => 0)
   for (let left = count; left > 0; left--)
@@ -27,7 +27,7 @@ function compute(step: ReturnType<typeof machine>, works: readonly Work[], count
   return computed
 }
 
-test('one key alone has the whole of each step', () => {
+test('a key that is alone has the whole of each step', () => {
   const step = machine(1)
   compute(step, [prompt('a', 100_000)], 40)
   const { lengths, ms } = step([prompt('a', 100_000), prompt('a', 100_000), answer('a')])
@@ -102,4 +102,53 @@ test('a long prompt beside endless short ones of another key is computed all the
   const step = machine(5)
   const [, computed = 0] = compute(step, [prompt('short', 30), prompt('long', 100_000)], 500)
   ok(computed >= 5_000, String(computed))
+})
+
+test('service of a key counts half after three seconds and is forgotten in the end', () => {
+  const served = new ServedKeys()
+  served.add('a', 1_000, 0)
+  equal(served.of('a', 0), 1_000)
+  equal(served.of('a', 3_000), 500)
+  ok(served.of('a', 60_000) < 1)
+  equal(served.of('b', 0), 0)
+})
+
+test('a key that was served of late is expected again, and one that is there is not', () => {
+  const served = new ServedKeys()
+  served.add('a', 1_000, 0)
+  equal(served.expectsOthers(new Set(['a']), 100), false)
+  equal(served.expectsOthers(new Set(['b']), 100), true)
+  equal(served.expectsOthers(new Set(['b']), 120_000), false)
+})
+
+test('many keys that came once take no memory for ever', () => {
+  const served = new ServedKeys()
+  for (let number = 0; number < 100_000; number++) served.add(`key_${number}`, 10, number * 100)
+  ok(served.size <= 1_001, String(served.size))
+})
+
+test('a claimant that needs little gets all of it, and the others share the rest', () => {
+  deepEqual(shareOut([1_000, 30, 1_000], 230), [100, 30, 100])
+  deepEqual(shareOut([5, 5], 100), [5, 5])
+  deepEqual(shareOut([], 10), [])
+})
+
+test('many prompts of one key together get no more than one prompt of another key', () => {
+  const claims = [...Array.from({ length: 7 }, () => ({ group: 'many', need: 1_000 })), { group: 'one', need: 1_000 }]
+  deepEqual(shareOutInGroups(claims, 140), [10, 10, 10, 10, 10, 10, 10, 70])
+})
+
+test('an amount that is too small for all of a group goes to some of it', () => {
+  const shares = shareOutInGroups(
+    [
+      { group: 'a', need: 9 },
+      { group: 'a', need: 9 },
+      { group: 'b', need: 9 },
+    ],
+    2,
+  )
+  deepEqual(
+    shares.reduce((sum, share) => sum + share),
+    2,
+  )
 })

@@ -1,5 +1,3 @@
-import { ServedKeys } from './served-keys.ts'
-import { shareOutInGroups } from './share-out.ts'
 import { StepPace } from './step-pace.ts'
 
 /** What a request has for the engine: the next token of its answer, or what is left of its prompt. */
@@ -140,4 +138,78 @@ export class StepPlanner {
 /** What the prompts that are chosen need; nothing for everything else. */
 function promptClaims(works: readonly Work[], isChosen: (at: number) => boolean) {
   return works.map(({ key, kind, need }, at) => ({ group: key, need: kind === 'prompt' && isChosen(at) ? need : 0 }))
+}
+
+/**
+ * Shares an amount out among claimants, each of whom gets no more than it needs.
+ *
+ * Max-min fairness: a claimant that needs little gets all of it, and the rest is shared among the others, so that
+ * nobody could get more without somebody who has less getting less.
+ */
+export function shareOut(needs: readonly number[], amount: number): number[] {
+  const shares = needs.map(() => 0)
+  const byNeed = needs.map((_, index) => index).toSorted((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0))
+  let left = amount
+  for (const [done, index] of byNeed.entries()) {
+    const share = Math.min(needs[index] ?? 0, Math.floor(left / (byNeed.length - done)))
+    shares[index] = share
+    left -= share
+  }
+  return shares
+}
+
+/** Shares an amount out among groups, and within each among its members. */
+export function shareOutInGroups(
+  claims: readonly { readonly group: string; readonly need: number }[],
+  amount: number,
+): number[] {
+  const groups = [...Map.groupBy(claims.keys(), (index) => claims[index]?.group ?? '').values()]
+  const needOf = (index: number) => claims[index]?.need ?? 0
+  const totals = groups.map((members) => members.reduce((sum, index) => sum + needOf(index), 0))
+  const shares = claims.map(() => 0)
+  for (const [number, groupShare] of shareOut(totals, amount).entries()) {
+    const members = groups[number] ?? []
+    for (const [position, share] of shareOut(members.map(needOf), groupShare).entries()) {
+      const index = members[position]
+      if (index !== undefined) shares[index] = share
+    }
+  }
+  return shares
+}
+
+/** Service counts half after this time: a burst is forgiven within half a minute, and a flood is not. */
+const halfLifeMs = 3_000
+/** A key that was served this much comes again within half a minute or so, if at all. */
+const recentMsMin = 1
+/** Keys beyond this many are forgotten if they were served next to nothing. */
+const keysMax = 1_000
+
+/** How much of the engine's time each key was served of late. */
+export class ServedKeys {
+  readonly #served = new Map<string, { ms: number; atMs: number }>()
+
+  get size(): number {
+    return this.#served.size
+  }
+
+  add(key: string, ms: number, nowMs: number): void {
+    this.#served.set(key, { ms: this.of(key, nowMs) + ms, atMs: nowMs })
+    if (this.#served.size > keysMax) this.#forget(nowMs)
+  }
+
+  /** In milliseconds, those of long ago counted less. */
+  of(key: string, nowMs: number): number {
+    const served = this.#served.get(key)
+    return served === undefined ? 0 : served.ms * 0.5 ** ((nowMs - served.atMs) / halfLifeMs)
+  }
+
+  /** Whether a key that is none of these was served of late, and may come again at any moment. */
+  expectsOthers(keys: ReadonlySet<string>, nowMs: number): boolean {
+    for (const key of this.#served.keys()) if (!keys.has(key) && this.of(key, nowMs) >= recentMsMin) return true
+    return false
+  }
+
+  #forget(nowMs: number): void {
+    for (const key of this.#served.keys()) if (this.of(key, nowMs) < 1) this.#served.delete(key)
+  }
 }

@@ -1,12 +1,12 @@
 import { contextExceeded } from '../../../core/error.ts'
-import type { EngineRequest, GenerationEvent } from '../../../core/generation.ts'
+import type { EngineRequest, GenerationEvent, FinishReason } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../chat-format/probe-template.ts'
 import type { TaskId } from '../ipc.ts'
 import type { PreparedText, Prompt } from '../prepared-text.ts'
-import { createToolCallParser } from '../../../chat-format/tool-format/parse-tool-calls.ts'
+import { createTextParser, createToolCallParser } from '../../../chat-format/tool-format/parse-tool-calls.ts'
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
 import { AnswerWriter } from './answer/answer-writer.ts'
-import type { Native } from './native.ts'
+import type { Native, LogitIndex } from './native.ts'
 import type { PromptToPlace } from './prompt-cache/find-candidates.ts'
 import type { Placement } from './prompt-cache/prompt-cache.ts'
 import { describeToken } from './prompt/prompt-builder.ts'
@@ -27,6 +27,10 @@ export type Task = {
   outputTokensMax: number
   /** What it means when `outputTokensMax` is reached. */
   limitKind: 'length' | 'window'
+  /** With so many the answer waits for more to be allowed. */
+  outputTokensAllowed: number
+  /** With so many it asks for more. */
+  asksAt: number
   readonly closeThinkingTokens: Uint32Array
   mustCloseThinking(): boolean
   /** What the writer has produced and the loop has not sent yet. */
@@ -63,7 +67,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   const budgets = prompt.thinks && thinkingTokensMax !== null
   const room = windowTokens - inputTokens - (budgets ? closeThinkingTokens.length : 0)
   const { native, vocabulary, tags, toolFormat } = context
-  const toolCalls = plan.readsCalls && toolFormat !== null ? createToolCallParser(toolFormat, request.tools) : null
+  const toolCalls = createAnswerParser(request, plan, toolFormat)
   const events: GenerationEvent[] = []
   const writer = new AnswerWriter({
     request,
@@ -77,17 +81,19 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   })
   return {
     id,
-    apiKeyId: request.tenant.apiKeyId,
+    apiKeyId: request.owner.apiKeyId,
     writer,
     steering: new Steering(native, vocabulary, plan),
     createChooser: () => new TokenChooser(native, vocabulary, request, plan.banned),
     outputTokensMax: Math.max(0, Math.min(request.outputTokensMax, room)),
     limitKind: request.outputTokensMax <= room ? 'length' : 'window',
+    outputTokensAllowed: Infinity,
+    asksAt: Infinity,
     closeThinkingTokens,
-    mustCloseThinking: () => budgets && writer.isThinking && writer.usage().outputThinking >= thinkingTokensMax,
+    mustCloseThinking: () => budgets && writer.isThinking && writer.thinkingTokens >= thinkingTokensMax,
     events,
     // Computed in other portions, a prompt comes out a little different: the reproducible lane computes all of it.
-    prompt: { ...prompt, namespace: native.isReproducible ? `task ${id}` : request.tenant.organizationId },
+    prompt: { ...prompt, namespace: native.isReproducible ? `task ${id}` : request.owner.organizationId },
     pending: prompt.tokens,
     position: 0,
     chooser: null,
@@ -97,7 +103,26 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   }
 }
 
-/** Allows a task that has not begun no more output than so much. */
+/** What finds calls in an answer, and where it may hold none, the markup that it begins with; null where there is neither. */
+function createAnswerParser({ tools }: EngineRequest, plan: PlannedRequest['plan'], format: ToolFormat | null) {
+  if (format === null) return null
+  if (plan.readsCalls) return createToolCallParser(format, tools)
+  return format.textOpen === '' ? null : createTextParser(format)
+}
+
+/** Lets an answer grow to so many tokens, and ask for more when half of what is new has been made. */
+export function allowOutput(task: Task, outputTokens: number): void {
+  const before = Number.isFinite(task.outputTokensAllowed) ? task.outputTokensAllowed : 0
+  task.outputTokensAllowed = outputTokens
+  task.asksAt = outputTokens - Math.floor((outputTokens - before) / 2)
+}
+
+/** Whether an answer has all the tokens that it may have for now. */
+export function isHeld({ writer, outputTokensAllowed }: Task): boolean {
+  return writer.outputTokens >= outputTokensAllowed
+}
+
+/** Lowers the most output of a task. */
 export function limitOutput(task: Task, outputTokensMax: number): void {
   if (outputTokensMax >= task.outputTokensMax) return
   task.outputTokensMax = outputTokensMax
@@ -115,4 +140,27 @@ export function beginTask(task: Task, { reused, source, differsAt }: Placement):
   else task.steering.beginThinking(chooser)
   const differs = differsAt === null ? null : { atToken: differsAt, in: describeToken(task.prompt, differsAt) }
   task.writer.start({ source, reusedTokens: reused, differs })
+}
+
+/**
+ * Chooses an answer's next token and makes it what is computed next, with what the engine puts behind it.
+ *
+ * Returns why the answer ends there; null while it goes on.
+ */
+export async function advanceAnswer(task: Task, logit: LogitIndex): Promise<FinishReason | null> {
+  if (task.isAborted || task.chooser === null) return null
+  if (task.outputTokensMax === 0) return { kind: task.limitKind }
+  const { token, logprob } = await task.chooser.choose(logit)
+  task.speculator?.observe(token)
+  const wasAnswering = task.writer.isAnswering
+  const steered = wasAnswering ? task.steering.take(token, task.chooser) : { text: null, tokens: [token] }
+  const reason = task.writer.accept(token, logprob, steered.text)
+  if (reason !== null) return reason
+  if (task.writer.outputTokens >= task.outputTokensMax) return { kind: task.limitKind }
+  const closing = task.mustCloseThinking() ? task.closeThinkingTokens : []
+  if (closing.length > 0) task.writer.closeThinking()
+  const gap = !wasAnswering && task.writer.isAnswering ? task.steering.beginAnswer(task.chooser) : []
+  // The engine's own closing ends with the gap already.
+  task.pending = Uint32Array.of(...steered.tokens, ...closing, ...(closing.length > 0 ? [] : gap))
+  return null
 }

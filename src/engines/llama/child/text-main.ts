@@ -8,7 +8,7 @@ import { systemClock } from '../../../lib/clock.ts'
 import { MemoryReturn, openCollector } from '../../../lib/memory-return.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromTextChild, LoadSettings, PartToChild, TaskId, ToTextChild } from '../ipc.ts'
-import { PartReceiver } from '../part-receiver.ts'
+import { PartReceiver } from '../message-parts.ts'
 import { charactersOf } from '../text-size.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
@@ -21,7 +21,7 @@ class NotWanted extends Error {
   override readonly name = 'NotWanted'
 }
 
-/** A prompt is counted to its end while it is within so many windows; of a longer one it is enough to know that. */
+/** A prompt is counted to its end while it fits into this many windows; a longer one is only known to be longer. */
 const windowsCounted = 2
 
 function send(message: FromTextChild): void {
@@ -61,7 +61,7 @@ class TextChild {
     try {
       const library = await openLibrary({ gpu: 'off' })
       giveUpRest()
-      this.#tools = createTextTools(await loadText(settings, library))
+      this.#tools = createTextTools(await loadText(settings, library), settings.chat ?? null)
       send({ kind: 'ready' })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })

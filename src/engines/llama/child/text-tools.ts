@@ -1,9 +1,13 @@
 import type { EngineRequest } from '../../../core/generation.ts'
-import { compileChatTemplate } from '../../../chat-format/chat-template.ts'
-import { probeTemplate, type ThinkingTags } from '../../../chat-format/probe-template.ts'
-import { deriveToolFormat } from '../../../chat-format/tool-format/derive-tool-format.ts'
-import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
+import { compileChatTemplate, describeFault, type ChatTemplate } from '../../../chat-format/chat-template.ts'
+import { JinjaFault } from '../../../chat-format/jinja/interpreter.ts'
+import { reportFitness, type FitnessReport } from '../../../chat-format/fitness-report.ts'
+import { probeTemplate, type TemplateTraits, type ThinkingTags } from '../../../chat-format/probe-template.ts'
+import { deriveGenericFormat, deriveToolFormat } from '../../../chat-format/tool-format/derive-tool-format.ts'
+import type { RenderProbe, ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
+import { templateFault, type LoadSettings } from '../ipc.ts'
 import type { PreparedText } from '../prepared-text.ts'
+import { prepareFormats } from '../../../grammar/formats.ts'
 import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
 import type { NativeText } from './native.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
@@ -17,23 +21,51 @@ export type TextTools = {
   /** Null where the template cannot carry calls. */
   readonly toolFormat: ToolFormat | null
   readonly prompts: PromptBuilder
+  readonly fitness: FitnessReport
 }
 
+/** Where an operator knows better than what was derived. */
+export type ChatOverrides = NonNullable<LoadSettings['chat']>
+
 /** For weights that bring no template of their own. */
-const plainTemplate =
+export const plainTemplate =
   '{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}'
 
-export function createTextTools({ vocabulary: native, vocabularySize, chatTemplate }: NativeText): TextTools {
-  const template = compileChatTemplate(chatTemplate ?? plainTemplate, boundaryTexts(native))
-  const traits = probeTemplate(template)
-  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
+export function createTextTools(
+  { vocabulary: native, vocabularySize, chatTemplate }: NativeText,
+  overrides: ChatOverrides | null = null,
+): TextTools {
+  prepareFormats()
+  const template = compileOrRefuse(chatTemplate ?? plainTemplate, native)
+  const traits = overrideThinking(probeTemplate(template), overrides)
+  const render: RenderProbe = (messages, options) => template.render(messages, options)
+  const toolFormat = overrides?.tools === 'generic' ? deriveGenericFormat(render) : deriveToolFormat(render)
   const vocabulary = createVocabulary(native, {
     size: vocabularySize,
     markup: markupOf(traits.thinkingTags, toolFormat, template.source),
     templateSource: template.source,
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
-  return { vocabulary, tags: traits.thinkingTags, toolFormat, prompts }
+  const fitness = reportFitness({ template, traits, toolFormat })
+  return { vocabulary, tags: traits.thinkingTags, toolFormat, prompts, fitness }
+}
+
+function overrideThinking(traits: TemplateTraits, overrides: ChatOverrides | null): TemplateTraits {
+  const thinking = overrides?.thinking ?? 'derived'
+  if (thinking === 'derived') return traits
+  return { ...traits, thinkingTags: thinking === 'none' ? null : thinking }
+}
+
+/** A template that fails is found out now, and not by the first request. */
+function compileOrRefuse(source: string, native: NativeText['vocabulary']): ChatTemplate {
+  const refuse = (fault: string) => new Error(templateFault(fault))
+  try {
+    const template = compileChatTemplate(source, boundaryTexts(native))
+    if (template.fault !== null) throw refuse(template.fault)
+    return template
+  } catch (error) {
+    throw error instanceof JinjaFault ? refuse(describeFault(error)) : error
+  }
 }
 
 /** Makes the tokens of a request's prompt, and the grammar that its answer must keep. */
@@ -53,7 +85,7 @@ export async function countPrompt(request: EngineRequest, tools: TextTools, paus
 function markupOf(tags: ThinkingTags | null, format: ToolFormat | null, source: string): string[] {
   const thinking = tags === null ? [] : [tags.open, tags.close]
   if (format === null) return thinking
-  // Of the notations that were not derived, the template alone knows the markers.
+  // The template alone knows the markers of a notation that was not derived.
   const isDerived = ['envelope', 'marked', 'tagged'].includes(format.notation.kind)
   return [...thinking, ...(isDerived ? stringsIn(format) : [source])]
 }

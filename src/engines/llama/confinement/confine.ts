@@ -1,8 +1,9 @@
-import { restrictFiles } from './landlock.ts'
 import { openLinuxCalls, type LinuxCalls } from './linux-calls.ts'
-import type { ConfinementPlan, ConfinementReport } from './plan.ts'
+import type { ConfinementPlan, ConfinementReport, ReachablePaths } from './plan.ts'
 import { refusedFromTheStart } from './refused-calls.ts'
 import { restrictCalls } from './seccomp.ts'
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { commonCallNumbers } from './system-calls.ts'
 
 export type Confined = ConfinementReport & {
   /** What has to be done for the program that takes the place of this one; null where the calls are not to be had. */
@@ -86,4 +87,87 @@ function dropCapabilities(calls: LinuxCalls): string[] {
 
 function done(_: void, ...names: readonly string[]): readonly string[] {
   return names
+}
+
+// Landlock lets a process give up the file system but for what it names. No privilege is needed, and
+// nothing that the process starts can take it back. The numbers are those of linux/landlock.h.
+
+const {
+  landlock_create_ruleset: createRuleset,
+  landlock_add_rule: addsRule,
+  landlock_restrict_self: restrictSelf,
+} = commonCallNumbers
+const asksForVersion = 1
+const pathRule = 1
+
+const rights = {
+  execute: 1 << 0,
+  writeFile: 1 << 1,
+  readFile: 1 << 2,
+  readFolder: 1 << 3,
+  /** Removing and making files of all kinds. */
+  changeFolder: 0x1ff << 4,
+  refer: 1 << 13,
+  truncate: 1 << 14,
+  commandDevice: 1 << 15,
+} as const
+
+const readRights = rights.readFile | rights.readFolder
+const writeRights = readRights | rights.writeFile | rights.changeFolder | rights.refer | rights.truncate
+const deviceRights = readRights | rights.writeFile | rights.commandDevice
+const programRights = rights.readFile | rights.execute
+/** Those that make sense for a file; the system refuses a rule that gives others to one. */
+const fileRights = rights.execute | rights.writeFile | rights.readFile | rights.truncate | rights.commandDevice
+
+/** Only a name of the file, which is all a rule needs, and no right to its content. */
+const openPathOnly = 0o10000000
+
+/** Puts Landlock into force for this thread and the program that takes its place. Returns what that keeps from it. */
+export function restrictFiles(calls: LinuxCalls, paths: ReachablePaths): string[] {
+  const version = calls.call('Landlock', createRuleset, 0, 0, asksForVersion)
+  const handled = handledRights(version)
+  const [connectsAndListens, signalsAndSockets] = [version >= 4 ? 3 : 0, version >= 6 ? 3 : 0]
+  const words = [handled, connectsAndListens, signalsAndSockets].slice(0, version >= 6 ? 3 : version >= 4 ? 2 : 1)
+  const attributes = Buffer.from(BigUint64Array.from(words, BigInt).buffer)
+  const ruleset = calls.call('Landlock', createRuleset, attributes, attributes.length, 0)
+  const allow = (path: string, wanted: number) => addRule(calls, { ruleset, path, wanted: wanted & handled })
+  for (const path of paths.read) allow(path, readRights)
+  for (const path of paths.list) allow(path, rights.readFolder)
+  for (const path of paths.write) allow(path, writeRights)
+  for (const path of paths.devices) allow(path, deviceRights)
+  for (const path of paths.execute) allow(path, programRights)
+  calls.call('Landlock', restrictSelf, ruleset, 0)
+  closeSync(ruleset)
+  return ['file system (Landlock)', ...(version >= 6 ? ['signals to other processes (Landlock)'] : [])]
+}
+
+/** Each version knows more rights; what a version does not know it cannot keep from anyone. */
+function handledRights(version: number): number {
+  if (version >= 5) return 0xffff
+  if (version >= 3) return 0x7fff
+  return version === 2 ? 0x3fff : 0x1fff
+}
+
+type Rule = { readonly ruleset: number; readonly path: string; readonly wanted: number }
+
+function addRule(calls: LinuxCalls, { ruleset, path, wanted }: Rule): void {
+  const file = openIfThere(path)
+  if (file === null) return
+  try {
+    const attributes = Buffer.alloc(12)
+    const allowed = fstatSync(file).isDirectory() ? wanted : wanted & fileRights
+    attributes.writeBigUInt64LE(BigInt(allowed))
+    attributes.writeInt32LE(file, 8)
+    calls.call('Landlock', addsRule, ruleset, pathRule, attributes, 0)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, openPathOnly)
+  } catch {
+    return null
+  }
 }

@@ -1,7 +1,7 @@
 /** What a child may reach. Folders stand for all that is in them; paths that do not exist are passed over. */
 export type ReachablePaths = {
   readonly read: readonly string[]
-  /** What is in these folders is no secret, and its content is. */
+  /** Folders whose names of files may be read, and none of their content. */
   readonly list: readonly string[]
   /** Read, changed, made and removed. */
   readonly write: readonly string[]

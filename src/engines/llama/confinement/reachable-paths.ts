@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ReachablePaths } from './plan.ts'
@@ -53,8 +53,9 @@ const driverPaths = [
   '/usr/share/vulkan',
 ]
 
-const driverPatterns = ['/opt/{amdgpu,cuda,intel,nvidia,rocm}*', '/usr/local/{cuda,nvidia}*']
-const devicePatterns = ['/dev/dri', '/dev/dxg', '/dev/kfd', '/dev/nvidia*', '/dev/nvidia-caps']
+/** By folder: how the names of drivers' own folders, and of graphics cards, begin. */
+const driverNames = { '/opt': ['amdgpu', 'cuda', 'intel', 'nvidia', 'rocm'], '/usr/local': ['cuda', 'nvidia'] }
+const deviceNames = { '/dev': ['dri', 'dxg', 'kfd', 'nvidia'] }
 
 /** Variables whose value is a path, or several, at which libraries are found. */
 const pathVariables = ['LD_LIBRARY_PATH', 'CUDA_PATH', 'VK_DRIVER_FILES', 'NODE_COMPILE_CACHE']
@@ -79,13 +80,30 @@ export function findReachablePaths({
       ...modulesFolders(productRoot),
       ...named.filter((path) => path !== ''),
       ...(process.platform === 'linux' ? systemPaths : []),
-      ...(usesDevices ? [...driverPaths, ...globSync(driverPatterns)] : []),
+      ...(usesDevices ? [...driverPaths, ...beginningWith(driverNames)] : []),
     ]),
     // The library looks which versions of a driver there are.
     list: withTargets(usesDevices ? ['/usr/local'] : []),
     write: withTargets([...folders, ...(usesDevices ? driverCaches(environment) : [])]),
-    devices: withTargets(['/dev/null', ...(usesDevices ? globSync(devicePatterns) : [])]),
+    devices: withTargets(['/dev/null', ...(usesDevices ? beginningWith(deviceNames) : [])]),
     execute: withTargets([process.execPath, ...programLoaders()]),
+  }
+}
+
+/** The paths in each folder whose names begin as listed. */
+function beginningWith(beginnings: Readonly<Record<string, readonly string[]>>): string[] {
+  return Object.entries(beginnings).flatMap(([folder, names]) =>
+    listNames(folder)
+      .filter((name) => names.some((beginning) => name.startsWith(beginning)))
+      .map((name) => join(folder, name)),
+  )
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
 

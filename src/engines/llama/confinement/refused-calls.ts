@@ -34,7 +34,7 @@ export const refusedFromTheStart: readonly Refusal[] = [
   { answer: 'not permitted', calls: ['swapon', 'swapoff', 'settimeofday', 'clock_settime'] },
 ]
 
-/** What an engine needs no more once its library is open: other programs and processes, and their signals. */
+/** The calls that an engine needs no more once its library is open: those for other programs and processes, and their signals. */
 export function refusedAfterwards(pid: number): readonly Refusal[] {
   return [
     { answer: 'not permitted', calls: ['execve', 'execveat', 'fork', 'vfork'] },

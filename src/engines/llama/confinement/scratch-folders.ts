@@ -12,9 +12,18 @@ const prefix = 'odyssey-scratch-'
  */
 export function makeScratchFolder(): string {
   const parent = process.platform === 'linux' && existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
-  for (const name of readdirSync(parent))
-    if (isAbandoned(name)) rmSync(join(parent, name), { recursive: true, force: true })
+  for (const name of readdirSync(parent)) if (isAbandoned(name)) remove(join(parent, name))
   return mkdtempSync(join(parent, `${prefix}${process.pid}-`))
+}
+
+/** The folder of another user's service stays: that user's next one removes it. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(code)) throw error
+  }
 }
 
 function isAbandoned(name: string): boolean {

@@ -1,5 +1,4 @@
 import { readSync } from 'node:fs'
-import { GgufError } from './gguf-error.ts'
 
 /** The largest vocabularies known take some 20 MiB. A header that goes on beyond this was made to keep a reader busy. */
 const headerBytesMax = 64 * 1024 * 1024
@@ -91,4 +90,9 @@ export class GgufCursor {
 
 function endsEarly(): GgufError {
   return new GgufError('It ends within its header.')
+}
+
+/** A file that is no whole GGUF file of a language model; the message says why. */
+export class GgufError extends Error {
+  override readonly name = 'GgufError'
 }

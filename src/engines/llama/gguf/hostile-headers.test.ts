@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { madeGguf, madePart } from '../../../../test/harness/made-gguf.ts'
-import { GgufError } from './gguf-error.ts'
+import { madeGguf, madePart } from '../../../../test/harness/engines/made-gguf.ts'
+import { GgufError } from './gguf-cursor.ts'
 import { inspectWeights } from './inspect-weights.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-hostile-'))
@@ -71,7 +71,7 @@ suite('a header is refused', () => {
     refuses(header([], [{ shape: [33n] }], 128), /cut off/)
   })
 
-  test('that says the same thing twice, or nests lists', () => {
+  test('a header that names a key twice or nests lists is refused', () => {
     refuses(header([number('made-up.block_count', 2), number('made-up.block_count', 3)]), /same thing twice/)
     const nested = Buffer.concat([text('list'), u32(9), u32(9), u64(1n), u32(9), u64(1n), u32(4), u64(0n)])
     refuses(header([nested]), /lists within lists/)

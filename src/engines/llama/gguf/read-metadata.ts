@@ -1,6 +1,4 @@
-import type { GgufCursor } from './gguf-cursor.ts'
-import { GgufError } from './gguf-error.ts'
-import { numberTypeOf, readNumber } from './read-value.ts'
+import { type GgufCursor, GgufError } from './gguf-cursor.ts'
 
 /** Numbers, short texts and short lists of numbers; null for all that is longer, which nothing here needs. */
 export type GgufValue = string | number | readonly number[] | null
@@ -24,7 +22,7 @@ export function readMetadata(cursor: GgufCursor, entryCount: number): GgufMetada
   const lists = { valuesLeft: listedValuesMax }
   for (let entry = 0; entry < entryCount; entry++) {
     const key = cursor.text(nameBytesMax)
-    // Of two values one reader takes the first and another the second, so what was checked might not be what is used.
+    // One reader takes the first of two values and another the second, so that an unchecked value might be used.
     if (Object.hasOwn(metadata, key)) throw new GgufError('Its header says the same thing twice.')
     metadata[key] = readValue(cursor, lists)
   }
@@ -53,4 +51,31 @@ function readList(cursor: GgufCursor, lists: { valuesLeft: number }): readonly n
   else if (type !== textType) throw new GgufError(`Its header holds a list of the unknown type ${type}.`)
   else for (let index = 0; index < count; index++) cursor.skipText(nameBytesMax)
   return null
+}
+
+type NumberType = { readonly bytes: number; read(from: Buffer): number }
+
+/** The container's types of numbers, by its own number for each. */
+const numberTypes: Readonly<Record<number, NumberType>> = {
+  0: { bytes: 1, read: (from) => from.readUInt8() },
+  1: { bytes: 1, read: (from) => from.readInt8() },
+  2: { bytes: 2, read: (from) => from.readUInt16LE() },
+  3: { bytes: 2, read: (from) => from.readInt16LE() },
+  4: { bytes: 4, read: (from) => from.readUInt32LE() },
+  5: { bytes: 4, read: (from) => from.readInt32LE() },
+  6: { bytes: 4, read: (from) => from.readFloatLE() },
+  7: { bytes: 1, read: (from) => from.readUInt8() },
+  // Beyond 2^53 they lose their last digits, which says no less of how large they are.
+  10: { bytes: 8, read: (from) => Number(from.readBigUInt64LE()) },
+  11: { bytes: 8, read: (from) => Number(from.readBigInt64LE()) },
+  12: { bytes: 8, read: (from) => from.readDoubleLE() },
+}
+
+/** Null for a type that is no number. */
+export function numberTypeOf(type: number): NumberType | null {
+  return numberTypes[type] ?? null
+}
+
+export function readNumber(cursor: GgufCursor, { bytes, read }: NumberType): number {
+  return read(cursor.bytes(bytes))
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
-import { blockOf } from './tensor-bytes.ts'
+import { blockOf } from './read-gguf.ts'
 
 const [library] = globSync('node_modules/@node-llama-cpp/linux-x64/bins/linux-x64/libggml-base.so')
 const isThere = library !== undefined && process.platform === 'linux' && process.arch === 'x64'

@@ -1,14 +1,22 @@
-import type { EngineRequest, OutputFormat, Tool } from '../../../../core/generation.ts'
-import { anyJsonObject, compileSchema } from '../../../../grammar/compile-schema.ts'
+import type { EngineRequest, OutputFormat, Tool, JsonSchema } from '../../../../core/generation.ts'
+import { anyJsonObject, compileSchema, anyJsonValue } from '../../../../grammar/compile-schema.ts'
+import { compileBareText } from '../../../../grammar/compile-bare-text.ts'
+import type { Relaxation } from '../../../../grammar/context.ts'
 import { createGrammarBuilder, type GrammarBuilder } from '../../../../grammar/grammar-builder.ts'
-import { SchemaFault } from '../../../../grammar/schema-fault.ts'
+import { SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
 import { toolCallGrammar, triggers } from '../../../../chat-format/tool-format/tool-grammar.ts'
 import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
 import type { AnswerPlan } from '../../prepared-text.ts'
-import { refuseSchema } from './refuse-schema.ts'
-import { toolRules } from './tool-rules.ts'
+import { ApiError, type ErrorPath } from '../../../../core/error.ts'
+import type { GrammarTool } from '../../../../chat-format/tool-format/grammar-parts.ts'
 
-const free: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
+const free: Omit<AnswerPlan, 'unenforced'> = {
+  forced: null,
+  lazy: null,
+  readsCalls: false,
+  isCallsOnly: false,
+  banned: [],
+}
 
 /**
  * Plans the answer to a request. Throws `invalid-request` for a schema that cannot be kept.
@@ -34,21 +42,45 @@ export function forcesAnswer(request: EngineRequest, format: ToolFormat | null):
 function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
   const { output, toolChoice } = request
   const tools = callableTools(request)
-  if (format === null || tools.length === 0) {
-    const banned = format !== null && request.tools.length > 0 ? triggers(format) : []
-    return { ...free, forced: output.kind === 'json' ? jsonGrammar(output) : null, banned }
-  }
   const builder = createGrammarBuilder()
-  const section = toolSection(builder, format, { tools, parallel: toolChoice.parallel })
+  const unenforced = new Unenforced()
+  const finish = (plan: Omit<AnswerPlan, 'unenforced'>): AnswerPlan => ({ ...plan, unenforced: unenforced.places })
+  if (format === null || tools.length === 0) {
+    const banned = format !== null && request.tools.length > 0 ? triggers(format, request.tools) : []
+    const forced = output.kind === 'json' ? builder.toGrammar(jsonRule(builder, output, unenforced)) : null
+    return finish({ ...free, forced, banned })
+  }
+  const section = (begins: 'behind-prompt' | 'at-trigger') => {
+    const rules = tools.map((tool) => toolRules(builder, tool, unenforced))
+    return toolCallGrammar(builder, format, rules, { minCalls: 1, maxCalls: toolChoice.parallel ? null : 1, begins })
+  }
   if (requiresCall(request)) {
-    return { ...free, forced: builder.toGrammar(section), readsCalls: true, isCallsOnly: true }
+    return finish({ ...free, forced: builder.toGrammar(section('behind-prompt')), readsCalls: true, isCallsOnly: true })
   }
   if (output.kind === 'json') {
-    const forced = builder.toGrammar(`${section} | ${jsonRule(builder, output)}`)
-    return { ...free, forced, readsCalls: true }
+    const forced = builder.toGrammar(`${section('behind-prompt')} | ${jsonRule(builder, output, unenforced)}`)
+    return finish({ ...free, forced, readsCalls: true })
   }
-  const lazy = { triggers: triggers(format), grammar: builder.toGrammar(section) }
-  return { ...free, lazy, readsCalls: true }
+  const lazy = { triggers: triggers(format, tools), grammar: builder.toGrammar(section('at-trigger')) }
+  return finish({ ...free, lazy, readsCalls: true })
+}
+
+/** Collects the places of the keywords that a grammar does not hold an answer to. */
+class Unenforced {
+  readonly #places = new Map<string, ErrorPath>()
+
+  get places(): readonly ErrorPath[] {
+    return [...this.#places.values()]
+  }
+
+  /** What to do with a keyword that no grammar can say; undefined where such a schema is refused. */
+  within(schemaPath: ErrorPath, isStrict: boolean): ((relaxation: Relaxation) => void) | undefined {
+    return isStrict ? undefined : ({ path }) => this.add([...schemaPath, ...path])
+  }
+
+  add(place: ErrorPath): void {
+    this.#places.set(JSON.stringify(place), place)
+  }
 }
 
 function requiresCall({ toolChoice }: EngineRequest): boolean {
@@ -69,28 +101,111 @@ function callableTools({ tools, toolChoice }: EngineRequest): readonly Tool[] {
   }
 }
 
-function toolSection(
-  builder: GrammarBuilder,
-  format: ToolFormat,
-  { tools, parallel }: { readonly tools: readonly Tool[]; readonly parallel: boolean },
-): string {
-  const rules = tools.map((tool) => toolRules(builder, tool))
-  return toolCallGrammar(builder, format, rules, { minCalls: 1, maxCalls: parallel ? null : 1 })
-}
-
 type JsonOutput = Extract<OutputFormat, { kind: 'json' }>
 
-function jsonGrammar(output: JsonOutput): string {
-  const builder = createGrammarBuilder()
-  return builder.toGrammar(jsonRule(builder, output))
-}
-
 /** A schema that is not strict is kept as far as a grammar can keep it; the client checks the rest. */
-function jsonRule(builder: GrammarBuilder, { schema, schemaPath, isStrict }: JsonOutput): string {
+function jsonRule(
+  builder: GrammarBuilder,
+  { schema, schemaPath, isStrict }: JsonOutput,
+  unenforced: Unenforced,
+): string {
   if (schema === null) return anyJsonObject(builder)
   try {
-    return compileSchema(builder, schema, isStrict ? undefined : () => {})
+    return compileSchema(builder, schema, unenforced.within(schemaPath, isStrict))
   } catch (error) {
     throw error instanceof SchemaFault ? refuseSchema(schemaPath, error) : error
   }
+}
+
+/**
+ * The rules for the arguments of a tool. Throws `invalid-request` for a schema that cannot be kept.
+ *
+ * A notation uses either the rule of all arguments or those of each, so they are
+ * made when they are asked for. A strict schema is made as a whole at once: what
+ * it says beside its properties would otherwise go unnoticed.
+ */
+function toolRules(builder: GrammarBuilder, tool: Tool, unenforced: Unenforced): GrammarTool {
+  const root = argumentsSchema(tool)
+  const use = <Rule extends string | null>(
+    location: Pick<SchemaLocation, 'path' | 'schema'>,
+    make: Make<Rule>,
+    otherwise: Making<Rule>['otherwise'],
+  ) => compile(builder, { tool, root, ...location }, { make, otherwise, unenforced })
+  const compileArguments = () => use({ path: [], schema: root }, compileSchema, anyJsonObject)
+  let argumentsRule = tool.isStrict ? compileArguments() : null
+  return {
+    tool,
+    get argumentsRule() {
+      return (argumentsRule ??= compileArguments())
+    },
+    compileSchema: (schema, name) => use({ path: ['properties', name], schema }, compileSchema, anyJsonValue),
+    compileText: (schema, { name, ...frame }) => {
+      const make: Make<string | null> = (rules, own, onRelaxed, place) =>
+        compileBareText(rules, own, frame, { onRelaxed, ...place })
+      return use({ path: ['properties', name], schema }, make, () => null)
+    },
+  }
+}
+
+/** The model sees a tool of free text as a function of one text. */
+export function modelSchema({ input, parameters }: Tool): JsonSchema {
+  if (input === 'json') return parameters
+  return { type: 'object', properties: { input: { type: 'string' } }, required: ['input'], additionalProperties: false }
+}
+
+/** Arguments are an object also where the schema leaves that open. */
+function argumentsSchema(tool: Tool): JsonSchema {
+  const schema = modelSchema(tool)
+  const type = schema['type'] ?? ['object']
+  return Array.isArray(type) && type.includes('object') ? { ...schema, type: 'object' } : schema
+}
+
+type SchemaLocation = {
+  readonly tool: Tool
+  readonly root: JsonSchema
+  readonly path: SchemaPath
+  readonly schema: JsonSchema
+}
+
+type Make<Rule extends string | null> = (
+  builder: GrammarBuilder,
+  schema: JsonSchema,
+  onRelaxed: ((relaxation: Relaxation) => void) | undefined,
+  location: { readonly root: JsonSchema; readonly path: SchemaPath },
+) => Rule
+
+type Making<Rule extends string | null> = {
+  readonly make: Make<Rule>
+  /** What stands in for a malformed schema. */
+  otherwise(builder: GrammarBuilder): Rule
+  readonly unenforced: Unenforced
+}
+
+/**
+ * Compiles one schema of a tool. Where the tool is not strict, keywords that no grammar can say are
+ * left out, for the client to check, and a malformed one allows any JSON. A schema that is too large
+ * as a whole is always refused.
+ */
+function compile<Rule extends string | null>(
+  builder: GrammarBuilder,
+  { tool, root, path, schema }: SchemaLocation,
+  { make, otherwise, unenforced }: Making<Rule>,
+): Rule {
+  const { schemaPath, isStrict } = tool
+  const onRelaxed = unenforced.within(schemaPath, isStrict)
+  try {
+    return builder.attempt(() => make(builder, schema, onRelaxed, { root, path }))
+  } catch (error) {
+    if (!(error instanceof SchemaFault)) throw error
+    if (isStrict || error.keyword === null) throw refuseSchema(schemaPath, error)
+    unenforced.add([...schemaPath, ...error.path])
+    return otherwise(builder)
+  }
+}
+
+/** The error for a schema that cannot be kept, with the place in the request where it fails. */
+export function refuseSchema(schemaPath: ErrorPath, fault: SchemaFault): ApiError {
+  const path = [...schemaPath, ...fault.path]
+  const reason = { code: 'invalid-request', path, fault: 'unsupported-value' } as const
+  return new ApiError(reason, `${path.join('.')}: ${fault.message}`)
 }

@@ -4,7 +4,7 @@ import { engineRequest } from '../../../../../test/harness/requests.ts'
 import { checkStream } from '../../../../core/check-stream.ts'
 import type { EngineRequest, FinishReason, GenerationEvent } from '../../../../core/generation.ts'
 import { createToolCallParser, type ToolCallParser } from '../../../../chat-format/tool-format/parse-tool-calls.ts'
-import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
+import { plainFrame, type ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 
@@ -48,7 +48,7 @@ const deltas = (events: readonly GenerationEvent[]) =>
 const tokens = (events: readonly GenerationEvent[]) =>
   events.flatMap((event) => (event.type === 'delta' ? [event.tokens] : []))
 
-test('what a client asked to keep is counted up to the furthest mark, and the long part up to the furthest long one', () => {
+test('cache writes are counted up to the furthest mark, each part by the lifetime of the mark that ends it', () => {
   const count = (read: number, ...breakpoints: { length: number; lifetimeMs: number }[]) => {
     const vocabulary = { bytesOf: () => Buffer.from(''), endsGeneration: () => false } as unknown as Vocabulary
     const prompt = { tokens: new Uint32Array(100), thinks: false, startsThinking: false }
@@ -65,6 +65,12 @@ test('what a client asked to keep is counted up to the furthest mark, and the lo
   assert.deepEqual(count(60, long, short), [10, 60, 30, 0])
   assert.deepEqual(count(95, long, short), [5, 95, 0, 0])
   assert.deepEqual(count(0, short), [10, 0, 90, 0])
+  const later = { length: 95, lifetimeMs: 3_600_000 }
+  assert.deepEqual(count(0, short, later), [5, 0, 95, 5])
+  assert.deepEqual(count(0, long, short, later), [5, 0, 95, 45])
+  assert.deepEqual(count(30, later, short, long), [5, 30, 65, 15])
+  assert.deepEqual(count(93, short, later), [5, 93, 2, 2])
+  assert.deepEqual(count(0, { ...long, lifetimeMs: 300_000 }, long), [60, 0, 40, 40])
   assert.deepEqual(count(0), [100, 0, 0, 0])
 })
 
@@ -99,7 +105,7 @@ test('no part of a stop sequence is shown, and the tokens it held back are count
   assert.deepEqual([finish.reason, finish.usage.output], [{ kind: 'stop-sequence', sequence: 'STOP' }, 3])
 })
 
-test('what looked like a stop sequence is shown at the end', async () => {
+test('text that looked like the beginning of a stop sequence is shown at the end', async () => {
   assert.deepEqual(deltas(await write(['one ST', null], { stopSequences: ['STOP'] })), ['one ', 'ST'])
 })
 
@@ -137,6 +143,7 @@ test('a stray closing marker is neither in the text nor in the log-probabilities
       toolMessages: 'several',
     },
     endsTurn: true,
+    ...plainFrame,
   }
   const pieces = ['\n</', 'call>', '\n', 'Yes', ' and', ' no.', '\n', '</call>', null]
   const events = await write(pieces, { logprobsTop: 0 }, false, createToolCallParser(format, []))

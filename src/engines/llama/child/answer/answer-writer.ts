@@ -17,7 +17,7 @@ import type { Breakpoint, Prompt } from '../../prepared-text.ts'
 import { TokenTextDecoder } from './token-text.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 
-/** What is kept so long is priced as kept for an hour. */
+/** A prompt that is kept for this long is priced as kept for an hour. */
 const longLifetimeMs = 60 * 60_000
 
 export type AnswerWriterOptions = {
@@ -26,7 +26,7 @@ export type AnswerWriterOptions = {
   readonly tags: ThinkingTags | null
   /** Null where the model may call nothing: markup is then text like any other. */
   readonly toolCalls: ToolCallParser | null
-  /** What stands behind the end of thinking in the same token is left out: a grammar begins after it. */
+  /** Leaves out the text behind the end of thinking in the same token, because a grammar begins after it. */
   readonly dropsRemainder: boolean
   /** The answer is calls and nothing else: markup that was cut off is no text. */
   readonly isCallsOnly: boolean
@@ -72,12 +72,19 @@ export class AnswerWriter {
     return this.#splitter.isAnswering()
   }
 
+  get outputTokens(): number {
+    return this.#output
+  }
+
+  get thinkingTokens(): number {
+    return this.#outputThinking
+  }
+
   /** Notes how much of the prompt was there already, and how much of the rest the client asked to keep. */
   countCached(read: number, breakpoints: readonly Breakpoint[]): void {
-    const long = breakpoints.filter(({ lifetimeMs }) => lifetimeMs >= longLifetimeMs)
     this.#inputCacheRead = read
     this.#inputCacheWrite = Math.max(0, furthest(breakpoints) - read)
-    this.#inputCacheWriteLong = Math.max(0, furthest(long) - read)
+    this.#inputCacheWriteLong = longPart(read, breakpoints)
   }
 
   usage(): Usage {
@@ -164,7 +171,7 @@ export class AnswerWriter {
   #showPart(part: ToolCallPart): string | null {
     switch (part.kind) {
       case 'text':
-        // What stands between and behind calls is markup's white space.
+        // Text between and behind calls is white space of the markup.
         return this.#calls > 0 ? null : this.#showText(part.text)
       case 'stray':
         this.#blocks.skip(part.text)
@@ -206,12 +213,32 @@ function furthest(breakpoints: readonly Breakpoint[]): number {
   return Math.max(0, ...breakpoints.map(({ length }) => length))
 }
 
+/**
+ * The tokens, behind those that were read, which are kept for an hour: each mark counts from the one before it. A
+ * template may put what the client marked for an hour behind what it marked for less.
+ */
+function longPart(read: number, breakpoints: readonly Breakpoint[]): number {
+  let from = read
+  let long = 0
+  for (const { length, lifetimeMs } of breakpoints.toSorted(inPromptOrder)) {
+    const part = Math.max(0, length - from)
+    if (lifetimeMs >= longLifetimeMs) long += part
+    from += part
+  }
+  return long
+}
+
+/** Of two marks on the same token the longer one counts. */
+function inPromptOrder(a: Breakpoint, b: Breakpoint): number {
+  return a.length - b.length || b.lifetimeMs - a.lifetimeMs
+}
+
 function unwrapInput(text: string): string {
   const { input } = JSON.parse(text) as { input?: unknown }
   return typeof input === 'string' ? input : ''
 }
 
-/** Of the token that ends the thinking, only what comes after the marker is seen. */
+/** The token that ends the thinking, cut to the text behind the marker. */
 function visibleToken(parts: readonly SplitText[], logprob: TokenLogprob): TokenLogprob[] {
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
   return text === '' ? [] : [{ ...logprob, bytes: Buffer.from(text) }]

@@ -1,5 +1,5 @@
 import type { BlockStart, GenerationEvent, TokenLogprob } from '../../../../core/generation.ts'
-import { LogprobAligner, type AlignedText } from './logprob-aligner.ts'
+import { LogprobAligner, type AlignedText } from './token-text.ts'
 
 /** Writes the blocks of an answer: opens one with its first text, closes it before the next. */
 export class BlockWriter {
@@ -36,7 +36,7 @@ export class BlockWriter {
     for (const token of tokens) this.#aligner?.push(token)
   }
 
-  /** What is left of a text once white space at the start of its block is taken away. */
+  /** Takes white space away from a text at the start of its block. */
   trimStart(kind: 'thinking' | 'text', text: string): string {
     if (!this.#trimsStart || this.#hasBegun) return text
     const trimmed = text.trimStart()

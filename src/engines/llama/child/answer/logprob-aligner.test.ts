@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { TokenLogprob } from '../../../../core/generation.ts'
-import { LogprobAligner, type AlignedText } from './logprob-aligner.ts'
-import { TokenTextDecoder } from './token-text.ts'
+import { LogprobAligner, type AlignedText, TokenTextDecoder } from './token-text.ts'
 
 const token = (bytes: Uint8Array): TokenLogprob => ({ bytes, logprob: -1, top: [] })
 const bytesOf = (pieces: readonly AlignedText[]) =>

@@ -9,9 +9,9 @@ import { commonPrefix } from './token-list.ts'
 export type DiskEntry = HeldPrefix & { readonly file: string }
 
 export interface DiskCache {
-  /** Of one organization; its files are looked through when it first asks. */
+  /** The entries of one organization, whose files are looked through when it first asks. */
   of(namespace: string): Promise<readonly DiskEntry[]>
-  /** Of all organizations, what was used last first. */
+  /** The entries of all organizations, the one used last first. */
   latest(): AsyncGenerator<DiskEntry & { readonly usedMs: number }>
   /** The state, or null where the file is damaged or gone. */
   read(entry: DiskEntry): Promise<Buffer | null>
@@ -116,7 +116,7 @@ async function* readLatest(home: string, { ownersKey, keyOf, nowMs }: Reading): 
   }
 }
 
-/** So many pinned beginnings of one conversation are kept beside it. */
+/** The number of pinned beginnings of one conversation that are kept beside it. */
 export const keptPins = 2
 
 function findOutdone(entries: readonly DiskEntry[], tokens: Uint32Array, isWhole: boolean): readonly DiskEntry[] {

@@ -98,7 +98,7 @@ export class PromptCache {
     return this.#contents.takeDueCheckpoint(slot)
   }
 
-  /** Of tokens that the slot has computed ahead it keeps the first `accepted` ones and forgets the others. */
+  /** Keeps the first `accepted` tokens of those that the slot has computed ahead, and forgets the others. */
   settle(slot: number, draft: Uint32Array, accepted: number): void {
     this.extend(slot, draft.subarray(0, accepted))
     if (accepted === draft.length) return

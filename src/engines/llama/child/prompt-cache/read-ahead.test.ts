@@ -82,7 +82,7 @@ async function open(t: TestContext, bytesMax: number, mayRead = () => Promise.re
   return { folder, loaded, reads, store, begin: () => readAhead.next(), readAll, place }
 }
 
-test('what was used last is read into the slots, and what came before into memory', async (t) => {
+test('prompts used last are read into the slots, and earlier ones into memory', async (t) => {
   const { loaded, store, readAll, place } = await open(t, 1e6)
   await readAll()
   deepEqual(loaded, [0, 1])
@@ -105,7 +105,7 @@ test('no more is read than there is room for', async (t) => {
   )
 })
 
-test('what was read for one organization is nothing to another', async (t) => {
+test('a state read for one organization is not used for another', async (t) => {
   const { readAll, place } = await open(t, 1e6)
   await readAll()
   deepEqual(await place(prompt(4, 'org_b')), ['none', 0])
@@ -143,7 +143,7 @@ test('a prompt whose state turns out to be damaged is not given the next one tha
   deepEqual(await placed, ['none', 0])
 })
 
-test('what a slot holds already is passed over unread', async (t) => {
+test('a prompt that a slot holds already is not read from the disk', async (t) => {
   const { readAll, place, reads } = await open(t, 1e6)
   deepEqual(await place(prompt(4)), ['disk', lengths])
   deepEqual(await place(prompt(3, 'org_b')), ['disk', lengths])

@@ -12,7 +12,7 @@ export class ReadAhead {
   readonly #disk: DiskCache
   readonly #entries: ReturnType<DiskCache['latest']>
   #reading: Promise<void> | null = null
-  /** Of which the state is being read, or has been. */
+  /** The file whose state is being read, or has been. */
   #file: string | null = null
   #read: ReadPrefix | null = null
   #isOver = false

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeScratchFolder } from './scratch-folder.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 
 /** The part of a sequence's state that a model with a limited reach forgets, as it was at one length. */
 export type Checkpoint = {
@@ -123,4 +124,11 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
       })
     },
   }
+}
+
+/** Makes a folder for files that live for a moment. The system's folder for such is, to a child, one of its own. */
+export function makeScratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'states-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }

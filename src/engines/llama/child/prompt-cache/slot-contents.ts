@@ -79,7 +79,7 @@ export class SlotContents {
     this.#slots[slot] = null
   }
 
-  /** Notes that a slot holds no more than so much. */
+  /** Notes that a slot holds no more than its first tokens. */
   forgetBehind(slot: number, length: number): void {
     const holding = this.of(slot)
     if (holding === null) return
@@ -96,7 +96,7 @@ export class SlotContents {
     return checkpoint !== undefined && (await this.#memory.restore(slot, checkpoint))
   }
 
-  /** What a client asked to keep for a time is gone after it, also where there would be room for more. */
+  /** Drops prefixes whose lifetime is over, also where there would be room for them. */
   async expire(slot: number, nowMs: number): Promise<void> {
     const holding = this.of(slot)
     if (holding === null) return

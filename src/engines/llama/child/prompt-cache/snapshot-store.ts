@@ -4,13 +4,13 @@ import type { SequenceMemory } from './sequence-memory.ts'
 /** A prefix that had to leave its slot. */
 export type Snapshot = HeldPrefix & {
   readonly state: Buffer
-  /** Of the tokens in `state`; `tokens` may have become fewer. */
+  /** The number of tokens in `state`; `tokens` may have become fewer. */
   readonly stateLength: number
   readonly lastUsedMs: number
 }
 
 export interface SnapshotStore {
-  /** Of one organization. */
+  /** The snapshots of one organization. */
   of(namespace: string): readonly Snapshot[]
   /** Whether there is a point in making a snapshot. */
   readonly isOn: boolean

@@ -65,14 +65,14 @@ async function writeSealed(handle: FileHandle, text: Buffer, { key, namespace }:
 
 export async function readOwner(file: string, ownersKey: Uint8Array): Promise<string> {
   return withFile(file, async (handle) => {
-    const { owner } = await readPlaces(handle)
+    const { owner } = await readParts(handle)
     return (await readSealed(handle, owner, { key: ownersKey, namespace: '' })).toString('utf8')
   })
 }
 
 export async function readHeld(file: string, namespace: string, key: Uint8Array): Promise<HeldPrefix> {
   return withFile(file, async (handle) => {
-    const { header, json } = await readPlaces(handle)
+    const { header, json } = await readParts(handle)
     const opened = await readSealed(handle, header, { key, namespace })
     const { tokens, pins } = JSON.parse(opened.toString('utf8', 0, json)) as Header
     const held = new Uint32Array(tokens)
@@ -82,7 +82,7 @@ export async function readHeld(file: string, namespace: string, key: Uint8Array)
 }
 
 export async function readState(file: string, namespace: string, key: Uint8Array): Promise<Buffer> {
-  return withFile(file, async (handle) => readSealed(handle, (await readPlaces(handle)).state, { key, namespace }))
+  return withFile(file, async (handle) => readSealed(handle, (await readParts(handle)).state, { key, namespace }))
 }
 
 async function withFile<Result>(file: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
@@ -94,29 +94,29 @@ async function withFile<Result>(file: string, work: (handle: FileHandle) => Prom
   }
 }
 
-/** A sealed part: where its nonce stands, and the length of its text. */
-type Place = { readonly at: number; readonly bytes: number }
+/** The position in the file of a sealed part's nonce, and the length of its text. */
+type SealedPart = { readonly at: number; readonly bytes: number }
 
-async function readPlaces(handle: FileHandle) {
+async function readParts(handle: FileHandle) {
   const start = magic.length + sizesBytes
   const { buffer } = await handle.read(Buffer.alloc(start), 0, start, 0)
   if (!buffer.subarray(0, magic.length).equals(magic)) throw new Error('This is no file of the cache.')
   const sizeAt = (index: number) => buffer.readUInt32LE(magic.length + 4 * index)
   const json = sizeAt(1)
-  const owner: Place = { at: start, bytes: sizeAt(0) }
-  const header: Place = { at: endOf(owner), bytes: json + sizeAt(2) }
+  const owner: SealedPart = { at: start, bytes: sizeAt(0) }
+  const header: SealedPart = { at: endOf(owner), bytes: json + sizeAt(2) }
   const { size } = await handle.stat()
-  const state: Place = { at: endOf(header), bytes: size - endOf(header) - ivBytes - tagBytes }
+  const state: SealedPart = { at: endOf(header), bytes: size - endOf(header) - ivBytes - tagBytes }
   return { owner, header, json, state }
 }
 
-function endOf({ at, bytes }: Place): number {
+function endOf({ at, bytes }: SealedPart): number {
   return at + ivBytes + bytes + tagBytes
 }
 
 type Owner = { readonly key: Uint8Array; readonly namespace: string }
 
-async function readSealed(handle: FileHandle, { at, bytes }: Place, { key, namespace }: Owner): Promise<Buffer> {
+async function readSealed(handle: FileHandle, { at, bytes }: SealedPart, { key, namespace }: Owner): Promise<Buffer> {
   if (bytes < 0) throw new Error('The file is cut short.')
   const iv = (await handle.read(Buffer.alloc(ivBytes), 0, ivBytes, at)).buffer
   const tag = (await handle.read(Buffer.alloc(tagBytes), 0, tagBytes, at + ivBytes + bytes)).buffer

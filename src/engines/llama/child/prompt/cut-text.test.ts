@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fastCheck from 'fast-check'
-import { cutText } from './cut-text.ts'
+import { cutText } from './prompt-tokens.ts'
 
 const longestStretch = (text: string) =>
   Math.max(0, ...Array.from(text.matchAll(/\s+|\S+/gu), ([stretch]) => stretch.length))

@@ -1,18 +1,25 @@
 import { ApiError } from '../../../../core/error.ts'
-import type { EngineRequest, Message, Tool } from '../../../../core/generation.ts'
-import { TemplateRefusal, type ChatTemplate, type TemplateOptions } from '../../../../chat-format/chat-template.ts'
+import type { EngineRequest, JsonSchema, Message, Tool } from '../../../../core/generation.ts'
+import {
+  TemplateRefusal,
+  type ChatTemplate,
+  type TemplateMessage,
+  type TemplateOptions,
+} from '../../../../chat-format/chat-template.ts'
 import { createControlTokens } from '../../../../chat-format/control-tokens.ts'
 import type { TemplateTraits } from '../../../../chat-format/probe-template.ts'
 import { shapeMessages } from '../../../../chat-format/shape-messages.ts'
-import { protectSchema } from '../../../../chat-format/client-text/protect-schema.ts'
+import { plainSchema, withProperties } from '../../../../chat-format/plain-declarations.ts'
+import { protectSchema } from '../../../../chat-format/client-text/protect.ts'
 import { reserveWritten } from '../../../../chat-format/client-text/reserve-written.ts'
+import { describeTools } from '../../../../chat-format/tool-format/generic-tools.ts'
 import { protectMessage, toTemplateCalls } from '../../../../chat-format/tool-format/to-template-calls.ts'
 import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
 import type { Breakpoint, Prompt } from '../../prepared-text.ts'
 import { blocksOf, locateBlocks, type LocatedBlock } from './prompt-outline.ts'
 import { tokenizePieces, type Pause } from './prompt-tokens.ts'
 import type { TokensBefore } from './tokens-up-to.ts'
-import { modelSchema } from '../answer/tool-rules.ts'
+import { modelSchema } from '../answer/answer-plan.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 
 export interface PromptBuilder {
@@ -44,24 +51,42 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
   const controlTokens = createControlTokens(specialTokens, template.source)
   const { protect } = controlTokens
 
-  async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
-    const { messages, prefill } = splitPrefill(request)
-    const shaped = shapeMessages(messages, traits, request.tools)
+  /** The conversation and the declarations in the form that the template wants. */
+  function showTools({ tools: given }: EngineRequest, messages: readonly Message[]) {
+    const describing = given.length > 0 && toolFormat?.showsTools === false ? toolFormat : null
+    const shaped = shapeMessages(describing === null ? messages : [toolsSlot, ...messages], traits, given)
     // Behind this nothing of the client's is parsed or added, so that all of it is protected.
     const turns =
       toolFormat === null
         ? shaped.map((message) => protectMessage(message, protect))
         : toTemplateCalls(toolFormat, shaped, protect)
-    const tools = request.tools.length === 0 ? null : declareTools(request.tools, protect, template.source)
+    if (given.length === 0) return { turns, tools: null }
+    if (describing === null) return { turns, tools: declareTools(given, protect, template.source) }
+    const declared = declareTools(given, (text) => protect(withoutSwitches(text, template.source)), template.source)
+    return {
+      turns: describeInFirst(
+        turns,
+        describeTools(
+          declared.map((tool) => tool.function),
+          describing,
+        ),
+      ),
+      tools: null,
+    }
+  }
+
+  async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
+    const { messages, prefill } = splitPrefill(request)
+    const { turns, tools } = showTools(request, messages)
     const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
     const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
     const options = { tools, addGenerationPrompt: true, enableThinking: thinks, servedModelName: request.model }
-    const rendered = finishPrompt(renderOrRefuse(template, turns, options), traits, {
-      thinks,
-      opensThinking,
-    })
+    const plainTools = () => declareTools(request.tools, protect, template.source, plainSchema)
+    const shown = renderOrRefuse(template, turns, options, plainTools)
+    const rendered = finishPrompt(shown, traits, { thinks, opensThinking })
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    const pieces = controlTokens.split(rendered + protect(prefill ?? ''))
+    const begun = prefill === null ? '' : textOpening(toolFormat) + protect(prefill)
+    const pieces = controlTokens.split(rendered + begun)
     const tokenized = await tokenizePieces(pieces, vocabulary, pause)
     const conversation = controlTokens.plain(rendered)
     const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
@@ -81,6 +106,11 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
   return { build }
 }
 
+/** What a plain answer begins with and the template leaves to the model. */
+function textOpening(format: ToolFormat | null): string {
+  return format?.textOpen.slice(format.lead.length) ?? ''
+}
+
 const lifetimesMs = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const
 
 function toBreakpoints(blocks: readonly LocatedBlock[], ends: readonly TokensBefore[]): Breakpoint[] {
@@ -97,14 +127,40 @@ export function describeToken({ blocks }: Pick<Prompt, 'blocks'>, token: number)
 
 type TemplateMessages = Parameters<ChatTemplate['render']>[0]
 
+/** Opens the conversation where the system text is to describe the tools. */
+const toolsMark = '\u0001'
+const toolsSlot: Message = { role: 'system', content: [{ kind: 'text', text: toolsMark }] }
+
+/** Puts the description where it belongs, whose parts are protected each: a template may look for a word in a whole text. */
+function describeInFirst([first, ...others]: readonly TemplateMessage[], description: string) {
+  if (first === undefined) return others
+  return [{ ...first, content: (first.content ?? '').replace(toolsMark, () => description) }, ...others]
+}
+
+/** A template may look for a word in the system text (`/think`); where a tool has such a name, it is spelled in escapes. */
+function withoutSwitches(text: string, templateSource: string): string {
+  const isSwitch = /[^\w\s.-]/u.test(text) && templateSource.includes(text)
+  return isSwitch ? text.replace(/[^]/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
+}
+
+type Declared = {
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonSchema }
+}
+
 /** Declares tools as templates expect them. */
-function declareTools(tools: readonly Tool[], protect: (text: string) => string, templateSource: string): unknown[] {
+function declareTools(
+  tools: readonly Tool[],
+  protect: (text: string) => string,
+  templateSource: string,
+  spell: (schema: JsonSchema) => JsonSchema = (schema) => schema,
+): Declared[] {
   return tools.map((tool) => ({
     type: 'function',
     function: {
       name: protect(tool.name),
       description: protect(tool.description),
-      parameters: protectSchema(modelSchema(tool), protect, templateSource),
+      parameters: protectSchema(withProperties(spell(modelSchema(tool))), protect, templateSource),
     },
   }))
 }
@@ -117,14 +173,33 @@ function splitPrefill(request: EngineRequest): { messages: readonly Message[]; p
   return { messages: request.messages.slice(0, -1), prefill: texts.join('\n') }
 }
 
-function renderOrRefuse(template: ChatTemplate, messages: TemplateMessages, options: TemplateOptions): string {
+/** A template may fail on what a tool's schema says, which is then said in plainer words. */
+function renderOrRefuse(
+  template: ChatTemplate,
+  messages: TemplateMessages,
+  options: TemplateOptions,
+  plainTools: () => readonly unknown[],
+): string {
   try {
     return template.render(messages, options)
   } catch (error) {
     if (!(error instanceof TemplateRefusal)) throw error
-    const reason = { code: 'invalid-request', path: ['messages'], fault: 'value' } as const
-    throw new ApiError(reason, 'The model does not accept this sequence of messages.', { cause: error })
+    if (options.tools !== null) return renderPlainly(template, messages, { ...options, tools: plainTools() })
+    throw refusal(error)
   }
+}
+
+function renderPlainly(template: ChatTemplate, messages: TemplateMessages, options: TemplateOptions): string {
+  try {
+    return template.render(messages, options)
+  } catch (error) {
+    throw error instanceof TemplateRefusal ? refusal(error) : error
+  }
+}
+
+function refusal(cause: TemplateRefusal): ApiError {
+  const reason = { code: 'invalid-request', path: ['messages'], fault: 'value' } as const
+  return new ApiError(reason, 'The model does not accept this sequence of messages.', { cause })
 }
 
 /** A template without a switch leaves thinking to the model; an empty block says that there is to be none. */

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import type { EngineRequest, TokenLogprob } from '../../../../core/generation.ts'
 import { GrammarRun } from './grammar-run.ts'
 import type { LogitIndex, Native, NativeSampler, SamplerConfig } from '../native.ts'
-import { createLogprobMeter, type LogprobMeter } from './token-logprobs.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 
 export type ChosenToken = { readonly token: number; readonly logprob: TokenLogprob | null }
@@ -17,8 +16,7 @@ export class TokenChooser {
   readonly #biases: ReadonlyMap<number, number>
   readonly #endTokens: readonly number[]
   readonly #outputTokensMin: number
-  readonly #hasPenalty: boolean
-  #history: number[] = []
+  readonly #penalties: TokenPenalties | null
   #chosen = 0
   #grammar: GrammarRun | null = null
   /** Tokens that were tried in this place and are no text there. */
@@ -32,8 +30,7 @@ export class TokenChooser {
     this.#vocabulary = vocabulary
     this.#sampler = native.createSampler()
     this.#meter = request.logprobsTop === null ? null : createLogprobMeter(native, vocabulary, request.logprobsTop)
-    this.#hasPenalty =
-      sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0 || sampling.repetitionPenalty !== 1
+    this.#penalties = createPenalties(sampling)
     this.#settings = toSettings(request)
     const banned = bannedTexts.map((text) => [...vocabulary.tokenizeMarkup(text)]).filter(({ length }) => length === 1)
     // A bias on a token that does not exist has no effect, as it has on one that never comes up: to refuse it would tell
@@ -61,8 +58,8 @@ export class TokenChooser {
     const token = await this.#sample(index)
     const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
     this.#chosen += 1
-    if (this.#hasPenalty) this.#history.push(token)
-    if (this.#chosen === this.#outputTokensMin) this.#configure()
+    this.#penalties?.add(token)
+    if (this.#penalties?.changesBiases === true || this.#chosen === this.#outputTokensMin) this.#configure()
     return { token, logprob }
   }
 
@@ -93,13 +90,14 @@ export class TokenChooser {
   /** The sampler keeps the tokens it chose; they are handed over again only when something else changes. */
   #configure(): void {
     const biases = new Map(this.#biases)
+    this.#penalties?.addTo(biases)
     const mustGoOn = this.#isEndForbidden || this.#chosen < this.#outputTokensMin
     // A grammar says itself where the end may be: where it must be, nothing else could be chosen.
     if (mustGoOn && this.#grammar === null) for (const token of this.#endTokens) biases.set(token, -Infinity)
     for (const token of this.#rejected) biases.set(token, -Infinity)
     this.#sampler.applyConfig({
       ...this.#settings,
-      ...(this.#hasPenalty && { repeatPenaltyTokens: Uint32Array.from(this.#history) }),
+      ...this.#penalties?.settings(),
       ...(biases.size > 0 && {
         tokenBiasKeys: Uint32Array.from(biases.keys()),
         tokenBiasValues: Float32Array.from(biases.values()),
@@ -114,13 +112,112 @@ function toSettings({ sampling, windowTokensMax, outputTokensMax }: EngineReques
   return {
     temperature: sampling.temperature ?? 1,
     topP: sampling.topP ?? 1,
-    ...(sampling.topK !== null && sampling.topK > 0 && { topK: sampling.topK }),
+    ...topKOf(sampling),
     minP: sampling.minP ?? 0,
     // Without a seed of its own each request would share the clock's.
     seed: sampling.seed ?? randomInt(0, 2 ** 32 - 1),
-    repeatPenalty: sampling.repetitionPenalty,
     repeatPenaltyMaxTokens: Math.min(windowTokensMax, outputTokensMax),
-    repeatPenaltyPresencePenalty: sampling.presencePenalty,
-    repeatPenaltyFrequencyPenalty: sampling.frequencyPenalty,
   }
+}
+
+/**
+ * Nucleus sampling (top_p) looks at no more tokens than these.
+ *
+ * Without a bound the library sums up, and where many are about as likely sorts, the whole vocabulary for each
+ * token: with 262,144 entries that took a fifth of a step. What is less likely than 4,096 others has next to nothing of the
+ * probability, and a request that wants it nevertheless can leave top_p out.
+ */
+const nucleusTokensMax = 4_096
+
+function topKOf({ topK, topP }: EngineRequest['sampling']): Pick<SamplerConfig, 'topK'> {
+  if (topK !== null && topK > 0) return { topK }
+  return topP !== null && topP < 1 ? { topK: nucleusTokensMax } : {}
+}
+
+type Penalties = Pick<EngineRequest['sampling'], 'presencePenalty' | 'frequencyPenalty' | 'repetitionPenalty'>
+
+/** What tokens cost that the answer has already. */
+interface TokenPenalties {
+  /** Whether the next token needs other biases than the last one. */
+  readonly changesBiases: boolean
+  add(token: number): void
+  addTo(biases: Map<number, number>): void
+  settings(): Partial<SamplerConfig>
+}
+
+/** Presence and frequency are biases on the tokens that came: the library would look each token of the vocabulary up among them. */
+function createPenalties({ presencePenalty, frequencyPenalty, repetitionPenalty }: Penalties): TokenPenalties | null {
+  if (repetitionPenalty !== 1) return createNativePenalties({ presencePenalty, frequencyPenalty, repetitionPenalty })
+  if (presencePenalty === 0 && frequencyPenalty === 0) return null
+  const counts = new Map<number, number>()
+  return {
+    changesBiases: true,
+    add: (token) => void counts.set(token, (counts.get(token) ?? 0) + 1),
+    addTo(biases) {
+      for (const [token, count] of counts)
+        biases.set(token, (biases.get(token) ?? 0) - presencePenalty - count * frequencyPenalty)
+    },
+    settings: () => ({}),
+  }
+}
+
+/** A repetition is multiplied, which no bias can say. The sampler itself keeps the tokens that it chose. */
+function createNativePenalties({ presencePenalty, frequencyPenalty, repetitionPenalty }: Penalties): TokenPenalties {
+  const history: number[] = []
+  return {
+    changesBiases: false,
+    add: (token) => void history.push(token),
+    addTo() {},
+    settings: () => ({
+      repeatPenalty: repetitionPenalty,
+      repeatPenaltyPresencePenalty: presencePenalty,
+      repeatPenaltyFrequencyPenalty: frequencyPenalty,
+      repeatPenaltyTokens: Uint32Array.from(history),
+    }),
+  }
+}
+
+/** Gives the log-probability of a token as the model itself saw it, before any sampling setting. */
+export interface LogprobMeter {
+  measure(index: LogitIndex, token: number): Promise<TokenLogprob>
+  dispose(): void
+}
+
+const untouched = { topP: 1, minP: 0, seed: 0 }
+
+/**
+ * Two samplers look at the logits beside the one that chooses.
+ *
+ * One keeps the likeliest few, the other only sums up: so neither the whole
+ * vocabulary is sorted nor any of it copied into JavaScript.
+ */
+export function createLogprobMeter(native: Native, vocabulary: Vocabulary, top: number): LogprobMeter {
+  const likeliest = createSampler(native, { ...untouched, temperature: 1, topK: Math.max(1, top) })
+  const sum = createSampler(native, { ...untouched, temperature: 0 })
+  return {
+    async measure(index, token) {
+      const [best, total] = await Promise.all([
+        native.context.measureToken(index, likeliest, { tokens: [], top: Math.max(1, top) }),
+        native.context.measureToken(index, sum, { tokens: [token], top: 0 }),
+      ])
+      const highest = best.logits[0]?.[1] ?? 0
+      const normalizer = highest + Math.log(total.weight)
+      const describe = (id: number, logit: number) => ({
+        bytes: vocabulary.bytesOf(id),
+        logprob: Math.min(0, logit - normalizer),
+      })
+      const chosen = total.logits.find(([id]) => id === token)?.[1] ?? -Infinity
+      return { ...describe(token, chosen), top: best.logits.slice(0, top).map(([id, logit]) => describe(id, logit)) }
+    },
+    dispose() {
+      likeliest.dispose()
+      sum.dispose()
+    },
+  }
+}
+
+function createSampler(native: Native, config: Parameters<NativeSampler['applyConfig']>[0]): NativeSampler {
+  const sampler = native.createSampler()
+  sampler.applyConfig(config)
+  return sampler
 }

@@ -1,4 +1,6 @@
-import { toPortions } from '../../lib/portions.ts'
+// Large messages to a child go in parts, so that neither process is held up by one of them.
+
+import { toPortions, Assembly } from '../../lib/portions.ts'
 import type { PartToChild, TaskId } from './ipc.ts'
 
 type Message = { readonly kind: string; readonly id?: TaskId }
@@ -7,8 +9,8 @@ type Message = { readonly kind: string; readonly id?: TaskId }
 type Post = (message: Message | PartToChild, onSent: () => void) => boolean
 
 /**
- * Sends large requests in parts: to serialize one at a stroke would hold up everything else in this process for as long
- * as that takes. What is said of such a request meanwhile follows behind it.
+ * Sends large requests in parts, because to serialize one at a stroke would hold up everything else in this process.
+ * Messages about such a request wait until all of its parts are sent.
  */
 export class PartSender {
   readonly #post: Post
@@ -39,15 +41,38 @@ export class PartSender {
     sendNext()
   }
 
-  /** Whether a message has to wait until its request is sent; it is sent then. */
+  /** Keeps a message back until its request is sent, and sends it then. Returns whether it had to. */
   holdBack(message: Message): boolean {
     const following = message.id === undefined ? undefined : this.#following.get(message.id)
     following?.push(message)
     return following !== undefined
   }
 
-  /** The child is gone, and all that was on its way to it. */
+  /** Forgets all that was on its way to a child that is gone. */
   clear(): void {
     this.#following.clear()
   }
+}
+
+/** Puts messages together that come in parts. */
+export class PartReceiver {
+  readonly #assemblies = new Map<TaskId, Assembly>()
+
+  /** A message as it was before it was sent, at a stroke or in parts; null while not everything has come. */
+  take<Whole extends Message>(message: Whole | PartToChild): Whole | null {
+    if (!isPart(message)) return message
+    const { id } = message
+    const assembly = this.#assemblies.get(id) ?? new Assembly()
+    if (message.kind === 'part') {
+      this.#assemblies.set(id, assembly)
+      assembly.add(message.portion)
+      return null
+    }
+    this.#assemblies.delete(id)
+    return assembly.value as Whole
+  }
+}
+
+function isPart(message: Message | PartToChild): message is PartToChild {
+  return message.kind === 'part' || message.kind === 'end-of-parts'
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { DownloadError, Interruption } from './download-error.ts'
 
-/** How patient a download is. */
-export type Patience = {
+/** How long and how often a download is tried: retries with exponential backoff and jitter. */
+export type RetryPolicy = {
   /** A server that sends nothing for this long has stalled. */
   readonly idleMs: number
   /** Tries in a row that may bring nothing new. */
@@ -12,14 +12,14 @@ export type Patience = {
 }
 
 /** Gives a network about two minutes to come back, and a server that cuts every connection all the time it needs. */
-export const defaultPatience: Patience = {
+export const defaultRetryPolicy: RetryPolicy = {
   idleMs: 30_000,
   triesMax: 8,
   pauseMs: (futileTries) => (futileTries === 0 ? 200 : Math.min(30_000, 500 * 2 ** (futileTries - 1))),
 }
 
-export type Trying = {
-  readonly patience: Patience
+export type RetryOptions = {
+  readonly retryPolicy: RetryPolicy
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly host: string
@@ -31,8 +31,8 @@ export type Trying = {
 }
 
 /** Repeats what is interrupted as long as it gets on. Other errors are passed on. */
-export async function tryAgain<Result>(attempt: () => Promise<Result>, trying: Trying): Promise<Result> {
-  const { patience, signal } = trying
+export async function retry<Result>(attempt: () => Promise<Result>, options: RetryOptions): Promise<Result> {
+  const { retryPolicy, signal } = options
   let futileTries = 0
   for (;;) {
     try {
@@ -41,27 +41,27 @@ export async function tryAgain<Result>(attempt: () => Promise<Result>, trying: T
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof Interruption)) throw error
-      futileTries = trying.hasProgressed() ? 0 : futileTries + 1
-      if (futileTries >= patience.triesMax || (error.unreachableHost !== null && !trying.hasContact())) {
-        throw givenUp(error, trying)
+      futileTries = options.hasProgressed() ? 0 : futileTries + 1
+      if (futileTries >= retryPolicy.triesMax || (error.unreachableHost !== null && !options.hasContact())) {
+        throw givenUp(error, options)
       }
-      // A random part keeps many clients of one server from coming back all at once.
-      const pauseMs = Math.max(error.waitMs, patience.pauseMs(futileTries) * (0.75 + Math.random() / 2))
-      trying.onPause(error.message, pauseMs)
-      await pause(pauseMs, trying)
+      // Jitter keeps many clients of one server from coming back all at once.
+      const pauseMs = Math.max(error.waitMs, retryPolicy.pauseMs(futileTries) * (0.75 + Math.random() / 2))
+      options.onPause(error.message, pauseMs)
+      await pause(pauseMs, options)
     }
   }
 }
 
-function givenUp(last: Interruption, { patience, host, hasContact }: Trying): DownloadError {
+function givenUp(last: Interruption, { retryPolicy, host, hasContact }: RetryOptions): DownloadError {
   if (last.unreachableHost !== null && !hasContact()) {
     return new DownloadError({ kind: 'unreachable', host: last.unreachableHost }, last.message, { cause: last })
   }
-  const message = `${host}: ${last.message} It went no better ${patience.triesMax} times in a row.`
+  const message = `${host}: ${last.message} It went no better ${retryPolicy.triesMax} times in a row.`
   return new DownloadError({ kind: 'no-progress', host }, message, { cause: last })
 }
 
-function pause(ms: number, { clock, signal }: Trying): Promise<void> {
+function pause(ms: number, { clock, signal }: RetryOptions): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       cancel()
