@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { queueEngine } from '../../test/harness/queued-engine.ts'
+import { queueEngine, withoutOutputLimit } from '../../test/harness/engines/queued-engine.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { engineRequest } from '../../test/harness/requests.ts'
 import { until } from '../../test/harness/start-service.ts'
@@ -18,11 +18,11 @@ function open(options: FakeEngineOptions, limits: Partial<SlotQueueOptions> = {}
   return { inner, clock, engine: queueEngine(inner, { waitingBytesMax: 2 ** 20, clock, ...limits }) }
 }
 
-const asked = (apiKeyId: string) => engineRequest({ tenant: { organizationId: 'org', apiKeyId }, requestId: apiKeyId })
+const asked = (apiKeyId: string) => engineRequest({ owner: { organizationId: 'org', apiKeyId }, requestId: apiKeyId })
 const endless: FakeEngineOptions = { script: () => [{ kind: 'wait', ms: 60_000 }] }
 const isOverloaded = (error: unknown) => error instanceof ApiError && error.code === 'overloaded'
 
-test('refuses what neither a slot nor the queue can hold, and takes it when one has ended', async () => {
+test('a request that neither a slot nor the queue can hold is refused, and taken when one has ended', async () => {
   const { engine } = open(endless, { waitingMax: 1 })
   const controllers = Array.from({ length: 4 }, () => new AbortController())
   const begin = ({ signal }: AbortController) => engine.generate(engineRequest(), signal)[Symbol.asyncIterator]().next()
@@ -39,7 +39,7 @@ test('refuses what neither a slot nor the queue can hold, and takes it when one 
   await assert.rejects(last, GenerationAborted)
 })
 
-test('no more run at a time than there are slots, and every key has its turn', async () => {
+test('no more answers run at a time than there are slots, and every key has its turn', async () => {
   const { inner, engine } = open({
     script: () => [
       { kind: 'wait', ms: 1 },
@@ -103,11 +103,12 @@ test('a short prompt takes a free slot before it is counted, and waits for one t
   const told: string[] = []
   const ask = (name: string, { signal }: AbortController) =>
     engine.generate(asked(name), signal, {
+      ...withoutOutputLimit,
       reserve: (tokens) => {
         told.push(`${name} reserved for ${tokens}`)
         return Promise.resolve(100)
       },
-      reserveAtOnce(inputTokensMax) {
+      reserveOptimistically(inputTokensMax) {
         told.push(`${name} at once for ${inputTokensMax}`)
         return 100
       },

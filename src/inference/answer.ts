@@ -1,14 +1,19 @@
 import { PromptLongerThanExpected, type Prepared, type RunTerms } from '../core/engine.ts'
+import type { ErrorPath } from '../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type GenerationEvent } from '../core/generation.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Lane } from '../models/catalog.ts'
 import type { Ticket } from '../scheduling/ticket.ts'
-import type { AnswerMeter } from './meter.ts'
+import { OutputGrowth, type OverLimit } from './output-growth.ts'
+import type { AnswerMeter } from './settlement.ts'
 import type { WorstCase } from './worst-case.ts'
 
 export type AnswerParts = {
   readonly lane: Lane
   readonly worstCase: WorstCase
   readonly meter: AnswerMeter
+  readonly clock: Clock
+  readonly overLimit: OverLimit
   /** Stops the answer, wherever it is. */
   readonly signal: AbortSignal
 }
@@ -27,6 +32,8 @@ export class Answer {
   #prepared: Prepared | null = null
   #events: AsyncIterator<GenerationEvent> | null = null
   #first: Promise<Read> | null
+  /** Null where all it may need was reserved at once. */
+  #growth: OutputGrowth | null = null
 
   constructor(parts: AnswerParts, request: EngineRequest) {
     this.#parts = parts
@@ -39,6 +46,11 @@ export class Answer {
   /** Resolves when its first event has arrived. */
   get begun(): Promise<unknown> {
     return this.#first ?? Promise.resolve()
+  }
+
+  /** See `Prepared`; known when the first event has arrived. */
+  get unenforced(): readonly ErrorPath[] {
+    return this.#prepared?.unenforced ?? []
   }
 
   next(): Promise<Read> {
@@ -62,6 +74,7 @@ export class Answer {
     } catch (error) {
       this.record(error)
     }
+    this.#growth?.end()
     this.#prepared?.cancel()
     if (this.#ticket !== null) this.#parts.lane.queue.leave(this.#ticket)
   }
@@ -76,7 +89,7 @@ export class Answer {
     const prepared = engine.prepare(this.#request, signal)
     this.#prepared = prepared
     try {
-      return (await this.#runAtOnce(ticket, prepared)) ?? (await this.#runInTurn(ticket, prepared))
+      return (await this.#runOptimistically(ticket, prepared)) ?? (await this.#runInTurn(ticket, prepared))
     } catch (error) {
       prepared.cancel()
       throw error
@@ -97,11 +110,11 @@ export class Answer {
    * A short prompt need not wait until it is counted: where a slot is free and the most it can use as well, it begins
    * at once, and what was taken too much comes back. Null where it has to wait for its turn.
    */
-  async #runAtOnce(ticket: Ticket, prepared: Prepared): Promise<Read | null> {
+  async #runOptimistically(ticket: Ticket, prepared: Prepared): Promise<Read | null> {
     const { lane, worstCase } = this.#parts
     const { tokensMax: inputTokensMax } = prepared
-    if (inputTokensMax === null || !lane.queue.mayBegin(this.#request.tenant)) return null
-    const outputTokensMax = worstCase.reserveAtOnce(inputTokensMax)
+    if (inputTokensMax === null || !lane.queue.mayBegin(this.#request.owner)) return null
+    const outputTokensMax = worstCase.reserveOptimistically(inputTokensMax)
     if (outputTokensMax === null) return null
     void lane.queue.slot(ticket, inputTokensMax)
     const first = this.#run(ticket, prepared, { outputTokensMax, inputTokensMax })
@@ -121,13 +134,28 @@ export class Answer {
 
   #run(ticket: Ticket, prepared: Prepared, terms: RunTerms): Promise<Read> {
     const { lane, meter } = this.#parts
+    const growth = (this.#growth = this.#growthOf(prepared, terms))
     const onEvent = (event: GenerationEvent) => {
       const usage = meter.count(event)
       if (event.type === 'block-start' || event.type === 'block-end') return
       lane.queue.charge(ticket, usage)
-      if (event.type === 'finish') lane.queue.finish(ticket, usage.output)
+      if (event.type !== 'finish') return
+      growth?.end()
+      lane.queue.finish(ticket, usage.output)
     }
-    this.#events = prepared.run({ ...terms, onEvent })
+    const grown = growth === null ? {} : { firstOutputTokens: growth.allowed, onNearlyUsed: () => growth.grow() }
+    this.#events = prepared.run({ ...terms, ...grown, onEvent })
     return this.#events.next()
+  }
+
+  /** Null where all that the answer can have is reserved. */
+  #growthOf(prepared: Prepared, { outputTokensMax }: RunTerms): OutputGrowth | null {
+    const { worstCase, clock, overLimit } = this.#parts
+    const { first, slice } = worstCase.outputSlices()
+    if (first >= outputTokensMax) return null
+    return new OutputGrowth(
+      { clock, prepared, overLimit, slice, take: (tokens) => worstCase.growOutput(tokens) },
+      first,
+    )
   }
 }

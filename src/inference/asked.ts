@@ -4,7 +4,7 @@ import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Entrance } from '../limits/entrance.ts'
 
-/** What is asked of the path from request to ledger, and by whom. */
+/** A request to the path that leads to the ledger, and by whom it is made. */
 export type Asked = {
   readonly request: GenerationRequest
   readonly requestId: RequestId

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { createTestLimiter } from '../../test/harness/limiter.ts'
-import { queueEngine } from '../../test/harness/queued-engine.ts'
+import { createTestLimiter } from '../../test/harness/databases/limiter.ts'
+import { queueEngine } from '../../test/harness/engines/queued-engine.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { generationRequest } from '../../test/harness/requests.ts'
 import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
@@ -24,8 +24,10 @@ const words: FakeStep = { kind: 'block', block: { kind: 'text' }, texts: ['a ', 
 const end: FakeStep = { kind: 'end', reason: { kind: 'end' } }
 
 let written: LedgerEntry[]
+let refused: unknown[]
 beforeEach(() => {
   written = []
+  refused = []
 })
 
 function partsFor(
@@ -37,8 +39,11 @@ function partsFor(
   const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue })))
   const prices = createPriceBook([])
   const clock = createManualClock()
+  const refusals = {
+    count: (organizationId: string | null, error: unknown) => void refused.push([organizationId, error]),
+  }
   const { limiter } = createTestLimiter({ clock, requestsPerKeyMax: 1 })
-  return { catalog, ledger: { append, requireWritable: () => {} }, prices, limiter, clock }
+  return { catalog, ledger: { append, requireWritable: () => {} }, refusals, prices, limiter, clock }
 }
 
 async function readUntil(events: AsyncIterable<GenerationEvent>, type: GenerationEvent['type']): Promise<void> {
@@ -55,13 +60,13 @@ test('a finished generation is in the ledger before its finish is handed on', as
 
 test('a reader that hangs up is charged what the engine did until then', async () => {
   await readUntil(await generate(partsFor([words, { kind: 'wait', ms: 60_000 }, end]), asked, never), 'block-end')
-  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
+  assert.deepEqual(outcomes(), [['aborted', 'client-left', 10, 3]])
 })
 
 test('a stream that is closed without being read is in the ledger', async () => {
   const events = await generate(partsFor([words, end]), asked, never)
   await events.return(undefined)
-  assert.deepEqual(outcomes(), [['aborted', null, 10, 0]])
+  assert.deepEqual(outcomes(), [['aborted', 'client-left', 10, 0]])
 })
 
 test('an abort by the signal is in the ledger with the counts of the engine', async () => {
@@ -69,7 +74,7 @@ test('an abort by the signal is in the ledger with the counts of the engine', as
   const events = await generate(partsFor([words, { kind: 'wait', ms: 60_000 }, end]), asked, controller.signal)
   setTimeout(() => controller.abort(), 20)
   await assert.rejects(Array.fromAsync(events), GenerationAborted)
-  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
+  assert.deepEqual(outcomes(), [['aborted', 'client-left', 10, 3]])
 })
 
 test('a failure in the middle is thrown on and is in the ledger', async () => {
@@ -85,16 +90,23 @@ test('an engine that stops without a word is a failure', async () => {
   assert.deepEqual(outcomes(), [['failed', 'internal', 10, 3]])
 })
 
-test('a failed start throws while there can still be a status, and is in the ledger', async () => {
+test('a request whose prompt does not fit is refused while there can still be a status, counted, and not in the ledger', async () => {
   const parts = partsFor([])
   const tooLong = new ApiError({ code: 'context-exceeded', inputTokens: 9, windowTokens: 8 }, 'too long')
   parts.catalog.find('clarke-1.0').engine.prepare = () => {
     const tokens = Promise.reject(tooLong)
     tokens.catch(() => {})
-    return { tokensMax: null, tokens, run: () => assert.fail('It does not fit.'), cancel() {} }
+    return {
+      tokensMax: null,
+      tokens,
+      unenforced: [],
+      run: () => assert.fail('It does not fit.'),
+      allow() {},
+      cancel() {},
+    }
   }
   await assert.rejects(generate(parts, asked, never), /too long/)
-  assert.deepEqual(outcomes(), [['failed', 'context-exceeded', 0, 0]])
+  assert.deepEqual([outcomes(), refused], [[], [['org_1', tooLong]]])
 })
 
 test('when the ledger cannot be written nothing ends well', async () => {
@@ -156,5 +168,19 @@ test('a reader that leaves in the midst of several answers is charged for all th
   const parts = partsFor([words, { kind: 'wait', ms: 60_000 }, end])
   await readUntil(await generate(parts, several, never), 'block-end')
   // The others have only been asked for their first event.
-  assert.deepEqual(outcomes(), [['aborted', null, 10, 3]])
+  assert.deepEqual(outcomes(), [['aborted', 'client-left', 10, 3]])
+})
+
+test('a request that is refused for its price leaves no row, and its key has its place back', async () => {
+  const parts = partsFor([words, end])
+  const refusal = new ApiError({ code: 'permission-denied' }, 'There is no price.')
+  const prices = {
+    find() {
+      throw refusal
+    },
+  }
+  await assert.rejects(generate({ ...parts, prices }, asked, never), refusal)
+  assert.deepEqual(written, [])
+  await readUntil(await generate(parts, asked, never), 'finish')
+  assert.equal(written.length, 1)
 })

@@ -27,7 +27,7 @@ test('a budget set later counts what was spent before, of its subject and in its
   const nowMs = service.clock.nowMs()
   const today = { fromMs: nowMs - (nowMs % 3_600_000), beforeMs: nowMs + 3_600_000 }
   const tokens = async (kind: 'organization' | 'project' | 'api-key', id: string, range = today) =>
-    (await read({ organizationId, subject: { kind, id } as never }, range)).tokens
+    (await read({ organizationId, subject: { kind, id } as never }, range, [])).sum.tokens
   // Ten of each prompt and two of each answer.
   assert.equal(await tokens('organization', organizationId), 24)
   assert.equal(await tokens('project', projectId), 24)

@@ -1,5 +1,5 @@
-import type { Feature } from '../core/feature.ts'
 import { ApiError, type ErrorPath } from '../core/error.ts'
+import type { Feature } from '../core/feature.ts'
 import type {
   EngineRequest,
   GenerationRequest,
@@ -20,7 +20,7 @@ import type { CatalogEntry } from '../models/catalog.ts'
 export function resolveRequest(
   request: GenerationRequest,
   { model, engine }: Pick<CatalogEntry, 'model' | 'engine'>,
-): Omit<EngineRequest, 'tenant' | 'requestId'> {
+): Omit<EngineRequest, 'owner' | 'requestId'> {
   const { features } = engine.status()
   const messages = features.has('images') ? request.messages : withoutToolImages(request.messages)
   requireFeatures({ ...request, messages }, features)
@@ -59,6 +59,7 @@ function requireFeatures(request: GenerationRequest, available: ReadonlySet<Feat
 
 const wording: Readonly<Record<Feature, string>> = {
   tools: 'tools',
+  'generic-tools': 'tools',
   'json-output': 'structured output',
   logprobs: 'log-probabilities',
   'logit-bias': 'token biases',

@@ -1,37 +1,133 @@
-import type { Ledger } from '../billing/ledger/ledger.ts'
 import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
+import type { Ledger } from '../billing/ledger/ledger.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
-import type { PriceBook } from '../billing/prices/price-book.ts'
+import type { Refusals } from '../billing/refusals/refusals.ts'
 import { ApiError } from '../core/error.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Used } from '../limits/open-admission.ts'
+import {
+  addAnswer,
+  inputTokens,
+  zeroUsage,
+  type CacheReport,
+  type GenerationEvent,
+  type Usage,
+} from '../core/generation.ts'
+import { picosPerMicro } from '../core/money.ts'
+import { modelIds } from '../core/model.ts'
+import { deadline, type Clock } from '../lib/clock.ts'
+import type { Admission } from '../limits/open-admission.ts'
+import type { GenerationRecord } from '../telemetry/generation-record.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracing } from '../telemetry/trace.ts'
 import type { Asked } from './asked.ts'
-import { Meter } from './meter.ts'
 
-export type SettlementParts = { readonly ledger: Ledger; readonly prices: PriceBook; readonly clock: Clock }
+/** Counts one of a request's answers. */
+export type AnswerMeter = {
+  /** Returns what the answer has used so far. */
+  count(event: GenerationEvent): Usage
+  /** Takes the engine's own final counts of an answer that was aborted, where they are ahead of its events. */
+  correct(final: Usage): void
+}
+
+export type Measured = {
+  readonly usage: Usage
+  readonly cache: CacheReport | null
+  readonly firstEventMs: number | null
+  readonly firstTokenMs: number | null
+}
+
+/**
+ * Follows the events of a request's answers as they are made.
+ *
+ * It is the only one that counts: slots are charged, limits settled and the ledger's row written by what it says.
+ */
+export class Meter {
+  readonly #elapsedMs: () => number
+  /** The usage of each answer, in the order of the answers. */
+  readonly #usages: Usage[]
+  #cache: CacheReport | null = null
+  #firstEventMs: number | null = null
+  #firstTokenMs: number | null = null
+
+  constructor(choiceCount: number, elapsedMs: () => number) {
+    this.#usages = Array.from({ length: choiceCount }, () => zeroUsage)
+    this.#elapsedMs = elapsedMs
+  }
+
+  /** Returns the meter of one answer, by its number. */
+  of(answer: number): AnswerMeter {
+    return {
+      count: (event) => {
+        this.#firstEventMs ??= this.#elapsedMs()
+        // Further answers to the same request find its prompt in the cache, which says nothing about the request.
+        if (event.type === 'start') this.#cache ??= event.cache ?? null
+        if (event.type === 'delta') this.#firstTokenMs ??= this.#elapsedMs()
+        return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
+      },
+      correct: (final) => {
+        const counted = this.#usages[answer] ?? zeroUsage
+        if (final.output >= counted.output && inputTokens(final) > 0) this.#usages[answer] = final
+      },
+    }
+  }
+
+  /** Whether the engine has begun with any of the answers. */
+  get hasBegun(): boolean {
+    return this.#firstEventMs !== null
+  }
+
+  read(): Measured {
+    return {
+      usage: this.#usages.reduce(addAnswer, zeroUsage),
+      cache: this.#cache,
+      firstEventMs: this.#firstEventMs,
+      firstTokenMs: this.#firstTokenMs,
+    }
+  }
+}
+
+function usageAfter(usage: Usage, event: GenerationEvent): Usage {
+  if (event.type === 'start' || event.type === 'finish') return event.usage
+  return event.type === 'delta' ? { ...usage, output: usage.output + event.tokens } : usage
+}
+
+export type SettlementParts = { readonly ledger: Ledger; readonly refusals: Refusals; readonly clock: Clock }
+
+/** What of a request is settled by the moment of its admission. */
+export type AdmittedAt = {
+  readonly atMs: number
+  /** Null where there is none. */
+  readonly price: PriceInForce | null
+}
 
 export type Settlement = {
-  /** The price at admission; null where there is none. */
-  readonly price: PriceInForce | null
   readonly meter: Meter
   /** Writes the one ledger row; a second call changes nothing. */
   close(outcome: LedgerEntry['outcome'], reason: string | null): Promise<void>
+  /** The request was turned away: it is counted instead, and gives back all it had taken. */
+  refuse(error: unknown): void
 }
 
-/** Keeps the account of one request from its admission, which is now and decides its price, to its ledger row. */
+/** A database that is slow holds the last bytes of an answer up no longer. */
+const returnMsMax = 1_000
+
+/** Keeps the account of one request from its admission, which decided its price, to its ledger row. */
 export function createSettlement(
-  { ledger, prices, clock }: SettlementParts,
+  { ledger, refusals, clock }: SettlementParts,
   { requestId, principal, request, origin }: Asked,
-  settled: (used: Used) => void,
+  admitted: AdmittedAt,
+  admission: Pick<Admission, 'settle' | 'returned'>,
 ): Settlement {
-  const admittedAtMs = clock.nowMs()
   const startedMs = clock.monotonicMs()
-  const price = prices.find(principal.organizationId, request.model, admittedAtMs)
   const meter = new Meter(request.choiceCount, () => clock.monotonicMs() - startedMs)
   let isClosed = false
   return {
-    price,
     meter,
+    refuse(error) {
+      if (isClosed) return
+      isClosed = true
+      refusals.count(principal.organizationId, error)
+      admission.settle({ usage: zeroUsage, costPicos: 0n, atMs: clock.nowMs() })
+    },
     async close(outcome, reason) {
       if (isClosed) return
       isClosed = true
@@ -40,12 +136,12 @@ export function createSettlement(
         requestId,
         principal,
         atMs: clock.nowMs(),
-        admittedAtMs,
+        admittedAtMs: admitted.atMs,
         model: request.model,
         outcome,
         reason,
         ...measured,
-        charge: chargeFor(price, measured.usage, outcome),
+        charge: chargeFor(admitted.price, measured.usage, outcome),
         durationMs: clock.monotonicMs() - startedMs,
         ...(origin !== undefined && { origin }),
       }
@@ -60,8 +156,55 @@ export function createSettlement(
         )
       } finally {
         // Not before the row is there: whoever sums the ledger up and what is settled must find it in one of them.
-        settled({ usage: entry.usage, costMicros: entry.charge?.costMicros ?? 0, atMs: entry.atMs })
+        admission.settle({ usage: entry.usage, costPicos: entry.charge?.costPicos ?? 0n, atMs: entry.atMs })
+      }
+      // A client that has read its answer may ask another gateway at once, which has to find its place.
+      const returned = admission.returned()
+      if (returned !== null) await deadline(clock, returnMsMax, returned).catch(() => {})
+    },
+  }
+}
+
+export type LedgerWatchers = { readonly metrics: Metrics; readonly tracing: Tracing; readonly clock: Clock }
+
+/** A ledger whose entries are also counted and traced: what the numbers say is what was billed. */
+export function watchLedger(ledger: Ledger, { metrics, tracing, clock }: LedgerWatchers): Ledger {
+  return {
+    requireWritable: () => ledger.requireWritable(),
+    async append(entry) {
+      const record = toRecord(entry)
+      if (record !== null) {
+        metrics.generated(record)
+        tracing.record(record)
+      }
+      const startedMs = clock.monotonicMs()
+      let isWritten = false
+      try {
+        await ledger.append(entry)
+        isWritten = true
+      } finally {
+        metrics.recorded(clock.monotonicMs() - startedMs, isWritten)
       }
     },
+  }
+}
+
+/** Null for a model that is not offered, which no label may name. */
+function toRecord(entry: LedgerEntry): GenerationRecord | null {
+  const { requestId, outcome, reason, usage, charge, firstEventMs, firstTokenMs, durationMs } = entry
+  const model = modelIds.find((id) => id === entry.model)
+  if (model === undefined) return null
+  return {
+    requestId,
+    model,
+    outcome,
+    reason,
+    usage,
+    // The first event says that a slot was found.
+    queueMs: firstEventMs,
+    prefillMs: firstTokenMs === null || firstEventMs === null ? null : firstTokenMs - firstEventMs,
+    firstTokenMs,
+    durationMs,
+    costMicros: charge === null ? null : Number(charge.costPicos) / Number(picosPerMicro),
   }
 }

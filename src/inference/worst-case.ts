@@ -1,12 +1,12 @@
 import { worstCaseCost, type PriceInForce } from '../billing/prices/price.ts'
 import type { EngineRequest, Message, Tool } from '../core/generation.ts'
 import type { Admission } from '../limits/open-admission.ts'
-import type { OutputWish } from '../limits/token-claims.ts'
+import type { ReservationRequest } from '../limits/token-claims.ts'
 
 export type WorstCaseOf = {
   readonly request: EngineRequest
   readonly choiceCount: number
-  /** Whether the client named a limit of output tokens. */
+  /** True where the client named a limit of output tokens. */
   readonly isOutputChosen: boolean
   /** Null where the model has none, so that nothing is charged. */
   readonly price: PriceInForce | null
@@ -16,10 +16,14 @@ export type WorstCaseOf = {
 export interface WorstCase {
   /** Returns how many output tokens each answer may have. All answers ask, and hear the same. */
   reserve(inputTokens: number): Promise<number>
-  /** For a prompt with no more tokens than these, which is counted in a moment; null where not all of it is free at once. */
-  reserveAtOnce(inputTokensMax: number): number | null
-  /** A prompt that was reserved for at once has so many tokens: what is too much goes back. */
+  /** Reserves for a prompt with no more tokens than these, which is counted in a moment; null where not all of it is free at once. */
+  reserveOptimistically(inputTokensMax: number): number | null
+  /** Settles an optimistic reservation: the prompt has so many tokens, and what is too much goes back. */
   counted(inputTokens: number): void
+  /** How many output tokens each answer may make of what is reserved, and how many it takes at a time after these. */
+  outputSlices(): { readonly first: number; readonly slice: number }
+  /** Takes more output tokens for one of the answers; returns after how many milliseconds to ask again, zero where it did. */
+  growOutput(tokens: number): number
 }
 
 export function createWorstCase(
@@ -28,7 +32,7 @@ export function createWorstCase(
 ): WorstCase {
   const cacheLifetimes = [...lifetimesOf(request)]
   const outputTokensMax = request.outputTokensMax * choiceCount
-  const wishFor = (inputTokens: number): OutputWish => ({
+  const requestFor = (inputTokens: number): ReservationRequest => ({
     inputTokens,
     outputTokensMax,
     isOutputChosen,
@@ -37,11 +41,17 @@ export function createWorstCase(
   })
   return {
     async reserve(inputTokens) {
-      return Math.floor((await admission.reserve(wishFor(inputTokens))) / choiceCount)
+      return Math.floor((await admission.reserve(requestFor(inputTokens))) / choiceCount)
     },
     // Several answers begin one by one, and reserve together.
-    reserveAtOnce: (inputTokensMax) => (choiceCount === 1 ? admission.reserveUncounted(wishFor(inputTokensMax)) : null),
-    counted: (inputTokens) => admission.counted(wishFor(inputTokens)),
+    reserveOptimistically: (inputTokensMax) =>
+      choiceCount === 1 ? admission.reserveOptimistically(requestFor(inputTokensMax)) : null,
+    outputSlices() {
+      const { first, slice } = admission.outputSlices()
+      return { first: Math.max(1, Math.floor(first / choiceCount)), slice }
+    },
+    growOutput: (tokens) => admission.growOutput(tokens),
+    counted: (inputTokens) => admission.counted(requestFor(inputTokens)),
   }
 }
 

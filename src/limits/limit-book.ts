@@ -1,40 +1,51 @@
+import { modelIds, type ModelId } from '../core/model.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
-import type { Allowance } from './allowances/allowance.ts'
-import { BudgetAccount, type Amounts, type BudgetParts } from './budgets/budget-account.ts'
-import type { LimitPlace, Limit } from './settings/limit-settings.ts'
-import type { LimitSettings } from './settings/watch-settings.ts'
-
-/** What of a limit is counted. */
-export type LimitKind = 'requests' | 'input-tokens' | 'output-tokens' | 'concurrency'
-const kinds: readonly LimitKind[] = ['requests', 'input-tokens', 'output-tokens', 'concurrency']
-
-/** A limit with what is left of it. */
-export type LimitEntry = { readonly limit: Limit; readonly allowances: ReadonlyMap<LimitKind, Allowance> }
-
-export type BookParts = BudgetParts & {
-  openAllowance(kind: LimitKind, allowance: { readonly id: string; readonly limit: number }): Allowance
-}
+import { BudgetAccount } from './budgets/budget-account.ts'
+import type { Amounts } from './budgets/amounts.ts'
+import { OpenRequests } from './budgets/open-requests.ts'
+import { allowancesFor, type BookParts, type Closable, type LimitEntry } from './limit-entry.ts'
+import type { Budget, LimitScope, LimitSettings } from './settings/setting.ts'
+import { TierEntries } from './tier-entries.ts'
 
 /** The limits and budgets in force, found by whom they apply to. What is counted survives a change of its limit. */
 export class LimitBook {
   readonly #parts: BookParts
+  readonly #tiers: TierEntries
+  /** A principal asks several times for each request; what it is told is true until the next change. */
+  #found = new WeakMap<ApiKeyPrincipal, Map<ModelId | null, readonly LimitEntry[]>>()
+  /** The requests under way, with what they have reserved of every budget that applies to them. */
+  readonly requests: OpenRequests
   #entries = new Map<string, LimitEntry>()
   #accounts = new Map<string, BudgetAccount>()
-  #entriesByPlace = new Map<string, LimitEntry[]>()
-  #accountsByPlace = new Map<string, BudgetAccount[]>()
+  #entriesBySubject = new Map<string, LimitEntry[]>()
+  #accountsBySubject = new Map<string, BudgetAccount[]>()
 
   constructor(parts: BookParts) {
     this.#parts = parts
+    this.#tiers = new TierEntries(parts)
+    this.requests = new OpenRequests(parts.clock)
   }
 
   /** All limits a request is subject to; without a model those for all models. */
-  limitsOf(principal: ApiKeyPrincipal, model: string | null): LimitEntry[] {
-    const entries = placesOf(principal).flatMap((place) => this.#entriesByPlace.get(place) ?? [])
-    return entries.filter(({ limit }) => limit.model === '*' || limit.model === model)
+  limitsOf(principal: ApiKeyPrincipal, model: string | null): readonly LimitEntry[] {
+    const byModel = this.#found.get(principal) ?? new Map<ModelId | null, readonly LimitEntry[]>()
+    // One that is not known has no limits of its own, and clients may think of any number.
+    const name = modelIds.find((id) => id === model) ?? null
+    const known = byModel.get(name)
+    if (known !== undefined) return known
+    const found = this.#findLimits(principal, name)
+    this.#found.set(principal, byModel.set(name, found))
+    return found
+  }
+
+  #findLimits(principal: ApiKeyPrincipal, model: ModelId | null): readonly LimitEntry[] {
+    const all = subjectsOf(principal).flatMap((subject) => this.#entriesBySubject.get(subject) ?? [])
+    const entries = all.filter(({ limit }) => limit.model === '*' || limit.model === model)
+    return [...entries, ...this.#tiers.of(principal.organizationId, model, entries)]
   }
 
   budgetsOf(principal: ApiKeyPrincipal): BudgetAccount[] {
-    return placesOf(principal).flatMap((place) => this.#accountsByPlace.get(place) ?? [])
+    return subjectsOf(principal).flatMap((subject) => this.#accountsBySubject.get(subject) ?? [])
   }
 
   /** What this gateway's requests have reserved of a budget; null for one that is not in force. */
@@ -42,78 +53,70 @@ export class LimitBook {
     return this.#accounts.get(budgetId)?.reserved() ?? null
   }
 
+  /** What is spent of a budget, by all gateways as far as this one knows; null for one that is not in force. */
+  spentOf(budgetId: string): Amounts | null {
+    return this.#accounts.get(budgetId)?.spent() ?? null
+  }
+
   /** Returns what is no longer in force, to be closed. */
-  update({ limits, budgets }: LimitSettings): { close(): Promise<void> }[] {
-    const old: { close(): Promise<void> }[] = []
-    const entries = limits.map((limit) => this.#entryFor(limit, old))
+  update({ limits, budgets, tiers }: LimitSettings): Closable[] {
+    this.#found = new WeakMap()
+    const old = this.#tiers.update(tiers)
+    const entries = limits.map((limit) => {
+      const before = this.#entries.get(limit.id)?.allowances
+      return { limit, allowances: allowancesFor(limit, before, this.#parts.openAllowance, old) }
+    })
+    const ids = new Set(limits.map(({ id }) => id))
     for (const [id, entry] of this.#entries) {
-      if (!limits.some((limit) => limit.id === id)) old.push(...entry.allowances.values())
+      if (!ids.has(id)) old.push(...entry.allowances.values())
     }
     const accounts = budgets.map((budget) => {
-      const account = this.#accounts.get(budget.id) ?? new BudgetAccount(budget, this.#parts)
+      const account = this.#accounts.get(budget.id) ?? this.#accountOf(budget)
       account.change(budget)
       return account
     })
-    old.push(...[...this.#accounts.values()].filter((account) => !accounts.includes(account)))
+    const kept = new Set(accounts)
+    old.push(...[...this.#accounts.values()].filter((account) => !kept.has(account)))
     this.#entries = new Map(entries.map((entry) => [entry.limit.id, entry]))
     this.#accounts = new Map(accounts.map((account) => [account.budget.id, account]))
-    this.#entriesByPlace = Map.groupBy(entries, ({ limit }) => placeKey(limit))
-    this.#accountsByPlace = Map.groupBy(accounts, ({ budget }) => placeKey(budget))
+    this.#entriesBySubject = Map.groupBy(entries, ({ limit }) => subjectKey(limit))
+    this.#accountsBySubject = Map.groupBy(accounts, ({ budget }) => subjectKey(budget))
     return old
   }
 
+  #accountOf(budget: Budget): BudgetAccount {
+    const subject = subjectKey(budget)
+    const applies = ({ principal }: { readonly principal: ApiKeyPrincipal }) => subjectsOf(principal).includes(subject)
+    return new BudgetAccount(budget, this.#parts, {
+      underWay: () => [...this.requests.underWay()].filter(applies),
+      justSettled: () => this.requests.justSettled().filter(applies),
+    })
+  }
+
   async close(): Promise<void> {
-    const allowances = [...this.#entries.values()].flatMap((entry) => [...entry.allowances.values()])
+    const entries = [...this.#entries.values(), ...this.#tiers.all()]
+    const allowances = entries.flatMap((entry) => [...entry.allowances.values()])
     await Promise.all([...allowances, ...this.#accounts.values()].map((open) => open.close()))
   }
-
-  #entryFor(limit: Limit, old: { close(): Promise<void> }[]): LimitEntry {
-    const before = this.#entries.get(limit.id)?.allowances
-    const allowances = new Map<LimitKind, Allowance>()
-    for (const kind of kinds) {
-      const most = mostOf(limit, kind)
-      const existing = before?.get(kind)
-      if (most === null) {
-        if (existing !== undefined) old.push(existing)
-        continue
-      }
-      if (existing !== undefined && existing.limit !== most) existing.resize(most)
-      allowances.set(kind, existing ?? this.#parts.openAllowance(kind, { id: `${limit.id}:${kind}`, limit: most }))
-    }
-    return { limit, allowances }
-  }
 }
 
-function mostOf(limit: Limit, kind: LimitKind): number | null {
-  switch (kind) {
-    case 'requests':
-      return limit.requestsPerMinute
-    case 'input-tokens':
-      return limit.inputTokensPerMinute
-    case 'output-tokens':
-      return limit.outputTokensPerMinute
-    case 'concurrency':
-      return limit.concurrency
-  }
-}
-
-function placeKey({ organizationId, subject }: Pick<LimitPlace, 'organizationId' | 'subject'>): string {
+function subjectKey({ organizationId, subject }: Pick<LimitScope, 'organizationId' | 'subject'>): string {
   return `${organizationId} ${subject.kind} ${subject.id}`
 }
 
 /** A principal never changes, and one object of it serves many requests, each of which asks several times. */
-const knownPlaces = new WeakMap<ApiKeyPrincipal, readonly string[]>()
+const knownSubjects = new WeakMap<ApiKeyPrincipal, readonly string[]>()
 
 /** A key that replaced another goes on under the first one's limits. */
-function placesOf(principal: ApiKeyPrincipal): readonly string[] {
-  const known = knownPlaces.get(principal)
+function subjectsOf(principal: ApiKeyPrincipal): readonly string[] {
+  const known = knownSubjects.get(principal)
   if (known !== undefined) return known
   const { organizationId, projectId, apiKeyId, quotaId } = principal
-  const places = [
-    placeKey({ organizationId, subject: { kind: 'api-key', id: quotaId ?? apiKeyId } }),
-    placeKey({ organizationId, subject: { kind: 'project', id: projectId } }),
-    placeKey({ organizationId, subject: { kind: 'organization', id: organizationId } }),
+  const subjects = [
+    subjectKey({ organizationId, subject: { kind: 'api-key', id: quotaId ?? apiKeyId } }),
+    subjectKey({ organizationId, subject: { kind: 'project', id: projectId } }),
+    subjectKey({ organizationId, subject: { kind: 'organization', id: organizationId } }),
   ]
-  knownPlaces.set(principal, places)
-  return places
+  knownSubjects.set(principal, subjects)
+  return subjects
 }

@@ -11,13 +11,15 @@
 import type { LimitSnapshot, LimitState } from '../core/limit.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
-import { takeAtOnce, takeTogether, whenAvailable } from './allowances/take-together.ts'
-import { BudgetLine } from './budgets/budget-line.ts'
+import { takeAtOnce, takeWhenBack, whenAvailable } from './allowances/take-together.ts'
+import { BudgetQueue } from './budgets/budget-queue.ts'
 import { Entrance } from './entrance.ts'
-import type { LimitBook, LimitEntry, LimitKind } from './limit-book.ts'
-import { OpenAdmission, type Admission, type Sought, Uncounted } from './open-admission.ts'
+import type { LimitKind } from '../core/limit-fields.ts'
+import type { LimitBook } from './limit-book.ts'
+import type { LimitEntry } from './limit-entry.ts'
+import { OpenAdmission, type Admission, type AdmissionSubject, OptimisticReservations } from './open-admission.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
-import { createFundAllowance, type Fund } from './allowances/fund-allowance.ts'
+import { createFixedAllowance, type FixedAllowance } from './allowances/fixed-allowance.ts'
 
 export interface Limiter {
   /**
@@ -25,7 +27,7 @@ export interface Limiter {
    */
   enter(principal: ApiKeyPrincipal): Entrance | Promise<Entrance>
   /** Throws `rate-limited` where a request more is too many. What it has entered by is not taken again. */
-  admit(sought: Sought, entrance?: Entrance): Promise<Admission>
+  admit(subject: AdmissionSubject, entrance?: Entrance): Promise<Admission>
   /** How the limits stand that apply; without a model those for all models. */
   snapshot(principal: ApiKeyPrincipal, model: string | null): LimitSnapshot
 }
@@ -38,7 +40,7 @@ export type LimiterParts = {
 }
 
 export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts): Limiter {
-  const parts = { clock, book, line: new BudgetLine(clock), uncounted: new Uncounted(clock) }
+  const parts = { clock, book, queue: new BudgetQueue(clock), optimistic: new OptimisticReservations(clock) }
   const keyPlaces = new KeyPlaces(requestsPerKeyMax)
   const claimsOf = (principal: ApiKeyPrincipal, entries: readonly LimitEntry[]): LimitClaim[] => {
     const claims = requestClaims(entries)
@@ -52,15 +54,15 @@ export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts):
       const places = all.filter(({ kind }) => kind === 'concurrency')
       const missing = takeAtOnce(places)
       if (missing.length === 0) return new Entrance(places)
-      return enterLater(places)
+      return enterLater(clock, places)
     },
-    async admit(sought, entrance) {
-      const entries = book.limitsOf(sought.principal, sought.model)
-      const claims = claimsOf(sought.principal, entries).filter(({ allowance }) => entrance?.has(allowance) !== true)
-      const short = await whenAvailable(() => takeTogether(claims))
-      if (short.length > 0) throw rateLimited(short, sought.model)
+    async admit(subject, entrance) {
+      const entries = book.limitsOf(subject.principal, subject.model)
+      const claims = claimsOf(subject.principal, entries).filter(({ allowance }) => entrance?.has(allowance) !== true)
+      const short = await whenAvailable(() => takeWhenBack(clock, claims))
+      if (short.length > 0) throw rateLimited(short, subject.model)
       countUnenforced(entries)
-      return new OpenAdmission(parts, sought, [...(entrance?.handOver() ?? []), ...claims])
+      return new OpenAdmission(parts, subject, [...(entrance?.handOver() ?? []), ...claims])
     },
     snapshot(principal, model) {
       const entries = book.limitsOf(principal, model)
@@ -74,8 +76,8 @@ export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts):
 }
 
 /** Where places are shared with other gateways, these may have some left. */
-async function enterLater(places: readonly LimitClaim[]): Promise<Entrance> {
-  const short = await whenAvailable(() => takeTogether(places))
+async function enterLater(clock: Clock, places: readonly LimitClaim[]): Promise<Entrance> {
+  const short = await whenAvailable(() => takeWhenBack(clock, places))
   if (short.length > 0) throw rateLimited(short, '*')
   return new Entrance(places)
 }
@@ -92,7 +94,7 @@ function requestClaims(entries: readonly LimitEntry[]): LimitClaim[] {
   })
 }
 
-/** What is not enforced is counted as far as it goes: nobody is refused for it, and it shows no debt. */
+/** Counts requests where their limit is not enforced, as far as it goes: nobody is refused, and no debt is shown. */
 function countUnenforced(entries: readonly LimitEntry[]): void {
   for (const { limit, allowances } of entries) {
     const requests = allowances.get('requests')
@@ -129,14 +131,14 @@ function tightest(entries: readonly LimitEntry[], kind: LimitKind): LimitState |
 /** How many requests of a key this process has under way, for keys without such a limit of their own. */
 export class KeyPlaces {
   readonly #most: number | null
-  readonly #keys = new Map<string, Fund>()
+  readonly #keys = new Map<string, FixedAllowance>()
 
   constructor(most: number | null) {
     this.#most = most
   }
 
   /** Null where there is no such default. */
-  of({ apiKeyId, quotaId }: ApiKeyPrincipal): Fund | null {
+  of({ apiKeyId, quotaId }: ApiKeyPrincipal): FixedAllowance | null {
     if (this.#most === null) return null
     const key = quotaId ?? apiKeyId
     const places = this.#keys.get(key) ?? this.#forgetting(key, this.#most)
@@ -145,8 +147,8 @@ export class KeyPlaces {
   }
 
   /** Keys without requests are not remembered. */
-  #forgetting(key: string, most: number): Fund {
-    const places = createFundAllowance(most)
+  #forgetting(key: string, most: number): FixedAllowance {
+    const places = createFixedAllowance(most)
     return {
       ...places,
       limit: most,

@@ -1,20 +1,25 @@
 import { inputTokens, type Usage } from '../core/generation.ts'
+import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, deadline } from '../lib/clock.ts'
 import { takeAtOnce, takeTogether, whenAvailable } from './allowances/take-together.ts'
-import { amountsOf, divideTaken, type Taken } from './budgets/afford.ts'
-import { giveBack, type BudgetLine, type Reserved } from './budgets/budget-line.ts'
+import { amountsOf } from './budgets/afford.ts'
+import type { BudgetQueue } from './budgets/budget-queue.ts'
+import { BudgetReservation } from './budgets/budget-reservation.ts'
 import type { LimitBook } from './limit-book.ts'
 import { rateLimited, type LimitClaim } from './refuse.ts'
-import { countedTokens, tokenClaims, type OutputWish, type TokenClaim } from './token-claims.ts'
-import { inTime } from '../lib/clock.ts'
+import { countedTokens, outputSlice, tokenClaims, type ReservationRequest, type TokenClaim } from './token-claims.ts'
 
-/** Who wants to use what. */
-export type Sought = { readonly principal: ApiKeyPrincipal; readonly model: string }
+/** Who wants to use what, and the request by which the ledger will know it. */
+export type AdmissionSubject = {
+  readonly principal: ApiKeyPrincipal
+  readonly model: string
+  readonly requestId: RequestId
+}
 
 export type Used = {
   readonly usage: Usage
-  readonly costMicros: number
+  readonly costPicos: bigint
   /** The time of the ledger's row, which decides the period that pays for it. */
   readonly atMs: number
 }
@@ -26,116 +31,144 @@ export interface Admission {
    * Returns how many output tokens it may have, all its answers together. Throws `rate-limited` and
    * `budget-exceeded`.
    */
-  reserve(wish: OutputWish): Promise<number>
+  reserve(request: ReservationRequest): Promise<number>
   /**
-   * Reserves for a prompt that is no longer than the wish says, and whose length will be known in a moment.
+   * Reserves for a prompt that is no longer than the request says, and whose length will be known in a moment.
    * Returns what `reserve` would; null where not all of it is free at once, and nothing is taken.
    */
-  reserveUncounted(wish: OutputWish): number | null
-  /** The prompt of the same wish has been counted and is no longer: what is too much goes back. */
-  counted(wish: OutputWish): void
+  reserveOptimistically(request: ReservationRequest): number | null
+  /** The prompt of the same request has been counted and is no longer: what is too much goes back. */
+  counted(request: ReservationRequest): void
+  /**
+   * How many output tokens are taken of the limits so far, and how many more an answer takes at a time: infinite where
+   * none limits them.
+   */
+  outputSlices(): { readonly first: number; readonly slice: number }
+  /**
+   * Takes more output tokens as an answer grows, into debt where it must be, but never more of that than one minute's
+   * allowance. Returns zero, or where they were not taken after how many milliseconds they could be.
+   */
+  growOutput(tokens: number): number
   /** The request is over, or never began. A second call changes nothing. */
   settle(used: Used): void
+  /** Once it is settled: resolves when its places are there for a request at any gateway; null where they are already. */
+  returned(): Promise<void> | null
 }
 
 type AdmissionParts = {
   readonly clock: Clock
   readonly book: LimitBook
-  readonly line: BudgetLine
-  readonly uncounted: Uncounted
+  readonly queue: BudgetQueue
+  readonly optimistic: OptimisticReservations
 }
 
 /** The admission of one request to the limits and budgets that apply to it. */
 export class OpenAdmission implements Admission {
   readonly #parts: AdmissionParts
-  readonly #sought: Sought
+  readonly #subject: AdmissionSubject
   readonly #requests: readonly LimitClaim[]
-  /** Takes a request out of the line for money; one that never stood there has none. */
-  #leaveLine: AbortController | null = null
+  /** Takes a request out of the queue for money; one that never stood there has none. */
+  #leaveQueue: AbortController | null = null
   /** Set while what is reserved is for a prompt that is not counted yet. */
-  #endUncounted: (() => void) | null = null
+  #endOptimistic: (() => void) | null = null
   #isSettled = false
+  #returned: Promise<void> | null = null
   #reserving: Promise<number> | null = null
   #tokens: readonly TokenClaim[] = []
-  #taken: Taken = new Map()
+  readonly #money: BudgetReservation
 
-  constructor(parts: AdmissionParts, sought: Sought, requests: readonly LimitClaim[]) {
+  constructor(parts: AdmissionParts, subject: AdmissionSubject, requests: readonly LimitClaim[]) {
     this.#parts = parts
-    this.#sought = sought
+    this.#subject = subject
     this.#requests = requests
+    this.#money = new BudgetReservation(parts.book, subject)
   }
 
-  reserve(wish: OutputWish): Promise<number> {
+  reserve(request: ReservationRequest): Promise<number> {
     // It is longer than it was to be at most, or is prepared a second time.
-    if (this.#endUncounted !== null) this.#giveBackUncounted()
-    return (this.#reserving ??= this.#reserve(wish))
+    if (this.#endOptimistic !== null) this.#giveBackOptimistic()
+    return (this.#reserving ??= this.#reserve(request))
   }
 
-  reserveUncounted(wish: OutputWish): number | null {
+  reserveOptimistically(request: ReservationRequest): number | null {
     if (this.#reserving !== null || this.#isSettled) return null
-    const { book, line, uncounted } = this.#parts
-    const { principal, model } = this.#sought
-    const tokens = tokenClaims(book.limitsOf(principal, model), wish)
+    const { book, queue, optimistic } = this.#parts
+    const { principal, model } = this.#subject
+    const tokens = tokenClaims(book.limitsOf(principal, model), request)
     const isAtHand = tokens.every(({ allowance, amount }) => allowance.returnsAtOnce && allowance.free() >= amount)
-    const taken = isAtHand ? line.takeAtOnce(book.budgetsOf(principal), wish) : null
-    if (taken === null) return null
+    if (!isAtHand || !queue.reserveAtOnce(this.#money, request)) return null
     takeAtOnce(tokens)
     this.#tokens = tokens
-    this.#taken = taken
-    this.#endUncounted = uncounted.enter()
-    this.#reserving = Promise.resolve(wish.outputTokensMax)
-    return wish.outputTokensMax
+    this.#endOptimistic = optimistic.enter()
+    this.#reserving = Promise.resolve(request.outputTokensMax)
+    return request.outputTokensMax
   }
 
-  counted(wish: OutputWish): void {
-    if (this.#endUncounted === null) return
+  counted(request: ReservationRequest): void {
+    if (this.#endOptimistic === null) return
     this.#tokens = this.#tokens.map((claim) => {
       if (claim.kind !== 'input-tokens') return claim
-      claim.allowance.settle(claim.amount - wish.inputTokens, 0)
-      return { ...claim, amount: wish.inputTokens }
+      claim.allowance.settle(claim.amount - request.inputTokens, 0)
+      return { ...claim, amount: request.inputTokens }
     })
-    const { taken, tooMuch } = divideTaken(this.#taken, amountsOf(wish, wish.outputTokensMax))
-    giveBack(tooMuch, this.#parts.clock.nowMs())
-    this.#taken = taken
-    this.#leaveUncounted()
-    this.#parts.line.wake()
+    this.#money.reduceTo(amountsOf(request, request.outputTokensMax))
+    this.#leaveOptimistic()
+    this.#parts.queue.wake()
   }
 
-  settle({ usage, costMicros, atMs }: Used): void {
+  outputSlices(): { readonly first: number; readonly slice: number } {
+    const claims = this.#tokens.filter(({ kind }) => kind === 'output-tokens')
+    const first = Math.min(...claims.map(({ amount }) => amount))
+    return { first, slice: Math.min(...claims.map(({ allowance }) => outputSlice(allowance.limit))) }
+  }
+
+  growOutput(tokens: number): number {
+    if (this.#isSettled) return 0
+    const claims = this.#tokens.filter(({ kind }) => kind === 'output-tokens')
+    const waits = claims.map(({ allowance }) => allowance.waitMs(Math.min(tokens, allowance.limit)) ?? 0)
+    const tooLongMs = Math.max(0, ...waits) - debtMsMax
+    if (tooLongMs > 0) return tooLongMs
+    this.#tokens = this.#tokens.map((claim) => {
+      if (claim.kind !== 'output-tokens') return claim
+      claim.allowance.take(tokens)
+      return { ...claim, amount: claim.amount + tokens }
+    })
+    return 0
+  }
+
+  settle({ usage, costPicos, atMs }: Used): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#leaveLine?.abort()
-    const { book, line } = this.#parts
-    for (const { kind, allowance, amount } of this.#requests) if (kind === 'concurrency') allowance.settle(amount, 0)
+    this.#leaveQueue?.abort()
+    const { queue } = this.#parts
+    const places = this.#requests.filter(({ kind }) => kind === 'concurrency')
+    for (const { allowance, amount } of places) allowance.settle(amount, 0)
     for (const claim of this.#tokens) claim.allowance.settle(claim.amount, countedTokens(claim, usage))
-    const used = { micros: costMicros, tokens: inputTokens(usage) + usage.output }
-    // A budget that was set meanwhile pays too, though nothing was reserved of it.
-    for (const account of new Set([...this.#taken.keys(), ...book.budgetsOf(this.#sought.principal)])) {
-      account.settle(this.#taken.get(account) ?? {}, used, atMs)
-    }
-    this.#leaveUncounted()
-    line.wake()
+    this.#money.settle({ costPicos, tokens: inputTokens(usage) + usage.output }, atMs)
+    this.#leaveOptimistic()
+    queue.wake()
+    const returned = places.map(({ allowance }) => allowance.returned()).filter((back) => back !== null)
+    if (returned.length > 0) this.#returned = Promise.allSettled(returned).then(() => {})
   }
 
-  async #reserve(wish: OutputWish): Promise<number> {
-    const { book, line, clock, uncounted } = this.#parts
-    const { principal, model } = this.#sought
-    const tokens = tokenClaims(book.limitsOf(principal, model), wish)
+  returned(): Promise<void> | null {
+    return this.#returned
+  }
+
+  async #reserve(request: ReservationRequest): Promise<number> {
+    const { book, optimistic } = this.#parts
+    const { principal, model } = this.#subject
+    const tokens = tokenClaims(book.limitsOf(principal, model), request)
     const take = () => whenAvailable(() => takeTogether(tokens))
     let short = await take()
-    if (short.length > 0 && (await uncounted.settled())) short = await take()
+    if (short.length > 0 && (await optimistic.settled())) short = await take()
     if (short.length > 0) {
       this.#uncount()
       throw rateLimited(short, model)
     }
     try {
-      const { taken, outputTokensMax } = await this.#reserveMoney(wish)
-      if (this.#isSettled) {
-        giveBack(taken, clock.nowMs())
-        line.wake()
-        throw new Error('The request was over before its money was reserved.')
-      }
-      this.#taken = taken
+      const outputTokensMax = await this.#reserveMoney(request)
+      if (this.#isSettled) throw new Error('The request was over before its money was reserved.')
       this.#tokens = tokens
       return outputTokensMax
     } catch (error) {
@@ -144,30 +177,30 @@ export class OpenAdmission implements Admission {
     }
   }
 
-  async #reserveMoney(wish: OutputWish): Promise<Reserved> {
-    const { book, line } = this.#parts
-    const accounts = book.budgetsOf(this.#sought.principal)
-    if (accounts.length === 0) return { taken: new Map(), outputTokensMax: wish.outputTokensMax }
-    const leave = (this.#leaveLine = new AbortController())
-    const reserved = await whenAvailable(() => line.reserve(accounts, wish, leave.signal))
-    // It is out of the line: to abort what nobody listens to any more would still make an error and its stack.
-    this.#leaveLine = null
-    return reserved
+  async #reserveMoney(request: ReservationRequest): Promise<number> {
+    const { queue } = this.#parts
+    if (this.#money.accounts().length === 0 && this.#money.take(request, request.outputTokensMax)) {
+      return request.outputTokensMax
+    }
+    const leave = (this.#leaveQueue = new AbortController())
+    const outputTokensMax = await whenAvailable(() => queue.reserve(this.#money, request, leave.signal))
+    // It is out of the queue: to abort what nobody listens to any more would still make an error and its stack.
+    this.#leaveQueue = null
+    return outputTokensMax
   }
 
-  #giveBackUncounted(): void {
+  #giveBackOptimistic(): void {
     for (const { allowance, amount } of this.#tokens) allowance.settle(amount, 0)
-    giveBack(this.#taken, this.#parts.clock.nowMs())
+    this.#money.giveBack()
     this.#tokens = []
-    this.#taken = new Map()
     this.#reserving = null
-    this.#leaveUncounted()
-    this.#parts.line.wake()
+    this.#leaveOptimistic()
+    this.#parts.queue.wake()
   }
 
-  #leaveUncounted(): void {
-    this.#endUncounted?.()
-    this.#endUncounted = null
+  #leaveOptimistic(): void {
+    this.#endOptimistic?.()
+    this.#endOptimistic = null
   }
 
   /** A request that was refused for its tokens is none that was made. */
@@ -175,6 +208,9 @@ export class OpenAdmission implements Admission {
     for (const { kind, allowance, amount } of this.#requests) if (kind === 'requests') allowance.settle(amount, 0)
   }
 }
+
+/** A limit in debt by one minute's allowance is worked off in a minute. */
+const debtMsMax = 60_000
 
 /** Counting a short prompt takes milliseconds; an engine that has stopped keeps nobody waiting longer than this. */
 const patienceMs = 1_000
@@ -184,7 +220,7 @@ const patienceMs = 1_000
  *
  * Until then they hold more than they need, and nobody may be refused for that.
  */
-export class Uncounted {
+export class OptimisticReservations {
   readonly #clock: Clock
   readonly #moments = new Set<Promise<void>>()
 
@@ -202,10 +238,10 @@ export class Uncounted {
     }
   }
 
-  /** Waits until all that are uncounted now have been counted. False where there are none. */
+  /** Waits until the prompts of all optimistic reservations have been counted. False where there are none. */
   async settled(): Promise<boolean> {
     if (this.#moments.size === 0) return false
-    await inTime(this.#clock, patienceMs, Promise.all(this.#moments)).catch(() => {})
+    await deadline(this.#clock, patienceMs, Promise.all(this.#moments)).catch(() => {})
     return true
   }
 }

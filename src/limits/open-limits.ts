@@ -1,17 +1,26 @@
+import type { ApiKeyPrincipal } from '../core/principal.ts'
+import type { ChangeFeed } from '../db/change-feed.ts'
 import type { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
-import { createBucketAllowance } from './allowances/bucket-allowance.ts'
-import { createFundAllowance } from './allowances/fund-allowance.ts'
-import type { Amounts, ReadSpent } from './budgets/budget-account.ts'
-import { createAlert } from './budgets/record-alert.ts'
+import { createBucketAllowance } from './allowances/token-bucket.ts'
+import { createReportedAllowance } from './allowances/reported-allowance.ts'
+import { createFixedAllowance } from './allowances/fixed-allowance.ts'
+import type { ReadSpent, BudgetParts } from './budgets/budget-account.ts'
+import type { Amounts } from './budgets/amounts.ts'
 import type { SharedAllowances } from './leases/shared-allowances.ts'
-import { LimitBook, type BookParts } from './limit-book.ts'
+import { LimitBook } from './limit-book.ts'
+import type { BookParts, OpenAllowance } from './limit-entry.ts'
+import { readStanding, type LimitStanding } from './limit-standing.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
-import { watchSettings } from './settings/watch-settings.ts'
+import type { LimitChange } from './settings/change-limits.ts'
+import { openSettings } from './settings/live-settings.ts'
+import type { Budget } from './settings/setting.ts'
 
 export type LimitsParts = {
   readonly db: Database
+  /** Says when limits and budgets were changed. */
+  readonly feed: ChangeFeed
   readonly clock: Clock
   readonly log: Log
   /** What was spent before this process began, by the ledger. */
@@ -22,41 +31,92 @@ export type LimitsParts = {
 }
 
 export type Limits = Limiter & {
+  /** Puts a change that was made here into force. */
+  apply(change: LimitChange): Promise<void>
   /** Puts changed settings into force at once instead of within a second. */
   look(): Promise<void>
   /** What this gateway's requests have reserved of a budget; null for one that is not in force. */
   reservedOf(budgetId: string): Amounts | null
+  /** What is spent of a budget, as far as this gateway knows; null for one that is not in force. */
+  spentOf(budgetId: string): Amounts | null
+  /** How the limits stand that apply to a key's requests for a model; null for requests of any. */
+  readStanding(principal: ApiKeyPrincipal, model: string | null): LimitStanding[]
   close(): Promise<void>
 }
 
 /** Opens the limits and budgets in the database and keeps to their changes. */
 export async function openLimits(parts: LimitsParts): Promise<Limits> {
-  const { db, clock, log, readSpent, requestsPerKeyMax, shared } = parts
+  const { db, feed, clock, log, readSpent, requestsPerKeyMax, shared } = parts
   await shared?.removeOld()
-  const book = new LimitBook({ clock, readSpent, alert: createAlert(parts), ...(shared ?? inMemory(clock)) })
+  const book = new LimitBook({ clock, readSpent, alert: createAlert(parts), ...inMemory(clock), ...shared })
   const close = (old: readonly { close(): Promise<void> }[]) => Promise.all(old.map((allowance) => allowance.close()))
   const onError = (error: unknown) => log.error({ error }, 'the limits cannot be read or given back')
-  const watch = await watchSettings({
+  const settings = await openSettings({
     db,
-    clock,
-    onChange: (settings) => void close(book.update(settings)).catch(onError),
+    feed,
+    onChange: (next) => void close(book.update(next)).catch(onError),
     onError,
   })
   return {
     ...createLimiter({ clock, book, requestsPerKeyMax }),
-    look: () => watch.look(),
+    apply: (change) => settings.apply(change),
+    look: () => settings.look(),
     reservedOf: (budgetId) => book.reservedOf(budgetId),
+    spentOf: (budgetId) => book.spentOf(budgetId),
+    readStanding: (principal, model) => readStanding(book, principal, model),
     async close() {
-      watch.stop()
+      settings.stop()
       await book.close()
     },
   }
 }
 
-function inMemory(clock: Clock): Pick<BookParts, 'openAllowance' | 'openFund'> {
+/** Allowances that this process keeps for itself. */
+export function inMemory(
+  clock: Clock,
+): Pick<BookParts, 'openAllowance' | 'openReportedAllowance' | 'openBudgetAllowance'> {
+  const openAllowance: OpenAllowance = (kind, { limit }) =>
+    kind === 'concurrency' ? createFixedAllowance(limit) : createBucketAllowance(limit, clock)
   return {
-    openAllowance: (kind, { limit }) =>
-      kind === 'concurrency' ? createFundAllowance(limit) : createBucketAllowance(limit, clock),
-    openFund: ({ limit, readSpent, isFresh }) => createFundAllowance(limit, isFresh ? null : readSpent),
+    openAllowance,
+    // A limit says for itself whether it refuses too many requests.
+    openReportedAllowance: (kind, allowance) =>
+      kind === 'requests' ? openAllowance(kind, allowance) : createReportedAllowance(openAllowance(kind, allowance)),
+    openBudgetAllowance: ({ limit, readSpent, isFresh }) => createFixedAllowance(limit, isFresh ? null : readSpent),
   }
+}
+
+/** Writes an alert down, once for each share of a budget and period however many gateways or restarts notice it. */
+export function createAlert(parts: {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Log
+}): BudgetParts['alert'] {
+  const { db, clock, log } = parts
+  const record = async (...[budget, { percent, periodStart }, spent]: Parameters<BudgetParts['alert']>) => {
+    const written = await db
+      .insertInto('budget_alerts')
+      .values({
+        budget_id: budget.id,
+        period_start: periodStart,
+        percent,
+        organization_id: budget.organizationId,
+        at: clock.nowMs(),
+        spent_micros: spent.micros,
+        spent_tokens: spent.tokens,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('budget_id')
+      .executeTakeFirst()
+    if (written !== undefined) log.warn({ ...fieldsOf(budget, percent), spent }, 'a budget has reached an alert')
+  }
+  return (budget, alert, spent) => {
+    record(budget, alert, spent).catch((error: unknown) => {
+      log.error({ ...fieldsOf(budget, alert.percent), error }, 'the alert of a budget could not be recorded')
+    })
+  }
+}
+
+function fieldsOf({ id, organizationId, subject }: Budget, percent: number) {
+  return { budget_id: id, organization_id: organizationId, subject: subject.id, alert_percent: percent }
 }

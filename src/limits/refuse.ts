@@ -1,6 +1,6 @@
 import { ApiError } from '../core/error.ts'
 import type { Claim } from './allowances/allowance.ts'
-import type { LimitKind } from './limit-book.ts'
+import type { LimitKind } from '../core/limit-fields.ts'
 
 export type LimitClaim = Claim & { readonly kind: LimitKind }
 

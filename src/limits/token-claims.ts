@@ -1,9 +1,9 @@
 import { type Usage } from '../core/generation.ts'
-import type { Wish } from './budgets/afford.ts'
-import type { LimitEntry } from './limit-book.ts'
+import type { SpendingRequest } from './budgets/afford.ts'
+import type { LimitEntry } from './limit-entry.ts'
 import type { LimitClaim } from './refuse.ts'
 
-export type OutputWish = Wish & {
+export type ReservationRequest = SpendingRequest & {
   /** Whether the client named a limit; else the model's own stands for it. */
   readonly isOutputChosen: boolean
 }
@@ -15,19 +15,24 @@ export type TokenClaim = LimitClaim & { readonly cachedReadPercent: number }
 const assumedOutputTokensMin = 1_024
 const assumedOutputShare = 10
 
-export function tokenClaims(entries: readonly LimitEntry[], wish: OutputWish): TokenClaim[] {
+export function tokenClaims(entries: readonly LimitEntry[], request: ReservationRequest): TokenClaim[] {
   return entries.flatMap(({ limit: { cachedReadPercent }, allowances }) => {
     const [input, output] = [allowances.get('input-tokens'), allowances.get('output-tokens')]
     const claims: TokenClaim[] = []
     if (input !== undefined) {
-      claims.push({ kind: 'input-tokens', allowance: input, amount: wish.inputTokens, cachedReadPercent })
+      claims.push({ kind: 'input-tokens', allowance: input, amount: request.inputTokens, cachedReadPercent })
     }
     if (output !== undefined) {
-      const amount = assumedOutput(wish, output.limit)
+      const amount = assumedOutput(request, output.limit)
       claims.push({ kind: 'output-tokens', allowance: output, amount, cachedReadPercent })
     }
     return claims
   })
+}
+
+/** What an answer takes at a time while it grows: about what the limit allows in a second, and no tiny portion. */
+export function outputSlice(limit: number): number {
+  return Math.min(limit, Math.max(64, Math.ceil(limit / 60)))
 }
 
 /** What a request has used of a claim in the end. */
@@ -38,7 +43,7 @@ export function countedTokens({ kind, cachedReadPercent }: TokenClaim, usage: Us
 }
 
 /** Never more than the limit: a client that names a large maximum, or none, would be refused for ever. */
-function assumedOutput({ outputTokensMax, isOutputChosen }: OutputWish, limit: number): number {
+function assumedOutput({ outputTokensMax, isOutputChosen }: ReservationRequest, limit: number): number {
   const assumed = Math.max(assumedOutputTokensMin, Math.ceil(limit / assumedOutputShare))
   return Math.min(limit, outputTokensMax, isOutputChosen ? outputTokensMax : assumed)
 }

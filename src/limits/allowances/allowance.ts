@@ -9,17 +9,23 @@ export interface Allowance {
   readonly limit: number
   /** Whether what is settled and was not used can be taken again at once. */
   readonly returnsAtOnce: boolean
+  /** What others have settled so long ago may not be free here yet; zero where it is. */
+  readonly lagMs: number
   /** What can be taken at once. */
   free(): number
-  /** What is there altogether, here or elsewhere: what callers are told. */
+  /** The amount left altogether, here or elsewhere, as callers are told it. */
   remaining(): number
   /** What could be taken if everything that is reserved turned out to be unused. */
   left(): number
   take(amount: number): void
   /** Once for every amount taken; more may have been used than was taken. */
   settle(taken: number, used: number): void
+  /** Resolves when others can take what was settled; null where they can at once. */
+  returned(): Promise<void> | null
   /** Looks for more where the allowance is shared with others, or not read yet. */
   replenish(amount: number): Promise<void>
+  /** Nobody here takes what was got by `replenish`: it is for others at once. */
+  giveBackUntaken(): void
   /** When so much will be free; infinite where it never will be, null where nobody can know. */
   waitMs(amount: number): number | null
   resize(limit: number): void

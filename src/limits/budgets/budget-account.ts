@@ -1,59 +1,92 @@
+import type { RequestId } from '../../core/ids.ts'
+import { coveringMicros, picosPerMicro } from '../../core/money.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Fund } from '../allowances/fund-allowance.ts'
-import type { Budget, BudgetPlace } from '../settings/budget-settings.ts'
+import type { FixedAllowance } from '../allowances/fixed-allowance.ts'
+import type { Amounts, Measure } from './amounts.ts'
 import { periodEndMs, periodStartMs } from './budget-period.ts'
+import type { Budget, SubjectReference } from '../settings/setting.ts'
+import type { Holding, Settled } from './open-requests.ts'
 
-/** Money in millionths of a unit, and tokens, prompt and answer together. */
-export type Amounts = { readonly micros: number; readonly tokens: number }
-export type Measure = keyof Amounts
 const measures: readonly Measure[] = ['micros', 'tokens']
+const nothing: Amounts = { micros: 0, tokens: 0 }
 
-/** What the ledger holds of a subject, from a moment on and before another. */
+/** What the ledger holds, and the number of its row up to which that was summed: every later row has a higher one. */
+export type LedgerSum<Sum> = { readonly sum: Sum; readonly upTo: number }
+
+/** What the ledger holds of a subject, from a moment on and before another, without the rows of these requests. */
 export type ReadSpent = (
-  place: Pick<BudgetPlace, 'organizationId' | 'subject'>,
+  subject: SubjectReference,
   range: { readonly fromMs: number; readonly beforeMs: number },
-) => Promise<Amounts>
+  without: readonly RequestId[],
+) => Promise<LedgerSum<Amounts>>
 
-export type FundToOpen = {
+export type BudgetAllowanceToOpen = {
   readonly id: string
+  readonly period: AllowancePeriod
   readonly limit: number
   /** What the ledger holds already. */
-  readSpent(): Promise<number>
+  readSpent(without: readonly RequestId[]): Promise<LedgerSum<number>>
   /** Nothing can be in the ledger yet: its period has only begun. */
   readonly isFresh: boolean
 }
 
+/** For how long an allowance is of use. */
+export type AllowancePeriod = {
+  readonly fromMs: number
+  readonly beforeMs: number
+  /** The allowance of the period before, of which requests may still hold something; null where there was none. */
+  readonly previousId: string | null
+  /** What is still reserved belongs to the next one. */
+  whenOver(): void
+}
+
+/** The requests that a budget applies to and that were there before it. */
+export type RequestsBefore = { underWay(): readonly Holding[]; justSettled(): readonly Settled[] }
+
 export type BudgetParts = {
   readonly clock: Clock
   readonly readSpent: ReadSpent
-  openFund(fund: FundToOpen): Fund
-  /** Called once in a period, when spending reaches the budget's alert. */
-  alert(budget: Budget, periodStart: number, spent: Amounts): void
+  openBudgetAllowance(allowance: BudgetAllowanceToOpen): FixedAllowance
+  /** Called once in a period for each of the budget's alerts, when spending reaches it. */
+  alert(budget: Budget, reached: { readonly percent: number; readonly periodStart: number }, spent: Amounts): void
 }
 
-/** A part of a budget's fund, to be taken for a request. */
-export type BudgetClaim = { readonly account: BudgetAccount; readonly measure: Measure; readonly allowance: Fund }
+/** A part of a budget's allowance, to be taken for a request. */
+export type BudgetClaim = {
+  readonly account: BudgetAccount
+  readonly measure: Measure
+  readonly allowance: FixedAllowance
+}
 
-type Funds = Partial<Record<Measure, Fund>>
+const unlimited = Number.MAX_SAFE_INTEGER
+
+type Allowances = Partial<Record<Measure, FixedAllowance>>
 
 /**
- * What is spent and reserved of one budget.
+ * Keeps what is spent and reserved of one budget.
  *
- * When a period ends, what its requests have reserved is reserved of the next
- * one: that is when they will have been paid for.
+ * What is spent is what the ledger says and what has been settled since, and what is reserved is what all requests
+ * under way have reserved, whether they were there before the budget or came after. When a period ends, what they have
+ * reserved is reserved of the next one: that is when they will have been paid for.
  */
 export class BudgetAccount {
   readonly #parts: BudgetParts
+  readonly #requests: RequestsBefore
   #budget: Budget
   #startMs: number | null = null
   /** The moments of the current period: from the first one on and before the second. */
   #period: readonly [number, number] = [0, 0]
-  #funds: Funds = {}
-  #hasAlerted = false
+  #allowances: Allowances = {}
+  /** The alerts of the current period that were reached. */
+  #alerted = new Set<number>()
+  #isRaised = false
+  /** The part of the last micro-unit spent that no cost has come to yet. */
+  #paidAheadPicos = 0n
 
-  constructor(budget: Budget, parts: BudgetParts) {
+  constructor(budget: Budget, parts: BudgetParts, requests: RequestsBefore) {
     this.#budget = budget
     this.#parts = parts
+    this.#requests = requests
   }
 
   get budget(): Budget {
@@ -62,37 +95,56 @@ export class BudgetAccount {
 
   /** The budget was changed; what is spent of it stays spent. */
   change(budget: Budget): void {
-    const isSameAlert = budget.alertPercent === this.#budget.alertPercent
     this.#budget = budget
     this.#period = [0, 0]
-    this.#hasAlerted &&= isSameAlert
-    for (const measure of measures) {
-      const limit = limitOf(budget, measure)
-      if (limit !== null) this.#funds[measure]?.resize(limit)
-      else this.#drop(measure)
-    }
+    this.#resize()
+    // At once: what is under way and ends before anybody else asks has to be counted.
+    this.#current()
   }
 
   claims(): BudgetClaim[] {
-    const funds = this.#current()
+    const allowances = this.#current()
     return measures.flatMap((measure) => {
-      const allowance = funds[measure]
+      const allowance = allowances[measure]
       return allowance === undefined ? [] : [{ account: this, measure, allowance }]
     })
   }
 
-  /** Exchanges what a request had taken for what it has used. `atMs` is the ledger's time for it. */
-  settle(taken: Partial<Amounts>, used: Amounts, atMs: number): void {
-    const funds = this.#current()
+  /** Begins the period that it is by now, if that is another one. */
+  beginPeriod(): void {
+    this.#current()
+  }
+
+  /** Exchanges what a request had reserved for what it has used. */
+  settle(reserved: Amounts, { requestId, used, atMs }: Settled): void {
+    const allowances = this.#current()
     const isOfThisPeriod = atMs >= (this.#startMs ?? 0)
-    for (const measure of measures) funds[measure]?.settle(taken[measure] ?? 0, isOfThisPeriod ? used[measure] : 0)
-    this.#alertIfDue(funds)
+    const paid = isOfThisPeriod ? { micros: this.#payInWhole(used.costPicos), tokens: used.tokens } : nothing
+    for (const measure of measures) allowances[measure]?.settle(reserved[measure], paid[measure], requestId)
+    this.#alertIfDue(allowances)
+  }
+
+  /** Gives back what a request has reserved and will not need. */
+  giveBack(tooMuch: Amounts): void {
+    const allowances = this.#current()
+    for (const measure of measures) allowances[measure]?.settle(tooMuch[measure], 0)
+  }
+
+  /** What was paid too much pays first: of a thousand tiny costs only their sum is rounded, and always upwards. */
+  #payInWhole(costPicos: bigint): number {
+    const due = costPicos - this.#paidAheadPicos
+    const micros = due > 0n ? coveringMicros(due) : 0n
+    this.#paidAheadPicos = micros * picosPerMicro - due
+    return Number(micros)
   }
 
   /** What requests under way have taken and not settled. */
   reserved(): Amounts {
-    const { micros, tokens } = this.#current()
-    return { micros: micros?.reserved ?? 0, tokens: tokens?.reserved ?? 0 }
+    return this.#read(({ reserved }) => reserved)
+  }
+
+  spent(): Amounts {
+    return this.#read(({ spent }) => spent)
   }
 
   /** When the next period begins. */
@@ -101,21 +153,47 @@ export class BudgetAccount {
   }
 
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.#funds).map((fund) => fund.close()))
+    await Promise.all(Object.values(this.#allowances).map((allowance) => allowance.close()))
   }
 
-  #current(): Funds {
+  /** Of what the budget limits; the rest is zero. */
+  #read(value: (allowance: FixedAllowance) => number): Amounts {
+    const allowances = this.#current()
+    const read = (measure: Measure) => {
+      const allowance = this.#limitOf(measure) === null ? undefined : allowances[measure]
+      return allowance === undefined ? 0 : value(allowance)
+    }
+    return { micros: read('micros'), tokens: read('tokens') }
+  }
+
+  #current(): Allowances {
+    const { raise } = this.#budget
+    if (raise !== null && this.#isRaised !== this.#parts.clock.nowMs() < raise.untilMs) this.#resize()
     const startMs = this.#findStartMs()
     const isLater = this.#startMs !== null && startMs > this.#startMs
     if (startMs !== this.#startMs) {
-      const old = this.#funds
-      this.#funds = {}
+      const old = this.#allowances
+      this.#allowances = {}
       this.#startMs = startMs
-      this.#hasAlerted = false
+      this.#alerted.clear()
       for (const measure of measures) this.#open(measure, isLater, old[measure])
     }
-    for (const measure of measures) if (this.#funds[measure] === undefined) this.#open(measure, false)
-    return this.#funds
+    for (const measure of measures) if (this.#allowances[measure] === undefined) this.#open(measure, false)
+    return this.#allowances
+  }
+
+  #resize(): void {
+    const { raise } = this.#budget
+    this.#isRaised = raise !== null && this.#parts.clock.nowMs() < raise.untilMs
+    // What is no longer limited is counted on until the period ends: it may be limited again before.
+    for (const measure of measures) this.#allowances[measure]?.resize(this.#limitOf(measure) ?? unlimited)
+  }
+
+  /** What the budget has of it now; null where it does not limit it. */
+  #limitOf(measure: Measure): number | null {
+    const name = measure === 'micros' ? 'microsMax' : 'tokensMax'
+    const { [name]: limit, raise } = this.#budget
+    return limit === null || !this.#isRaised ? limit : Math.max(limit, raise?.[name] ?? 0)
   }
 
   /** When the current period began. The calendar is asked once in a period, not for each request. */
@@ -128,44 +206,61 @@ export class BudgetAccount {
     return this.#period[0]
   }
 
-  #open(measure: Measure, isFresh: boolean, previous?: Fund): void {
+  /** Whatever is under way has reserved of it from its beginning on, as if it had been there before. */
+  #open(measure: Measure, isFresh: boolean, previous?: FixedAllowance): void {
     const { organizationId, subject, period, id } = this.#budget
-    const limit = limitOf(this.#budget, measure)
+    const limit = this.#limitOf(measure)
     if (limit === null) return
     const startMs = this.#startMs ?? 0
     const range = { fromMs: startMs, beforeMs: periodEndMs(period, startMs) }
-    const readSpent = async () => (await this.#parts.readSpent({ organizationId, subject }, range))[measure]
-    const fund = this.#parts.openFund({
-      id: `${id}:${measure}:${startMs}`,
+    const idOf = (periodStart: number) => `${id}:${measure}:${periodStart}`
+    const previousMs = periodStartMs(period, startMs - 1)
+    const readSpent = async (without: readonly RequestId[]) => {
+      const { sum, upTo } = await this.#parts.readSpent({ organizationId, subject }, range, without)
+      return { sum: sum[measure], upTo }
+    }
+    const allowance = this.#parts.openBudgetAllowance({
+      id: idOf(startMs),
+      period: {
+        ...range,
+        previousId: previousMs < startMs ? idOf(previousMs) : null,
+        whenOver: () => this.beginPeriod(),
+      },
       limit,
       readSpent,
       isFresh,
     })
-    fund.take(previous?.reserved ?? 0)
-    this.#funds[measure] = fund
-    // What it holds beyond that is of no use to the new period, and a failure to return it lapses by itself.
-    previous?.close().catch(() => {})
+    if (measure === 'micros') this.#paidAheadPicos = 0n
+    for (const { requestId, amounts } of this.#requests.underWay()) allowance.join(requestId, amounts[measure])
+    for (const { requestId, used, atMs } of this.#requests.justSettled()) {
+      if (atMs < startMs) continue
+      allowance.join(requestId, 0)
+      allowance.settle(0, measure === 'micros' ? Number(coveringMicros(used.costPicos)) : used.tokens, requestId)
+    }
+    this.#allowances[measure] = allowance
+    // What it holds is of no use any more once the new one has it, and a failure to return it lapses by itself.
+    if (previous !== undefined) void replaceBy(allowance, previous).catch(() => {})
   }
 
-  /** What it holds is of no use any more, and a failure to return it lapses by itself. */
-  #drop(measure: Measure): void {
-    this.#funds[measure]?.close().catch(() => {})
-    delete this.#funds[measure]
-  }
-
-  #alertIfDue(funds: Funds): void {
-    const { alertPercent } = this.#budget
-    if (alertPercent === null || this.#hasAlerted) return
-    const isDue = Object.values(funds).some(
-      ({ spent, limit }) => BigInt(spent) * 100n >= BigInt(limit) * BigInt(alertPercent),
-    )
-    if (!isDue) return
-    this.#hasAlerted = true
-    const spent = { micros: funds.micros?.spent ?? 0, tokens: funds.tokens?.spent ?? 0 }
-    this.#parts.alert(this.#budget, this.#startMs ?? 0, spent)
+  #alertIfDue(allowances: Allowances): void {
+    const { alertPercents } = this.#budget
+    for (const percent of alertPercents) {
+      if (this.#alerted.has(percent)) continue
+      const isDue = Object.values(allowances).some(
+        ({ spent, limit }) => BigInt(spent) * 100n >= BigInt(limit) * BigInt(percent),
+      )
+      if (!isDue) return
+      this.#alerted.add(percent)
+      this.#parts.alert(this.#budget, { percent, periodStart: this.#startMs ?? 0 }, this.spent())
+    }
   }
 }
 
-function limitOf(budget: Budget, measure: Measure): number | null {
-  return measure === 'micros' ? budget.microsMax : budget.tokensMax
+/** Others must find what is under way in one of them at every moment. */
+async function replaceBy(next: FixedAllowance, previous: FixedAllowance): Promise<void> {
+  try {
+    await next.replenish(0)
+  } finally {
+    await previous.close()
+  }
 }

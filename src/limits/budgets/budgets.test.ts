@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { budgetOf, createTestLimiter, principal } from '../../../test/harness/limiter.ts'
+import { budgetOf, createTestLimiter, noTiers, principal } from '../../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { ApiError } from '../../core/error.ts'
+import { picosPerMicro } from '../../core/money.ts'
 import { zeroUsage } from '../../core/generation.ts'
+import type { RequestId } from '../../core/ids.ts'
 import type { Admission } from '../open-admission.ts'
-import type { Budget } from '../settings/budget-settings.ts'
-import type { Amounts, BudgetParts } from './budget-account.ts'
+import type { BudgetParts } from './budget-account.ts'
+import type { Amounts } from './amounts.ts'
+import type { Budget } from '../settings/setting.ts'
 
-const sought = { principal, model: 'clarke-1.0' }
+const subject = { principal, model: 'clarke-1.0', requestId: 'req_1' } as const
 /** A prompt token costs 1 micro-unit, one of the answer 5. */
-const wish = (inputTokens: number, outputTokensMax: number) => ({
+const requestOf = (inputTokens: number, outputTokensMax: number) => ({
   inputTokens,
   outputTokensMax,
   isOutputChosen: true,
@@ -30,7 +33,7 @@ function open(budgets: readonly Partial<Budget>[], parts: Partial<BudgetParts> =
   const settle = (admission: Admission, input: number, output: number) =>
     admission.settle({
       usage: { ...zeroUsage, inputUncached: input, output },
-      costMicros: input + 5 * output,
+      costPicos: BigInt(input + 5 * output) * picosPerMicro,
       atMs: clock.nowMs(),
     })
   return { clock, spent, settle, ...opened }
@@ -50,8 +53,8 @@ async function stateOf(promise: Promise<unknown>): Promise<'waits' | 'resolved' 
 
 test('the worst case is reserved and what was really spent is settled', async () => {
   const { limiter, book, spent, settle } = open([{ microsMax: 100_000, tokensMax: 50_000 }])
-  const admission = await limiter.admit(sought)
-  assert.equal(await admission.reserve(wish(1_000, 2_000)), 2_000)
+  const admission = await limiter.admit(subject)
+  assert.equal(await admission.reserve(requestOf(1_000, 2_000)), 2_000)
   assert.deepEqual(spent(), [
     [0, 11_000],
     [0, 3_000],
@@ -70,9 +73,9 @@ test('200 calls at once on a budget of 0.10 that is twice what they need: none r
   let [most, running, together] = [0, 0, 0]
   const ends: (() => void)[] = []
   const call = async () => {
-    const admission = await limiter.admit(sought)
+    const admission = await limiter.admit(subject)
     // The worst case of one is a fiftieth of the budget, and what it will really cost a tenth of that.
-    const granted = await admission.reserve(wish(50, 390))
+    const granted = await admission.reserve(requestOf(50, 390))
     assert.equal(granted, 390)
     together = Math.max(together, (running += 1))
     await new Promise<void>((resolve) => ends.push(resolve))
@@ -97,8 +100,8 @@ test('200 calls at once whose worst case is several budgets: none beyond it, non
   const { limiter, spent, settle, clock } = open([{ microsMax: 100_000 }])
   const ends: (() => void)[] = []
   const call = async () => {
-    const admission = await limiter.admit(sought)
-    const granted = await admission.reserve(wish(50, 64_000))
+    const admission = await limiter.admit(subject)
+    const granted = await admission.reserve(requestOf(50, 64_000))
     assert.ok(granted >= 1_024, `${granted}`)
     await new Promise<void>((resolve) => ends.push(resolve))
     settle(admission, 50, 40)
@@ -117,9 +120,9 @@ test('calls that spend all they may never spend more than the budget, and the re
   const outcomes: string[] = []
   const ends: (() => void)[] = []
   const call = async () => {
-    const admission = await limiter.admit(sought)
+    const admission = await limiter.admit(subject)
     try {
-      const granted = await admission.reserve(wish(50, 2_000))
+      const granted = await admission.reserve(requestOf(50, 2_000))
       await new Promise<void>((resolve) => ends.push(resolve))
       settle(admission, 50, granted)
       outcomes.push('served')
@@ -141,26 +144,26 @@ test('calls that spend all they may never spend more than the budget, and the re
 
 test('an answer gets as much as is left when its worst case is more', async () => {
   const { limiter, settle, spent } = open([{ microsMax: 10_000 }])
-  const admission = await limiter.admit(sought)
-  const granted = await admission.reserve(wish(1_000, 64_000))
+  const admission = await limiter.admit(subject)
+  const granted = await admission.reserve(requestOf(1_000, 64_000))
   assert.equal(granted, 1_800)
   settle(admission, 1_000, granted)
   assert.deepEqual(spent(), [[10_000, 0]])
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(1, 0)), hasCode('budget-exceeded'))
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(1, 0)), hasCode('budget-exceeded'))
 })
 
-test('what would leave no useful answer is refused, unless so little was asked for', async () => {
+test('a request whose budget leaves no useful answer is refused, unless it asked for so little', async () => {
   const { limiter } = open([{ tokensMax: 1_000 }])
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(500, 64_000)), hasCode('budget-exceeded'))
-  assert.equal(await (await limiter.admit(sought)).reserve(wish(500, 400)), 400)
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(500, 64_000)), hasCode('budget-exceeded'))
+  assert.equal(await (await limiter.admit(subject)).reserve(requestOf(500, 400)), 400)
 })
 
 test('those who wait go in their order, and whoever leaves is forgotten', async () => {
   const { limiter, settle } = open([{ microsMax: 11_000 }])
-  const admissions = await Promise.all(Array.from({ length: 4 }, () => limiter.admit(sought)))
+  const admissions = await Promise.all(Array.from({ length: 4 }, () => limiter.admit(subject)))
   const [first, second, third, fourth] = admissions.map((admission) => ({
     admission,
-    reserved: admission.reserve(wish(1_000, 1_900)),
+    reserved: admission.reserve(requestOf(1_000, 1_900)),
   }))
   assert.ok(first && second && third && fourth)
   for (const { reserved } of [second, third, fourth]) reserved.catch(() => {})
@@ -175,10 +178,10 @@ test('those who wait go in their order, and whoever leaves is forgotten', async 
   assert.equal(await stateOf(fourth.reserved), 'resolved')
 })
 
-test('nobody waits for money longer than a minute', async () => {
+test('a request waits for money for a minute at most', async () => {
   const { limiter, clock } = open([{ microsMax: 11_000 }])
-  await (await limiter.admit(sought)).reserve(wish(1_000, 2_000))
-  const waiting = (await limiter.admit(sought)).reserve(wish(1_000, 1_900))
+  await (await limiter.admit(subject)).reserve(requestOf(1_000, 2_000))
+  const waiting = (await limiter.admit(subject)).reserve(requestOf(1_000, 1_900))
   waiting.catch(() => {})
   assert.equal(await stateOf(waiting), 'waits')
   clock.advance(60_000)
@@ -191,23 +194,23 @@ test('the strictest of several budgets decides, and a refusal takes nothing of t
     { microsMax: 500, subject: { kind: 'project', id: 'proj_1' } },
     { tokensMax: 100, subject: { kind: 'api-key', id: 'key_2' } },
   ])
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(400, 30)), hasCode('budget-exceeded'))
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(400, 30)), hasCode('budget-exceeded'))
   assert.deepEqual(spent(), [
     [0, 0],
     [0, 0],
   ])
 })
 
-test('what the ledger holds of the period counts, also after a restart', async () => {
+test('spending in the ledger counts against the budget, also after a restart', async () => {
   const asked: unknown[] = []
   const readSpent: BudgetParts['readSpent'] = async (place, range) => {
     asked.push([place.subject.id, new Date(range.fromMs).toISOString(), new Date(range.beforeMs).toISOString()])
-    return { micros: 99_000, tokens: 0 }
+    return { sum: { micros: 99_000, tokens: 0 }, upTo: 0 }
   }
   const at = Date.UTC(2026, 10, 21, 12)
   const { limiter, spent } = open([{ microsMax: 100_000, period: 'month' }], { readSpent }, at)
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(1_001, 0)), hasCode('budget-exceeded'))
-  await (await limiter.admit(sought)).reserve(wish(1_000, 0))
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(1_001, 0)), hasCode('budget-exceeded'))
+  await (await limiter.admit(subject)).reserve(requestOf(1_000, 0))
   assert.deepEqual(asked, [['org_1', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z']])
   assert.deepEqual(spent(), [[99_000, 1_000]])
 })
@@ -215,18 +218,18 @@ test('what the ledger holds of the period counts, also after a restart', async (
 test('while the ledger cannot be read nothing is spent, and nobody is refused for good', async () => {
   let isDown = true
   const readSpent = () =>
-    isDown ? Promise.reject(new Error('no database')) : Promise.resolve({ micros: 0, tokens: 0 })
+    isDown ? Promise.reject(new Error('no database')) : Promise.resolve({ sum: { micros: 0, tokens: 0 }, upTo: 0 })
   const { limiter } = open([{ microsMax: 100_000 }], { readSpent })
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(1, 1)), hasCode('overloaded'))
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(1, 1)), hasCode('overloaded'))
   isDown = false
-  await (await limiter.admit(sought)).reserve(wish(1, 1))
+  await (await limiter.admit(subject)).reserve(requestOf(1, 1))
 })
 
 test('at midnight what is spent is forgotten and what is reserved goes over to the new day', async () => {
   const { limiter, clock, spent, settle } = open([{ microsMax: 100_000 }], {}, Date.UTC(2026, 1, 28, 23, 59, 59, 900))
-  const [early, late] = [await limiter.admit(sought), await limiter.admit(sought)]
-  await early.reserve(wish(1_000, 1_000))
-  await late.reserve(wish(1_000, 1_000))
+  const [early, late] = [await limiter.admit(subject), await limiter.admit(subject)]
+  await early.reserve(requestOf(1_000, 1_000))
+  await late.reserve(requestOf(1_000, 1_000))
   settle(early, 1_000, 0)
   assert.deepEqual(spent(), [[1_000, 6_000]])
   clock.advance(200)
@@ -237,22 +240,22 @@ test('at midnight what is spent is forgotten and what is reserved goes over to t
 
 test('a row of the day before is not paid for by the new day', async () => {
   const { limiter, clock, spent } = open([{ microsMax: 100_000 }], {}, Date.UTC(2026, 11, 31, 23, 59, 59, 999))
-  const admission = await limiter.admit(sought)
-  await admission.reserve(wish(1_000, 0))
+  const admission = await limiter.admit(subject)
+  await admission.reserve(requestOf(1_000, 0))
   const atMs = clock.nowMs()
   clock.advance(1)
-  admission.settle({ usage: zeroUsage, costMicros: 500, atMs })
+  admission.settle({ usage: zeroUsage, costPicos: 500n * picosPerMicro, atMs })
   assert.deepEqual(spent(), [[0, 0]])
 })
 
 test('the alert comes once in a period, and again in the next', async () => {
   const alerts: Amounts[] = []
-  const { limiter, clock, settle } = open([{ microsMax: 1_000, alertPercent: 80 }], {
+  const { limiter, clock, settle } = open([{ microsMax: 1_000, alertPercents: [80] }], {
     alert: (_budget, _start, spent) => void alerts.push(spent),
   })
   const spend = async (micros: number) => {
-    const admission = await limiter.admit(sought)
-    await admission.reserve(wish(micros, 0))
+    const admission = await limiter.admit(subject)
+    await admission.reserve(requestOf(micros, 0))
     settle(admission, micros, 0)
   }
   await spend(799)
@@ -265,23 +268,92 @@ test('the alert comes once in a period, and again in the next', async () => {
   assert.equal(alerts.length, 2)
 })
 
+test('tiny costs are spent of a budget in full: none of them is free, and none counts as a whole micro-unit', async () => {
+  const { limiter, clock, spent } = open([{ microsMax: 100 }])
+  let answered = 0
+  for (let count = 0; count < 400; count += 1) {
+    const admission = await limiter.admit(subject)
+    const isRefused = await admission.reserve(requestOf(1, 0)).then(
+      () => false,
+      (error: unknown) => hasCode('budget-exceeded')(error),
+    )
+    answered += isRefused ? 0 : 1
+    admission.settle({ usage: zeroUsage, costPicos: isRefused ? 0n : 300_000n, atMs: clock.nowMs() })
+  }
+  // 331 come to 99.3 micro-units; one more could cost a whole one.
+  assert.equal(answered, 331)
+  assert.deepEqual(spent(), [[100, 0]])
+})
+
 test('a budget that is set while requests are under way pays for them too; one that is raised lets those in who wait', async () => {
   const { limiter, book, settle, spent } = open([])
-  const admission = await limiter.admit(sought)
-  await admission.reserve(wish(600, 0))
-  book.update({ limits: [], budgets: [budgetOf({ microsMax: 1_000 })] })
+  const admission = await limiter.admit(subject)
+  await admission.reserve(requestOf(600, 0))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 1_000 })], tiers: noTiers })
   // The first look at it reads the ledger, in which the request is not yet.
-  await (await limiter.admit(sought)).reserve(wish(1, 0))
+  await (await limiter.admit(subject)).reserve(requestOf(1, 0))
   settle(admission, 600, 0)
-  await assert.rejects((await limiter.admit(sought)).reserve(wish(500, 0)), hasCode('budget-exceeded'))
-  book.update({ limits: [], budgets: [budgetOf({ microsMax: 2_000 })] })
-  const last = await limiter.admit(sought)
-  await last.reserve(wish(500, 0))
-  book.update({ limits: [], budgets: [budgetOf({ tokensMax: 5_000 })] })
-  await (await limiter.admit(sought)).reserve(wish(4_000, 0))
+  await assert.rejects((await limiter.admit(subject)).reserve(requestOf(500, 0)), hasCode('budget-exceeded'))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 2_000 })], tiers: noTiers })
+  const last = await limiter.admit(subject)
+  await last.reserve(requestOf(500, 0))
+  book.update({ limits: [], budgets: [budgetOf({ tokensMax: 6_000 })], tiers: noTiers })
+  await (await limiter.admit(subject)).reserve(requestOf(4_000, 0))
+  // The second request is still under way, and has reserved one. What is no longer limited is counted all the same.
+  assert.deepEqual(spent(), [
+    [600, 4_501],
+    [600, 4_501],
+  ])
   settle(last, 500, 0)
-  assert.deepEqual(spent(), [[500, 4_000]])
+  assert.deepEqual(spent(), [
+    [1_100, 4_001],
+    [1_100, 4_001],
+  ])
 })
+
+test('a request that ends between the setting of a budget and its first use is counted once', async () => {
+  const ledger = createLedgerOf()
+  const { limiter, book, settle, spent } = open([], { readSpent: ledger.readSpent })
+  const admission = await limiter.admit(subject)
+  await admission.reserve(requestOf(600, 0))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 1_000 })], tiers: noTiers })
+  ledger.rows.push({ id: subject.requestId, micros: 600 })
+  settle(admission, 600, 0)
+  await (await limiter.admit({ ...subject, requestId: 'req_2' })).reserve(requestOf(300, 0))
+  assert.deepEqual(spent(), [[600, 300]])
+})
+
+test('a request whose row is written while the ledger is read for a new budget is counted once', async () => {
+  const ledger = createLedgerOf()
+  const reading = Promise.withResolvers<void>()
+  const readSpent: BudgetParts['readSpent'] = async (...of) => {
+    const read = await ledger.readSpent(...of)
+    await reading.promise
+    return read
+  }
+  const { limiter, book, settle, spent } = open([], { readSpent })
+  const admission = await limiter.admit(subject)
+  await admission.reserve(requestOf(600, 0))
+  book.update({ limits: [], budgets: [budgetOf({ microsMax: 1_000 })], tiers: noTiers })
+  ledger.rows.push({ id: subject.requestId, micros: 600 })
+  const next = (await limiter.admit({ ...subject, requestId: 'req_2' })).reserve(requestOf(300, 0))
+  await turn()
+  settle(admission, 600, 0)
+  reading.resolve()
+  await next
+  assert.deepEqual(spent(), [[600, 300]])
+})
+
+/** A ledger whose rows are of the day that it is. */
+function createLedgerOf() {
+  const rows: { readonly id: RequestId; readonly micros: number }[] = []
+  const readSpent: BudgetParts['readSpent'] = (_subject, _range, without) => {
+    const summed = rows.filter(({ id }) => !without.includes(id))
+    const micros = summed.reduce((sum, row) => sum + row.micros, 0)
+    return Promise.resolve({ sum: { micros, tokens: 0 }, upTo: rows.length })
+  }
+  return { rows, readSpent }
+}
 
 type Step =
   | { readonly kind: 'ask'; readonly input: number; readonly output: number }
@@ -319,20 +391,20 @@ test('whatever happens in whatever order, no budget is exceeded and nothing stay
         if (now.kind === 'wait') clock.advance(now.ms)
         if (now.kind === 'ask') {
           const request: (typeof running)[number] = {
-            admission: await limiter.admit(sought),
+            admission: await limiter.admit(subject),
             input: now.input,
             granted: null,
           }
           running.push(request)
           const keep = (granted: number) => void (request.granted = granted)
-          // Odd prompts try to begin uncounted, and every other one of these turns out as long as it may be.
-          const most = wish(now.input + (now.input % 4 === 1 ? 3_000 : 0), now.output)
-          const ahead = now.input % 2 === 1 ? request.admission.reserveUncounted(most) : null
+          // Odd prompts try to reserve optimistically, and every other one of these turns out as long as it may be.
+          const most = requestOf(now.input + (now.input % 4 === 1 ? 3_000 : 0), now.output)
+          const ahead = now.input % 2 === 1 ? request.admission.reserveOptimistically(most) : null
           if (ahead === null) {
-            request.admission.reserve(wish(now.input, now.output)).then(keep, () => {})
+            request.admission.reserve(requestOf(now.input, now.output)).then(keep, () => {})
           } else {
             keep(ahead)
-            later.push(() => request.admission.counted(wish(now.input, now.output)))
+            later.push(() => request.admission.counted(requestOf(now.input, now.output)))
           }
         }
         if (now.kind === 'settle' || now.kind === 'abort') {

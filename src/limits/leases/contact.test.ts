@@ -29,7 +29,7 @@ test('contact lasts from the first answer on, as long as answers come', () => {
   assert.equal(lastsMs(), 20_000)
 })
 
-test('it begins anew after a failure, after a silence and after an answer that took long', () => {
+test('contact with the database begins anew after a failure, a silence and a slow answer', () => {
   const { clock, contact, lastsMs, exchange, goOn } = openContact()
   exchange()
   goOn(20)
@@ -46,7 +46,7 @@ test('it begins anew after a failure, after a silence and after an answer that t
   assert.equal(lastsMs(), 0)
 })
 
-test('who is only now answered what was asked before an outage has had no contact', () => {
+test('an answer to a question from before an outage is no contact', () => {
   const { clock, contact, exchange, goOn } = openContact()
   exchange()
   goOn(20)

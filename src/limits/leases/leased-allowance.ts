@@ -1,12 +1,15 @@
 // A gateway's part of an allowance that several share. What it holds it gives out without
 // asking anybody; it asks for more when that does not suffice, or is soon used up, and gives
-// back what it has not used for a while.
+// back what it has not used for a while. Places of requests under way are never held ahead: a client that asks one
+// gateway after the other would be refused for them.
 
-import type { Clock } from '../../lib/clock.ts'
-import { inTime } from '../../lib/clock.ts'
-import type { Fund } from '../allowances/fund-allowance.ts'
+import type { RequestId } from '../../core/ids.ts'
+import { type Clock, deadline } from '../../lib/clock.ts'
+import type { FixedAllowance } from '../allowances/fixed-allowance.ts'
 import type { Contact } from './contact.ts'
+import type { AllowancePeriod, LedgerSum } from '../budgets/budget-account.ts'
 import { exchangeLease, leaseMs, type Exchange, type Exchanged, type LeaseParts } from './exchange-lease.ts'
+import { UntoldUse } from './untold-use.ts'
 
 export type LeasedParts = LeaseParts & {
   readonly clock: Clock
@@ -18,37 +21,50 @@ export type LeasedParts = LeaseParts & {
 
 export type LeasedFor = {
   readonly id: string
-  readonly kind: 'bucket' | 'fund'
+  readonly kind: 'bucket' | 'fixed'
   readonly limit: number
-  /** What is spent by the ledger; null for what is not in it. */
-  readonly readSpent: (() => Promise<number>) | null
+  /** Null for what is of use at any time. */
+  readonly period: AllowancePeriod | null
+  /** Reads what is spent by the ledger; null for an amount that is not in it. */
+  readonly readSpent: (() => Promise<LedgerSum<number>>) | null
 }
 
 const renewEveryMs = 1_000
 /** So much of a limit at most is taken before it is asked for. */
 const aheadShare = 20
+/** By then another gateway has given back the place of a request that has ended, unless the database is slow. */
+const placeLagMs = 1_000
+/** What comes back waits for the exchange under way at the other gateway, and for its own; then it is asked for here, likewise. */
+const exchangesUntilBack = 4
+/** How long it is remembered that the database was slow. */
+const slowForMs = 10_000
+/** By then each gateway has noticed that a period is over, or is none that anybody waits for. */
+const handOverMs = 60_000
 /** A request waits no longer than this for a database that does not answer: as long as for a connection to it. */
 const patienceMs = 5_000
 /** A lease is void for its holder before it is for the others. */
 const safetyMs = 2_000
 
-export class LeasedAllowance implements Fund {
+export class LeasedAllowance implements FixedAllowance {
   readonly #parts: LeasedParts
   readonly #for: LeasedFor
   #limit: number
   #inHand = 0
-  /** Only of a fund: what is taken of a bucket need not be remembered. */
+  /** Only of a fixed allowance: what is taken of a bucket need not be remembered. */
   #reserved = 0
   /** Settled and not told yet. */
-  #unsent = { returned: 0, spent: 0 }
+  readonly #untold = new UntoldUse()
   #shared: Exchanged = { granted: 0, free: 0, spent: 0 }
   #sharedAtMs = 0
   #validUntilMs = -Infinity
   /** Taken since the last exchange, or asked for in vain: so much will soon be needed again. */
   #takenOfLate = 0
+  #isKnown = false
   readonly #needs = new Set<{ readonly amount: number }>()
   #exchanging: Promise<void> | null = null
   #exchangingSinceMs = 0
+  /** The slowest exchange of late. */
+  #slowest = { tookMs: 0, atMs: -Infinity }
   #next: Promise<void> | null = null
   #cancelRenewal: (() => void) | null = null
 
@@ -65,8 +81,18 @@ export class LeasedAllowance implements Fund {
     return this.#limit
   }
 
+  /** Whether it is one of places, which come back with each request, and whose spending nobody counts. */
+  get #isOfPlaces(): boolean {
+    return this.#for.kind === 'fixed' && this.#for.readSpent === null
+  }
+
+  get lagMs(): number {
+    if (!this.#isOfPlaces) return 0
+    return Math.min(patienceMs, Math.max(placeLagMs, exchangesUntilBack * this.#slowest.tookMs))
+  }
+
   get returnsAtOnce(): boolean {
-    return this.#for.kind === 'fund'
+    return this.#for.kind === 'fixed'
   }
 
   get reserved(): number {
@@ -74,7 +100,7 @@ export class LeasedAllowance implements Fund {
   }
 
   get spent(): number {
-    return this.#shared.spent + this.#unsent.spent
+    return this.#shared.spent + this.#untold.spent
   }
 
   free(): number {
@@ -82,9 +108,14 @@ export class LeasedAllowance implements Fund {
   }
 
   remaining(): number {
+    return Math.max(0, this.#level())
+  }
+
+  /** Below zero when more was used than had been reserved. */
+  #level(): number {
     const refilled = this.#for.kind === 'bucket' ? Math.floor((this.#sinceMs() * this.#limit) / 60_000) : 0
-    const returned = Math.min(0, this.#unsent.returned)
-    return Math.max(0, Math.min(this.#limit, this.#shared.free + refilled + this.free() + returned))
+    const returned = Math.min(0, this.#untold.returned)
+    return Math.min(this.#limit, this.#shared.free + refilled + this.free() + Math.min(0, this.#inHand) + returned)
   }
 
   left(): number {
@@ -93,21 +124,38 @@ export class LeasedAllowance implements Fund {
 
   take(amount: number): void {
     this.#inHand -= amount
-    if (this.#for.kind === 'fund') this.#reserved += amount
+    if (this.#for.kind === 'fixed') this.#reserved += amount
     this.#takenOfLate += amount
     this.#renewLater()
   }
 
-  settle(taken: number, used: number): void {
+  join(requestId: RequestId, amount: number): void {
+    if (!this.#isKnown) this.#untold.join(requestId)
+    this.take(amount)
+  }
+
+  settle(taken: number, used: number, requestId?: RequestId): void {
     if (this.#for.kind === 'bucket') {
       // What comes back goes through the database: only there it is known whether there is room for it.
-      this.#unsent.returned += taken - used
+      this.#untold.giveBack(taken - used)
     } else {
       this.#reserved -= taken
       this.#inHand += taken - used
-      this.#unsent.spent += this.#for.readSpent === null ? 0 : used
+      if (!this.#isOfPlaces) this.#untold.spend(used, requestId)
     }
+    this.giveBackUntaken()
     this.#renewLater()
+  }
+
+  /** The exchange that tells the others. */
+  returned(): Promise<void> | null {
+    return this.#isOfPlaces ? this.#next : null
+  }
+
+  giveBackUntaken(): void {
+    if (!this.#isOfPlaces || this.free() === 0 || this.#needs.size > 0 || this.#next !== null) return
+    this.#next = this.#inTurn(this.#exchanging)
+    this.#next.catch((error: unknown) => this.#parts.onError(error))
   }
 
   /** Resolves when the database was asked for it; all who come while it is being asked share the next time. */
@@ -118,7 +166,7 @@ export class LeasedAllowance implements Fund {
     const { clock } = this.#parts
     const waitedMs = this.#exchanging === null ? 0 : clock.monotonicMs() - this.#exchangingSinceMs
     try {
-      await inTime(clock, patienceMs - waitedMs, this.#next)
+      await deadline(clock, patienceMs - waitedMs, this.#next)
     } catch (error) {
       this.#needs.delete(need)
       // Who asks again soon shall find something, however long the database takes.
@@ -129,8 +177,8 @@ export class LeasedAllowance implements Fund {
 
   waitMs(amount: number): number | null {
     if (amount > this.#limit) return Infinity
-    if (this.#for.kind === 'fund') return null
-    const missing = amount - this.remaining()
+    if (this.#for.kind === 'fixed') return null
+    const missing = amount - this.#level()
     return missing <= 0 ? 1 : Math.ceil((missing * 60_000) / this.#limit)
   }
 
@@ -153,11 +201,13 @@ export class LeasedAllowance implements Fund {
     this.#next = null
     const needs = [...this.#needs].map(({ amount }) => amount)
     this.#needs.clear()
-    const inHand = Math.min(this.#inHand, this.free())
+    const sum = needs.reduce((all, need) => all + need, 0)
+    const keptInHand = Math.min(this.free(), this.#isOfPlaces ? sum : Infinity)
+    const inHand = Math.min(this.#inHand, keptInHand)
     // Those who gave up waiting need nothing any more.
     const needed = needs.length === 0 ? 0 : Math.max(0, Math.min(...needs) - inHand)
-    const wanted = Math.max(needed, needs.reduce((sum, need) => sum + need, 0) + this.#ahead() - inHand)
-    const exchanging = this.#exchange({ needed, wanted, kept: this.#kept() })
+    const wanted = Math.max(needed, sum + this.#ahead() - inHand)
+    const exchanging = this.#exchange({ needed, wanted, kept: this.#kept(keptInHand) })
     this.#exchanging = exchanging
     try {
       await exchanging
@@ -167,54 +217,66 @@ export class LeasedAllowance implements Fund {
   }
 
   #ahead(): number {
+    if (this.#isOfPlaces) return 0
     return Math.min(Math.ceil(this.#limit / aheadShare), this.#takenOfLate)
   }
 
-  /** What is reserved of a fund is held until it is spent; of a bucket it is gone already. */
-  #kept(): number {
-    return Math.max(0, this.free() + (this.#for.kind === 'fund' ? this.#reserved : 0))
+  /** A reserved part of a fixed allowance is held until it is spent; of a bucket it is gone already. */
+  #kept(inHand: number): number {
+    return inHand + (this.#for.kind === 'fixed' ? this.#reserved : 0)
   }
 
   async #exchange({ needed, wanted, kept }: Pick<Exchange, 'needed' | 'wanted' | 'kept'>): Promise<void> {
     const { clock, gatewayId, contact } = this.#parts
-    const { id, kind, readSpent } = this.#for
+    const { id, kind, period, readSpent } = this.#for
     const startedMs = clock.monotonicMs()
     this.#exchangingSinceMs = startedMs
-    const holding = kind === 'fund' ? kept - this.#reserved : kept
-    // What is neither kept nor reserved is given back; a lease that has run out has nothing to give.
+    const holding = kind === 'fixed' ? kept - this.#reserved : kept
+    // The rest, neither kept nor reserved, is given back; a lease that has run out has nothing to give.
     const surplus = startedMs < this.#validUntilMs ? this.#inHand - holding : Math.min(0, this.#inHand)
-    const { returned, spent } = this.#unsent
-    this.#unsent = { returned: 0, spent: 0 }
+    const told = this.#untold.take()
     this.#inHand = holding
     this.#takenOfLate = 0
-    const inTouchMs = () => contact.lastsMs(startedMs)
-    const exchange = { counterId: id, gatewayId, kind, limit: this.#limit, kept, spent, needed, wanted, inTouchMs }
+    const exchange = {
+      ...told,
+      counterId: id,
+      gatewayId,
+      kind,
+      limit: this.#limit,
+      period,
+      isBegun: period === null || clock.nowMs() >= period.fromMs + handOverMs,
+      returned: kind === 'bucket' ? told.returned + surplus : 0,
+      kept,
+      needed,
+      wanted,
+      inTouchMs: () => contact.lastsMs(startedMs),
+    }
     try {
-      const exchanged = await exchangeLease(
-        this.#parts,
-        { ...exchange, returned: kind === 'bucket' ? returned + surplus : 0 },
-        readSpent ?? (() => Promise.resolve(0)),
-      )
+      const readTruth = readSpent ?? (() => Promise.resolve({ sum: 0, upTo: 0 }))
+      const exchanged = await exchangeLease(this.#parts, exchange, readTruth)
+      this.#isKnown = true
       contact.answered(startedMs)
       this.#inHand += exchanged.granted
       this.#shared = exchanged
       this.#sharedAtMs = clock.monotonicMs()
+      this.#noteDuration(this.#sharedAtMs - startedMs, this.#sharedAtMs)
       this.#validUntilMs = startedMs + leaseMs - safetyMs
     } catch (error) {
       contact.lost()
-      // It may have been done or not: what was used is told again, what would be given back is given up.
-      this.#unsent.returned += Math.min(0, returned)
-      this.#unsent.spent += spent
+      this.#untold.takeBack(told)
       throw error
     } finally {
       this.#renewLater()
     }
   }
 
+  #noteDuration(tookMs: number, atMs: number): void {
+    if (tookMs >= this.#slowest.tookMs || atMs > this.#slowest.atMs + slowForMs) this.#slowest = { tookMs, atMs }
+  }
+
   #renewLater(): void {
     const isIdle = this.#inHand === 0 && this.#reserved === 0
-    const isSettled = this.#unsent.returned === 0 && this.#unsent.spent === 0
-    if (this.#cancelRenewal !== null || (isIdle && isSettled)) return
+    if (this.#cancelRenewal !== null || (isIdle && this.#untold.isEmpty)) return
     this.#cancelRenewal = this.#parts.clock.after(renewEveryMs, () => {
       this.#cancelRenewal = null
       this.#renew().catch((error: unknown) => this.#parts.onError(error))
@@ -223,11 +285,12 @@ export class LeasedAllowance implements Fund {
 
   /** What was not used of late is given back, what will be needed again is taken before. */
   async #renew(): Promise<void> {
+    const { period } = this.#for
+    if (period !== null && this.#parts.clock.nowMs() >= period.beforeMs) period.whenOver()
     if (this.#exchanging !== null || this.#next !== null) return this.#renewLater()
     const ahead = this.#ahead()
     const keptInHand = Math.min(this.free(), ahead)
-    const kept = keptInHand + (this.#for.kind === 'fund' ? this.#reserved : 0)
-    const exchanging = this.#exchange({ needed: 0, wanted: ahead - keptInHand, kept })
+    const exchanging = this.#exchange({ needed: 0, wanted: ahead - keptInHand, kept: this.#kept(keptInHand) })
     this.#exchanging = exchanging
     try {
       await exchanging

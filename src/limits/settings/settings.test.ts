@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../../../test/harness/databases.ts'
+import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
-import { ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
+import { createOrganization, ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import { ApiError } from '../../core/error.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
-import { createAlert } from '../budgets/record-alert.ts'
-import { listBudgets, removeBudget, setBudget } from './budget-settings.ts'
+import { createAlert } from '../open-limits.ts'
+import { listBudgets, readBudgetAlerts, removeBudget, setBudget } from './budget-settings.ts'
 import { listLimits, removeLimit, setLimit } from './limit-settings.ts'
-import { watchSettings, type LimitSettings } from './watch-settings.ts'
+import type { LimitChange } from './change-limits.ts'
+import { openSettings } from './live-settings.ts'
+import type { LimitSettings } from './setting.ts'
 
 const operator = { kind: 'operator' } as const
 const hasCode = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
@@ -36,13 +39,13 @@ onEachDatabase((database) => {
 
   test('a limit is set, set anew in its place, and removed, each with its audit row', async () => {
     const place = { ...organization, model: 'hal-1.0' } as const
-    const id = await setLimit(parts, operator, {
+    const { id } = await setLimit(parts, operator, {
       ...place,
       inputTokensPerMinute: 1_000,
       isRequestsEnforced: true,
       requestsPerMinute: 5,
     })
-    assert.equal(await setLimit(parts, operator, { ...place, outputTokensPerMinute: 2_000 }), id)
+    assert.equal((await setLimit(parts, operator, { ...place, outputTokensPerMinute: 2_000 })).id, id)
     await setLimit(parts, operator, { ...place, model: '*', concurrency: 3, cachedReadPercent: 0 })
     const limits = await listLimits(parts, operator, home.organizationId)
     assert.deepEqual(
@@ -70,8 +73,11 @@ onEachDatabase((database) => {
         ['*', null, null, null, false, 3, 0],
       ],
     )
-    assert.equal(await removeLimit(parts, operator, { id, organizationId: home.organizationId }), true)
-    assert.equal(await removeLimit(parts, operator, { id, organizationId: home.organizationId }), false)
+    await removeLimit(parts, operator, { id, organizationId: home.organizationId })
+    await assert.rejects(
+      removeLimit(parts, operator, { id, organizationId: home.organizationId }),
+      hasCode('not-found'),
+    )
     const audit = await db.selectFrom('audit').select(['action', 'before', 'after']).where('target', '=', id).execute()
     assert.deepEqual(
       audit.map(({ action }) => action),
@@ -83,17 +89,21 @@ onEachDatabase((database) => {
 
   test('a budget is set, set anew in its place, and removed', async () => {
     const place = { ...organization, period: 'month' } as const
-    const id = await setBudget(parts, operator, { ...place, microsMax: 9_000_000_000_000_000, alertPercent: 80 })
-    assert.equal(await setBudget(parts, operator, { ...place, tokensMax: 0 }), id)
+    const { id } = await setBudget(parts, operator, {
+      ...place,
+      microsMax: 9_000_000_000_000_000,
+      alertPercents: [80, 50, 80],
+    })
+    assert.equal((await setBudget(parts, operator, { ...place, tokensMax: 0 })).id, id)
     assert.deepEqual(await listBudgets(parts, operator, home.organizationId), [
-      { id, ...place, microsMax: null, tokensMax: 0, alertPercent: null },
+      { id, ...place, microsMax: null, tokensMax: 0, alertPercents: [], raise: null },
     ])
-    assert.equal(await removeBudget(parts, operator, { id, organizationId: 'org_other' }), false)
-    assert.equal(await removeBudget(parts, operator, { id, organizationId: home.organizationId }), true)
+    await assert.rejects(removeBudget(parts, operator, { id, organizationId: 'org_other' }), hasCode('not-found'))
+    await removeBudget(parts, operator, { id, organizationId: home.organizationId })
     assert.deepEqual(await listBudgets(parts, operator, home.organizationId), [])
   })
 
-  test('what limits nothing, or could not be counted, is refused', async () => {
+  test('a limit or budget without a number that limits, or with one out of range, is refused', async () => {
     const limit = { ...organization, model: '*' } as const
     const invalid = hasCode('invalid-request')
     await assert.rejects(setLimit(parts, operator, limit), invalid)
@@ -104,10 +114,10 @@ onEachDatabase((database) => {
     const budget = { ...organization, period: 'day' } as const
     await assert.rejects(setBudget(parts, operator, budget), invalid)
     await assert.rejects(setBudget(parts, operator, { ...budget, microsMax: 2 ** 53 }), invalid)
-    await assert.rejects(setBudget(parts, operator, { ...budget, tokensMax: 1, alertPercent: 0 }), invalid)
+    await assert.rejects(setBudget(parts, operator, { ...budget, tokensMax: 1, alertPercents: [50, 0] }), invalid)
   })
 
-  test('only those who may change limits, and a developer sees those of their own projects', async () => {
+  test('a developer cannot change limits, and sees those of their own projects alone', async () => {
     const developer: MemberPrincipal = {
       kind: 'member',
       memberId: 'mem_1',
@@ -130,12 +140,31 @@ onEachDatabase((database) => {
     )
   })
 
-  test('a change is noticed within a second, whoever made it', async () => {
+  test('a limit of what another organization has, or nobody, is refused', async () => {
+    const other = await createOrganization({ ...parts, hashSecret: new Uint8Array(32) }, operator, { name: 'Other' })
+    const subjects = [
+      { kind: 'organization', id: other.organizationId },
+      { kind: 'project', id: other.projectId },
+      { kind: 'project', id: 'proj_nobody' },
+      { kind: 'api-key', id: 'key_nobody' },
+    ] as const
+    for (const subject of subjects) {
+      const owner = { organizationId: home.organizationId, subject }
+      await assert.rejects(setLimit(parts, operator, { ...owner, model: '*', concurrency: 1 }), hasCode('not-found'))
+      await assert.rejects(setBudget(parts, operator, { ...owner, period: 'day', tokensMax: 1 }), hasCode('not-found'))
+    }
+    assert.deepEqual(await db.selectFrom('limits').selectAll().execute(), [])
+    const refused = await db.selectFrom('audit').select('id').where('action', '=', 'limits:set').execute()
+    assert.deepEqual(refused, [])
+  })
+
+  test('a gateway puts a change that was made elsewhere into force within a second', async () => {
     const clock = createManualClock()
     const seen: LimitSettings[] = []
-    const watch = await watchSettings({
+    const feed = openTestFeed(db, clock)
+    const live = await openSettings({
       db,
-      clock,
+      feed,
       onChange: (settings) => void seen.push(settings),
       onError: assert.fail,
     })
@@ -144,9 +173,48 @@ onEachDatabase((database) => {
     clock.advance(1_000)
     await until(() => seen.length === 2, 'The change was not noticed.')
     assert.equal(seen[1]?.limits[0]?.concurrency, 4)
-    await watch.look()
+    await live.look()
     assert.equal(seen.length, 2)
-    watch.stop()
+    live.stop()
+    await feed.close()
+  })
+
+  test('a gateway puts its own change into force without reading, and reads all where another came between', async () => {
+    let reads = 0
+    const feed = openTestFeed(db, createManualClock())
+    const seen: LimitSettings[] = []
+    const live = await openSettings({
+      db: db.withPlugin({
+        transformQuery({ node }) {
+          reads += 1
+          return node
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      }),
+      feed,
+      onChange: (settings) => void seen.push(settings),
+      onError: assert.fail,
+    })
+    const before = reads
+    const here = { ...parts, limitsChanged: (change: LimitChange) => live.apply(change) }
+    const limit = await setLimit(here, operator, { ...organization, model: '*', concurrency: 1 })
+    await setBudget(here, operator, { ...organization, period: 'day', tokensMax: 5 })
+    await setLimit(here, operator, { ...organization, model: '*', concurrency: 2 })
+    assert.deepEqual(seen.at(-1)?.limits, [{ ...limit, concurrency: 2 }])
+    assert.equal(seen.at(-1)?.budgets.length, 1)
+    await removeLimit(here, operator, { id: limit.id, organizationId: home.organizationId })
+    assert.deepEqual(seen.at(-1)?.limits, [])
+    assert.equal(reads, before)
+    await setLimit(parts, operator, { ...organization, model: 'hal-1.0', concurrency: 3 })
+    await setLimit(here, operator, { ...organization, model: 'tycho-1.0', concurrency: 4 })
+    assert.deepEqual(
+      // The order in which limits are read is not promised.
+      new Set(seen.at(-1)?.limits.map(({ concurrency }) => concurrency)),
+      new Set([3, 4]),
+    )
+    assert.ok(reads > before)
+    live.stop()
+    await feed.close()
   })
 
   test('an alert is written down once for a budget and period', async () => {
@@ -161,15 +229,24 @@ onEachDatabase((database) => {
       period: 'day',
       microsMax: 10,
       tokensMax: null,
-      alertPercent: 50,
+      alertPercents: [50],
+      raise: null,
     } as const
-    for (const micros of [5, 6]) alert(budget, 1_000, { micros, tokens: 0 })
-    alert(budget, 2_000, { micros: 7, tokens: 0 })
+    for (const micros of [5, 6]) alert(budget, { percent: 50, periodStart: 1_000 }, { micros, tokens: 0 })
+    alert(budget, { percent: 50, periodStart: 2_000 }, { micros: 7, tokens: 0 })
     await until(() => lines.length === 2, 'The alert was not logged.')
     const rows = await db.selectFrom('budget_alerts').select('period_start').orderBy('period_start').execute()
     assert.deepEqual(
       rows.map(({ period_start }) => period_start),
       [1_000, 2_000],
+    )
+    const read = await readBudgetAlerts(db, { ...budget, alertPercents: [50, 90] }, 2_000)
+    assert.deepEqual(
+      read.map(({ percent, reachedAtMs }) => [percent, reachedAtMs !== null]),
+      [
+        [50, true],
+        [90, false],
+      ],
     )
   })
 })

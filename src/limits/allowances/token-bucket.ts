@@ -1,11 +1,13 @@
+// Token bucket: what a limit per minute is counted in.
+
+import type { Clock } from '../../lib/clock.ts'
+import type { Allowance } from './allowance.ts'
+
 /** A level is counted in so many parts of a token: one millisecond refills a whole number of them, whatever the limit. */
 const partsPerToken = 60_000
 
-/** Above this, parts would no longer be exact in a number. */
-export const perMinuteMax = 100_000_000_000
-
 /**
- * A bucket that holds one minute's allowance and refills continuously.
+ * A token bucket that holds one minute's allowance and refills continuously.
  *
  * Every number is a whole one, so nothing is ever rounded away and the level
  * cannot drift. Time is the caller's monotonic clock; whatever part of a
@@ -73,5 +75,32 @@ export class TokenBucket {
     this.#atMs += elapsedMs
     const missing = this.#capacity - this.#level
     this.#level = elapsedMs >= Math.ceil(missing / this.#limit) ? this.#capacity : this.#level + elapsedMs * this.#limit
+  }
+}
+
+/** A token bucket in memory, as an allowance of so much a minute. */
+export function createBucketAllowance(limit: number, clock: Clock): Allowance {
+  const bucket = new TokenBucket(limit, clock.monotonicMs())
+  const now = () => clock.monotonicMs()
+  return {
+    get limit() {
+      return bucket.limit
+    },
+    returnsAtOnce: true,
+    lagMs: 0,
+    free: () => bucket.free(now()),
+    remaining: () => bucket.free(now()),
+    left: () => bucket.limit,
+    take: (amount) => bucket.take(amount, now()),
+    settle(taken, used) {
+      if (used > taken) bucket.take(used - taken, now())
+      else bucket.give(taken - used, now())
+    },
+    replenish: () => Promise.resolve(),
+    returned: () => null,
+    giveBackUntaken() {},
+    waitMs: (amount) => bucket.waitMs(amount, now()),
+    resize: (changed) => bucket.resize(changed, now()),
+    close: () => Promise.resolve(),
   }
 }

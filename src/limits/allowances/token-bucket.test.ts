@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { perMinuteMax, TokenBucket } from './token-bucket.ts'
+import { perMinuteMax } from '../../core/limit-fields.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 type Step =
   | { readonly kind: 'wait'; readonly ms: number }
@@ -35,7 +36,7 @@ test('in every window no more is admitted than was held at its begin and flowed 
   )
 })
 
-test('keeps to exact arithmetic over any sequence', () => {
+test('a token bucket keeps to exact arithmetic over any sequence', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: perMinuteMax }),
@@ -66,7 +67,7 @@ test('keeps to exact arithmetic over any sequence', () => {
   )
 })
 
-test('the wait it tells is exact: a millisecond earlier it is too little', () => {
+test('the wait for tokens is exact: a millisecond earlier there are too few', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (limit, share) => {
       const bucket = new TokenBucket(limit, 0)
@@ -79,7 +80,7 @@ test('the wait it tells is exact: a millisecond earlier it is too little', () =>
   )
 })
 
-test('more than it holds is never there, and a full bucket has nothing to wait for', () => {
+test('more tokens than a bucket holds are never free, and a full bucket has no wait', () => {
   const bucket = new TokenBucket(100, 0)
   assert.equal(bucket.waitMs(101, 0), Infinity)
   assert.equal(bucket.waitMs(100, 0), 0)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { budgetOf, createTestLimiter, noTiers, principal } from '../../../test/harness/databases/limiter.ts'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { ApiError } from '../../core/error.ts'
+import { zeroUsage } from '../../core/generation.ts'
+import type { Budget } from '../settings/setting.ts'
+
+const subject = { principal, model: 'clarke-1.0', requestId: 'req_1' } as const
+const isUsedUp = (words: RegExp) => (error: unknown) =>
+  error instanceof ApiError && error.code === 'budget-exceeded' && words.test(error.message)
+
+function open(budget: Partial<Budget>) {
+  const clock = createManualClock()
+  const moveTo = (ms: number) => clock.advance(ms - clock.nowMs())
+  moveTo(Date.UTC(2027, 0, 27))
+  const alerts: (readonly [number, number])[] = []
+  const alert = (_: Budget, { percent }: { readonly percent: number }, { micros }: { readonly micros: number }) =>
+    void alerts.push([percent, micros])
+  const opened = createTestLimiter({ clock, budgets: [budgetOf(budget)], parts: { alert } })
+  const spend = async (micros: number) => {
+    const admission = await opened.limiter.admit(subject)
+    const request = { inputTokens: 0, outputTokensMax: 0, isOutputChosen: true, worstCaseMicros: () => micros }
+    await admission.reserve(request)
+    admission.settle({ usage: zeroUsage, costPicos: BigInt(micros) * 1_000_000n, atMs: clock.nowMs() })
+  }
+  const set = (changed: Partial<Budget>) =>
+    void opened.book.update({ limits: [], budgets: [budgetOf(changed)], tiers: noTiers })
+  return { clock, moveTo, alerts, spend, set }
+}
+
+test('a raised budget has more until the raise ends, and no debt when what was spent is more than it has again', async () => {
+  const { clock, moveTo, spend, set } = open({ microsMax: 100, period: 'month' })
+  await spend(90)
+  await assert.rejects(spend(20), isUsedUp(/monthly/))
+  const raise = { microsMax: 200, tokensMax: null, untilMs: clock.nowMs() + 60_000 }
+  set({ microsMax: 100, period: 'month', raise })
+  await spend(20)
+  await spend(80)
+  clock.advance(59_999)
+  await spend(1)
+  clock.advance(1)
+  await assert.rejects(spend(1), isUsedUp(/monthly/))
+  moveTo(Date.UTC(2027, 1, 1))
+  await spend(100)
+  await assert.rejects(spend(1), isUsedUp(/The next one begins at 2027-03-01T00:00:00Z/))
+})
+
+test('a raise of less than the budget has since been given changes nothing', async () => {
+  const { clock, spend } = open({
+    microsMax: 100,
+    raise: { microsMax: 50, tokensMax: null, untilMs: Date.UTC(2027, 0, 28) },
+  })
+  assert.ok(clock.nowMs() < Date.UTC(2027, 0, 28))
+  await spend(100)
+})
+
+test('a weekly budget begins anew on Monday, a yearly one with the year and one of a lifetime never', async () => {
+  for (const [period, before, after] of [
+    ['week', Date.UTC(2027, 0, 31, 23, 59), Date.UTC(2027, 1, 1)],
+    ['year', Date.UTC(2027, 11, 31, 23, 59), Date.UTC(2028, 0)],
+  ] as const) {
+    const { moveTo, spend } = open({ microsMax: 100, period })
+    await spend(100)
+    moveTo(before)
+    await assert.rejects(spend(1), isUsedUp(new RegExp(`${period}ly`)))
+    moveTo(after)
+    await spend(100)
+  }
+  const { moveTo, spend } = open({ microsMax: 100, period: 'lifetime' })
+  await spend(100)
+  moveTo(Date.UTC(2090, 0))
+  await assert.rejects(spend(1), isUsedUp(/The lifetime budget of this organization is used up[^.]*\.$/))
+})
+
+test('each alert of a budget comes once in a period, when its share is reached', async () => {
+  const { clock, alerts, spend } = open({ microsMax: 100, alertPercents: [50, 80, 100] })
+  await spend(49)
+  assert.deepEqual(alerts, [])
+  await spend(1)
+  await spend(1)
+  assert.deepEqual(alerts, [[50, 50]])
+  await spend(49)
+  assert.deepEqual(alerts.slice(1), [
+    [80, 100],
+    [100, 100],
+  ])
+  clock.advance(86_400_000)
+  await spend(50)
+  assert.deepEqual(alerts.slice(3), [[50, 50]])
+})
