@@ -1,26 +1,24 @@
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { ApiError } from '../core/error.ts'
-import { addManagementRoutes } from './api/add-routes.ts'
+import type { Format } from '../protocols/format.ts'
+import { addManagementRoutes } from './api/routes.ts'
 import { Bodies } from './bodies/bodies.ts'
+import { closeGently } from './connections/close-gently.ts'
+import { breakOffOf, waitToContinue, watchHalfClosed } from './connections/connection-events.ts'
+import { createConnections } from './connections/open-connections.ts'
+import { MalformedRequests } from './connections/raw-answers.ts'
+import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
-import { MalformedRequests } from './connections/answer-malformed.ts'
-import { closeGently } from './connections/close-gently.ts'
-import { watchHalfClosed } from './connections/half-closed.ts'
-import { createConnections } from './connections/create-connections.ts'
-import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
-import { waitToContinue } from './connections/wait-to-continue.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
-import type { FormatRoute, OpenFormat } from '../protocols/format.ts'
 import type { Door, HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
-import { refuseExpectations, requireHost, serverOptions } from './server-options.ts'
-import { countTokensRoute } from './v1/count-tokens.ts'
-import { generationRoute } from './v1/generation-route.ts'
+import { refuseExpectations, requireHost, serverOptions } from './server.ts'
+import { formatRoute } from './v1/format-routes.ts'
+import { authenticateSession, playgroundPath } from './v1/playground.ts'
 import { listModelsRoute, retrieveModelRoute } from './v1/models.ts'
-import { refusePath } from './v1/unsupported.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 type Handlers = Partial<Record<HTTPMethods, Handler>>
@@ -69,7 +67,8 @@ export function createApp(parts: HttpParts): FastifyInstance {
   const routes = routeTable(door)
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
+    if (parts.dashboard?.answer(request, reply) === true) return reply
     const known = routes[pathOf(request.url)]
     // A path that is spelled so that it is no route is no method's fault.
     const isPath = known !== undefined && !Object.hasOwn(known, request.method)
@@ -84,18 +83,18 @@ export function createApp(parts: HttpParts): FastifyInstance {
 function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
   return {
     ...Object.fromEntries(
-      parts.formats.flatMap((format) => format.routes.map((route) => formatRoute(parts, format, route))),
+      parts.formats.flatMap((format) =>
+        format.routes.flatMap((route) => [
+          [route.path, { POST: formatRoute(parts, format, route, authenticate) }] as const,
+          [playgroundPath(format, route), { POST: formatRoute(parts, format, route, authenticateSession) }] as const,
+        ]),
+      ),
     ),
     '/v1/models': { GET: listModelsRoute(parts) },
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
   }
-}
-
-function formatRoute(parts: Door, format: OpenFormat, route: FormatRoute): readonly [path: string, Handlers] {
-  const create = route.use === 'generation' ? generationRoute : countTokensRoute
-  return [route.path, { POST: create(parts, format, route) }]
 }
 
 const takesBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
@@ -127,10 +126,38 @@ export function logAccess({ log, metrics, inference }: HttpParts, request: Fasti
   const path = request.url.split('?', 1)[0]?.slice(0, 200)
   reply.raw.once('close', () => {
     const { method } = request
+    const brokeOff = reply.raw.writableFinished ? null : (breakOffOf(reply.raw) ?? 'client-left')
     // 499, as proxies log it: the client closed the connection before the answer was out.
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : 499
+    const status = brokeOff === 'client-left' ? 499 : reply.raw.statusCode
     const durationMs = Math.round(inference.clock.monotonicMs() - startedMs)
     metrics.answered({ route: request.routeOptions.url ?? 'other', method, status, durationMs })
-    log.info({ request_id: request.id, method, path, status, duration_ms: durationMs }, 'request')
+    const end = brokeOff === null ? {} : { broke_off: brokeOff }
+    log.info({ request_id: request.id, method, path, status, duration_ms: durationMs, ...end }, 'request')
   })
+}
+
+/**
+ * Refuses a path that is not served.
+ *
+ * A wrong base address is explained to anyone; below `/v1` the key is checked
+ * first, so that a stranger learns nothing about what is there.
+ */
+export async function refusePath(parts: HttpParts, request: FastifyRequest): Promise<never> {
+  const path = pathOf(request.url)
+  const { formats } = parts
+  const hint = formats.map(({ wrongBaseHints }) => wrongBaseHints[path]).find((found) => found !== undefined)
+  if (hint !== undefined) throw new ApiError({ code: 'unknown-url' }, hint)
+  if (path.startsWith('/v1/')) await authenticate(parts, request, null)
+  const wayOn = formats.map((format) => findWayOn(format, path)).find((found) => found !== null)
+  if (wayOn !== undefined && wayOn !== null) throw new ApiError({ code: 'unsupported-endpoint' }, wayOn)
+  const bases = formats.map(({ baseHint }) => baseHint).join(', ')
+  throw new ApiError({ code: 'unknown-url' }, `There is nothing at this address. ${bases}.`)
+}
+
+/** Below a route there may be something unsupported; the route itself, with a slash too many, is a wrong address. */
+function findWayOn({ routes, unsupported }: Format, path: string): string | null {
+  const isKnown = (known: string) =>
+    path.startsWith(`${known}/`) ? path.length > known.length + 1 || !isRoute(known) : path === known
+  const isRoute = (known: string) => routes.some((route) => route.path === known)
+  return Object.entries(unsupported).find(([known]) => isKnown(known))?.[1] ?? null
 }

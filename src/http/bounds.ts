@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import { readDescriptorsMax } from './connections/watch-descriptors.ts'
 
-/** How much of the door one client, one key, and all of them together may take up. */
+/** Bounds what one client, one key, and all of them together may take up of the door. */
 export type HttpBounds = {
   /** From a request's first byte to its last. */
   readonly requestMsMax: number
@@ -11,7 +11,7 @@ export type HttpBounds = {
   readonly connectionsMax: number
   /** Null does not limit them. */
   readonly connectionsPerAddressMax: number | null
-  /** Of all bodies under way, as they are sent and as they are once unpacked. */
+  /** The bytes of all bodies under way, as they are sent and as they are once unpacked. */
   readonly bodyBytesMax: number
 }
 

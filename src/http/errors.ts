@@ -8,11 +8,15 @@ import { closeGently } from './connections/close-gently.ts'
 import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
+import { playgroundFormat } from './v1/playground.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that all formats' clients read. */
 export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, requestId: RequestId): EncodedError {
   const path = pathOf(url)
-  const owner = parts.formats.find(({ ownPaths }) => ownPaths.some((own) => isBelow(path, own)))
+  const asked = playgroundFormat(path)
+  const owner = parts.formats.find(({ name, ownPaths }) =>
+    asked === null ? ownPaths.some((own) => isBelow(path, own)) : name === asked,
+  )
   if (owner !== undefined) return owner.protocol.encodeError(error, requestId)
   if (path === '/api/v1' || path.startsWith('/api/v1/')) return encodeProblem(error, requestId)
   return encodeSharedError(error, requestId)
@@ -25,9 +29,7 @@ function isBelow(path: string, own: string): boolean {
 /** Answers with an error. What is not meant for the caller goes to the log under the same request id. */
 export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
   const error = fromFramework(thrown) ?? toApiError(thrown)
-  logCause(parts.log, request.id, error)
-  parts.metrics.refused(error.code)
-  parts.tracing.refuse(request.id, error.code)
+  noteFailure(parts, request.id, error)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
   const isCutShort = !request.raw.complete
   // What is refused is not received to its end, however long its sender takes.
@@ -38,8 +40,15 @@ export function sendError(parts: HttpParts, request: FastifyRequest, reply: Fast
   void reply.code(status).headers(headers).type(type).send(JSON.stringify(body))
 }
 
+/** Counts a request whose caller is told of an error, and ends its span, unless the ledger's row has. */
+export function noteFailure({ log, metrics, tracing }: HttpParts, requestId: string, error: ApiError): void {
+  logCause(log, requestId, error)
+  metrics.refused(error.code)
+  tracing.refuse(requestId, error.code)
+}
+
 /** Writes down what the caller of a failed request is not told. */
-export function logCause(log: Log, requestId: string, error: ApiError): void {
+function logCause(log: Log, requestId: string, error: ApiError): void {
   if (error.cause !== undefined) log.error({ request_id: requestId, error: error.cause }, error.message)
 }
 

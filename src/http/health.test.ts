@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
-import { queueEngine } from '../../test/harness/queued-engine.ts'
+import { openTestFeed } from '../../test/harness/databases/change-feed.ts'
+import { queueEngine } from '../../test/harness/engines/queued-engine.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import fastify from 'fastify'
-import { ledgerRow } from '../../test/harness/ledger-row.ts'
+import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { until } from '../../test/harness/start-service.ts'
 import { createAccessCache } from '../accounts/access/access-cache.ts'
 import { createLedger } from '../billing/ledger/ledger.ts'
 import { modelIds } from '../core/model.ts'
 import { openSqlite } from '../db/open-sqlite.ts'
-import { startRowWorker } from '../billing/ledger/write-ahead/row-worker.ts'
-import { createSqliteRowWriter } from '../billing/ledger/write-ahead/sqlite-row-writer.ts'
+import { startLedgerWorker, createSqliteLedgerWriter } from '../billing/ledger/writer/sqlite-ledger-writer.ts'
 import { FakeEngine } from '../engines/fake/fake-engine.ts'
 import { createCatalog } from '../models/catalog.ts'
 import { describeServedModel } from '../models/served-models.ts'
@@ -30,15 +30,16 @@ async function start(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-ready-'))
   const path = join(folder, 'odyssey.db')
   const db = await openSqlite(path)
-  const rows = createSqliteRowWriter({
+  const rows = createSqliteLedgerWriter({
     path,
     report: { failed: () => {}, recovered: () => {} },
     // 250 pages are 1,024,000 bytes.
-    worker: startRowWorker({ path, pagesMax: 250 }, systemClock),
+    worker: startLedgerWorker({ path, pagesMax: 250 }, systemClock),
   })
   const clock = createManualClock()
-  const times = { confirmMs: 1_000, confirmBeforeUseMs: null, outageMs }
-  const access = createAccessCache({ db, clock, hashSecret: new Uint8Array(32), ...times })
+  const feed = openTestFeed(db, clock)
+  const times = { confirmBeforeUseMs: null, outageMs }
+  const access = createAccessCache({ db, feed, clock, hashSecret: new Uint8Array(32), ...times })
   await access.refresh()
   const tracker = createRequestTracker()
   const settings = { thinking: 'off', outputTokensMax: 10 } as const
@@ -50,6 +51,7 @@ async function start(context: TestContext) {
   context.after(async () => {
     await app.close()
     await access.close()
+    await feed.close()
     await rows.close()
     await db.destroy().catch(() => {})
     rmSync(folder, { recursive: true })

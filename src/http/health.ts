@@ -7,7 +7,7 @@ export async function healthRoute(_request: FastifyRequest, reply: FastifyReply)
   await reply.type('application/json').send('{"status":"ok"}')
 }
 
-/** What readiness is asked of. */
+/** The parts that readiness is asked of. */
 export type ReadinessParts = Pick<HttpParts, 'tracker'> & {
   readonly access: Pick<HttpParts['access'], 'isAvailable'>
   readonly inference: Pick<HttpParts['inference'], 'catalog' | 'ledger'>

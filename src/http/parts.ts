@@ -1,5 +1,6 @@
 import type { AccessCache } from '../accounts/access/access-cache.ts'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
+import type { TokenCounter } from '../inference/count-tokens.ts'
 import type { InferenceParts } from '../inference/generate.ts'
 import type { OpenFormat } from '../protocols/format.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -8,18 +9,20 @@ import type { Tracing } from '../telemetry/trace.ts'
 import type { ManagementParts } from './api/parts.ts'
 import type { Bodies } from './bodies/bodies.ts'
 import type { HttpBounds } from './bounds.ts'
+import type { Dashboard } from './dashboard/dashboard.ts'
 import type { RequestTracker } from './request-tracker.ts'
 
 /** What the door is made of; `service/serve.ts` joins them. */
 export type HttpParts = {
   readonly inference: InferenceParts
+  readonly counter: TokenCounter
   /** Without it a charge for an answer that did not arrive stands, whoever repeats the request. */
   readonly deliveries?: Deliveries
   readonly access: AccessCache
   readonly bounds: HttpBounds
-  /** Whose word is taken for where a request came from, as addresses and CIDR blocks. */
+  /** Addresses and CIDR blocks whose word is taken for where a request came from. */
   readonly trustedProxies: readonly string[]
-  /** Whose pages may use the models from a browser; `*` stands for all. */
+  /** Origins whose pages may use the models from a browser; `*` stands for all. */
   readonly corsOrigins: readonly string[]
   readonly formats: readonly OpenFormat[]
   /** As the formats have it: a thread decodes large bodies with others of their kind. */
@@ -29,6 +32,8 @@ export type HttpParts = {
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly management: ManagementParts
+  /** Absent where nothing but the API is served. */
+  readonly dashboard?: Pick<Dashboard, 'answer'>
 }
 
 /** What the routes are made of: the parts, and what the door makes itself. */

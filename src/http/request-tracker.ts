@@ -1,4 +1,4 @@
-import { ApiError } from '../core/error.ts'
+import { RequestEnded } from '../core/request-ended.ts'
 
 /** The generations under way, so that a stopping service can wait for them and then end those that are left. */
 export interface RequestTracker {
@@ -13,9 +13,9 @@ export interface RequestTracker {
 }
 
 export type TrackedRequest = {
-  /** Fires when the service will not wait any longer, and its reason is an ApiError; or when it is aborted. */
+  /** Fires with a RequestEnded, when the service will not wait any longer or when it is aborted. */
   readonly signal: AbortSignal
-  abort(reason?: ApiError): void
+  abort(reason: RequestEnded): void
   end(): void
 }
 
@@ -54,8 +54,9 @@ export function createRequestTracker(): RequestTracker {
   }
 }
 
-function stopping(): ApiError {
-  return new ApiError(
+function stopping(): RequestEnded {
+  return new RequestEnded(
+    'service-stopping',
     { code: 'overloaded', retryAfterMs: 2_000 },
     'The service is restarting. Please try again shortly.',
   )

@@ -2,10 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError, invalidRequest } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
-import { actorOf } from '../../db/change.ts'
-import { joinTransaction } from '../../db/join-transaction.ts'
+import { actorOf, joinTransaction } from '../../db/change.ts'
 import { claimAnswer, forgetAnswers, type Claim, type StoredAnswer } from '../../db/stored-answers.ts'
+import type { LimitChange } from '../../limits/settings/change-limits.ts'
 import type { HttpParts } from '../parts.ts'
+import type { Session } from '../../accounts/sign-in/sessions.ts'
+import type { BrowserExchange } from './browser.ts'
+import type { EventHub } from './events/event-hub.ts'
+import type { FailedAttempts } from './failed-attempts.ts'
 import type { Route, RouteParts } from './route.ts'
 
 /** A change that was asked for, with all that was read of its request. */
@@ -13,6 +17,10 @@ export type Asked = {
   readonly route: Route
   readonly request: FastifyRequest
   readonly principal: Principal
+  readonly browser: BrowserExchange
+  readonly attempts: FailedAttempts
+  readonly events: EventHub
+  readonly session: Session | null
   readonly params: Record<string, unknown>
   readonly query: unknown
   readonly body: unknown
@@ -29,6 +37,7 @@ export type CarriedOut = StoredAnswer & { readonly isRepeated: boolean }
 export async function carryOut(parts: HttpParts, asked: Asked): Promise<CarriedOut> {
   const { accounts } = parts.management
   const key = readIdempotencyKey(asked)
+  if (asked.route.hasOwnTransactions === true) return carryOutAlone(parts, asked)
   if (key !== null) await forgetAnswers(accounts.db, accounts.clock.nowMs())
   const later: (() => Promise<void>)[] = []
   const result = await withConflicts(() =>
@@ -37,7 +46,7 @@ export async function carryOut(parts: HttpParts, asked: Asked): Promise<CarriedO
       const claim = key === null ? null : await claimAnswer(transaction, repeatable(asked, key), sealing)
       const known = answerOf(claim)
       if (known !== null) return { ...known, isRepeated: true }
-      const routeParts = createRouteParts(parts, asked.request, (work) => later.push(work))
+      const routeParts = createRouteParts(parts, asked, (work) => later.push(work))
       const db = joinTransaction(transaction)
       const answer = await work(asked, { ...routeParts, accounts: { ...routeParts.accounts, db } })
       if (claim?.kind === 'new') await claim.store(answer)
@@ -48,20 +57,51 @@ export async function carryOut(parts: HttpParts, asked: Asked): Promise<CarriedO
   return result
 }
 
+/** Makes a change that has transactions of its own. */
+async function carryOutAlone(parts: HttpParts, asked: Asked): Promise<CarriedOut> {
+  const later: (() => Promise<void>)[] = []
+  try {
+    return {
+      ...(await work(
+        asked,
+        createRouteParts(parts, asked, (work) => later.push(work)),
+      )),
+      isRepeated: false,
+    }
+  } finally {
+    // What was changed before a failure stays.
+    for (const work of later) await work()
+  }
+}
+
 /** What a route's work is given outside of a transaction. */
 export function createRouteParts(
-  { management, inference }: HttpParts,
-  request: FastifyRequest,
+  { management, inference, tracker }: HttpParts,
+  {
+    request,
+    browser,
+    attempts,
+    events,
+    session,
+  }: Pick<Asked, 'request' | 'browser' | 'attempts' | 'events' | 'session'>,
   afterwards: RouteParts['afterwards'],
 ): RouteParts {
   const { accounts } = management
-  const accessChanged = accounts.accessChanged
+  const { accessChanged, limitsChanged } = accounts
   const origin = { address: request.ip, requestId: request.id as RequestId }
   // Nobody is told of a change that may yet be undone.
-  const notices = accessChanged !== undefined && {
-    accessChanged: () => Promise.resolve(afterwards(() => accessChanged())),
+  const notices = {
+    ...(accessChanged !== undefined && {
+      accessChanged: () => Promise.resolve(afterwards(() => accessChanged())),
+    }),
+    ...(limitsChanged !== undefined && {
+      limitsChanged: (change: LimitChange) => Promise.resolve(afterwards(() => limitsChanged(change))),
+    }),
   }
-  return { management, catalog: inference.catalog, afterwards, accounts: { ...accounts, origin, ...notices } }
+  const own = { ...accounts, origin, ...notices }
+  const isStopping = () => tracker.isDraining()
+  const shared = { management, catalog: inference.catalog, browser, attempts, events, session }
+  return { ...shared, isStopping, afterwards, accounts: own }
 }
 
 async function work({ route, principal, params, query, body }: Asked, parts: RouteParts): Promise<StoredAnswer> {

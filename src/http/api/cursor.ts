@@ -1,4 +1,5 @@
 import { invalidRequest } from '../../core/error.ts'
+import { seal, unseal } from '../../lib/seal.ts'
 import type { PageQuery } from './schemas.ts'
 
 /** A place in a list as text that only this service reads. */
@@ -11,6 +12,23 @@ export function decodeNumbers(cursor: string, count: number): number[] {
   const parts = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (parts.length === count && parts.every((part) => /^\d{1,15}$/.test(part))) return parts.map(Number)
   throw noCursor()
+}
+
+/**
+ * As `encodeCursor`, of numbers that nobody outside is to read, such as the ledger's sequence: two of them tell how much
+ * the whole installation was used meanwhile.
+ */
+export function sealCursor(key: Uint8Array, list: string, numbers: readonly number[]): string {
+  return Buffer.from(seal(key, list, numbers.join(' ')), 'base64').toString('base64url')
+}
+
+/** Throws for a cursor that was not made for this list. */
+export function unsealCursor(key: Uint8Array, list: string, cursor: string): number[] {
+  try {
+    return unseal(key, list, cursor).split(' ').map(Number)
+  } catch {
+    throw noCursor()
+  }
 }
 
 export function noCursor(): Error {

@@ -1,62 +1,62 @@
-import { isIPv6 } from 'node:net'
-import { ApiError } from '../../core/error.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { networkOf } from '../../lib/address-list.ts'
+import { pause, type Clock } from '../../lib/clock.ts'
 
-const attemptsMax = 20
-const windowMs = 60_000
-/** About 150 bytes each. */
-const addressesMax = 10_000
+/** The refusals that are answered at once, and how far apart the following ones are: 20 a minute, and 200 a minute in all. */
+const perNetwork: Pace = { atOnce: 20, intervalMs: 3_000 }
+const inAll: Pace = { atOnce: 200, intervalMs: 300 }
+/** No refusal is held back longer, so that somebody who mistyped a key hears of it before the client gives up. */
+const pauseMsMax = 10_000
+/** About 100 bytes each. */
+const networksMax = 10_000
 
-type Attempts = { readonly sinceMs: number; count: number }
+type Pace = { readonly atOnce: number; readonly intervalMs: number }
 
-/** Counts the keys that were refused, by where they came from. Whoever tries too many is not listened to for a while. */
+/**
+ * Holds back the refusals of wrong keys when there are many from one network, or many in all.
+ *
+ * The generic cell rate algorithm: of each network only the time is kept at
+ * which it would be even with its pace. Right keys are never held back, since
+ * whoever shares a proxy with a guesser would be locked out.
+ */
 export class FailedAttempts {
   readonly #clock: Clock
-  /** In the order in which their first attempt was made. */
-  readonly #byAddress = new Map<string, Attempts>()
+  /** By network, in the order of the last attempt. */
+  readonly #evenMs = new Map<string, number>()
+  #allEvenMs = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Throws where there were too many within a minute, also for a key that would be right. */
-  require(address: string): void {
-    const attempts = this.#current(networkOf(address))
-    if (attempts === undefined || attempts.count < attemptsMax) return
-    const retryAfterMs = attempts.sinceMs + windowMs - this.#clock.monotonicMs()
-    throw new ApiError({ code: 'rate-limited', retryAfterMs }, 'Too many keys from this address were refused.')
-  }
-
-  count(address: string): void {
+  /** Counts a wrong key, and resolves when its refusal may be answered. */
+  async hold(address: string): Promise<void> {
     const network = networkOf(address)
-    const attempts = this.#current(network)
-    if (attempts !== undefined) {
-      attempts.count += 1
-      return
-    }
-    this.#byAddress.delete(network)
-    const oldest = this.#byAddress.keys().next()
-    if (this.#byAddress.size >= addressesMax && oldest.done !== true) this.#byAddress.delete(oldest.value)
-    this.#byAddress.set(network, { sinceMs: this.#clock.monotonicMs(), count: 1 })
+    const nowMs = this.#clock.monotonicMs()
+    const evenMs = advance(perNetwork, this.#evenMs.get(network) ?? 0, nowMs)
+    this.#remember(network, evenMs)
+    this.#allEvenMs = advance(inAll, this.#allEvenMs, nowMs)
+    const waitMs = Math.max(waitOf(perNetwork, evenMs, nowMs), waitOf(inAll, this.#allEvenMs, nowMs))
+    if (waitMs > 0) await pause(this.#clock, waitMs)
   }
 
+  /** How many networks are remembered. */
   get size(): number {
-    return this.#byAddress.size
+    return this.#evenMs.size
   }
 
-  #current(network: string): Attempts | undefined {
-    const attempts = this.#byAddress.get(network)
-    return attempts !== undefined && this.#clock.monotonicMs() < attempts.sinceMs + windowMs ? attempts : undefined
+  #remember(network: string, evenMs: number): void {
+    this.#evenMs.delete(network)
+    const oldest = this.#evenMs.keys().next()
+    if (this.#evenMs.size >= networksMax && oldest.done !== true) this.#evenMs.delete(oldest.value)
+    this.#evenMs.set(network, evenMs)
   }
 }
 
-/** One household or machine has a whole /64 of addresses. */
-function networkOf(address: string): string {
-  const plain = address.split('%', 1)[0] ?? ''
-  if (!isIPv6(plain) || plain.startsWith('::ffff:')) return plain
-  const [head = '', tail] = plain.split('::', 2)
-  const groups = head === '' ? [] : head.split(':')
-  const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array<string>(Math.max(0, 8 - groups.length - tailGroups.length)).fill('0')
-  return [...groups, ...zeros, ...tailGroups].slice(0, 4).join(':')
+/** One attempt more; a flood of them is forgotten as soon as its longest pause is over. */
+function advance({ atOnce, intervalMs }: Pace, evenMs: number, nowMs: number): number {
+  return Math.min(Math.max(evenMs, nowMs) + intervalMs, nowMs + atOnce * intervalMs + pauseMsMax)
+}
+
+function waitOf({ atOnce, intervalMs }: Pace, evenMs: number, nowMs: number): number {
+  return Math.max(0, evenMs - nowMs - atOnce * intervalMs)
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { statusOf } from './carry-out.ts'
 import { problemKinds } from './problem.ts'
 import { bodyBytesMax } from './read-input.ts'
-import type { Route } from './route.ts'
+import type { Access, Route } from './route.ts'
 
 export const openApiPath = '/api/v1/openapi.json'
 
@@ -20,7 +20,7 @@ export function describeApi(routes: readonly Route[]): Node {
     openapi: '3.1.1',
     info: { title: 'Odyssey management API', version: '1', description: introduction, license: { name: 'Apache-2.0' } },
     servers: [{ url: '/' }],
-    security: [{ bearer: [] }, { header: [] }],
+    security: [{ bearer: [] }, { header: [] }, { cookie: [] }],
     paths,
     components: { schemas, responses, securitySchemes },
   }
@@ -35,6 +35,7 @@ details (RFC 9457). What belongs to another organization is not found. Lists com
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A management key, which begins with sk-odym-.' },
   header: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key in another header.' },
+  cookie: { type: 'apiKey', in: 'cookie', name: '__Host-odyssey', description: 'The session of a browser.' },
 }
 
 const problemSchema = z.strictObject({
@@ -97,12 +98,30 @@ function describeRoute(route: Route, schemas: Record<string, unknown>): Node {
   return {
     operationId: operationId(method, path),
     summary,
-    description: `Needs the permission \`${permission}\`.`,
-    tags: [permission.split(':', 1)[0]],
+    description: accessWords(permission),
+    ...accessScheme(permission),
+    tags: [tagOf(route)],
     parameters: describeParameters(route, schemas),
     ...(content && { requestBody: { required: true, content } }),
     responses: describeResponses(route, toSchema),
   }
+}
+
+function accessWords(permission: Access): string {
+  if (permission === 'public') return 'Needs nothing.'
+  if (permission === 'self') return 'Needs a session, and is opened by no key.'
+  return `Needs the permission \`${permission}\`.`
+}
+
+function accessScheme(permission: Access): Node {
+  if (permission === 'public') return { security: [] }
+  return permission === 'self' ? { security: [{ cookie: [] }] } : {}
+}
+
+/** What it is about: what the permission is for, or else the path. */
+function tagOf({ permission, path }: Route): string {
+  const words = permission.includes(':') ? permission.split(':') : path.replace('/api/v1/', '').split('/')
+  return words[0] ?? ''
 }
 
 function describeResponses(
@@ -123,6 +142,7 @@ function describeAnswer(answer: Route['answer'], toSchema: (schema: z.ZodType, i
   if (answer === 'export') {
     return { description: 'A file, as asked for.', content: { 'text/csv': text, 'application/jsonl': text } }
   }
+  if (answer === 'events') return { description: 'A stream without an end.', content: { 'text/event-stream': text } }
   return { description: 'OK', content: { 'application/json': { schema: toSchema(answer, 'output') } } }
 }
 

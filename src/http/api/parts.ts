@@ -1,42 +1,45 @@
+import type { IncomingMessage } from 'node:http'
 import type { Anchors } from '../../accounts/audit/anchors.ts'
+import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
-import type { MemberPrincipal } from '../../core/principal.ts'
-import type { Amounts } from '../../limits/budgets/budget-account.ts'
-import type { RequestHead } from '../middleware/authenticate.ts'
+import type { PriceParts } from '../../billing/prices/prices.ts'
+import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
+import type { LimitChangeParts } from '../../limits/settings/change-limits.ts'
+import type { ApiKeyPrincipal } from '../../core/principal.ts'
+import type { LimitStanding } from '../../limits/limit-standing.ts'
+import type { Amounts } from '../../limits/budgets/amounts.ts'
+import type { LoadedWeights, Queue } from './engine-schemas.ts'
+import type { Swap } from '../../models/fleet/swap-weights.ts'
+import type { SwapProgress } from '../../models/fleet/weights-swaps.ts'
 
-/** One loaded file's queue; keys are named by their ids, weights not at all. */
-export type QueueStatus = {
-  readonly models: readonly string[]
-  readonly slots: number
-  readonly running: number
-  readonly waiting: number
-  readonly oldestWaitMs: number
-  readonly upcoming: readonly {
-    readonly position: number
-    readonly requestId: string
-    readonly model: string
-    readonly organizationId: string
-    readonly apiKeyId: string
-    readonly inputTokens: number | null
-    readonly waitedMs: number
-  }[]
+/** What is loaded, and the swapping of it. */
+export type WeightsControl = {
+  list(): LoadedWeights[]
+  /** Swaps when those before it are done; what becomes of it is found under the id. */
+  startSwap(id: string, swap: Swap): void
+  findSwap(id: string): SwapProgress | null
 }
 
 /** What the management API stands on. */
 export type ManagementParts = {
-  readonly accounts: AccountsParts
-  /** Encrypts answers that are kept for requests that are sent again. */
+  readonly accounts: AccountsParts & LimitChangeParts & PriceParts
+  /** Encrypts answers that are kept for requests that are sent again, and cursors that would tell too much. */
   readonly storedAnswerKey: Uint8Array
-  /** Puts changed limits and budgets into force at once. */
-  limitsChanged(): Promise<void>
   /** What requests under way have reserved of a budget; null where nothing was asked of it yet. */
   reservedOf(budgetId: string): Amounts | null
-  readQueues(): readonly QueueStatus[]
-  readAnchors(): Anchors
-  /**
-   * Whose session a request belongs to; absent where nobody can sign in.
-   *
-   * A browser sends its cookies also for other sites, so whoever finds a session refuses what those ask for.
-   */
-  findSession?(head: RequestHead): Promise<MemberPrincipal | null>
+  /** How the limits stand that apply to a key's requests for a model; null for requests of any. */
+  readLimitStanding(principal: ApiKeyPrincipal, model: string | null): LimitStanding[]
+  readQueues(): Queue[]
+  /** Whether a request came from this machine's command line. */
+  isOperator(request: IncomingMessage): boolean
+  readonly weights: WeightsControl
+  readAnchors(): Promise<Anchors>
+  readonly feed: Pick<ChangeFeed, 'subscribe'>
+  readonly signIn: SignInSettings
+  /** Where browsers reach the service, as an origin; null where only this machine's do. */
+  readonly publicUrl: string | null
+  /** Where people sign in, as the beginning of addresses. */
+  siteUrl(): string
+  /** Tells a page that was loaded before an update that there is another one. */
+  readonly version: string
 }

@@ -21,7 +21,7 @@ const invalid: Kind = { status: 400, title: 'The request is not valid' }
 const missing: Kind = { status: 404, title: 'Not found' }
 const failed: Kind = { status: 500, title: 'Internal error' }
 
-/** How each failure is told. */
+/** Says how each failure is told. */
 export const problemKinds: Readonly<Record<ApiErrorCode, Kind>> = {
   'invalid-request': invalid,
   'unsupported-feature': invalid,
@@ -52,7 +52,7 @@ export function encodeProblem(error: ApiError, requestId: RequestId): EncodedErr
   const { status, title } = problemKinds[error.code]
   const fields = fieldsOf(error)
   const body: Json = {
-    type: `urn:odyssey:problem:${error.code === 'unknown-url' ? 'not-found' : error.code}`,
+    type: `urn:odyssey:problem:${typeOf(error)}`,
     title,
     status,
     detail: detailOf(error),
@@ -61,6 +61,11 @@ export function encodeProblem(error: ApiError, requestId: RequestId): EncodedErr
   }
   const type = { 'content-type': 'application/problem+json' }
   return { status, headers: { ...errorHeaders(error), ...answerHeaders, ...type }, body }
+}
+
+function typeOf({ reason }: ApiError): string {
+  if (reason.code === 'permission-denied' && reason.needs === 'proof') return 'proof-needed'
+  return reason.code === 'unknown-url' ? 'not-found' : reason.code
 }
 
 function detailOf({ code, message }: ApiError): string {
@@ -77,7 +82,7 @@ function fieldsOf(error: ApiError): readonly FieldError[] {
   return [{ path: formatPath(reason.path), message }]
 }
 
-/** What is named differently inside. */
+/** Fields that are named differently inside. */
 const outsideNames: Readonly<Record<string, string>> = {
   cursor: 'after',
   expires: 'expiresAt',

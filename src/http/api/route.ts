@@ -1,17 +1,29 @@
 import type { z } from 'zod'
-import type { AccountsParts } from '../../accounts/parts.ts'
+import type { Session } from '../../accounts/sign-in/sessions.ts'
 import type { Permission, Target } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Catalog } from '../../models/catalog.ts'
+import type { BrowserExchange } from './browser.ts'
+import type { EventHub } from './events/event-hub.ts'
+import type { FailedAttempts } from './failed-attempts.ts'
 import type { ManagementParts } from './parts.ts'
 
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What a route's work is given: reads see the database, changes the transaction that they are part of. */
 export type RouteParts = {
-  readonly accounts: AccountsParts
+  readonly accounts: ManagementParts['accounts']
   readonly management: ManagementParts
   readonly catalog: Catalog
+  readonly browser: BrowserExchange
+  /** Tells of changes while somebody listens. */
+  readonly events: EventHub
+  /** Whether the service is about to stop, and answers that have no end should. */
+  isStopping(): boolean
+  /** Where attempts that failed are counted and held back. */
+  readonly attempts: FailedAttempts
+  /** Whoever is signed in and asks; null for keys, and for what anybody may ask. */
+  readonly session: Session | null
   /** Done once the change is committed. */
   afterwards(work: () => Promise<void>): void
 }
@@ -28,25 +40,40 @@ export type Call<Params, Query, Body> = {
  * To what a route's permission is asked for, before anything of it is done.
  *
  *     organization   the one in its path, which must be there
+ *     subject        the one in its path, which must have what the body names: the work looks for both at once
  *     installation   no organization: the permission must reach the whole installation
  *     own            the principal's own organization, or the installation for who belongs to none
  *     a function     what the path names, found first; null is not there
  */
 export type Scope =
   | 'organization'
+  | 'subject'
   | 'installation'
   | 'own'
   | ((parts: Pick<RouteParts, 'accounts'>, params: Record<string, unknown>) => Promise<Target | null>)
+
+/**
+ * Who may use a route: whoever has the permission; with `self` everybody who is signed in, for their own account, and no
+ * key; with `public` anybody.
+ */
+export type Access = Permission | 'self' | 'public'
 
 type RouteFacts = {
   readonly method: ApiMethod
   /** In the notation of OpenAPI, as `/api/v1/things/{thingId}`. */
   readonly path: `/api/v1/${string}`
-  readonly permission: Permission
+  readonly permission: Access
   readonly scope: Scope
   readonly summary: string
   /** A body that is accepted. */
   readonly example?: unknown
+  /** Whether somebody who is signed in must have shown a short while ago who they are; a function says so by the body. */
+  readonly needsProof?: true | ((body: never) => boolean)
+  /**
+   * Begins transactions of its own, so that what it counts stays where it refuses; then no answer is kept for a request
+   * that is sent again.
+   */
+  readonly hasOwnTransactions?: true
 }
 
 /** A stream of text, which a client saves as a file. */
@@ -61,11 +88,17 @@ export type Route = RouteFacts & {
   readonly params: z.ZodObject
   readonly query: z.ZodObject | null
   readonly body: z.ZodType | null
-  readonly answer: z.ZodType | 'export' | 'nothing'
+  readonly answer: z.ZodType | 'export' | 'events' | 'nothing'
   work(call: Call<Record<string, unknown>, unknown, unknown>): Promise<unknown>
 }
 
-type Worked<Answer> = Answer extends z.ZodType ? z.input<Answer> : Answer extends 'export' ? Export : void
+type Worked<Answer> = Answer extends z.ZodType
+  ? z.input<Answer>
+  : Answer extends 'export'
+    ? Export
+    : Answer extends 'events'
+      ? AsyncIterable<string>
+      : void
 
 type Definition<Params extends z.ZodObject, Query, Body, Answer> = RouteFacts & {
   readonly params: Params
@@ -82,7 +115,7 @@ export function defineRoute<
   Params extends z.ZodObject,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
-  const Answer extends z.ZodType | 'export' | 'nothing',
+  const Answer extends z.ZodType | 'export' | 'events' | 'nothing',
 >({ query, body, ...definition }: Definition<Params, Query, Body, Answer>): Route {
   return { ...definition, query: query ?? null, body: body ?? null } as Route
 }

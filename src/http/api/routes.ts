@@ -1,16 +1,45 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { ApiError } from '../../core/error.ts'
+import { noteBreakOff } from '../connections/connection-events.ts'
+import type { Door, HttpParts } from '../parts.ts'
+import { anonymous, authorize, findAsker } from './authorize.ts'
+import { BrowserExchange } from './browser.ts'
+import { carryOut, createRouteParts, type Asked } from './carry-out.ts'
+import { EventHub } from './events/event-hub.ts'
+import { eventRoutes } from './events/event-routes.ts'
+import { FailedAttempts } from './failed-attempts.ts'
+import { describeApi, openApiPath } from './openapi.ts'
+import { answerHeaders } from './problem.ts'
+import { createQueryReader, readBody, readParams } from './read-input.ts'
+import { alertRoutes } from './resources/limits/alerts.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
-import { budgetRoutes } from './resources/budgets.ts'
+import { auditLogRoutes } from './resources/audit-log.ts'
+import { budgetRoutes } from './resources/limits/budgets.ts'
+import { effectiveLimitRoutes } from './resources/limits/effective-limits.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
-import { limitRoutes } from './resources/limits.ts'
+import { limitRoutes } from './resources/limits/limits.ts'
 import { managementKeyRoutes } from './resources/management-keys.ts'
 import { memberRoutes } from './resources/members.ts'
-import { modelRoutes } from './resources/models.ts'
 import { organizationRoutes } from './resources/organizations.ts'
+import { overviewRoutes } from './resources/overview.ts'
 import { priceRoutes } from './resources/prices.ts'
 import { projectRoutes } from './resources/projects.ts'
+import { requestRoutes } from './resources/requests.ts'
+import { searchRoutes } from './resources/search.ts'
+import { tierRoutes } from './resources/limits/tiers.ts'
+import { refusalRoutes } from './resources/refusals.ts'
+import { usageSeriesRoutes } from './resources/usage-series.ts'
 import { usageRoutes } from './resources/usage.ts'
-import type { Route } from './route.ts'
+import { engineRoutes } from './resources/engines.ts'
+import { invitationRoutes } from './sign-in/invitation-routes.ts'
+import { meRoutes } from './sign-in/me-routes.ts'
+import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
+import { sessionListRoutes } from './sign-in/session-list-routes.ts'
+import { sessionRoutes } from './sign-in/session-routes.ts'
+import { setupRoutes } from './sign-in/setup-routes.ts'
+import type { Export, Route } from './route.ts'
 
 /** Every route of the management API: what is not here is not served, and what is here says which permission it needs. */
 export const routes: readonly Route[] = [
@@ -19,11 +48,141 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...apiKeyRoutes,
   ...managementKeyRoutes,
+  ...tierRoutes,
   ...limitRoutes,
+  ...effectiveLimitRoutes,
   ...budgetRoutes,
+  ...alertRoutes,
+  ...overviewRoutes,
+  ...searchRoutes,
   ...priceRoutes,
   ...usageRoutes,
+  ...usageSeriesRoutes,
+  ...refusalRoutes,
   ...ledgerRoutes,
+  ...requestRoutes,
   ...auditRoutes,
-  ...modelRoutes,
+  ...auditLogRoutes,
+  ...engineRoutes,
+  ...setupRoutes,
+  ...sessionRoutes,
+  ...passkeyOptionsRoutes,
+  ...sessionListRoutes,
+  ...meRoutes,
+  ...invitationRoutes,
+  ...eventRoutes,
 ]
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Adds the management API to the door. */
+export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
+  const { accounts, feed } = parts.management
+  const watched = {
+    attempts: new FailedAttempts(accounts.clock),
+    events: new EventHub({ db: accounts.db, clock: accounts.clock, feed }),
+  }
+  const byPath = Map.groupBy(routes, ({ path }) => path)
+  for (const [path, own] of byPath) {
+    const handlers = own.map((route) => [route.method, createHandler(parts, watched, route)] as const)
+    addPath(app, path, new Map(handlers))
+  }
+  // It takes a tenth of a second to make, for which no start should wait.
+  let text: string | null = null
+  const describe: Handler = async (_request, reply) => {
+    text ??= JSON.stringify(describeApi(routes))
+    return reply.headers(answerHeaders).type('application/json').send(text)
+  }
+  addPath(app, openApiPath, new Map([['GET', describe]]))
+}
+
+/** The methods that a path does not have are told which ones it has. */
+function addPath(app: FastifyInstance, path: string, handlers: ReadonlyMap<HTTPMethods, Handler>): void {
+  const allowed = [...handlers.keys()]
+  const refuse: Handler = (request) => {
+    const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
+    return Promise.reject(new ApiError({ code: 'method-not-allowed', allowed }, message))
+  }
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
+  for (const [method, handler] of handlers) app.route({ method, url, handler })
+  app.route({ method: methods.filter((method) => !handlers.has(method)), url, handler: refuse })
+}
+
+function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events'>, route: Route): Handler {
+  const readQuery = createQueryReader(route)
+  const { management } = parts
+  return async (request, reply) => {
+    const browser = new BrowserExchange(request, management)
+    const asker =
+      route.permission === 'public' ? null : await findAsker(management, watched.attempts, { head: request, browser })
+    const session = asker !== null && 'session' in asker ? asker.session : null
+    if (route.method !== 'GET' && (asker === null || session !== null)) browser.requireSameOrigin()
+    const params = readParams(route, request)
+    const principal = asker === null ? anonymous : await authorize(management, asker, route, params)
+    const query = readQuery(request)
+    const body = await readBody(route, request, parts.bodies)
+    requireProof(management, route, { session, body })
+    const asked: Asked = { route, request, principal, browser, ...watched, session, params, query, body }
+    return route.method === 'GET' ? answerRead(parts, asked, reply) : answerChange(parts, asked, reply)
+  }
+}
+
+/** Throws where somebody has to show anew who they are. Keys are held by programs, which cannot. */
+function requireProof(
+  { accounts }: Door['management'],
+  { needsProof }: Route,
+  { session, body }: Pick<Asked, 'session' | 'body'>,
+): void {
+  if (session === null || needsProof === undefined || session.proof.freshUntilMs > accounts.clock.nowMs()) return
+  if (needsProof !== true && !needsProof(body as never)) return
+  throw new ApiError(
+    { code: 'permission-denied', needs: 'proof' },
+    'Show again that it is you, and send this once more.',
+  )
+}
+
+async function answerRead(parts: HttpParts, { route, ...asked }: Asked, reply: FastifyReply): Promise<unknown> {
+  const routeParts = createRouteParts(parts, asked, () => {})
+  const answer = await route.work({ parts: routeParts, ...asked })
+  void reply.headers(answerHeaders)
+  sendCookies(asked, reply)
+  if (route.answer === 'export') return sendExport(answer as Export, reply)
+  if (route.answer === 'events') return sendEvents(answer as AsyncIterable<string>, reply)
+  return reply.type('application/json').send(JSON.stringify(answer))
+}
+
+/** Streams an export. Where reading fails midway the connection is cut, so that what was sent does not look complete. */
+function sendExport({ contentType, fileName, chunks }: Export, reply: FastifyReply): unknown {
+  void reply.header('content-disposition', `attachment; filename="${fileName}"`)
+  return reply.type(contentType).send(Readable.from(notingFailure(chunks, reply), { objectMode: false }))
+}
+
+/** What stands between here and the browser must not keep events back. */
+function sendEvents(events: AsyncIterable<string>, reply: FastifyReply): unknown {
+  void reply.header('x-accel-buffering', 'no').type('text/event-stream')
+  return reply.send(Readable.from(events, { objectMode: false }))
+}
+
+/** The head has said 200 by then: only the log can tell a failure of ours from a client that left. */
+async function* notingFailure(chunks: AsyncIterable<string>, reply: FastifyReply): AsyncGenerator<string> {
+  try {
+    yield* chunks
+  } catch (error) {
+    noteBreakOff(reply.raw, 'internal')
+    throw error
+  }
+}
+
+async function answerChange(parts: HttpParts, asked: Asked, reply: FastifyReply): Promise<unknown> {
+  const { status, body, isRepeated } = await carryOut(parts, asked)
+  void reply.code(status).headers(answerHeaders)
+  sendCookies(asked, reply)
+  if (isRepeated) void reply.header('idempotency-replayed', 'true')
+  return status === 204 ? reply.send() : reply.type('application/json').send(body)
+}
+
+function sendCookies({ browser: { cookies } }: Pick<Asked, 'browser'>, reply: FastifyReply): void {
+  if (cookies.length > 0) void reply.header('set-cookie', [...cookies])
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoints } from '../../protocols/endpoints.ts'
 import { modelIds } from '../../core/model.ts'
 import { roles } from '../../core/role.ts'
+import { tierIds } from '../../core/tier.ts'
 import type { Page, PageRequest } from '../../accounts/page.ts'
 
 /** An id of one kind. One that cannot be an id is treated like one that is nobody's. */
@@ -18,6 +19,13 @@ export const managementKeyId = id('mkey')
 /** An instant, in UTC in answers; requests may use another offset. */
 export const time = z.iso.datetime().describe('An instant, UTC.')
 export const givenTime = z.iso.datetime({ offset: true })
+
+export const tier = z.enum(tierIds)
+/** A decimal number in a text: it may be larger, and have more digits, than a JSON number keeps exactly. */
+export const costMicros = z
+  .string()
+  .regex(/^-?\d+(\.\d{1,6})?$/)
+  .describe('In millionths of a unit of the currency, exact: up to six decimals.')
 
 export const role = z.enum(roles)
 export const model = z.enum(modelIds)

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
-import { scanJson } from '../../lib/json-scan.ts'
+import { scanJson } from '../../lib/json/json-scan.ts'
+import { MemoryReturn, openCollector } from '../../lib/memory-return.ts'
 import type { HttpBounds } from '../bounds.ts'
 import type { RequestTracker } from '../request-tracker.ts'
 import { BodyBudget, type BodyHold } from './body-budget.ts'
-import { decodeBody, type BodyKind, type Decoders, type Decodings } from './decode-body.ts'
+import { decodeBody, type BodyKind, type Decoders, type Decodings, parseJson } from './decode-body.ts'
 import { DecodeThread, type Decoded } from './decode-thread.ts'
-import { MemoryReturn, openCollector } from '../../lib/memory-return.ts'
-import { parseJson } from './parse-json.ts'
 import { receiveBody } from './receive-body.ts'
 
 /** The largest body of any route. */

@@ -17,7 +17,7 @@ export interface BodyHold {
 }
 
 /**
- * How many bytes of request bodies may be in memory: those being received, and what they unpack to, until their request
+ * Bounds how many bytes of request bodies are in memory: those being received, and what they unpack to, until their request
  * is over. Counted before they are read, so that nobody's bodies use up the memory that is others'.
  */
 export class BodyBudget {

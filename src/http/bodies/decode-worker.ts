@@ -7,13 +7,12 @@ import { ApiError, type ApiErrorReason } from '../../core/error.ts'
 import { toPortions, type Portion } from '../../lib/portions.ts'
 import { yieldProcessor } from '../../lib/yield-processor.ts'
 import { openFormats } from '../../protocols/formats.ts'
-import { requestBytes } from '../../scheduling/request-bytes.ts'
-import { decodeBody, type BodyKind } from './decode-body.ts'
-import { parseJson } from './parse-json.ts'
+import { requestBytes } from '../../scheduling/make-room.ts'
+import { decodeBody, type BodyKind, parseJson } from './decode-body.ts'
 
 export type DecodeSettings = { readonly signatureKey: Uint8Array }
 
-/** A body; or, without one, the wish for the next portion of what became of it. */
+/** Brings a body; or, without one, asks for the next portion of what became of it. */
 export type ToDecoder = {
   readonly id: number
   readonly body?: { readonly kind: BodyKind; readonly blocks: Uint8Array[] }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { bodyBytesMax } from './bodies.ts'
 import { BodyBudget } from './body-budget.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './decode-body.ts'
 import { receiveBody } from './receive-body.ts'
 
 const clock = createManualClock()

@@ -2,11 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import { ApiError, toApiError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { failureOf, whenBroken } from '../connections/broken-body.ts'
-import { wantBody } from '../connections/wait-to-continue.ts'
+import { failureOf, wantBody, whenBroken } from '../connections/connection-events.ts'
 import type { BodyHold } from './body-budget.ts'
 import { invalidJson, tooLarge, tooSlow, unsupportedEncoding } from './body-faults.ts'
-import { ByteCollector } from './byte-collector.ts'
 
 export type Receiving = {
   readonly clock: Clock
@@ -17,7 +15,7 @@ export type Receiving = {
   readonly signal: AbortSignal | null
 }
 
-/** Over so long the rate is looked at; within it a sender may pause. */
+/** The rate is looked at over this time; within it a sender may pause. */
 const rateWindowMs = 15_000
 /** Text that people and programs write packs to a third or a tenth, logs and tables to a fiftieth. */
 const packedRatioMax = 100
@@ -198,4 +196,51 @@ function piecesTooSmall(): ApiError {
 function ratioTooHigh(bytesMax: number): ApiError {
   const reason = { code: 'request-too-large', bytesMax, isUnpacked: true } as const
   return new ApiError(reason, `The body unpacks to more than ${packedRatioMax} times its size.`)
+}
+
+/** Blocks are made larger as a body grows, so that a large one has few and a small one wastes little. */
+const blockBytesMin = 16 * 1_024
+const blockBytesMax = 1_024 * 1_024
+
+/**
+ * Puts together what arrives in pieces of any size.
+ *
+ * Pieces are copied: one byte that is kept as it came keeps the whole buffer in which it arrived.
+ */
+export class ByteCollector {
+  readonly #blocks: Buffer[] = []
+  #block: Buffer
+  #used = 0
+  #size = 0
+
+  /** `expected` is how many bytes will come, where it is known; then there is one block. */
+  constructor(expected: number | null) {
+    this.#block = Buffer.allocUnsafeSlow(expected ?? blockBytesMin)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(piece: Buffer): void {
+    this.#size += piece.length
+    for (let from = 0; from < piece.length;) {
+      if (this.#used === this.#block.length) this.#startBlock()
+      const copied = piece.copy(this.#block, this.#used, from)
+      from += copied
+      this.#used += copied
+    }
+  }
+
+  /** Everything, in blocks that are nobody else's. */
+  take(): Buffer[] {
+    return [...this.#blocks, this.#block.subarray(0, this.#used)]
+  }
+
+  #startBlock(): void {
+    this.#blocks.push(this.#block)
+    const bytes = Math.min(blockBytesMax, Math.max(blockBytesMin, this.#block.length * 2))
+    this.#block = Buffer.allocUnsafeSlow(bytes)
+    this.#used = 0
+  }
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { ApiError } from '../../core/error.ts'
-import { rawError } from './raw-error.ts'
+import { networkOf, parseAddressList } from '../../lib/address-list.ts'
+import type { HttpParts } from '../parts.ts'
+import type { AnswersUnderWay } from './connection-events.ts'
+import { rawError } from './raw-answers.ts'
 
 export type ConnectionBounds = {
   readonly connectionsMax: number
@@ -16,14 +19,14 @@ export type ConnectionBounds = {
 type Connection = {
   readonly address: string
   readonly network: string
-  /** Null for a proxy's. */
-  readonly place: Place | null
+  /** All connections of its network; null for a proxy's. */
+  readonly sameNetwork: NetworkSockets | null
   /** Its requests under way, in the order in which they are answered. */
   readonly answers: Set<ServerResponse>
 }
 
-/** What comes from one address. */
-type Place = { readonly open: Set<Socket>; readonly idle: Set<Socket> }
+/** The connections of one network: of an address, or of the 64 bits that one household has of IPv6. */
+type NetworkSockets = { readonly open: Set<Socket>; readonly idle: Set<Socket> }
 
 /** Above the bound, so that whoever comes then hears why it is not let in. */
 const refusedAtOnceMax = 64
@@ -35,12 +38,12 @@ const refusedAtOnceMax = 64
  * those without one, the one whose body has been arriving for longest. One that waits for its answer, or gets
  * it, is never ended: then the newcomer is not let in.
  */
-export class OpenConnections {
+export class OpenConnections implements AnswersUnderWay {
   readonly #bounds: ConnectionBounds
   readonly #connections = new Map<Socket, Connection>()
-  /** Those without a request under way, the longest first: sets keep the order. */
+  /** The connections without a request under way, the longest idle first: sets keep the order. */
   readonly #idle = new Set<Socket>()
-  readonly #places = new Map<string, Place>()
+  readonly #networks = new Map<string, NetworkSockets>()
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds
@@ -66,8 +69,8 @@ export class OpenConnections {
   #open(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
     const network = networkOf(address)
-    const place = this.#bounds.isProxy(address) ? null : (this.#places.get(network) ?? newPlace())
-    if (!this.#makeRoomAt(place) || !this.#makeRoom()) {
+    const sameNetwork = this.#bounds.isProxy(address) ? null : (this.#networks.get(network) ?? noSockets())
+    if (!this.#makeRoomInNetwork(sameNetwork) || !this.#makeRoom()) {
       this.#bounds.onFull(address)
       const failure = new ApiError({ code: 'overloaded', retryAfterMs: 1_000 }, 'Too many connections are open.')
       // It ends before a byte of it is read, so that no request of it begins.
@@ -75,45 +78,45 @@ export class OpenConnections {
       socket.destroySoon()
       return
     }
-    this.#connections.set(socket, { address, network, place, answers: new Set() })
-    if (place !== null) this.#places.set(network, place)
-    place?.open.add(socket)
-    this.#rest(socket, place)
+    this.#connections.set(socket, { address, network, sameNetwork, answers: new Set() })
+    if (sameNetwork !== null) this.#networks.set(network, sameNetwork)
+    sameNetwork?.open.add(socket)
+    this.#rest(socket, sameNetwork)
     socket.once('close', () => this.#forget(socket))
   }
 
   #begin(socket: Socket, response: ServerResponse): void {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
-    const { place, answers } = connection
+    const { sameNetwork, answers } = connection
     answers.add(response)
     this.#idle.delete(socket)
-    place?.idle.delete(socket)
+    sameNetwork?.idle.delete(socket)
     response.once('close', () => {
       answers.delete(response)
-      if (answers.size === 0 && this.#connections.has(socket)) this.#rest(socket, place)
+      if (answers.size === 0 && this.#connections.has(socket)) this.#rest(socket, sameNetwork)
     })
   }
 
-  #rest(socket: Socket, place: Place | null): void {
+  #rest(socket: Socket, sameNetwork: NetworkSockets | null): void {
     this.#idle.add(socket)
-    place?.idle.add(socket)
+    sameNetwork?.idle.add(socket)
   }
 
   /** A second call changes nothing. */
   #forget(socket: Socket): void {
-    const { network, place = null } = this.#connections.get(socket) ?? {}
+    const { network, sameNetwork = null } = this.#connections.get(socket) ?? {}
     this.#connections.delete(socket)
     this.#idle.delete(socket)
-    place?.idle.delete(socket)
-    place?.open.delete(socket)
-    if (network !== undefined && place?.open.size === 0) this.#places.delete(network)
+    sameNetwork?.idle.delete(socket)
+    sameNetwork?.open.delete(socket)
+    if (network !== undefined && sameNetwork?.open.size === 0) this.#networks.delete(network)
   }
 
-  #makeRoomAt(place: Place | null): boolean {
+  #makeRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
     const most = this.#bounds.connectionsPerAddressMax
-    if (place === null || most === null || place.open.size < most) return true
-    return this.#endOne(place.idle, place.open)
+    if (sameNetwork === null || most === null || sameNetwork.open.size < most) return true
+    return this.#endOne(sameNetwork.idle, sameNetwork.open)
   }
 
   #makeRoom(): boolean {
@@ -140,17 +143,31 @@ export class OpenConnections {
   }
 }
 
-function newPlace(): Place {
+function noSockets(): NetworkSockets {
   return { open: new Set(), idle: new Set() }
 }
 
-/** Whoever has one address of IPv6 has its whole network of 64 bits. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? ''
-  if (!isIPv6(plain)) return plain
-  const [head = '', tail] = plain.split('::')
-  const first = head === '' ? [] : head.split(':')
-  const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  const missing = tail === undefined ? 0 : 8 - first.length - last.length
-  return [...first, ...Array.from({ length: missing }, () => '0'), ...last].slice(0, 4).join(':')
+/** At most one line in this time says that connections are refused: an attack must not fill the log. */
+const tellEveryMs = 10_000
+
+/** Watches over the connections of the door, within its bounds. */
+export function createConnections({ bounds, trustedProxies, inference: { clock }, log }: HttpParts): OpenConnections {
+  const proxies = parseAddressList(trustedProxies)
+  let [since, toldMs] = [0, -tellEveryMs]
+  const connections = new OpenConnections({
+    ...bounds,
+    isProxy: (address) => 'includes' in proxies && proxies.includes(address),
+    onFull(address) {
+      since += 1
+      const nowMs = clock.monotonicMs()
+      if (nowMs - toldMs < tellEveryMs) return
+      toldMs = nowMs
+      log.warn(
+        { connections: connections.size, address, ended: since },
+        'connections are ended or refused: too many are open',
+      )
+      since = 0
+    },
+  })
+  return connections
 }

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import type { Clock } from '../../lib/clock.ts'
+import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export type DescriptorsWatched = {
@@ -7,7 +8,7 @@ export type DescriptorsWatched = {
   readonly log: Log
   /** The most that the system lets this process have; null where it does not say. */
   readonly descriptorsMax: number | null
-  /** How many are in use; null where nobody can tell. */
+  /** Counts those in use; null where nobody can tell. */
   count(): Promise<number | null>
 }
 
@@ -22,31 +23,37 @@ export function watchDescriptors({ clock, log, descriptorsMax, count }: Descript
   if (descriptorsMax === null) return () => {}
   let isWarned = false
   let isStopped = false
-  let cancel = () => {}
   const look = async () => {
     const open = await count()
-    if (isStopped || open === null) return
+    if (isStopped) return
+    if (open === null) return void stop()
     if (!isWarned && open >= descriptorsMax * warnAt) {
       isWarned = true
       const words = 'file descriptors are running out: connections will soon be refused; raise the limit (ulimit -n)'
       log.warn({ descriptors: open, descriptors_max: descriptorsMax }, words)
     } else if (open < descriptorsMax * calmAt) isWarned = false
-    schedule()
   }
-  const schedule = () => {
-    cancel = clock.after(lookEveryMs, () => void look())
-  }
-  schedule()
+  const stop = every(clock, lookEveryMs, look)
   return () => {
     isStopped = true
-    cancel()
+    void stop()
   }
 }
 
 type Report = { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } }
 
-/** The limit that the process was started under. */
+/** The limit that the process was started under; null where nobody can tell, or there is none. */
 export function readDescriptorsMax(): number | null {
+  return process.platform === 'linux' ? readSystemLimit() : readReportedLimit()
+}
+
+function readSystemLimit(): number | null {
+  const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  return soft === undefined ? null : Number(soft)
+}
+
+/** A report takes Node some 50 ms to make. */
+function readReportedLimit(): number | null {
   const report = process.report as typeof process.report & { excludeNetwork: boolean }
   const before = report.excludeNetwork
   // Otherwise names would be looked up in the network.

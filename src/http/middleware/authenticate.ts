@@ -3,6 +3,7 @@ import type { AccessCache } from '../../accounts/access/access-cache.ts'
 import type { KeyAccess } from '../../accounts/access/key-access.ts'
 import { maskKey } from '../../accounts/key-format.ts'
 import { ApiError, toApiError, type RefusedKey } from '../../core/error.ts'
+import type { OrganizationId } from '../../core/ids.ts'
 import { modelIds, modelIdsByStrength, type ModelId } from '../../core/model.ts'
 import type { Format } from '../../protocols/format.ts'
 
@@ -35,8 +36,18 @@ export async function authenticate(
   const [first] = found
   if (first === undefined || ids.size > 1) throw refuse(candidates[0])
   const refusal = refusalOf(first.access, ip, endpoint)
-  if (refusal !== null) throw new ApiError({ code: 'permission-denied' }, refusal)
+  if (refusal !== null) throw new KeyNotAllowed(refusal, first.access.principal.organizationId)
   return first
+}
+
+/** The key is valid, and may not be used for this. */
+export class KeyNotAllowed extends ApiError {
+  readonly organizationId: OrganizationId
+
+  constructor(message: string, organizationId: OrganizationId) {
+    super({ code: 'permission-denied' }, message)
+    this.organizationId = organizationId
+  }
 }
 
 export type Credential = { readonly key: string; readonly shown: RefusedKey }
@@ -59,9 +70,16 @@ async function findAll(
   return found
 }
 
-function refusalOf({ closed, endpoints, addresses }: KeyAccess, ip: string, endpoint: string | null): string | null {
+/** Why nobody is let in under a key at the moment, whatever it may be used for; null where they are. */
+export function closedReason({ closed }: KeyAccess): string | null {
   if (closed === 'organization-disabled') return 'The organization of this API key is disabled.'
-  if (closed === 'project-archived') return 'The project of this API key is archived.'
+  return closed === 'project-archived' ? 'The project of this API key is archived.' : null
+}
+
+function refusalOf(access: KeyAccess, ip: string, endpoint: string | null): string | null {
+  const { endpoints, addresses } = access
+  const closed = closedReason(access)
+  if (closed !== null) return closed
   if (endpoint !== null && endpoints?.has(endpoint) === false) return 'This API key may not be used for this endpoint.'
   if (addresses?.includes(ip) === false) return 'This API key may not be used from this address.'
   return null

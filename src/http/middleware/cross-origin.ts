@@ -1,17 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpParts } from '../parts.ts'
+import { unenforcedHeader } from '../v1/tell-unenforced.ts'
 
-/** How long a browser may remember the answer to a preflight; more than two hours none does. */
+/** A browser may remember the answer to a preflight for this long; none does for more than two hours. */
 const preflightSeconds = 7_200
 const methods = 'GET, POST'
 const clientHeaders = ['content-type', 'x-client-request-id']
 /** What a page may read of an answer besides its body and how the limits stand. */
-const answerHeaders = ['request-id', 'x-request-id', 'retry-after', 'retry-after-ms', 'x-should-retry']
+const answerHeaders = [
+  'request-id',
+  'x-request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  unenforcedHeader,
+]
 
 /**
  * Lets pages of other origins use the models, as far as the operator names their origins.
  *
- * Where the answer is true, the request was a browser's question whether it may ask, and is answered. Keys are in headers
+ * CORS: where the answer is true, the request was a preflight, a browser's question whether it may ask, and is answered. Keys are in headers
  * that a page has to know, never in cookies, so credentials are not allowed for, and `*` gives no more than
  * knowing a key does. The management API is never open to other origins.
  */
@@ -55,7 +63,7 @@ function answerOtherOrigin(
   return true
 }
 
-/** Those of the wanted headers that clients have. They are named, since a wildcard would not cover `authorization`. */
+/** Lists the wanted headers that clients have. They are named, since a wildcard would not cover `authorization`. */
 function listAllowed(wanted: string | undefined, isClientHeader: Origins['isClientHeader']): string {
   const names = (wanted ?? '').split(',').map((name) => name.trim().toLowerCase())
   return names.filter(isClientHeader).join(', ')

@@ -7,9 +7,13 @@ import {
   setApiKeyDisabled,
   updateApiKey,
 } from '../../../accounts/api-keys.ts'
-import { listApiKeys, type ApiKeySummary } from '../../../accounts/list-api-keys.ts'
-import { readApiKey } from '../../../accounts/read-api-key.ts'
+import { listApiKeys, type ApiKeySummary, readApiKey } from '../../../accounts/read-api-keys.ts'
 import type { Permission } from '../../../core/permission.ts'
+import { budgetFields, limitFields } from '../../../core/limit-fields.ts'
+import { budgetPeriods } from '../../../core/limit.ts'
+import { setBudget } from '../../../limits/settings/budget-settings.ts'
+import { setLimit } from '../../../limits/settings/limit-settings.ts'
+import { givenFields } from './limits/limit-schemas.ts'
 import { defineRoute, type Call, type Route } from '../route.ts'
 import {
   apiKeyId,
@@ -30,6 +34,8 @@ import {
   toTimeOrNull,
 } from '../schemas.ts'
 
+const state = z.enum(['active', 'disabled', 'expired', 'revoked'])
+
 const apiKey = z
   .strictObject({
     id: apiKeyId,
@@ -37,7 +43,7 @@ const apiKey = z
     projectId,
     ownerId: memberId.nullable(),
     lastFour: z.string(),
-    state: z.enum(['active', 'disabled', 'expired', 'revoked']),
+    state,
     createdAt: time,
     lastUsedAt: time.nullable().describe('To the minute.'),
     revokedAt: time.nullable(),
@@ -59,11 +65,44 @@ const rules = {
   endpoints: z.array(endpoint).min(1).max(100).nullable().optional(),
   addresses: z.array(z.string().max(50)).min(1).max(100).nullable().optional(),
 }
-const newApiKey = z.strictObject({ name, projectId, ownerId: memberId.optional(), ...rules }).meta({ id: 'NewApiKey' })
+const newApiKey = z
+  .strictObject({
+    name,
+    projectId,
+    ownerId: memberId.optional(),
+    ...rules,
+    limits: z
+      .array(z.strictObject({ model: z.union([model, z.literal('*')]), ...givenFields(limitFields) }))
+      .max(20)
+      .default([])
+      .describe(
+        'Limits of the key alone, one for each model or * for all together; needs the permission limits:update.',
+      ),
+    budget: z
+      .strictObject({ period: z.enum(budgetPeriods), ...givenFields(budgetFields) })
+      .optional()
+      .describe('A budget of the key alone; needs the permission budgets:update.'),
+  })
+  .meta({ id: 'NewApiKey' })
 const changes = z
   .strictObject({ name: name.optional(), ...rules })
   .refine((fields) => Object.keys(fields).length > 0, 'Give at least one field to change.')
   .meta({ id: 'ApiKeyChanges' })
+
+const days = z.int().min(0).max(3_650)
+const filter = {
+  projectId: projectId.optional(),
+  q: z.string().min(1).max(200).optional().describe('A part of the name, the last four characters, or the id.'),
+  state: z.array(state).max(4).optional(),
+  ownerId: memberId.optional(),
+  model: model.optional().describe('Keys that may use this model.'),
+  unusedDays: days.optional().describe('Keys that were not used for so many days.'),
+  endsInDays: days.optional().describe('Keys that end within so many days.'),
+  kind: z
+    .enum(['playground'])
+    .optional()
+    .describe('Those without a secret, under which questions in the dashboard count; otherwise they are left out.'),
+}
 
 type GivenRules = z.output<z.ZodObject<typeof rules>>
 
@@ -105,11 +144,15 @@ export const apiKeyRoutes: readonly Route[] = [
     scope: 'organization',
     summary: 'List the API keys that may be seen, those that ended included',
     params: inOrganization,
-    query: pageQuery.extend({ projectId: projectId.optional() }),
+    query: pageQuery.extend(filter),
     answer: pageOf(apiKey),
-    async work({ parts, principal, params, query: { projectId: project, ...query } }) {
-      const filter = { ...params, ...toPageRequest(query), ...given({ projectId: project }) }
-      return toPage(await listApiKeys(parts.accounts, principal, filter), show)
+    async work({ parts, principal, params, query: { limit, after, ...asked } }) {
+      const { projectId: project, state, ownerId, model: which, q, unusedDays, endsInDays, kind } = asked
+      const isPlayground = kind === undefined ? undefined : true
+      const age = { unusedDays, endsInDays }
+      const wanted = { projectId: project, states: state, ownerId, model: which, text: q, ...age, isPlayground }
+      const search = { ...params, ...toPageRequest({ limit, after }), ...given(wanted) }
+      return toPage(await listApiKeys(parts.accounts, principal, search), show)
     },
   }),
   defineRoute({
@@ -122,9 +165,22 @@ export const apiKeyRoutes: readonly Route[] = [
     body: newApiKey,
     example: { name: 'laptop', projectId: 'proj_default', models: ['clarke-1.0'], expiresAt: '2099-01-31T00:00:00Z' },
     answer: createdApiKey,
-    async work({ parts, principal, params, body: { name: text, projectId: project, ownerId, ...own } }) {
+    async work({
+      parts,
+      principal,
+      params,
+      body: { name: text, projectId: project, ownerId, limits, budget, ...own },
+    }) {
       const request = { ...params, name: text, projectId: project, rules: readRules(own), ...given({ ownerId }) }
       const { id, key } = await createApiKey(parts.accounts, principal, request)
+      const scope = { ...params, subject: { kind: 'api-key', id } } as const
+      for (const { model: which, ...values } of limits) {
+        await setLimit(parts.accounts, principal, { ...scope, model: which, ...given(values) })
+      }
+      if (budget !== undefined) {
+        const { period, ...values } = budget
+        await setBudget(parts.accounts, principal, { ...scope, period, ...given(values) })
+      }
       return { apiKey: show(await readApiKey(parts.accounts, principal, { ...params, id })), key }
     },
   }),

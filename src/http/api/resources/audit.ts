@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { ChainPlace } from '../../../accounts/audit/chain-walk.ts'
-import { listAudit } from '../../../accounts/audit/list-audit.ts'
-import { readAudit, type AuditEntry } from '../../../accounts/audit/read-audit.ts'
+import { listAudit, readAudit, type AuditEntry } from '../../../accounts/audit/read-audit.ts'
 import { verifyAuditPart } from '../../../accounts/audit/verify-audit.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import type { Principal } from '../../../core/principal.ts'
-import { installationChain } from '../../../db/change.ts'
 import { decodeNumbers, encodeCursor, noCursor } from '../cursor.ts'
 import { exportFormat, writeExport } from '../export.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
-import { given, givenTime, inOrganization, nowhere, pageOf, pageQuery } from '../schemas.ts'
+import { given, givenTime, pageOf, pageQuery } from '../schemas.ts'
+import { auditChains, chainOf, type AuditChain } from './audit-chains.ts'
 
 const entry = z
   .strictObject({
@@ -73,30 +72,13 @@ async function* readAll({ parts, principal, organizationId }: Reading): AsyncGen
   }
 }
 
-export const auditRoutes: readonly Route[] = [
-  ...routesAt({
-    path: '/api/v1/organizations/{organizationId}/audit',
-    scope: 'organization',
-    params: inOrganization,
-    of: 'in an organization',
-  }),
-  ...routesAt({ path: '/api/v1/audit', scope: 'installation', params: nowhere, of: 'to the installation itself' }),
-]
+export const auditRoutes: readonly Route[] = auditChains.flatMap(routesOf)
 
 function toMs(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text)
 }
 
-type Place = {
-  readonly path: `/api/v1/${string}`
-  readonly scope: 'organization' | 'installation'
-  readonly params: z.ZodObject
-  readonly of: string
-}
-
-/** The same for an organization's chain and for that of the installation. */
-function routesAt({ path, scope, params, of }: Place): readonly Route[] {
-  const read = (values: Record<string, unknown>) => (values['organizationId'] ?? installationChain) as OrganizationId
+function routesOf({ path, scope, params, of }: AuditChain): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -110,7 +92,7 @@ function routesAt({ path, scope, params, of }: Place): readonly Route[] {
       async work({ parts, principal, params: values, query: { limit, after, from, to, ...exact } }) {
         const times = { fromMs: toMs(from), toMs: toMs(to) }
         const beforeSequence = after === undefined ? null : (decodeNumbers(after, 1)[0] ?? 0)
-        const place = { organizationId: read(values), beforeSequence, limit: limit + 1 }
+        const place = { organizationId: chainOf(values), beforeSequence, limit: limit + 1 }
         const found = await listAudit(parts.accounts, principal, { ...place, ...given({ ...exact, ...times }) })
         const last = found.length > limit ? found[limit - 1] : undefined
         const next = last === undefined ? null : encodeCursor(last.sequence ?? 0)
@@ -127,7 +109,7 @@ function routesAt({ path, scope, params, of }: Place): readonly Route[] {
       query: z.strictObject({ format: exportFormat.default('jsonl') }),
       answer: 'export',
       work({ parts, principal, params: values, query: { format } }) {
-        const pages = readAll({ parts, principal, organizationId: read(values) })
+        const pages = readAll({ parts, principal, organizationId: chainOf(values) })
         return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(entry.shape), pages }))
       },
     }),
@@ -141,9 +123,9 @@ function routesAt({ path, scope, params, of }: Place): readonly Route[] {
       query: part,
       answer: verdict,
       async work({ parts, params: values, query: { limit, after } }) {
-        const { valid, damagedLines } = parts.management.readAnchors()
-        const range = { anchors: valid, after: after === undefined ? null : decodePlace(after), rowsMax: limit }
-        const { rows, faults, through, isComplete } = await verifyAuditPart(parts.accounts.db, read(values), range)
+        const { valid, damagedLines } = await parts.management.readAnchors()
+        const range = { anchors: valid, after: after === undefined ? null : decodeCursor(after), rowsMax: limit }
+        const { rows, faults, through, isComplete } = await verifyAuditPart(parts.accounts.db, chainOf(values), range)
         const isIntact = faults.length === 0 && damagedLines.length === 0
         const end = through === null ? (after ?? null) : encodeCursor(through.sequence, through.hash)
         const verified = { rows, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
@@ -153,7 +135,7 @@ function routesAt({ path, scope, params, of }: Place): readonly Route[] {
   ]
 }
 
-function decodePlace(cursor: string): ChainPlace {
+function decodeCursor(cursor: string): ChainPlace {
   const [, sequence, hash] = /^([1-9]\d{0,14}) ([\da-f]{64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (sequence === undefined || hash === undefined) throw noCursor()
   return { sequence: Number(sequence), hash }

@@ -1,26 +1,26 @@
 import { z } from 'zod'
 import {
-  findRequestTarget,
   listLedger,
-  readRequestLines,
   type LedgerFilter,
-  type LedgerPlace,
-} from '../../../billing/ledger/list-ledger.ts'
-import type { LedgerLine } from '../../../billing/ledger/read-ledger.ts'
+  type LedgerCursor,
+  type LedgerRow,
+} from '../../../billing/ledger/read-ledger.ts'
+import { fromCostColumns } from '../../../billing/ledger/cost-columns.ts'
 import { fromTokenColumns } from '../../../billing/ledger/token-columns.ts'
-import type { OrganizationId, RequestId } from '../../../core/ids.ts'
-import { notFound } from '../../../core/permission.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import { toMicrosText } from '../../../core/money.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { Database } from '../../../db/database.ts'
-import { decodeNumbers, encodeCursor } from '../cursor.ts'
+import { sealCursor, unsealCursor } from '../cursor.ts'
 import { exportFormat, writeExport } from '../export.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
   apiKeyId,
+  costMicros,
   given,
   givenTime,
-  id,
   inOrganization,
+  memberId,
   model,
   organizationId,
   pageOf,
@@ -32,9 +32,8 @@ import {
 } from '../schemas.ts'
 
 const outcome = z.enum(['finished', 'aborted', 'failed'])
-const requestId = id('req')
 
-const entry = z
+export const entry = z
   .strictObject({
     requestId: z.string(),
     kind: z.enum(['charge', 'reversal']).describe('A reversal voids its charge; its counts are negative.'),
@@ -55,7 +54,7 @@ const entry = z
     output: z.int(),
     outputThinking: z.int(),
     priceId: z.string().nullable(),
-    costMicros: z.int().nullable().describe('Null where the model had no price.'),
+    costMicros: costMicros.nullable().describe('Null where the model had no price.'),
     firstEventMs: z.number().nullable(),
     firstTokenMs: z.number().nullable(),
     durationMs: z.number(),
@@ -63,23 +62,8 @@ const entry = z
   })
   .meta({ id: 'LedgerEntry' })
 
-const explanation = z
-  .strictObject({
-    source: z.enum(['slot', 'copy', 'memory', 'disk', 'none']).describe('Where what was reused came from.'),
-    promptTokens: z.int(),
-    reusedTokens: z.int(),
-    firstDifference: z
-      .strictObject({ atToken: z.int(), in: z.string() })
-      .nullable()
-      .describe('Where the nearest prompt that was held begins to differ; null where none was held.'),
-  })
-  .meta({ id: 'CacheExplanation' })
-
-const requestDetails = z
-  .strictObject({ charge: entry, reversal: entry.nullable(), cache: explanation.nullable() })
-  .meta({ id: 'RequestDetails' })
-
-function show(line: LedgerLine): z.input<typeof entry> {
+/** A row of the ledger, as answers have it. */
+export function showEntry(line: LedgerRow): z.input<typeof entry> {
   return {
     requestId: line.request_id,
     kind: line.kind,
@@ -95,7 +79,7 @@ function show(line: LedgerLine): z.input<typeof entry> {
     reason: line.reason,
     ...fromTokenColumns(line),
     priceId: line.price_id,
-    costMicros: line.cost_micros,
+    costMicros: toCost(line),
     firstEventMs: line.first_event_ms,
     firstTokenMs: line.first_token_ms,
     durationMs: line.duration_ms,
@@ -103,15 +87,10 @@ function show(line: LedgerLine): z.input<typeof entry> {
   }
 }
 
-function explain(line: LedgerLine): z.input<typeof explanation> | null {
-  const { cache_source: source, cache_differs_at: atToken, cache_differs_in: part } = line
-  if (source === null) return null
-  return {
-    source,
-    promptTokens: line.input_uncached + line.input_cache_read + line.input_cache_write,
-    reusedTokens: line.input_cache_read,
-    firstDifference: atToken === null ? null : { atToken, in: part ?? '' },
-  }
+/** As a decimal number of micro-units. */
+function toCost(line: LedgerRow): string | null {
+  const picos = fromCostColumns(line)
+  return picos === null ? null : toMicrosText(picos)
 }
 
 const filter = z.strictObject({
@@ -121,22 +100,40 @@ const filter = z.strictObject({
   apiKeyId: apiKeyId.optional(),
   model: model.optional(),
   outcome: outcome.optional(),
+  reason: z.string().min(1).max(100).optional(),
+  protocol: z.string().min(1).max(100).optional(),
+  isStream: z.enum(['true', 'false']).optional(),
+  q: z
+    .string()
+    .regex(/^req_\w{0,64}$/)
+    .optional()
+    .describe('A request’s id, or its beginning.'),
+  clientRequestId: z.string().min(1).max(512).optional(),
+  memberId: memberId.optional().describe('Requests with keys that this member owns.'),
+  durationMsMin: z.int().min(0).optional(),
+  costMicrosMin: z.int().min(0).optional(),
+  cacheMiss: z.enum(['true']).optional().describe('Requests of whose prompt nothing was reused.'),
 })
 type Filter = z.output<typeof filter>
 
 function toFilter(organization: OrganizationId, asked: Filter): LedgerFilter {
   const projectIds = asked.projectId === undefined ? undefined : [asked.projectId]
   const [fromMs, toMs] = [asked.from, asked.to].map((text) => (text === undefined ? undefined : Date.parse(text)))
-  const { apiKeyId: key, model: which, outcome: end } = asked
+  const { apiKeyId: key, model: which, outcome: end, reason, protocol, clientRequestId } = asked
+  const { memberId: ownerId, durationMsMin, costMicrosMin, q: requestIdStart } = asked
+  const isStream = asked.isStream === undefined ? undefined : asked.isStream === 'true'
+  const isCacheMiss = asked.cacheMiss === undefined ? undefined : (true as const)
+  const own = { reason, protocol, isStream, clientRequestId, requestIdStart }
+  const others = { ownerId, durationMsMin, costMicrosMin, isCacheMiss }
   return {
     organizationId: organization,
-    ...given({ projectIds, apiKeyId: key, model: which, outcome: end, fromMs, toMs }),
+    ...given({ projectIds, apiKeyId: key, model: which, outcome: end, fromMs, toMs, ...own, ...others }),
   }
 }
 
-function decodePlace(cursor: string): LedgerPlace {
-  const [at = 0, sequence = 0] = decodeNumbers(cursor, 2)
-  return { at, sequence }
+/** The list that a cursor is for; in another organization's it is none. */
+function listOf(organization: OrganizationId): string {
+  return `ledger of ${organization}`
 }
 
 const linesPerRead = 1_000
@@ -146,10 +143,10 @@ async function* readAll(
   principal: Principal,
   wanted: LedgerFilter,
 ): AsyncGenerator<z.input<typeof entry>[]> {
-  let after: LedgerPlace | null = null
+  let after: LedgerCursor | null = null
   for (;;) {
-    const lines: readonly LedgerLine[] = await listLedger(db, principal, { ...wanted, after, limit: linesPerRead })
-    if (lines.length > 0) yield lines.map(show)
+    const lines: readonly LedgerRow[] = await listLedger(db, principal, { ...wanted, after, limit: linesPerRead })
+    if (lines.length > 0) yield lines.map(showEntry)
     after = lines.at(-1) ?? null
     if (lines.length < linesPerRead || after === null) return
   }
@@ -169,11 +166,14 @@ export const ledgerRoutes: readonly Route[] = [
     answer: pageOf(entry),
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
       const search = { ...toFilter(params.organizationId, asked), limit: limit + 1 }
-      const place = after === undefined ? null : decodePlace(after)
-      const lines = await listLedger(parts.accounts.db, principal, { ...search, after: place })
+      const key = parts.management.storedAnswerKey
+      const list = listOf(params.organizationId)
+      const [at = 0, sequence = 0] = after === undefined ? [] : unsealCursor(key, list, after)
+      const cursor = after === undefined ? null : { at, sequence }
+      const lines = await listLedger(parts.accounts.db, principal, { ...search, after: cursor })
       const last = lines.length > limit ? lines[limit - 1] : undefined
-      const next = last === undefined ? null : encodeCursor(last.at, last.sequence)
-      return { data: lines.slice(0, limit).map(show), next }
+      const next = last === undefined ? null : sealCursor(key, list, [last.at, last.sequence])
+      return { data: lines.slice(0, limit).map(showEntry), next }
     },
   }),
   defineRoute({
@@ -188,22 +188,6 @@ export const ledgerRoutes: readonly Route[] = [
     work({ parts, principal, params, query: { format, ...asked } }) {
       const pages = readAll(parts.accounts.db, principal, toFilter(params.organizationId, asked))
       return Promise.resolve(writeExport(format, { name: 'ledger', columns: Object.keys(entry.shape), pages }))
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/api/v1/requests/{requestId}',
-    permission: 'requests:read',
-    scope: ({ accounts }, params) => findRequestTarget(accounts.db, params['requestId'] as RequestId),
-    summary: 'Read a request’s rows, and how much of its prompt was reused',
-    params: z.strictObject({ requestId }),
-    answer: requestDetails,
-    async work({ parts, principal, params }) {
-      const lines = await readRequestLines(parts.accounts.db, principal, params.requestId)
-      const charge = lines.find(({ kind }) => kind === 'charge')
-      const reversal = lines.find(({ kind }) => kind === 'reversal')
-      if (charge === undefined) throw notFound()
-      return { charge: show(charge), reversal: reversal === undefined ? null : show(reversal), cache: explain(charge) }
     },
   }),
 ]

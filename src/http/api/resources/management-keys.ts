@@ -68,7 +68,7 @@ export const managementKeyRoutes: readonly Route[] = [
   }),
 ]
 
-type Place = {
+type Variant = {
   readonly path: `/api/v1/${string}`
   readonly scope: 'organization' | 'installation'
   readonly params: z.ZodObject
@@ -76,7 +76,7 @@ type Place = {
 }
 
 /** The same for the keys of an organization and those of the whole installation. */
-function routesAt({ path, scope, params, of }: Place): readonly Route[] {
+function routesAt({ path, scope, params, of }: Variant): readonly Route[] {
   const read = (values: Record<string, unknown>) => ({
     organizationId: (values['organizationId'] ?? null) as OrganizationId | null,
     id: values['managementKeyId'] as string,
@@ -101,6 +101,7 @@ function routesAt({ path, scope, params, of }: Place): readonly Route[] {
       path,
       permission: 'management-keys:create',
       scope,
+      needsProof: true,
       summary: `Make a management key ${of}. The answer is the only place where it is shown`,
       params,
       body: newManagementKey,

@@ -3,11 +3,14 @@ import { createMember, listMembers, removeMember, setMemberRole, type Member } f
 import type { Page } from '../../../accounts/page.ts'
 import { setProjectMember } from '../../../accounts/projects.ts'
 import { readMember, readMemberProjects } from '../../../accounts/read-member.ts'
+import { readConsequences, setMemberSuspended } from '../../../accounts/suspend-member.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import {
+  apiKeyId,
   inOrganization,
+  managementKeyId,
   memberId,
   name,
   pageOf,
@@ -29,8 +32,24 @@ const member = z
     projectIds: z.array(projectId).describe('The projects that were opened to them; only a developer needs that.'),
     createdAt: time,
     removedAt: time.nullable(),
+    suspendedAt: time
+      .nullable()
+      .describe('While this is set the member is let in nowhere, and their keys are refused.'),
+    signsIn: z.boolean().describe('Whether somebody signs in as this member.'),
   })
   .meta({ id: 'Member' })
+
+const keyName = z.strictObject({ id: apiKeyId, name: z.string() })
+const consequences = z
+  .strictObject({
+    keysOwned: z
+      .array(keyName)
+      .describe('These are revoked with their owner, and refused while the owner is suspended.'),
+    keysMadeForOthers: z.array(keyName).describe('These stay: somebody else has to look at them.'),
+    managementKeysMade: z.array(z.strictObject({ id: managementKeyId, name: z.string() })).describe('These stay too.'),
+    sessions: z.int().describe('Where the member is signed in.'),
+  })
+  .meta({ id: 'MemberConsequences' })
 
 const path = '/api/v1/organizations/{organizationId}/members'
 const inMember = inOrganization.extend({ memberId })
@@ -48,9 +67,10 @@ type Found = { readonly parts: RouteParts; readonly principal: Principal; readon
 async function showAll({ parts, principal, organizationId }: Found, members: readonly Member[]) {
   const memberIds = members.map(({ id }) => id)
   const projects = await readMemberProjects(parts.accounts, principal, { organizationId, memberIds })
-  return members.map(({ createdAtMs, removedAtMs, ...rest }): z.input<typeof member> => {
+  return members.map(({ createdAtMs, removedAtMs, suspendedAtMs, hasUser, ...rest }): z.input<typeof member> => {
     const times = { createdAt: toTime(createdAtMs), removedAt: toTimeOrNull(removedAtMs) }
-    return { ...rest, projectIds: [...(projects.get(rest.id) ?? [])], ...times }
+    const state = { suspendedAt: toTimeOrNull(suspendedAtMs), signsIn: hasUser }
+    return { ...rest, projectIds: [...(projects.get(rest.id) ?? [])], ...times, ...state }
   })
 }
 
@@ -113,6 +133,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Give a member another role',
     params: inMember,
     body: z.strictObject({ role }),
+    needsProof: (body: { readonly role: string }) => body.role === 'owner',
     example: { role: 'auditor' },
     answer: member,
     async work({ parts, principal, params: { memberId: id, ...params }, body }) {
@@ -132,4 +153,34 @@ export const memberRoutes: readonly Route[] = [
       await removeMember(parts.accounts, principal, { id, ...params })
     },
   }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/{memberId}/consequences`,
+    permission: 'members:read',
+    scope: 'organization',
+    summary: 'Read what it would lead to if a member were removed or suspended',
+    params: inMember,
+    answer: consequences,
+    async work({ parts, principal, params: { memberId: id, ...params } }) {
+      return readConsequences(parts.accounts, principal, { id, ...params })
+    },
+  }),
+  suspend('suspend', true, 'Let a member in nowhere until they are restored, and refuse the keys they own'),
+  suspend('restore', false, 'Let a suspended member in again, with the keys that were refused for it'),
 ]
+
+function suspend(verb: string, isSuspended: boolean, summary: string): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${path}/{memberId}/${verb}`,
+    permission: 'members:update',
+    scope: 'organization',
+    summary,
+    params: inMember,
+    answer: member,
+    async work({ parts, principal, params: { memberId: id, ...params } }) {
+      await setMemberSuspended(parts.accounts, principal, { id, ...params }, isSuspended)
+      return showOne({ parts, principal, ...params }, id)
+    },
+  })
+}

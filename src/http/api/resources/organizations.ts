@@ -16,6 +16,7 @@ import {
   pageOf,
   pageQuery,
   projectId,
+  tier,
   time,
   toPage,
   toPageRequest,
@@ -29,11 +30,12 @@ const organization = z
     name: z.string(),
     createdAt: time,
     disabledAt: time.nullable().describe('While it is disabled its keys are refused.'),
+    tier: tier.describe('Whose limits it has where nothing else is set.'),
   })
   .meta({ id: 'Organization' })
 
-function show({ id, name: text, createdAtMs, disabledAtMs }: Organization): z.input<typeof organization> {
-  return { id, name: text, createdAt: toTime(createdAtMs), disabledAt: toTimeOrNull(disabledAtMs) }
+function show({ id, name: text, createdAtMs, disabledAtMs, tier: own }: Organization): z.input<typeof organization> {
+  return { id, name: text, createdAt: toTime(createdAtMs), disabledAt: toTimeOrNull(disabledAtMs), tier: own }
 }
 
 const path = '/api/v1/organizations'

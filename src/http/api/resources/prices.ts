@@ -1,12 +1,22 @@
 import { z } from 'zod'
 import type { Price } from '../../../billing/prices/price.ts'
-import { listPrices, ratesSchema, setPrice, TooEarly } from '../../../billing/prices/prices.ts'
-import { requireSubject } from '../../../accounts/require-subject.ts'
+import {
+  ForeignCurrency,
+  listPrices,
+  NotVoidable,
+  ratesSchema,
+  setPrice,
+  TooEarly,
+  voidPrice,
+} from '../../../billing/prices/prices.ts'
+import { ApiError } from '../../../core/error.ts'
+import { requireOrganization } from '../../../accounts/organizations.ts'
 import { pageOfAll } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { givenTime, id, model, nowhere, organizationId, pageOf, pageQuery, time, toPage, toTime } from '../schemas.ts'
 
+const priceId = id('price')
 const rates = ratesSchema.nullable().describe('Micro-units per million tokens; null ends the price that was in force.')
 const currency = z
   .string()
@@ -15,13 +25,14 @@ const currency = z
 
 const price = z
   .strictObject({
-    id: id('price'),
+    id: priceId,
     organizationId: organizationId.nullable().describe('Null is everyone without a price of their own.'),
     model: z.string(),
     currency,
     effectiveAt: time,
     rates,
     createdAt: time,
+    fault: z.string().nullable().describe('Why it cannot be used; requests it is for are refused.'),
   })
   .meta({ id: 'Price' })
 
@@ -29,7 +40,7 @@ const newPrice = z
   .strictObject({
     organizationId: organizationId.nullable().default(null),
     model,
-    currency,
+    currency: currency.optional().describe('The one of the installation, which is meant where this is left out.'),
     effectiveAt: givenTime.nullable().default(null).describe('Null is as soon as possible.'),
     rates,
   })
@@ -47,7 +58,6 @@ function placeOf({ effectiveAtMs, createdAtMs, id: own }: Price): string {
 
 const example = {
   model: 'clarke-1.0',
-  currency: 'EUR',
   effectiveAt: '2099-01-01T00:00:00Z',
   rates: { input: 200_000, cacheRead: 20_000, cacheWriteShort: 250_000, cacheWriteLong: 400_000, output: 800_000 },
 }
@@ -63,7 +73,7 @@ export const priceRoutes: readonly Route[] = [
     query: pageQuery.extend({ model: model.optional() }),
     answer: pageOf(price),
     async work({ parts, principal, query: { model: which, ...query } }) {
-      const listed = await listPrices(parts.accounts.db, principal)
+      const listed = await listPrices(parts.accounts, principal)
       const prices = listed.filter((item) => which === undefined || item.model === which)
       return toPage(pageOfAll(prices, query, placeOf), show)
     },
@@ -79,12 +89,32 @@ export const priceRoutes: readonly Route[] = [
     example,
     answer: price,
     async work({ parts, principal, body: { effectiveAt, organizationId: whose, ...wanted } }) {
-      if (whose !== null) await requireSubject(parts.accounts.db, whose, { kind: 'organization', id: whose })
+      if (whose !== null) await requireOrganization(parts.accounts.db, whose)
       const effectiveAtMs = effectiveAt === null ? null : Date.parse(effectiveAt)
       try {
         return show(await setPrice(parts.accounts, principal, { ...wanted, organizationId: whose, effectiveAtMs }))
       } catch (error) {
+        if (error instanceof ForeignCurrency) {
+          throw new InvalidFields([{ path: 'currency', message: error.message }])
+        }
         if (error instanceof TooEarly) throw new InvalidFields([{ path: 'effectiveAt', message: error.message }])
+        throw error
+      }
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/v1/prices/{priceId}',
+    permission: 'prices:update',
+    scope: 'installation',
+    summary: 'Void a price that is not yet in force, or one that cannot be used',
+    params: z.strictObject({ priceId }),
+    answer: 'nothing',
+    async work({ parts, principal, params: { priceId: which } }) {
+      try {
+        await voidPrice(parts.accounts, principal, which)
+      } catch (error) {
+        if (error instanceof NotVoidable) throw new ApiError({ code: 'conflict' }, error.message)
         throw error
       }
     },

@@ -6,8 +6,8 @@ import {
   setProjectArchived,
   setProjectMember,
   type Project,
+  readProject,
 } from '../../../accounts/projects.ts'
-import { readProject } from '../../../accounts/read-project.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
   inOrganization,

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { InvalidCursor, readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
+import { toMicrosText } from '../../../core/money.ts'
 import { noCursor } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
   apiKeyId,
+  costMicros,
   given,
   givenTime,
   inOrganization,
@@ -35,7 +37,7 @@ const usage = z
       output: z.int(),
       outputThinking: z.int().describe('The part of output spent on thinking.'),
     }),
-    costMicros: z.string().describe('In millionths of a unit of the currency: a whole number, which may be large.'),
+    costMicros,
   })
   .meta({ id: 'Usage' })
 
@@ -51,11 +53,12 @@ const query = pageQuery.extend({
 
 const rangeMsDefault = 30 * dayMs
 
-function show({ startMs, usage: tokens, costMicros, ...rest }: UsageRow): z.input<typeof usage> {
-  return { ...rest, startsAt: toTimeOrNull(startMs), tokens, costMicros: String(costMicros) }
+function show({ startMs, usage: tokens, costPicos, ...rest }: UsageRow): z.input<typeof usage> {
+  return { ...rest, startsAt: toTimeOrNull(startMs), tokens, costMicros: toMicrosText(costPicos) }
 }
 
-function readHour(field: string, text: string | undefined): number | null {
+/** A whole hour, by which usage is kept; null where none is given. */
+export function readHour(field: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const ms = Date.parse(text)
   if (ms % hourMs === 0) return ms

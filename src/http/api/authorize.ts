@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify'
+import { isWellFormedKey } from '../../accounts/key-format.ts'
+import { findManagementPrincipal } from '../../accounts/management-keys.ts'
+import { requireOrganization } from '../../accounts/organizations.ts'
+import { ApiError } from '../../core/error.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import {
+  may,
+  notFound,
+  reaches,
+  requirePermission,
+  visibleProjects,
+  type Permission,
+  type Target,
+} from '../../core/permission.ts'
+import type { Session } from '../../accounts/sign-in/sessions.ts'
+import type { ManagementKeyPrincipal, Principal } from '../../core/principal.ts'
+import { formats } from '../../protocols/formats.ts'
+import { credentials, type Credential, type RequestHead } from '../middleware/authenticate.ts'
+import type { BrowserExchange } from './browser.ts'
+import type { FailedAttempts } from './failed-attempts.ts'
+import type { ManagementParts } from './parts.ts'
+import type { Route, RouteParts, Scope } from './route.ts'
+
+/** Who asks: a key, this machine's operator, or somebody who is signed in, whose part depends on what is asked for. */
+export type Asker = { readonly principal: Principal } | { readonly session: Session }
+
+/** Finds out who asks the management API; a key goes before a session. */
+export async function findAsker(
+  parts: Pick<ManagementParts, 'accounts' | 'signIn' | 'isOperator'>,
+  attempts: FailedAttempts,
+  { head, browser }: { readonly head: RequestHead & Pick<FastifyRequest, 'raw'>; readonly browser: BrowserExchange },
+): Promise<Asker> {
+  if (parts.isOperator(head.raw)) return { principal: { kind: 'operator' } }
+  const shown = credentials(head.headers, formats)
+  if (shown.length === 0) {
+    const session = await browser.findSession(parts)
+    if (session !== null) return { session }
+    throw refuse(null, 'Sign in, or send Authorization: Bearer <management key> or x-api-key.')
+  }
+  const found = await findAll(parts, shown)
+  const [first] = found
+  // Two that both work and differ: which of them a log or a proxy went by would be anybody's guess.
+  const isOne = found.every(({ managementKeyId }) => managementKeyId === first?.managementKeyId)
+  if (first !== undefined && isOne) return { principal: first }
+  await attempts.hold(head.ip)
+  const isApiKey = shown.some(({ key }) => isWellFormedKey(key))
+  const message = isApiKey
+    ? 'A key for models manages nothing: send a management key, which begins with sk-odym-.'
+    : 'The management key is not valid.'
+  throw refuse(shown[0] ?? null, message)
+}
+
+/**
+ * Finds in which part somebody asks for a route, and that they may use it at all, before its query and its body are
+ * looked at. What the route's work finds it checks again, for itself.
+ */
+export async function authorize(
+  parts: Pick<RouteParts, 'accounts'>,
+  asker: Asker,
+  route: Pick<Route, 'permission' | 'scope'>,
+  params: Record<string, unknown>,
+): Promise<Principal> {
+  const { permission, scope } = route
+  if (permission === 'public') return anonymous
+  if (permission === 'self') {
+    if ('session' in asker) return asker.session.principal
+    throw refuse(null, 'This is for people who are signed in, and no key opens it.')
+  }
+  const target = typeof scope === 'function' ? await scope(parts, params) : null
+  if (typeof scope === 'function' && target === null) throw notFound()
+  const principal = 'session' in asker ? partOf(asker.session, { permission, scope, target, params }) : asker.principal
+  await requireAccess(parts, principal, { permission, scope, target }, params)
+  return principal
+}
+
+export const anonymous = { kind: 'anonymous', organizationId: null, role: null } as const
+
+type Wanted = {
+  readonly permission: Permission
+  readonly scope: Scope
+  readonly target: Target | null
+  readonly params: Record<string, unknown>
+}
+
+/**
+ * Finds whether a person asks as a member of an organization or by their role in the installation.
+ *
+ * The organization is that of what is asked for. Where nothing names one it is the person's first, unless they have a
+ * role in the installation. That role counts too where the membership alone would not do.
+ */
+function partOf({ principal, memberships }: Session, { permission, scope, target, params }: Wanted): Principal {
+  const named = target?.organizationId ?? (params['organizationId'] as OrganizationId | undefined) ?? null
+  if (scope === 'installation' || (named === null && principal.role !== null)) return principal
+  const [first] = memberships
+  const member = named === null ? first : memberships.find(({ organizationId }) => organizationId === named)
+  if (member === undefined) return principal
+  const isEnough = reaches(member.principal, permission)
+  return isEnough || principal.role === null ? member.principal : principal
+}
+
+async function findAll(
+  { accounts }: Pick<ManagementParts, 'accounts'>,
+  shown: readonly Credential[],
+): Promise<ManagementKeyPrincipal[]> {
+  const found: ManagementKeyPrincipal[] = []
+  for (const { key } of shown) {
+    const principal = await findManagementPrincipal(accounts, key)
+    if (principal !== null) found.push(principal)
+  }
+  return found
+}
+
+function refuse(credential: Credential | null, message: string): ApiError {
+  return new ApiError({ code: 'unauthenticated', key: credential?.shown ?? null }, message)
+}
+
+async function requireAccess(
+  parts: Pick<RouteParts, 'accounts'>,
+  principal: Principal,
+  { permission, scope, target }: Omit<Wanted, 'params'>,
+  params: Record<string, unknown>,
+): Promise<void> {
+  if (target !== null) return requirePermission(principal, permission, target)
+  switch (scope) {
+    case 'installation':
+      // That there is an installation is no secret, so nothing is hidden here.
+      if (may(principal, permission, { organizationId: null })) return
+      throw new ApiError({ code: 'permission-denied' }, `This needs the permission ${permission}, of the installation.`)
+    case 'own':
+      return requireReach(principal, permission, organizationOf(principal))
+    case 'organization':
+    case 'subject': {
+      const id = params['organizationId'] as OrganizationId
+      requireReach(principal, permission, id)
+      // Who belongs to an organization was found together with it, and reaches no other.
+      const isKnown = scope === 'subject' || organizationOf(principal) !== null
+      if (!isKnown) await requireOrganization(parts.accounts.db, id)
+    }
+  }
+}
+
+/** Also true for a permission that reaches only some of the organization's projects. */
+function requireReach(principal: Principal, permission: Permission, organizationId: OrganizationId | null): void {
+  if (organizationId === null) requirePermission(principal, permission, { organizationId })
+  else visibleProjects(principal, permission, organizationId)
+}
+
+/** Null is the whole installation. */
+function organizationOf(principal: Principal): OrganizationId | null {
+  return principal.kind === 'operator' ? null : principal.organizationId
+}

@@ -1,0 +1,244 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
+import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import { toMicrosText } from '../../../core/money.ts'
+import { may, narrowProjects } from '../../../core/permission.ts'
+import type { Principal } from '../../../core/principal.ts'
+import { listAlerts } from '../../../limits/settings/budget-alerts.ts'
+import { statusOf } from '../../../models/catalog.ts'
+import { defineRoute, type Route, type RouteParts } from '../route.ts'
+import { apiKeyId, costMicros, inOrganization, model, time, toTime } from '../schemas.ts'
+
+const tile = z.strictObject({
+  id: model,
+  state: z.enum(['loading', 'ready', 'down', 'closed']),
+  windowTokens: z.int(),
+  running: z.int().nullable().describe('Of all organizations; null for who may not see engines.'),
+  waiting: z.int().nullable(),
+  firstTokenMs: z
+    .strictObject({ p50: z.number(), p95: z.number() })
+    .nullable()
+    .describe('Of the organization’s requests in the last hour.'),
+})
+
+const minute = z.strictObject({
+  startsAt: time,
+  requests: z.int(),
+  failed: z.int(),
+  aborted: z.int(),
+  outputTokens: z.int(),
+})
+const step = z.enum(['key', 'request', 'prices', 'second-owner'])
+
+const overview = z
+  .strictObject({
+    models: z.array(tile),
+    minutes: z.array(minute).describe('The last sixty, the one that runs included.'),
+    costTodayMicros: costMicros,
+    costYesterdaySameTimeMicros: costMicros.describe('Until the full hour before this time of yesterday.'),
+    monthMicros: costMicros,
+    forecastMicros: costMicros
+      .nullable()
+      .describe('For the whole month, as it went until now; null in its first fifth.'),
+    openAlerts: z.int(),
+    busiestKeys: z.array(z.strictObject({ id: apiKeyId, name: z.string(), requests: z.int(), costMicros })),
+    firstSteps: z.array(z.strictObject({ step, isDone: z.boolean() })),
+  })
+  .meta({ id: 'Overview' })
+
+const minuteMs = 60_000
+const minutesShown = 60
+
+export const overviewRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/organizations/{organizationId}/overview',
+    permission: 'usage:read',
+    scope: 'organization',
+    summary: 'Read how the models are, what was asked in the last hour, what it costs, and what is left to set up',
+    params: inOrganization,
+    answer: overview,
+    async work({ parts, principal, params: { organizationId } }) {
+      const asking = { parts, principal, organizationId, nowMs: parts.accounts.clock.nowMs() }
+      const lastHour = await readLastHour(asking)
+      const hasRequest = lastHour.length > 0 || (await hasRequests(asking))
+      return {
+        models: showModels(asking, lastHour),
+        minutes: showMinutes(asking, lastHour),
+        ...(await readCosts(asking)),
+        openAlerts: await countAlerts(asking),
+        busiestKeys: await readBusiestKeys(asking),
+        firstSteps: [
+          { step: 'key' as const, isDone: await hasKey(asking) },
+          { step: 'request' as const, isDone: hasRequest },
+          { step: 'prices' as const, isDone: await hasPrice(asking) },
+          { step: 'second-owner' as const, isDone: await hasSecondOwner(asking) },
+        ],
+      }
+    },
+  }),
+]
+
+type Asking = {
+  readonly parts: RouteParts
+  readonly principal: Principal
+  readonly organizationId: OrganizationId
+  readonly nowMs: number
+}
+
+type LastHourRow = {
+  readonly minute: number
+  readonly model: string
+  readonly outcome: string
+  readonly output: number
+  readonly first_token_ms: number | null
+}
+
+async function readLastHour({ parts, principal, organizationId, nowMs }: Asking): Promise<readonly LastHourRow[]> {
+  const projects = narrowProjects(principal, 'usage:read', { organizationId })
+  if (projects?.length === 0) return []
+  let query = parts.accounts.db
+    .selectFrom('ledger')
+    .select(['model', 'outcome', 'output', 'first_token_ms', sql<number>`at - at % ${sql.lit(minuteMs)}`.as('minute')])
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', firstMinute(nowMs))
+    .where('kind', '=', 'charge')
+  if (projects !== undefined) query = query.where('project_id', 'in', projects)
+  return query.execute()
+}
+
+function firstMinute(nowMs: number): number {
+  return Math.floor(nowMs / minuteMs) * minuteMs - (minutesShown - 1) * minuteMs
+}
+
+function showMinutes({ nowMs }: Asking, rows: readonly LastHourRow[]): z.input<typeof minute>[] {
+  const byMinute = Map.groupBy(rows, (row) => row.minute)
+  return Array.from({ length: minutesShown }, (_, index) => {
+    const startMs = firstMinute(nowMs) + index * minuteMs
+    const own = byMinute.get(startMs) ?? []
+    const count = (outcome: string) => own.filter((row) => row.outcome === outcome).length
+    const outputTokens = own.reduce((sum, { output }) => sum + output, 0)
+    const ends = { failed: count('failed'), aborted: count('aborted') }
+    return { startsAt: toTime(startMs), requests: own.length, ...ends, outputTokens }
+  })
+}
+
+function showModels({ parts, principal }: Asking, rows: readonly LastHourRow[]): z.input<typeof tile>[] {
+  const seesEngines = may(principal, 'engines:read', { organizationId: null })
+  return parts.catalog.list().map(({ model: { id, windowTokens }, ...lane }) => {
+    const { state, running, waiting } = statusOf(lane)
+    const times = rows.flatMap((row) => (row.model === id && row.first_token_ms !== null ? [row.first_token_ms] : []))
+    const counts = seesEngines ? { running, waiting } : { running: null, waiting: null }
+    return { id, state, windowTokens, ...counts, firstTokenMs: percentiles(times) }
+  })
+}
+
+function percentiles(times: readonly number[]): { p50: number; p95: number } | null {
+  const sorted = times.toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
+}
+
+async function readCosts(asking: Asking) {
+  const { nowMs } = asking
+  const today = Math.floor(nowMs / dayMs) * dayMs
+  const date = new Date(nowMs)
+  const [month, next] = [0, 1].map((later) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later)) as [
+    number,
+    number,
+  ]
+  const sum = async (fromMs: number, toMs: number | null) => {
+    const [row] = await readWhole(asking, { fromMs, toMs, groupBy: null, limit: 1 })
+    return row?.costPicos ?? 0n
+  }
+  const monthPicos = await sum(month, null)
+  const share = (nowMs - month) / (next - month)
+  const forecast = BigInt(Math.round(Number(monthPicos) / share))
+  const sameTime = Math.floor((nowMs - dayMs) / hourMs) * hourMs
+  return {
+    costTodayMicros: toMicrosText(await sum(today, null)),
+    costYesterdaySameTimeMicros: toMicrosText(sameTime > today - dayMs ? await sum(today - dayMs, sameTime) : 0n),
+    monthMicros: toMicrosText(monthPicos),
+    forecastMicros: share < 0.2 ? null : toMicrosText((forecast / 1_000_000n) * 1_000_000n),
+  }
+}
+
+type Whole = {
+  readonly fromMs: number
+  readonly toMs: number | null
+  readonly groupBy: 'key' | null
+  readonly limit: number
+}
+
+async function readWhole({ parts, principal, organizationId }: Asking, wanted: Whole): Promise<readonly UsageRow[]> {
+  const query = { organizationId, ...wanted, bucket: 'whole', cursor: null } as const
+  return (await readUsage(parts.accounts.db, principal, query)).rows
+}
+
+const keysMax = 10_000
+
+async function readBusiestKeys(asking: Asking) {
+  const fromMs = Math.floor(asking.nowMs / dayMs) * dayMs
+  const rows = await readWhole(asking, { fromMs, toMs: null, groupBy: 'key', limit: keysMax })
+  const busiest = rows.toSorted((one, other) => other.requests - one.requests).slice(0, 5)
+  const ids = busiest.map(({ group }) => group as z.output<typeof apiKeyId>)
+  if (ids.length === 0) return []
+  const { parts, organizationId } = asking
+  const named = await parts.accounts.db
+    .selectFrom('api_keys')
+    .select(['id', 'name'])
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  const names = new Map<string, string>(named.map(({ id, name }) => [id, name]))
+  return busiest.map(({ group, requests, costPicos }) => {
+    const id = group as z.output<typeof apiKeyId>
+    return { id, name: names.get(id) ?? id, requests, costMicros: toMicrosText(costPicos) }
+  })
+}
+
+async function countAlerts({ parts, principal, organizationId }: Asking): Promise<number> {
+  if (!may(principal, 'alerts:read', { organizationId })) return 0
+  return (await listAlerts(parts.accounts, principal, { organizationId, state: 'open' })).length
+}
+
+async function hasRequests({ parts, organizationId }: Asking): Promise<boolean> {
+  const row = await parts.accounts.db
+    .selectFrom('ledger')
+    .select('organization_id')
+    .where('organization_id', '=', organizationId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** One for a program: those that stand for people's questions in the dashboard make themselves. */
+async function hasKey({ parts, organizationId }: Asking): Promise<boolean> {
+  const row = await parts.accounts.db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('kind', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function hasPrice({ parts }: Asking): Promise<boolean> {
+  return (await parts.accounts.db.selectFrom('prices').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+async function hasSecondOwner({ parts, organizationId }: Asking): Promise<boolean> {
+  const owners = await parts.accounts.db
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('role', '=', 'owner')
+    .where('removed_at', 'is', null)
+    .where('suspended_at', 'is', null)
+    .limit(2)
+    .execute()
+  return owners.length === 2
+}

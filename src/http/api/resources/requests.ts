@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
+import type { RequestId } from '../../../core/ids.ts'
+import { toMicrosText } from '../../../core/money.ts'
+import { isOfInstallation, notFound } from '../../../core/permission.ts'
+import type { Database } from '../../../db/database.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { costMicros, id } from '../schemas.ts'
+import { entry, showEntry } from './ledger.ts'
+
+const requestId = id('req')
+
+const explanation = z
+  .strictObject({
+    source: z.enum(['slot', 'copy', 'memory', 'disk', 'none']).describe('Where what was reused came from.'),
+    promptTokens: z.int(),
+    reusedTokens: z.int(),
+    firstDifference: z
+      .strictObject({ atToken: z.int(), in: z.string() })
+      .nullable()
+      .describe('Where the nearest prompt that was held begins to differ; null where none was held.'),
+  })
+  .meta({ id: 'CacheExplanation' })
+
+const priceLine = z.strictObject({
+  kind: z.enum(['inputUncached', 'inputCacheRead', 'inputCacheWrite', 'inputCacheWriteLong', 'output']),
+  tokens: z.int(),
+  rateMicros: z.int().describe('For a million tokens.'),
+  costMicros,
+})
+
+const requestDetails = z
+  .strictObject({
+    charge: entry,
+    reversal: entry.nullable(),
+    cache: explanation.nullable(),
+    apiKeyName: z.string().nullable(),
+    projectName: z.string().nullable(),
+    queueMs: z.number().nullable().describe('From the admission until the request had its slot.'),
+    promptMs: z.number().nullable().describe('From then until the first token of the answer.'),
+    answerMs: z.number().nullable().describe('From then to the end.'),
+    lines: z.array(priceLine).describe('What the charge is made of: their costs add up to it. Empty without a price.'),
+    savedMicros: costMicros.nullable().describe('What the tokens that were read from the cache would have cost more.'),
+    replica: z.string().nullable().describe('Which copy of a remote engine answered; for roles of the installation.'),
+  })
+  .meta({ id: 'RequestDetails' })
+
+function explain(line: LedgerRow): z.input<typeof explanation> | null {
+  const { cache_source: source, cache_differs_at: atToken, cache_differs_in: part } = line
+  if (source === null) return null
+  return {
+    source,
+    promptTokens: line.input_uncached + line.input_cache_read + line.input_cache_write,
+    reusedTokens: line.input_cache_read,
+    firstDifference: atToken === null ? null : { atToken, in: part ?? '' },
+  }
+}
+
+async function readNames(db: Database, { organization_id, api_key_id, project_id }: LedgerRow) {
+  const named = await db
+    .selectFrom('projects')
+    .leftJoin('api_keys', (join) =>
+      join.on('api_keys.id', '=', api_key_id).onRef('api_keys.organization_id', '=', 'projects.organization_id'),
+    )
+    .select(['projects.name as projectName', 'api_keys.name as apiKeyName'])
+    .where('projects.id', '=', project_id)
+    .where('projects.organization_id', '=', organization_id)
+    .executeTakeFirst()
+  return { projectName: named?.projectName ?? null, apiKeyName: named?.apiKeyName ?? null }
+}
+
+/** The lines of a bill, each of which is exact: a rate for a million tokens is a number of picos for one. */
+async function readPriceLines(db: Database, line: LedgerRow) {
+  const none = { lines: [], savedMicros: null }
+  if (line.price_id === null) return none
+  const price = await db.selectFrom('prices').selectAll().where('id', '=', line.price_id).executeTakeFirst()
+  if (price === undefined) return none
+  const short = line.input_cache_write - line.input_cache_write_long
+  const rated = [
+    ['inputUncached', line.input_uncached, price.input],
+    ['inputCacheRead', line.input_cache_read, price.cache_read],
+    ['inputCacheWrite', short, price.cache_write_short],
+    ['inputCacheWriteLong', line.input_cache_write_long, price.cache_write_long],
+    ['output', line.output, price.output],
+  ] as const
+  const lines = rated.map(([kind, tokens, rateMicros]) => {
+    return { kind, tokens, rateMicros, costMicros: toMicrosText(BigInt(tokens) * BigInt(rateMicros)) }
+  })
+  const saved = BigInt(line.input_cache_read) * BigInt(price.input - price.cache_read)
+  return { lines: lines.filter(({ tokens }) => tokens > 0), savedMicros: toMicrosText(saved) }
+}
+
+export const requestRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/requests/{requestId}',
+    permission: 'requests:read',
+    scope: ({ accounts }, params) => findRequestTarget(accounts.db, params['requestId'] as RequestId),
+    summary: 'Read a request’s rows, and how much of its prompt was reused',
+    params: z.strictObject({ requestId }),
+    answer: requestDetails,
+    async work({ parts, principal, params }) {
+      const lines = await readRequestRows(parts.accounts.db, principal, params.requestId)
+      const charge = lines.find(({ kind }) => kind === 'charge')
+      const reversal = lines.find(({ kind }) => kind === 'reversal')
+      if (charge === undefined) throw notFound()
+      const { first_event_ms: queueMs, first_token_ms: firstMs, duration_ms: durationMs } = charge
+      return {
+        charge: showEntry(charge),
+        reversal: reversal === undefined ? null : showEntry(reversal),
+        cache: explain(charge),
+        ...(await readNames(parts.accounts.db, charge)),
+        queueMs,
+        promptMs: firstMs === null ? null : firstMs - (queueMs ?? 0),
+        answerMs: firstMs === null ? null : durationMs - firstMs,
+        ...(await readPriceLines(parts.accounts.db, charge)),
+        replica: isOfInstallation(principal) ? charge.replica : null,
+      }
+    },
+  }),
+]

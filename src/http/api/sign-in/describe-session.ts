@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { Session } from '../../../accounts/sign-in/sessions.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import { reachesOf } from '../../../core/permission.ts'
+import type { RouteParts } from '../route.ts'
+import { id, memberId, organizationId, projectId, role, time, toTime } from '../schemas.ts'
+import { method } from './schemas.ts'
+
+const reach = z.enum(['installation', 'organization', 'projects', 'own'])
+const permissions = z
+  .record(z.string(), reach)
+  .describe('By permission, how far it reaches; what is not there is not given.')
+
+/** How a person wants pages to look. */
+export const preferences = z
+  .strictObject({
+    theme: z.enum(['system', 'light', 'dark']),
+    zone: z.string().max(64).nullable().describe('An IANA time zone; null is the browser’s own.'),
+    rows: z.enum(['comfortable', 'compact']),
+    shortcuts: z.boolean().describe('Whether single letters are shortcuts.'),
+  })
+  .meta({ id: 'Preferences' })
+
+const preferencesAtFirst = { theme: 'system', zone: null, rows: 'comfortable', shortcuts: true } as const
+
+export function readPreferences(text: string): z.output<typeof preferences> {
+  return preferences.parse({ ...preferencesAtFirst, ...(JSON.parse(text) as object) })
+}
+
+const membership = z.strictObject({
+  organizationId,
+  organizationName: z.string(),
+  memberId,
+  role,
+  projectIds: z.array(projectId),
+  permissions,
+  owners: z.array(z.strictObject({ name: z.string() })).describe('Who may give permissions: owners and admins.'),
+  needsProof: z.null(),
+})
+
+export const sessionSchema = z
+  .strictObject({
+    user: z.strictObject({ id: id('usr'), name: z.string(), email: z.string() }),
+    memberships: z.array(membership),
+    installation: z.strictObject({ role, permissions }).nullable(),
+    proof: z.strictObject({ method, at: time, freshUntil: time }),
+    idleEndsAt: time,
+    endsAt: time,
+    preferences,
+    features: z.strictObject({
+      recording: z.boolean(),
+      prices: z.boolean(),
+      publicPrices: z.boolean(),
+      portal: z.boolean(),
+      sso: z.boolean(),
+      mail: z.boolean(),
+      passwords: z.boolean(),
+    }),
+    build: z.string(),
+  })
+  .meta({ id: 'Session' })
+
+type Described = z.input<typeof sessionSchema>
+
+/** Says who is signed in: the only source of what a page shows and hides. */
+export async function describeSession(parts: RouteParts, session: Session): Promise<Described> {
+  const { principal, proof } = session
+  const owners = await readOwners(parts, session)
+  const hasPrices = await parts.accounts.db.selectFrom('prices').select('id').limit(1).executeTakeFirst()
+  return {
+    user: session.user,
+    memberships: session.memberships.map(({ organizationName, principal: member }) => ({
+      organizationId: member.organizationId,
+      organizationName,
+      memberId: member.memberId,
+      role: member.role,
+      projectIds: [...member.projectIds],
+      permissions: reachesOf(member.role, 'organization') as Described['memberships'][number]['permissions'],
+      owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
+      needsProof: null,
+    })),
+    installation:
+      principal.role === null
+        ? null
+        : { role: principal.role, permissions: reachesOf(principal.role, 'installation') as Record<string, never> },
+    proof: { method: proof.method, at: toTime(proof.atMs), freshUntil: toTime(proof.freshUntilMs) },
+    idleEndsAt: toTime(session.idleEndsAtMs),
+    endsAt: toTime(session.endsAtMs),
+    preferences: readPreferences(session.preferences),
+    features: {
+      recording: false,
+      prices: hasPrices !== undefined,
+      publicPrices: false,
+      portal: false,
+      sso: false,
+      mail: false,
+      passwords: parts.management.signIn.passwords !== 'off',
+    },
+    build: parts.management.version,
+  }
+}
+
+const ownersMax = 200
+
+async function readOwners({ accounts }: RouteParts, { memberships }: Session) {
+  const ids: readonly OrganizationId[] = memberships.map(({ organizationId: own }) => own)
+  if (ids.length === 0) return new Map<OrganizationId, { readonly name: string }[]>()
+  const rows = await accounts.db
+    .selectFrom('members')
+    .select(['organization_id', 'name'])
+    .where('organization_id', 'in', ids)
+    .where('role', 'in', ['owner', 'admin'])
+    .where('removed_at', 'is', null)
+    .orderBy('created_at')
+    .limit(ownersMax)
+    .execute()
+  return Map.groupBy(rows, (row) => row.organization_id)
+}

@@ -1,0 +1,118 @@
+// The door with a build of the dashboard made by hand: what is served, to whom, and with what headers.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test, type TestContext } from 'node:test'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
+import fastify, { type InjectOptions } from 'fastify'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import { createLog } from '../../telemetry/log.ts'
+import { Dashboard } from './dashboard.ts'
+
+const script = 'export const answer = 42\n'.repeat(50)
+const asPage = { accept: 'text/html,application/xhtml+xml' }
+
+function makeBuild(folder: string, title = 'Odyssey'): void {
+  const dist = join(folder, 'dist')
+  mkdirSync(join(dist, 'assets'), { recursive: true })
+  writeFileSync(join(dist, 'index.html'), `<!doctype html><html lang="en"><title>${title}</title></html>`)
+  writeFileSync(join(dist, 'assets/index-A1.js'), script)
+  writeFileSync(join(dist, 'assets/index-A1.js.br'), brotliCompressSync(script))
+  writeFileSync(join(dist, 'pages.json'), JSON.stringify(['/', '/login', '/o/:organizationId/keys']))
+}
+
+function open(t: TestContext, { isBuilt = true } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'odyssey-dashboard-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  if (isBuilt) makeBuild(folder)
+  const clock = createManualClock()
+  const dashboard = new Dashboard({ folder, clock, log: createLog('silent') })
+  const app = fastify()
+  app.setNotFoundHandler((request, reply) => (dashboard.answer(request, reply) ? reply : reply.code(404).send('none')))
+  t.after(() => app.close())
+  const ask = (url: string, headers: Record<string, string> = {}, method: InjectOptions['method'] = 'GET') =>
+    app.inject({ method: method ?? 'GET', url, headers })
+  return { folder, clock, ask }
+}
+
+suite('the dashboard at the door', () => {
+  test('has its pages at their own addresses only, and only for a client that asks for a page', async (t) => {
+    const { ask } = open(t)
+    for (const path of ['/', '/login', '/o/org_1/keys', '/o/org_1/keys?q=x']) {
+      equal((await ask(path, asPage)).statusCode, 200, path)
+    }
+    for (const path of ['/nothing', '/o/org_1/keys/a/b', '/v1/models', '/login.php', '/..%2fpages.json']) {
+      equal((await ask(path, asPage)).statusCode, 404, path)
+    }
+    equal((await ask('/', { accept: '*/*' })).statusCode, 404)
+    equal((await ask('/', { accept: 'application/json' })).statusCode, 404)
+    equal((await ask('/login', asPage, 'POST')).statusCode, 404)
+  })
+
+  test('lets nothing but its own files run, keeps no page and is in no frame', async (t) => {
+    const { headers } = await open(t).ask('/login', asPage)
+    equal(
+      headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+        "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+        "require-trusted-types-for 'script'; trusted-types 'none'",
+    )
+    equal(headers['cache-control'], 'no-store')
+    equal(headers['x-frame-options'], 'DENY')
+    equal(headers['x-content-type-options'], 'nosniff')
+    equal(headers['referrer-policy'], 'no-referrer')
+    equal(headers['cross-origin-opener-policy'], 'same-origin')
+    match(String(headers['permissions-policy']), /camera=\(\).*publickey-credentials-get=\(self\)/)
+  })
+
+  test('sends files in the fewest bytes that the client reads, and lets them be kept for ever', async (t) => {
+    const { ask } = open(t)
+    const packed = await ask('/assets/index-A1.js', { 'accept-encoding': 'gzip, br' })
+    equal(packed.headers['content-encoding'], 'br')
+    equal(brotliDecompressSync(packed.rawPayload).toString(), script)
+    const plain = await ask('/assets/index-A1.js')
+    equal(plain.body, script)
+    equal(plain.headers['cache-control'], 'public, max-age=31536000, immutable')
+    equal(plain.headers['content-type'], 'text/javascript; charset=utf-8')
+    const known = await ask('/assets/index-A1.js', { 'if-none-match': String(plain.headers['etag']) })
+    equal(known.statusCode, 304)
+    equal((await ask('/assets/index-B2.js')).statusCode, 404)
+    equal((await ask('/assets/../pages.json')).statusCode, 404)
+  })
+
+  test('has the theme that was chosen in the page before anything runs', async (t) => {
+    const { ask } = open(t)
+    match((await ask('/', { ...asPage, cookie: 'a=b; odyssey-theme=dark' })).body, /<html lang="en" data-theme="dark">/)
+    match((await ask('/', { ...asPage, cookie: 'odyssey-theme=dark"><script>' })).body, /<html lang="en">/)
+  })
+
+  test('says that it is being prepared until it is built, and is there then without a restart', async (t) => {
+    const { ask, folder, clock } = open(t, { isBuilt: false })
+    const early = await ask('/', asPage)
+    deepEqual([early.statusCode, early.headers['refresh']], [503, '2'])
+    match(early.body, /being prepared/)
+    equal((await ask('/v1', asPage)).statusCode, 404)
+    makeBuild(folder)
+    clock.advance(2_000)
+    equal((await ask('/', asPage)).statusCode, 200)
+  })
+
+  test('says that it could not be built, and does not reload for ever', async (t) => {
+    const { ask, folder } = open(t, { isBuilt: false })
+    writeFileSync(join(folder, 'dist.failed'), 'no registry')
+    const { body, headers } = await ask('/', asPage)
+    match(body, /could not be built/)
+    equal(headers['refresh'], undefined)
+  })
+
+  test('serves another build as soon as one has taken the place of the first', async (t) => {
+    const { ask, folder, clock } = open(t)
+    match((await ask('/', asPage)).body, /Odyssey/)
+    makeBuild(folder, 'Another')
+    utimesSync(join(folder, 'dist/pages.json'), new Date(), new Date(Date.now() + 5_000))
+    clock.advance(2_000)
+    match((await ask('/', asPage)).body, /Another/)
+  })
+})
