@@ -1,4 +1,6 @@
 import { ConfigError } from '../config/config-error.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
 import { usage, usageOf } from './usage.ts'
 
@@ -6,25 +8,36 @@ type Command = (args: string[]) => Promise<void>
 
 /** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./serve-command.ts')).serveCommand,
+  serve: async () => {
+    const { serve } = await import('../service/serve.ts')
+    return (args) => {
+      // Its settings come from the environment and the configuration file alone.
+      parseArguments({ args })
+      return serve()
+    }
+  },
   keys: async () => (await import('./accounts/keys-command.ts')).keysCommand,
   'management-keys': async () => (await import('./accounts/management-keys-command.ts')).managementKeysCommand,
   organizations: async () => (await import('./accounts/organizations-command.ts')).organizationsCommand,
   projects: async () => (await import('./accounts/projects-command.ts')).projectsCommand,
   members: async () => (await import('./accounts/members-command.ts')).membersCommand,
+  owners: async () => (await import('./accounts/owners-command.ts')).ownersCommand,
+  sessions: async () => (await import('./accounts/sessions-command.ts')).sessionsCommand,
   limits: async () => (await import('./limits/limits-command.ts')).limitsCommand,
+  tiers: async () => (await import('./limits/tiers-command.ts')).tiersCommand,
   budgets: async () => (await import('./limits/budgets-command.ts')).budgetsCommand,
   audit: async () => (await import('./accounts/audit-command.ts')).auditCommand,
   connect: async () => (await import('./connect/connect-command.ts')).connectCommand,
   models: async () => (await import('./models/models-command.ts')).modelsCommand,
   queue: async () => (await import('./queue-command.ts')).queueCommand,
   cache: async () => (await import('./cache-command.ts')).cacheCommand,
-  migrate: async () => (await import('./storage/migrate-command.ts')).migrateCommand,
-  backup: async () => (await import('./storage/backup-commands.ts')).backupCommand,
-  restore: async () => (await import('./storage/backup-commands.ts')).restoreCommand,
-  import: async () => (await import('./storage/backup-commands.ts')).importCommand,
+  migrate: async () => (await import('./storage/storage-commands.ts')).migrateCommand,
+  backup: async () => (await import('./storage/storage-commands.ts')).backupCommand,
+  restore: async () => (await import('./storage/storage-commands.ts')).restoreCommand,
+  import: async () => (await import('./storage/storage-commands.ts')).importCommand,
   prices: async () => (await import('./billing/prices-command.ts')).pricesCommand,
   usage: async () => (await import('./billing/usage-command.ts')).usageCommand,
+  refusals: async () => (await import('./billing/refusals-command.ts')).refusalsCommand,
   ledger: async () => (await import('./billing/ledger-command.ts')).ledgerCommand,
   bill: async () => (await import('./billing/bill-command.ts')).billCommand,
 }
@@ -50,6 +63,9 @@ async function run(words: string[]): Promise<void> {
   await command(args)
 }
 
+// What the product writes is for its own user alone, also where the data folder lets others in. SQLite makes its files by it.
+process.umask(0o077)
+
 try {
   await run(process.argv.slice(2))
 } catch (error) {
@@ -58,7 +74,7 @@ try {
     console.error(`${error.message}\n\n${usageOf(process.argv[2] ?? '') ?? 'odyssey --help lists all commands.'}`)
     process.exitCode = 2
   } else if (error instanceof ConfigError) console.error(`The configuration cannot be used.\n${error.message}`)
-  else console.error(error instanceof Error ? error.message : error)
+  else console.error(messageOf(error))
   // A service that could not start has threads, timers and engines already, which would keep the process for ever.
   process.stderr.write('', () => process.exit())
 }

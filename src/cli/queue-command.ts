@@ -1,17 +1,17 @@
 import { loadConfig } from '../config/load.ts'
 import { parseArguments } from './parse-arguments.ts'
-import { readStatus, type ServiceStatus } from '../service/status/status-file.ts'
+import type { Queue } from '../http/api/engine-schemas.ts'
+import { findRunningService } from './running-service.ts'
 
-/** `odyssey queue`: who waits for the running service's models, in order. It is up to a second old. */
+/** `odyssey queue`: who waits for the running service's models, in order. */
 export async function queueCommand(args: string[]): Promise<void> {
   const { json } = parseArguments({ args, options: { json: { type: 'boolean', default: false } } }).values
-  const status = readStatus(loadConfig().home)
-  if (json) console.log(JSON.stringify({ running: status !== null, queues: status?.queues ?? [] }))
-  else if (status === null) console.log('The service is not running.')
-  else for (const queue of status.queues) console.log(describeInWords(queue))
+  const service = await findRunningService(loadConfig().home)
+  const queues = (await service?.readQueues()) ?? []
+  if (json) console.log(JSON.stringify({ running: service !== null, queues }))
+  else if (service === null) console.log('The service is not running.')
+  else for (const queue of queues) console.log(describeInWords(queue))
 }
-
-type Queue = ServiceStatus['queues'][number]
 
 function describeInWords({ models, slots, running, waiting, oldestWaitMs, upcoming }: Queue): string {
   const names = models.length === 0 ? 'weights that are being replaced' : models.join(', ')

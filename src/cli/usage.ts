@@ -1,3 +1,6 @@
+import { budgetFields, limitFields } from '../core/limit-fields.ts'
+import { describeOptions } from './limits/field-options.ts'
+
 /** What `odyssey --help` prints: for each command a line or more, which begin with its name. */
 export const usage = `Usage: odyssey <command>, odyssey <command> --help, odyssey --version
 
@@ -12,24 +15,38 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   organizations create --name NAME     Make an organization; also list, rename, disable and enable
   projects create --name NAME          Make a project; also list, rename, archive and restore
   members create --email E --role ROLE Make a member; also list, role, remove, show and hide
+  owners link [--member ID]            Make the link by which the first owner signs in, or an owner who cannot any more
+  sessions list --member ID            Show where a member is signed in; sessions revoke [ID] ends one or all
   management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
                                        installation or one --organization ID; also list and revoke
   limits list                          Show the limits of an organization, its projects and its keys
   limits set [--model MODEL]           Set all of the organization's, or with --project ID or --key ID of these:
-                                       --input-tokens N, --output-tokens N, --requests N (each a minute),
-                                       --requests-enforced, --concurrency N, --cached-percent N
+${describeOptions(limitFields)}
   limits remove ID                     Remove a limit
+  tiers list                           Show the tiers, and the limits of the organizations in them
+  tiers set TIER --model MODEL         Set all limits of a tier for a model, with the options of limits set
+  tiers assign TIER                    Put an organization into a tier: --organization ID
   budgets list                         Show the budgets, and what is spent of them
-  budgets set --period day|month       Set what may be spent in each: --amount 50.00, --tokens N,
-                                       --alert-percent N, --project ID, --key ID
+  budgets set --period PERIOD          Set what may be spent in each day, week, month or year, or in a lifetime,
+                                       also with --project ID or --key ID:
+${describeOptions(budgetFields)}
+  budgets raise ID --until TIME        Raise --amount or --tokens of one until then; --until now ends it
   budgets remove ID                    Remove a budget
   audit list, audit export             Show who changed what, or write it as JSON lines
-  audit verify [--organization ID]     Check that the audit is as it was written
+  audit verify [--organization ID]     Check that the audit is as it was written, with --checkpoint FILE also that
+                                       it begins with what was signed then; with --export FILE and --key VERIFIER
+                                       an exported one, which needs no data folder
+  audit keys, audit checkpoint         Show the keys that sign the audit, or sign what there is and show it
+  audit prove ROW                      Write a proof that a row stands in the audit, with --organization ID
+  audit check FILE --key VERIFIER      Check such a proof, which needs no data folder
+  audit rotate-key                     Sign with a new key from now on
+  audit accept-restore                 Sign again after an older database was restored, with --organization ID
   models [--json]                      Show the models and what is loaded
   models pull MODEL SOURCE             Fetch weights for a model from a hub (owner/repo/file.gguf)
                                        or an address: --sha256 HASH, --hub ADDRESS, --no-use
   models use MODEL FILE                Give a model a GGUF file, also while the service runs
   models use MODEL --built-in          Go back to the weights that come with Odyssey
+  models inspect FILE [--json]         Print what is derived from the chat template of a GGUF file
   connect                              List the clients that can be connected, with all options
   connect CLIENT [--write]             Print or write a client's settings, and try them with one call
   queue [--json]                       Show who waits for which model, in order
@@ -37,8 +54,11 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   prices list [--json]                 Show the prices of a million tokens, and from when on they count
   prices set MODEL                     Set one, with --input, --cache-read, --cache-write, --cache-write-long
                                        and --output: --from TIME, --organization ID; prices end MODEL ends it
+  prices void PRICE                    Take back one that is not yet in force
   usage [--by key|project|model|day]   Add up tokens and cost: --from TIME, --to TIME, --organization ID,
                                        --csv or --json
+  refusals [--by minute|hour|day]      Count the requests that were refused, by class: --from TIME, --to TIME,
+                                       --organization ID, --csv or --json
   ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME
   bill verify [--json]                 Compute the cost of every request and every sum once more
   bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to

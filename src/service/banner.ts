@@ -1,20 +1,23 @@
 import type { FirstKey } from './joins/make-first-key.ts'
-import type { ServiceStatus } from './status/status-file.ts'
+import type { SetupLink } from './joins/make-setup-link.ts'
+import type { LoadedWeights } from '../http/api/engine-schemas.ts'
 
 /** What a person sees when the service has started; of the first key only the first time. */
 export function describeStart({
   address,
   models,
   firstKey,
+  setup = { kind: 'done' },
 }: {
   readonly address: string
-  readonly models: ServiceStatus['models']
+  readonly models: readonly LoadedWeights[]
   readonly firstKey: FirstKey
+  readonly setup?: SetupLink
 }): string {
   const lines = [`Odyssey is listening at ${address}`, '']
-  for (const { id, state, windowTokens, isBuiltIn } of models) {
+  for (const { model, state, windowTokens, isBuiltIn } of models) {
     const note = isBuiltIn ? '  starter weights' : ''
-    lines.push(`  ${id.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)
+    lines.push(`  ${model.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)
   }
   if (models.some(({ isBuiltIn }) => isBuiltIn)) {
     lines.push(
@@ -23,8 +26,20 @@ export function describeStart({
     )
     lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md says which).')
   }
+  lines.push(...describeSetup(setup))
   const key = describeKey(address, firstKey)
   return (key.length > 0 ? [...lines, '', ...key] : lines).join('\n')
+}
+
+function describeSetup(setup: SetupLink): string[] {
+  switch (setup.kind) {
+    case 'done':
+      return []
+    case 'shown':
+      return ['', `Set up in your browser: ${setup.link}`]
+    case 'withheld':
+      return ['', 'Nobody owns this service yet. For a link to set it up in your browser: npx odyssey owners link']
+  }
 }
 
 function describeKey(address: string, firstKey: FirstKey): string[] {

@@ -51,6 +51,7 @@ function setStage(): InferenceParts {
   return {
     catalog: createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))),
     ledger: { append: () => Promise.resolve(), requireWritable: () => {} },
+    refusals: { count: () => {} },
     prices: createPriceBook([]),
     limiter: unlimited,
     clock,
@@ -62,9 +63,12 @@ const unlimited: Limiter = {
   admit: () =>
     Promise.resolve({
       reserve: () => Promise.resolve(Infinity),
-      reserveUncounted: () => null,
+      reserveOptimistically: () => null,
       counted: () => {},
+      outputSlices: () => ({ first: Infinity, slice: Infinity }),
+      growOutput: () => 0,
       settle: () => {},
+      returned: () => null,
     }),
   snapshot: () => ({ requests: null, inputTokens: null, outputTokens: null }),
 }

@@ -5,41 +5,41 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { modelIds } from '../core/model.ts'
 import { lockHome } from '../db/lock-home.ts'
-import { requireSoundDatabase } from '../db/check-sqlite.ts'
-import { openRowWriter } from '../billing/ledger/write-ahead/open-row-writer.ts'
-import type { RowWriter } from '../billing/ledger/write-ahead/row-writer.ts'
+import { requireSoundDatabase } from '../db/open-sqlite.ts'
+import { openLedgerWriter } from '../billing/ledger/writer/open-ledger-writer.ts'
+import type { LedgerWriter, StorageReport } from '../billing/ledger/writer/ledger-writer.ts'
 import { createApp } from '../http/app.ts'
 import { readBounds } from '../http/bounds.ts'
-import { listen as listenOn } from '../http/listen.ts'
+import { Dashboard, dashboardFolder } from '../http/dashboard/dashboard.ts'
+import { OperatorDoor } from '../http/operator-door.ts'
+import { listen as listenOn } from '../http/server.ts'
 import { createRequestTracker, type RequestTracker } from '../http/request-tracker.ts'
 import { createCatalog, type Catalog, type SwitchableCatalog } from '../models/catalog.ts'
+import { createTokenCounter } from '../inference/count-tokens.ts'
 import { createReadSpent } from '../inference/read-spent.ts'
 import { describeServedModel } from '../models/served-models.ts'
-import { watchLedger } from '../inference/watched-ledger.ts'
-import { systemClock } from '../lib/clock.ts'
+import { watchLedger } from '../inference/settlement.ts'
+import { pause, systemClock } from '../lib/clock.ts'
 import { createSharedAllowances } from '../limits/leases/shared-allowances.ts'
 import { openLimits, type Limits } from '../limits/open-limits.ts'
 import { openFormats } from '../protocols/formats.ts'
+import type { ChangeFeed } from '../db/change-feed.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createManagement } from './joins/create-management.ts'
-import { openAccess } from './joins/open-access.ts'
+import { openAccess, type Access } from './joins/open-access.ts'
 import { describeStart } from './banner.ts'
 import { openBilling, type Billing } from './joins/open-billing.ts'
-import { createFingerprint, describeModels } from './status/describe-models.ts'
-import { describeQueues } from './status/describe-queues.ts'
+import { createFingerprint, describeWeights } from './status/describe-engines.ts'
 import { EnginePool } from '../models/fleet/engine-pool.ts'
-import { withdrawSwapRequest } from '../models/fleet/swap-request.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
-import { watchQueues } from '../models/fleet/watch-queues.ts'
-import { watchSwapRequests } from './status/watch-swap-requests.ts'
-import { makeCacheFolder } from './joins/make-cache-folder.ts'
+import { WeightsSwaps } from '../models/fleet/weights-swaps.ts'
+import { makeCacheFolder, makeHome } from './joins/make-home.ts'
+import { makeSetupLink, Site } from './joins/make-setup-link.ts'
 import { makeFirstKey } from './joins/make-first-key.ts'
-import { makeHome } from './joins/make-home.ts'
-import { openServingAccounts, type Accounts } from './joins/open-accounts.ts'
+import { openServingInstallation, type Installation } from './joins/open-installation.ts'
 import { rehearse } from './rehearse.ts'
-import { removeStatus, writeStatus, type ServiceStatus } from './status/status-file.ts'
+import { removeServiceFile, writeServiceFile } from './status/service-file.ts'
 import { stopOnSignals } from './stop-on-signals.ts'
-import { reportToLog } from './joins/report-to-log.ts'
 import { openTelemetry, type Telemetry } from './joins/open-telemetry.ts'
 
 /** The banner waits for the weights this long; large ones go on loading while the service already answers. */
@@ -51,23 +51,29 @@ export async function serve(): Promise<void> {
   const unlock = takeFolders(config)
   const log = createLog(config.logLevel)
   requireSoundDatabase(config)
-  const access = openAccess(await openServingAccounts(config), config, log)
-  const { accounts } = access
-  const rows = await openRowWriter(config, reportToLog(log))
-  const limits = await openServiceLimits(accounts, config, log)
-  const billing = await openBilling({ accounts, rows, config, log })
-  const publish = { status: () => {} }
-  const pool = new EnginePool({ config, log, onChange: () => publish.status() })
+  const access = openAccess(await openServingInstallation(config), config, log)
+  const { installation, feed } = access
+  const rows = await openLedgerWriter(config, reportToLog(log))
+  const limits = await openServiceLimits({ installation, feed }, config, log)
+  const pool = new EnginePool({ config, log })
   pool.startAll()
   const catalog = createCatalogOf(config, pool)
+  const swaps = new WeightsSwaps({ config, log, swap: (swap) => swapWeights({ config, pool, catalog }, swap) })
+  const operatorDoor = new OperatorDoor()
+  const site = new Site(config)
   const tracker = createRequestTracker()
   const telemetry = await openTelemetry(config, catalog, log)
-  const app = await createService(accounts, {
+  const billing = await openBilling({ installation, feed, rows, config, log, metrics: telemetry.metrics })
+  const app = await createService(installation, {
     access: access.cache,
+    feed,
     telemetry,
     config,
     catalog,
     pool,
+    swaps,
+    operatorDoor,
+    site,
     tracker,
     log,
     rows,
@@ -75,20 +81,12 @@ export async function serve(): Promise<void> {
     billing,
   })
   const address = await listen(app, config, pool)
-  const status = createStatus(config.home, { address, catalog, pool, log })
-  publish.status = () => status.write()
-  status.write()
-  const stopWatchingQueues = watchQueues(pool, () => status.write())
-  const stopWatching = watchSwapRequests({
-    config,
-    log,
-    swap: (swap) => swapWeights({ config, pool, catalog }, swap),
-    publish: (swap) => status.tellSwap(swap),
-  })
+  site.listensAt(address)
+  writeServiceFile(config.home, { pid: process.pid, address, operator: await operatorDoor.listen(app) })
+  swaps.startLate()
 
   const stop = async () => {
-    stopWatching()
-    stopWatchingQueues()
+    await operatorDoor.close()
     await pool.close()
     await app.close()
     await telemetry.close()
@@ -96,13 +94,13 @@ export async function serve(): Promise<void> {
     await billing.close()
     await limits.close()
     await rows.close()
-    await accounts.db.destroy()
-    removeStatus(config.home)
+    await installation.db.destroy()
+    removeServiceFile(config.home)
     unlock()
   }
   const { launcherPid } = config
   stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, launcherPid, log, stop })
-  await printBanner(address, { accounts, folder: config.home, catalog, pool })
+  await printBanner(address, { installation, site, folder: config.home, catalog, pool })
 }
 
 /** Returns the way to leave the data folder to another service. */
@@ -110,8 +108,6 @@ function takeFolders(config: Config): () => void {
   makeHome(config)
   const unlock = lockHome(join(config.home, 'serve.lock'))
   if (unlock === null) throw new Error(`Another service already runs on ${config.home}.`)
-  // Whoever asked an earlier service for other weights no longer waits for them.
-  withdrawSwapRequest(config.home)
   makeCacheFolder(config)
   return unlock
 }
@@ -125,11 +121,16 @@ function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
   )
 }
 
-function openServiceLimits({ db }: Accounts, config: Config, log: Log): Promise<Limits> {
+function openServiceLimits(
+  { installation: { db }, feed }: Pick<Access, 'installation' | 'feed'>,
+  config: Config,
+  log: Log,
+): Promise<Limits> {
   const requestsPerKeyMax = config.limits.concurrentRequestsPerKeyMax
   const onError = (error: unknown) => log.error({ error }, 'limits cannot be shared with other gateways')
   return openLimits({
     db,
+    feed,
     clock: systemClock,
     log,
     readSpent: createReadSpent(db),
@@ -141,30 +142,60 @@ function openServiceLimits({ db }: Accounts, config: Config, log: Log): Promise<
 type Service = ReturnType<typeof createApp>
 type ServiceParts = {
   readonly access: AccessCache
+  readonly feed: ChangeFeed
   readonly config: Config
   readonly catalog: Catalog
   readonly pool: EnginePool
+  readonly swaps: WeightsSwaps
+  readonly operatorDoor: OperatorDoor
+  readonly site: Site
   readonly tracker: RequestTracker
   readonly log: Log
-  readonly rows: RowWriter
+  readonly rows: LedgerWriter
   readonly limits: Limits
   readonly billing: Billing
   readonly telemetry: Telemetry
 }
 
 async function createService(
-  accounts: Accounts,
-  { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry }: ServiceParts,
+  installation: Installation,
+  {
+    access,
+    feed,
+    config,
+    catalog,
+    pool,
+    swaps,
+    operatorDoor,
+    site,
+    tracker,
+    log,
+    rows,
+    limits,
+    billing,
+    telemetry,
+  }: ServiceParts,
 ): Promise<Service> {
   const { metrics, tracing } = telemetry
-  const { signatureKey, systemFingerprintKey: key } = accounts.secrets
+  const { signatureKey, systemFingerprintKey: key } = installation.secrets
   const formats = openFormats({ signatureKey, readFingerprint: createFingerprint({ config, pool, key }) })
   // While the engines' children load their weights.
   await rehearse(formats)
+  const { countsPerKeyMinuteMax: perKeyMinuteMax, concurrentCountsPerKeyMax: concurrentPerKeyMax } = config.limits
+  const counts = { perKeyMinuteMax, concurrentPerKeyMax }
   const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
   return createApp({
     deliveries: billing.deliveries,
-    inference: { catalog, ledger, prices: billing.prices, limiter: limits, clock: systemClock },
+    inference: {
+      catalog,
+      ledger,
+      refusals: billing.refusals,
+      prices: billing.prices,
+      limiter: limits,
+      clock: systemClock,
+      outputOverLimit: config.limits.outputOverLimit,
+    },
+    counter: createTokenCounter({ catalog, clock: systemClock, limits: counts }),
     access,
     bounds: readBounds(config),
     trustedProxies: config.server.trustedProxies,
@@ -175,7 +206,10 @@ async function createService(
     log,
     metrics,
     tracing,
-    management: createManagement(accounts, { config, pool, limits }),
+    management: createManagement(installation, { config, catalog, pool, swaps, limits, operatorDoor, site, feed }),
+    ...(config.dashboard.enabled && {
+      dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
+    }),
   })
 }
 
@@ -198,35 +232,22 @@ async function listen(app: Service, { host, port }: Config, pool: EnginePool): P
   }
 }
 
-type StatusParts = Pick<ServiceParts, 'catalog' | 'pool' | 'log'> & { readonly address: string }
-
-function createStatus(home: string, { address, catalog, pool, log }: StatusParts) {
-  let swap: ServiceStatus['swap'] = null
-  const write = () => {
-    try {
-      const [models, queues] = [describeModels(catalog, pool), describeQueues(pool)]
-      writeStatus(home, { pid: process.pid, address, models, queues, swap })
-    } catch (error) {
-      // Nobody's answer depends on this file; a full disk must not end the service through it.
-      log.error({ error }, 'the status file cannot be written')
-    }
-  }
-  return {
-    write,
-    tellSwap(news: ServiceStatus['swap']) {
-      swap = news
-      write()
-    },
-  }
+type BannerParts = Pick<ServiceParts, 'catalog' | 'pool' | 'site'> & {
+  readonly installation: Installation
+  readonly folder: string
 }
 
-type BannerParts = Pick<ServiceParts, 'catalog' | 'pool'> & { readonly accounts: Accounts; readonly folder: string }
+async function printBanner(address: string, { installation, site, folder, catalog, pool }: BannerParts): Promise<void> {
+  const isTerminal = process.stdout.isTTY
+  const firstKey = await makeFirstKey(installation, { folder, isTerminal })
+  const setup = await makeSetupLink(installation, { site, isTerminal })
+  await Promise.race([Promise.all(pool.list().map(({ loaded }) => loaded)), pause(systemClock, bannerWaitMs)])
+  console.log(describeStart({ address, models: describeWeights(catalog, pool), firstKey, setup }))
+}
 
-async function printBanner(address: string, { accounts, folder, catalog, pool }: BannerParts): Promise<void> {
-  const firstKey = await makeFirstKey(accounts, { folder, isTerminal: process.stdout.isTTY })
-  const waited = new Promise<void>((resolve) => {
-    systemClock.after(bannerWaitMs, resolve)
-  })
-  await Promise.race([Promise.all(pool.list().map(({ loaded }) => loaded)), waited])
-  console.log(describeStart({ address, models: describeModels(catalog, pool), firstKey }))
+export function reportToLog(log: Log): StorageReport {
+  return {
+    failed: (error, what) => log.error({ error }, what),
+    recovered: (what) => log.info(what),
+  }
 }

@@ -1,7 +1,6 @@
 import type { RequestTracker } from '../http/request-tracker.ts'
-import { systemClock } from '../lib/clock.ts'
+import { every, pause, systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
-import { watchLauncher } from './watch-launcher.ts'
 
 export type StopOptions = {
   readonly tracker: RequestTracker
@@ -32,10 +31,10 @@ export function stopOnSignals({ tracker, drainMs, launcherPid, log, stop }: Stop
     const underWay = tracker.size
     log.info({ under_way: underWay }, 'draining')
     const drained = tracker.drain()
-    const minimum = underWay === 0 ? Promise.resolve() : pause(listenOnMs)
-    await Promise.race([Promise.all([drained, minimum]), pause(drainMs), hurry.promise])
+    const minimum = underWay === 0 ? Promise.resolve() : pause(systemClock, listenOnMs)
+    await Promise.race([Promise.all([drained, minimum]), pause(systemClock, drainMs), hurry.promise])
     tracker.abortAll()
-    await Promise.race([drained, pause(abortMs)])
+    await Promise.race([drained, pause(systemClock, abortMs)])
     await stop()
     log.info('stopped')
     process.exit(0)
@@ -58,6 +57,28 @@ function fail(log: Log, error: unknown): void {
   process.exit(1)
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+/** A port and a data folder that are held this much longer keep nobody from starting again. */
+const launcherPollMs = 500
+
+/**
+ * Calls when the launcher is gone. It passes signals on as long as it lives; killed, it cannot, and a service without
+ * it would hold its port and its data folder with nobody to stop it.
+ */
+export function watchLauncher(pid: number, clock: Clock, gone: () => void): void {
+  const stop = every(clock, launcherPollMs, () => {
+    if (isAlive(pid)) return
+    void stop()
+    gone()
+  })
+}
+
+function isAlive(pid: number): boolean {
+  // Where a process outlives its parent it is given another one; Windows leaves it the number.
+  if (process.ppid !== pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }

@@ -1,12 +1,20 @@
 import { createApiKey, revokeApiKey, rotateApiKey, setApiKeyDisabled, updateApiKey } from '../../accounts/api-keys.ts'
 import type { KeyRules } from '../../accounts/key-rules.ts'
-import { listApiKeys, type ApiKeySummary } from '../../accounts/list-api-keys.ts'
+import { listApiKeys, type ApiKeySummary } from '../../accounts/read-api-keys.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import type { Accounts } from '../../service/joins/open-accounts.ts'
+import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseDuration, parseEnd, showDay } from './moments.ts'
-import { operator, print, printList, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
+import {
+  operator,
+  print,
+  printList,
+  readAll,
+  readOrganizationId,
+  requireId,
+  withInstallation,
+} from './with-installation.ts'
 
 const text = { type: 'string' } as const
 const options = {
@@ -23,15 +31,15 @@ const options = {
 } as const
 
 type Values = ReturnType<typeof readArguments>['values']
-type Action = (accounts: Accounts, values: Values, id: string | undefined) => Promise<void>
+type Action = (installation: Installation, values: Values, id: string | undefined) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
   create,
   list,
   update,
   rotate,
-  disable: (accounts, values, id) => setDisabled(accounts, { values, id, isDisabled: true }),
-  enable: (accounts, values, id) => setDisabled(accounts, { values, id, isDisabled: false }),
+  disable: (installation, values, id) => setDisabled(installation, { values, id, isDisabled: true }),
+  enable: (installation, values, id) => setDisabled(installation, { values, id, isDisabled: false }),
   revoke,
 }
 
@@ -41,81 +49,81 @@ export async function keysCommand(args: string[]): Promise<void> {
   const [name = '', id] = positionals
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (action === undefined) throw new UsageError(`keys takes ${Object.keys(actions).join(', ')}.`)
-  await withAccounts((accounts) => action(accounts, values, id))
+  await withInstallation((installation) => action(installation, values, id))
 }
 
 function readArguments(args: string[]) {
   return parseArguments({ args, options, allowPositionals: true })
 }
 
-async function create(accounts: Accounts, values: Values): Promise<void> {
+async function create(installation: Installation, values: Values): Promise<void> {
   if (values.name === undefined || values.name.trim() === '') throw new UsageError('keys create needs --name NAME.')
-  const created = await createApiKey(accounts.apiKeys, operator, {
+  const created = await createApiKey(installation.accounts, operator, {
     name: values.name,
-    organizationId: readOrganizationId(values.organization, accounts),
-    projectId: readProjectId(accounts, values),
-    rules: readRules(accounts, values),
+    organizationId: readOrganizationId(values.organization, installation),
+    projectId: readProjectId(installation, values),
+    rules: readRules(installation, values),
     ...(values.owner !== undefined && { ownerId: requireId(values.owner, 'mem') }),
   })
   print(values.json, created, [`${created.key}\n\nThis key (${created.id}) is shown only now.`])
 }
 
-async function list(accounts: Accounts, values: Values): Promise<void> {
-  const organizationId = readOrganizationId(values.organization, accounts)
+async function list(installation: Installation, values: Values): Promise<void> {
+  const organizationId = readOrganizationId(values.organization, installation)
   const filter = {
     organizationId,
     ...(values.project !== undefined && { projectId: requireId(values.project, 'proj') }),
   }
   const keys = await readAll((cursor) =>
-    listApiKeys(accounts.apiKeys, operator, { ...filter, ...(cursor !== undefined && { cursor }) }),
+    listApiKeys(installation.accounts, operator, { ...filter, ...(cursor !== undefined && { cursor }) }),
   )
   printList(values.json, 'keys', keys, keys.map(describe))
 }
 
-async function update(accounts: Accounts, values: Values, id: string | undefined): Promise<void> {
-  const changes = { ...readRules(accounts, values), ...(values.name !== undefined && { name: values.name }) }
+async function update(installation: Installation, values: Values, id: string | undefined): Promise<void> {
+  const changes = { ...readRules(installation, values), ...(values.name !== undefined && { name: values.name }) }
   if (Object.keys(changes).length === 0) throw new UsageError('keys update needs what is to change.')
-  const reference = refer(accounts, values, id)
-  await updateApiKey(accounts.apiKeys, operator, reference, changes)
+  const reference = refer(installation, values, id)
+  await updateApiKey(installation.accounts, operator, reference, changes)
   print(values.json, reference, [`${reference.id} is changed.`])
 }
 
-async function rotate(accounts: Accounts, values: Values, id: string | undefined): Promise<void> {
+async function rotate(installation: Installation, values: Values, id: string | undefined): Promise<void> {
   const overlapMs = values.overlap === undefined ? 0 : parseDuration(values.overlap, '--overlap')
-  const reference = refer(accounts, values, id)
-  const created = await rotateApiKey(accounts.apiKeys, operator, reference, overlapMs)
+  const reference = refer(installation, values, id)
+  const created = await rotateApiKey(installation.accounts, operator, reference, overlapMs)
   const end = overlapMs === 0 ? 'no longer works' : `works for another ${values.overlap}`
   print(values.json, created, [`${created.key}\n\nThis key (${created.id}) is shown only now. ${reference.id} ${end}.`])
 }
 
 type Disabling = { readonly values: Values; readonly id: string | undefined; readonly isDisabled: boolean }
 
-async function setDisabled(accounts: Accounts, { values, id, isDisabled }: Disabling): Promise<void> {
-  const reference = refer(accounts, values, id)
-  await setApiKeyDisabled(accounts.apiKeys, operator, reference, isDisabled)
+async function setDisabled(installation: Installation, { values, id, isDisabled }: Disabling): Promise<void> {
+  const reference = refer(installation, values, id)
+  await setApiKeyDisabled(installation.accounts, operator, reference, isDisabled)
   print(values.json, reference, [`${reference.id} is ${isDisabled ? 'disabled' : 'enabled'}.`])
 }
 
-async function revoke(accounts: Accounts, values: Values, id: string | undefined): Promise<void> {
-  const reference = refer(accounts, values, id)
-  await revokeApiKey(accounts.apiKeys, operator, reference)
+async function revoke(installation: Installation, values: Values, id: string | undefined): Promise<void> {
+  const reference = refer(installation, values, id)
+  await revokeApiKey(installation.accounts, operator, reference)
   print(values.json, reference, [`${reference.id} is revoked.`])
 }
 
-function refer(accounts: Accounts, { organization }: Values, id: string | undefined) {
-  return { id: requireId(id, 'key'), organizationId: readOrganizationId(organization, accounts) }
+function refer(installation: Installation, { organization }: Values, id: string | undefined) {
+  return { id: requireId(id, 'key'), organizationId: readOrganizationId(organization, installation) }
 }
 
-function readProjectId({ home }: Accounts, { organization, project }: Values): ProjectId {
+function readProjectId({ home }: Installation, { organization, project }: Values): ProjectId {
   if (project !== undefined) return requireId(project, 'proj')
   if (organization === undefined || organization === home.organizationId) return home.projectId
   throw new UsageError('A key of another organization needs --project PROJECT.')
 }
 
-function readRules({ apiKeys }: Accounts, { expires, models, endpoints, addresses }: Values): Partial<KeyRules> {
+function readRules({ accounts }: Installation, { expires, models, endpoints, addresses }: Values): Partial<KeyRules> {
   // Names that are not known are refused where the rules are checked.
   return {
-    ...(expires !== undefined && { expiresAtMs: parseEnd(expires, apiKeys.clock.nowMs()) }),
+    ...(expires !== undefined && { expiresAtMs: parseEnd(expires, accounts.clock.nowMs()) }),
     ...(models !== undefined && { models: readList(models) as KeyRules['models'] }),
     ...(endpoints !== undefined && { endpoints: readList(endpoints) as KeyRules['endpoints'] }),
     ...(addresses !== undefined && { addresses: readList(addresses) }),

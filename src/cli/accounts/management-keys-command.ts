@@ -1,11 +1,11 @@
 import { createManagementKey, listManagementKeys, revokeManagementKey } from '../../accounts/management-keys.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { roles, type Role } from '../../core/role.ts'
-import type { Accounts } from '../../service/joins/open-accounts.ts'
+import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseEnd, showDay } from './moments.ts'
-import { operator, print, printList, readAll, requireId, withAccounts } from './with-accounts.ts'
+import { operator, print, printList, readAll, requireId, withInstallation } from './with-installation.ts'
 
 const text = { type: 'string' } as const
 const options = {
@@ -17,7 +17,7 @@ const options = {
 } as const
 
 type Values = ReturnType<typeof readArguments>['values']
-type Action = (accounts: Accounts, values: Values, id: string | undefined) => Promise<void>
+type Action = (installation: Installation, values: Values, id: string | undefined) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = { create, list, revoke }
 
@@ -27,25 +27,25 @@ export async function managementKeysCommand(args: string[]): Promise<void> {
   const [verb = '', id] = positionals
   const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
   if (action === undefined) throw new UsageError(`management-keys takes ${Object.keys(actions).join(', ')}.`)
-  await withAccounts((accounts) => action(accounts, values, id))
+  await withInstallation((installation) => action(installation, values, id))
 }
 
 function readArguments(args: string[]) {
   return parseArguments({ args, options, allowPositionals: true })
 }
 
-async function create({ apiKeys }: Accounts, values: Values): Promise<void> {
+async function create({ accounts }: Installation, values: Values): Promise<void> {
   if (values.name === undefined) throw new UsageError('management-keys create needs --name NAME.')
-  const expiresAtMs = values.expires === undefined ? null : parseEnd(values.expires, apiKeys.clock.nowMs())
+  const expiresAtMs = values.expires === undefined ? null : parseEnd(values.expires, accounts.clock.nowMs())
   const wanted = { name: values.name, organizationId: readScope(values), role: readRole(values.role), expiresAtMs }
-  const created = await createManagementKey(apiKeys, operator, wanted)
+  const created = await createManagementKey(accounts, operator, wanted)
   print(values.json, created, [`${created.key}\n\nThis key (${created.id}) is shown only now.`])
 }
 
-async function list({ apiKeys }: Accounts, values: Values): Promise<void> {
+async function list({ accounts }: Installation, values: Values): Promise<void> {
   const organizationId = readScope(values)
   const keys = await readAll((cursor) =>
-    listManagementKeys(apiKeys, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
+    listManagementKeys(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
   )
   const lines = keys.map(({ id, lastFour, createdAtMs, expiresAtMs, revokedAtMs, role, name }) => {
     const state = revokedAtMs === null ? `until ${showDay(expiresAtMs)}` : 'revoked'
@@ -54,9 +54,9 @@ async function list({ apiKeys }: Accounts, values: Values): Promise<void> {
   printList(values.json, 'management keys', keys, lines)
 }
 
-async function revoke({ apiKeys }: Accounts, values: Values, id: string | undefined): Promise<void> {
+async function revoke({ accounts }: Installation, values: Values, id: string | undefined): Promise<void> {
   const reference = { id: requireId(id, 'mkey'), organizationId: readScope(values) }
-  await revokeManagementKey(apiKeys, operator, reference)
+  await revokeManagementKey(accounts, operator, reference)
   print(values.json, reference, [`${reference.id} is revoked.`])
 }
 

@@ -1,10 +1,18 @@
 import { createProject, listProjects, renameProject, setProjectArchived } from '../../accounts/projects.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import type { Accounts } from '../../service/joins/open-accounts.ts'
+import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { showDay } from './moments.ts'
-import { operator, print, printList, readAll, readOrganizationId, requireId, withAccounts } from './with-accounts.ts'
+import {
+  operator,
+  print,
+  printList,
+  readAll,
+  readOrganizationId,
+  requireId,
+  withInstallation,
+} from './with-installation.ts'
 
 const text = { type: 'string' } as const
 const options = { organization: text, name: text, json: { type: 'boolean', default: false } } as const
@@ -14,14 +22,14 @@ type Given = {
   readonly json: boolean
   readonly id: string | undefined
 }
-type Action = (accounts: Accounts, given: Given) => Promise<void>
+type Action = (installation: Installation, given: Given) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
   create,
   list,
   rename,
-  archive: (accounts, given) => setArchived(accounts, given, true),
-  restore: (accounts, given) => setArchived(accounts, given, false),
+  archive: (installation, given) => setArchived(installation, given, true),
+  restore: (installation, given) => setArchived(installation, given, false),
 }
 
 /** `odyssey projects`: works on the database directly, as `keys` does. */
@@ -30,20 +38,20 @@ export async function projectsCommand(args: string[]): Promise<void> {
   const [verb = '', id] = positionals
   const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
   if (action === undefined) throw new UsageError(`projects takes ${Object.keys(actions).join(', ')}.`)
-  await withAccounts((accounts) => {
-    const organizationId = readOrganizationId(values.organization, accounts)
-    return action(accounts, { organizationId, name: values.name, json: values.json, id })
+  await withInstallation((installation) => {
+    const organizationId = readOrganizationId(values.organization, installation)
+    return action(installation, { organizationId, name: values.name, json: values.json, id })
   })
 }
 
-async function create({ apiKeys }: Accounts, { organizationId, name, json }: Given): Promise<void> {
-  const id = await createProject(apiKeys, operator, { organizationId, name: requireName(name) })
+async function create({ accounts }: Installation, { organizationId, name, json }: Given): Promise<void> {
+  const id = await createProject(accounts, operator, { organizationId, name: requireName(name) })
   print(json, { id }, [`${id} is made.`])
 }
 
-async function list({ apiKeys }: Accounts, { organizationId, json }: Given): Promise<void> {
+async function list({ accounts }: Installation, { organizationId, json }: Given): Promise<void> {
   const projects = await readAll((cursor) =>
-    listProjects(apiKeys, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
+    listProjects(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
   )
   const lines = projects.map(({ id, name, createdAtMs, archivedAtMs }) => {
     return `${id}  ${showDay(createdAtMs)}  ${archivedAtMs === null ? 'active' : 'archived'}  ${name}`
@@ -51,15 +59,15 @@ async function list({ apiKeys }: Accounts, { organizationId, json }: Given): Pro
   printList(json, 'projects', projects, lines)
 }
 
-async function rename({ apiKeys }: Accounts, { organizationId, id, name, json }: Given): Promise<void> {
+async function rename({ accounts }: Installation, { organizationId, id, name, json }: Given): Promise<void> {
   const reference = { id: requireId(id, 'proj'), organizationId }
-  await renameProject(apiKeys, operator, reference, requireName(name))
+  await renameProject(accounts, operator, reference, requireName(name))
   print(json, reference, [`${reference.id} is renamed.`])
 }
 
-async function setArchived({ apiKeys }: Accounts, { organizationId, id, json }: Given, isArchived: boolean) {
+async function setArchived({ accounts }: Installation, { organizationId, id, json }: Given, isArchived: boolean) {
   const reference = { id: requireId(id, 'proj'), organizationId }
-  await setProjectArchived(apiKeys, operator, reference, isArchived)
+  await setProjectArchived(accounts, operator, reference, isArchived)
   print(json, reference, [`${reference.id} is ${isArchived ? 'archived' : 'restored'}.`])
 }
 

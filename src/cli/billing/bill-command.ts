@@ -5,10 +5,10 @@ import { verifyLedger } from '../../billing/audits/verify-ledger.ts'
 import type { Price } from '../../billing/prices/price.ts'
 import { ratesSchema, readPrices } from '../../billing/prices/prices.ts'
 import { modelIds } from '../../core/model.ts'
-import { withAccounts } from '../accounts/with-accounts.ts'
+import { withInstallation } from '../accounts/with-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { formatMicros, parseMicros } from './money-text.ts'
+import { formatExact, formatRounded, parseMicros } from './money-text.ts'
 import { parsePeriod, periodOptions } from './period.ts'
 import { textTable } from './text-table.ts'
 import { writeOut } from './write-out.ts'
@@ -33,15 +33,15 @@ export async function billCommand(args: string[]): Promise<void> {
 
 /** Ends with 1 when anything is wrong. */
 async function verify(asJson: boolean): Promise<void> {
-  await withAccounts(async ({ db }, config) => {
-    const verdict = await verifyLedger(db, (fault) => {
+  await withInstallation(async ({ db }, config) => {
+    const verdict = await verifyLedger({ db, ...config.billing }, (fault) => {
       const { sequence, subject, fault: words } = fault
       const where = sequence === null ? subject : `row ${sequence}, ${subject}`
       console.log(asJson ? JSON.stringify(fault) : `${where}: ${words}`)
     })
     const { rows, faults } = verdict
-    const cost = formatMicros(verdict.costMicros)
-    const sum = `${rows} rows, ${cost} ${config.billing.currency}`
+    const cost = formatExact(verdict.costPicos)
+    const sum = `${rows} rows, ${formatRounded(verdict.costPicos)} ${config.billing.currency}`
     const end = asJson
       ? JSON.stringify({ rows, cost, currency: config.billing.currency, faults })
       : `${sum}: ${faults === 0 ? 'every row and every sum is right' : `${faults} differ`}.`
@@ -53,25 +53,30 @@ async function verify(asJson: boolean): Promise<void> {
 async function rerateRange(values: Values): Promise<void> {
   if (!values['dry-run']) throw new UsageError('bill rerate changes nothing and takes --dry-run, to say so.')
   const range = parsePeriod(values)
-  await withAccounts(async ({ db }, config) => {
+  await withInstallation(async ({ db }, config) => {
     const { currency } = config.billing
-    const prices = values.prices === undefined ? latest(await readPrices(db)) : readPriceFile(values.prices, currency)
+    const prices =
+      values.prices === undefined ? latest(await readPrices(db, currency)) : readPriceFile(values.prices, currency)
     const sums = await rerate(db, prices, range)
-    if (values.json) return writeOut(`${JSON.stringify(sums.map(toJson))}\n`)
+    if (values.json) return writeOut(`${JSON.stringify(sums.map((sum) => toShown(sum, formatExact)))}\n`)
     const head = ['organization', 'model', 'requests', `charged ${currency}`, `would be ${currency}`, 'difference']
-    const lines = sums.map((sum) => Object.values(toJson(sum)).map(String))
+    const lines = sums.map((sum) => Object.values(toShown(sum, formatRounded)).map(String))
     await writeOut(`${textTable([head, ...lines])}\n`)
   })
 }
 
-function toJson({ organizationId, model, requests, chargedMicros, wouldMicros }: Rerating) {
-  const [charged, would] = [formatMicros(chargedMicros), formatMicros(wouldMicros)]
-  return { organizationId, model, requests, charged, would, difference: formatMicros(wouldMicros - chargedMicros) }
+function toShown(
+  { organizationId, model, requests, chargedPicos, wouldPicos }: Rerating,
+  format: (picos: bigint) => string,
+) {
+  const [charged, would] = [format(chargedPicos), format(wouldPicos)]
+  return { organizationId, model, requests, charged, would, difference: format(wouldPicos - chargedPicos) }
 }
 
 /** The prices that were set last, as if they had always been in force. */
 function latest(prices: readonly Price[]): Price[] {
-  const byScope = new Map(prices.map((price) => [`${price.organizationId} ${price.model}`, price]))
+  const sound = prices.filter(({ fault }) => fault === null)
+  const byScope = new Map(sound.map((price) => [`${price.organizationId} ${price.model}`, price]))
   return [...byScope.values()].map((price) => ({ ...price, effectiveAtMs: 0 }))
 }
 
@@ -96,6 +101,7 @@ function readPriceFile(path: string, currency: string): Price[] {
     effectiveAtMs: 0,
     currency,
     createdAtMs: 0,
+    fault: null,
     rates: perMillion,
   }))
 }

@@ -1,5 +1,7 @@
-import { readLedger, type LedgerLine } from '../../billing/ledger/read-ledger.ts'
-import { requireId, withAccounts } from '../accounts/with-accounts.ts'
+import { fromCostColumns } from '../../billing/ledger/cost-columns.ts'
+import { readLedger, type LedgerRow } from '../../billing/ledger/read-ledger.ts'
+import { toMicrosText } from '../../core/money.ts'
+import { requireId, withInstallation } from '../accounts/with-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { csvLine } from '../../lib/csv.ts'
@@ -43,7 +45,7 @@ const columns = [
   'cache_source',
   'replica',
   'client_request_id',
-] as const satisfies readonly (keyof LedgerLine)[]
+] as const satisfies readonly (keyof LedgerRow)[]
 
 /** `odyssey ledger export`: every row, one line each, however many there are. */
 export async function ledgerCommand(args: string[]): Promise<void> {
@@ -52,23 +54,30 @@ export async function ledgerCommand(args: string[]): Promise<void> {
     throw new UsageError('ledger takes export --csv or export --json.')
   const period = parsePeriod(values)
   const organizationId = values.organization === undefined ? null : requireId(values.organization, 'org')
-  await withAccounts(async ({ db }) => {
+  await withInstallation(async ({ db }) => {
     if (values.csv) await writeOut(csvLine(columns))
     const describe = values.csv ? toCsv : toJson
     for await (const page of readLedger(db, { ...period, organizationId })) await writeOut(page.map(describe).join(''))
   })
 }
 
-function toCsv(row: LedgerLine): string {
+function toCsv(row: LedgerRow): string {
   return csvLine(columns.map((column) => exported(row, column)))
 }
 
-function toJson(row: LedgerLine): string {
+function toJson(row: LedgerRow): string {
   return `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, exported(row, column)])))}\n`
 }
 
-function exported(row: LedgerLine, column: (typeof columns)[number]) {
+function exported(row: LedgerRow, column: (typeof columns)[number]) {
   const isTime = column === 'at' || column === 'admitted_at'
+  if (column === 'cost_micros') return costOf(row)
   const value = row[column]
   return isTime && typeof value === 'number' ? new Date(value).toISOString() : value
+}
+
+/** A decimal number of micro-units, as a text: a number of JSON has not all the digits. */
+function costOf(row: LedgerRow): string | null {
+  const picos = fromCostColumns(row)
+  return picos === null ? null : toMicrosText(picos)
 }

@@ -1,8 +1,8 @@
 import type { Rates, Price } from '../../billing/prices/price.ts'
-import { listPrices, setPrice } from '../../billing/prices/prices.ts'
+import { listPrices, setPrice, voidPrice } from '../../billing/prices/prices.ts'
 import { modelIds } from '../../core/model.ts'
-import { operator, requireId, withAccounts } from '../accounts/with-accounts.ts'
-import type { Accounts } from '../../service/joins/open-accounts.ts'
+import { operator, requireId, withInstallation } from '../accounts/with-installation.ts'
+import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { formatMicros, parseMicros } from './money-text.ts'
@@ -27,18 +27,19 @@ type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof
 export async function pricesCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action, model] = positionals
-  if (action === 'list') await withAccounts(({ db }) => list(db, values.json))
+  if (action === 'list') await withInstallation(({ db }, config) => list(db, config.billing.currency, values.json))
   else if (action === 'set') await set(requireModel(model), values, readRates(values))
   else if (action === 'end') await set(requireModel(model), values, null)
-  else throw new UsageError('prices takes list, set MODEL or end MODEL.')
+  else if (action === 'void') await voidById(requireId(model ?? '', 'price'))
+  else throw new UsageError('prices takes list, set MODEL, end MODEL or void PRICE.')
 }
 
 async function set(model: string, { organization, from, json }: Values, rates: Rates | null): Promise<void> {
   const organizationId = organization === undefined ? null : requireId(organization, 'org')
   const effectiveAtMs = from === undefined ? null : parseMoment(from, '--from')
-  await withAccounts(async ({ apiKeys: { db, clock } }, config) => {
+  await withInstallation(async ({ accounts: { db, clock } }, config) => {
     const { currency } = config.billing
-    const price = await setPrice({ db, clock }, operator, { organizationId, model, effectiveAtMs, currency, rates })
+    const price = await setPrice({ db, clock, currency }, operator, { organizationId, model, effectiveAtMs, rates })
     const effective = new Date(price.effectiveAtMs).toISOString()
     const what = rates === null ? `${model} has no price` : `${price.id} is the price of ${model}`
     const whose = organizationId === null ? '' : ` for ${organizationId}`
@@ -70,16 +71,25 @@ function readRates(values: Values): Rates {
   return Object.fromEntries(entries) as Rates
 }
 
-async function list(db: Accounts['db'], asJson: boolean): Promise<void> {
-  const prices = await listPrices(db, operator)
+async function voidById(id: string): Promise<void> {
+  await withInstallation(async ({ accounts: { db, clock } }, config) => {
+    await voidPrice({ db, clock, currency: config.billing.currency }, operator, id)
+    await writeOut(`${id} is void.\n`)
+  })
+}
+
+async function list(db: Installation['db'], ownCurrency: string, asJson: boolean): Promise<void> {
+  const prices = await listPrices({ db, currency: ownCurrency }, operator)
   if (asJson) return writeOut(`${JSON.stringify(prices.map(toJson))}\n`)
   if (prices.length === 0) return writeOut('prices: none. Usage is recorded without a cost.\n')
   const head = ['model', 'from', 'for', 'input', 'cache read', 'write 5 min', 'write 1 h', 'output', 'currency', 'id']
-  const lines = prices.map(({ id, model, effectiveAtMs, organizationId, rates, currency }) => [
+  const lines = prices.map(({ id, model, effectiveAtMs, organizationId, rates, currency, fault }) => [
     model,
     new Date(effectiveAtMs).toISOString(),
     organizationId ?? 'everyone',
-    ...rateNames.map((name) => (rates === null ? 'none' : formatMicros(BigInt(rates[name])))),
+    ...rateNames.map((name) =>
+      rates === null ? (fault === null ? 'none' : 'unusable') : formatMicros(BigInt(rates[name])),
+    ),
     currency,
     id,
   ])

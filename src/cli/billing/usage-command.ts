@@ -1,11 +1,11 @@
 import { readUsage, type UsageQuery, type UsageRow } from '../../billing/usage/query-usage.ts'
 import { dayMs } from '../../billing/usage/usage-columns.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { operator, requireId, withAccounts } from '../accounts/with-accounts.ts'
+import { operator, requireId, withInstallation } from '../accounts/with-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { csvLine, type Cell } from '../../lib/csv.ts'
-import { formatMicros } from './money-text.ts'
+import { formatExact, formatRounded } from './money-text.ts'
 import { parsePeriod, periodOptions } from './period.ts'
 import { textTable } from './text-table.ts'
 import { writeOut } from './write-out.ts'
@@ -38,7 +38,7 @@ export async function usageCommand(args: string[]): Promise<void> {
   const nowMs = systemClock.nowMs()
   const { fromMs = nowMs - (nowMs % dayMs) - (daysUnlessTold - 1) * dayMs, toMs = null } = parsePeriod(values)
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
-  await withAccounts(async ({ db, home }, config) => {
+  await withInstallation(async ({ db, home }, config) => {
     const query = { ...grouping, organizationId: named ?? home.organizationId, fromMs, toMs, limit: rowsPerRead }
     const rows: UsageRow[] = []
     let cursor: string | null = null
@@ -55,20 +55,30 @@ type Form = { readonly csv: boolean; readonly json: boolean; readonly by: string
 
 function describe(rows: readonly UsageRow[], { csv, json, by, currency }: Form): string {
   if (json) return `${JSON.stringify(rows.map((row) => toJson(row, currency)))}\n`
-  const head = [by, 'requests', 'input', 'cache_read', 'cache_write', 'output', 'not_priced', `cost_${currency}`]
-  const lines = rows.map((row) => toCells(row, by))
-  if (csv) return [head, ...lines].map(csvLine).join('')
+  const head = [
+    by,
+    'requests',
+    'input',
+    'cache_read',
+    'cache_write',
+    'output',
+    'voided',
+    'not_priced',
+    `cost_${currency}`,
+  ]
+  if (csv) return [head, ...rows.map((row) => toCells(row, by, formatExact))].map(csvLine).join('')
+  const lines = rows.map((row) => toCells(row, by, formatRounded))
   return `${textTable([head, ...lines].map((cells) => cells.map(String)))}\n`
 }
 
-function toCells(row: UsageRow, by: string): Cell[] {
+function toCells(row: UsageRow, by: string, format: (picos: bigint) => string): Cell[] {
   const { inputUncached, inputCacheRead, inputCacheWrite, output } = row.usage
   const name = row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16)
   const tokens = [inputUncached, inputCacheRead, inputCacheWrite, output]
-  return [name, row.requests, ...tokens, row.unpriced, formatMicros(row.costMicros)]
+  return [name, row.requests, ...tokens, row.reversed, row.unpriced, format(row.costPicos)]
 }
 
-function toJson({ startMs, costMicros, unpriced, ...row }: UsageRow, currency: string) {
+function toJson({ startMs, costPicos, unpriced, ...row }: UsageRow, currency: string) {
   const start = startMs === null ? null : new Date(startMs).toISOString()
-  return { start, ...row, notPriced: unpriced, cost: formatMicros(costMicros), currency }
+  return { start, ...row, notPriced: unpriced, cost: formatExact(costPicos), currency }
 }

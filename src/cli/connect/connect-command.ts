@@ -6,18 +6,28 @@ import type { Config } from '../../config/schema.ts'
 import type { ModelId } from '../../core/model.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { requireModel } from '../models/require-model.ts'
-import { openAccounts } from '../../service/joins/open-accounts.ts'
+import { openInstallation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
-import { readStatus } from '../../service/status/status-file.ts'
+import { findRunningService } from '../running-service.ts'
 import { UsageError } from '../usage-error.ts'
-import type { SupportedClient } from './clients/client.ts'
+import { type SupportedClient, isSupported, type Client } from './clients/client.ts'
 import type { Connection, Format, OfferedModel } from './connection.ts'
 import { describeSetup } from './describe-setup.ts'
-import { findClient, listClients } from './find-client.ts'
-import { modelsOfService, withSizesAt } from './offered-models.ts'
+import { modelsOfService, withSizesAt, resolveAddress } from './local-service.ts'
 import { proveConnection } from './prove-connection.ts'
-import { resolveAddress } from './resolve-address.ts'
 import { planSettings, writeSettings } from './write-settings.ts'
+import { aider } from './clients/aider.ts'
+import { claudeCode } from './clients/claude-code.ts'
+import { cline } from './clients/cline.ts'
+import { codex } from './clients/codex.ts'
+import { continueDev } from './clients/continue.ts'
+import { curl } from './clients/curl.ts'
+import { frameworks } from './clients/frameworks.ts'
+import { litellm, openWebui } from './clients/gateways.ts'
+import { opencode } from './clients/opencode.ts'
+import { qwenCode } from './clients/qwen-code.ts'
+import { sdkClients } from './clients/sdk-clients.ts'
+import { zed } from './clients/zed.ts'
 
 const options = {
   'base-url': { type: 'string' },
@@ -83,10 +93,10 @@ async function connect(client: SupportedClient, connection: Connection, values: 
 
 async function connectionOf(client: SupportedClient, config: Config, values: Options): Promise<Connection> {
   const settings = loadClientSettings()
-  const status = values['base-url'] === undefined ? readStatus(config.home) : null
-  const address = resolveAddress(values['base-url'], config, status)
+  const service = values['base-url'] === undefined ? await findRunningService(config.home) : null
+  const address = resolveAddress(values['base-url'], config, service?.address ?? null)
   const key = values.key ?? (values['new-key'] === undefined ? settings.key : null)
-  const local = modelsOfService(config, status)
+  const local = modelsOfService(config, (await service?.readWeights()) ?? [])
   const isElsewhere = values['base-url'] !== undefined && key !== null && !values['no-check']
   const models = isElsewhere ? await withSizesAt(local, address, key) : local
   const model = pick(models, requireModel(values.model))
@@ -120,12 +130,57 @@ function formatOf({ name, formats }: SupportedClient, wanted: string | undefined
 async function withNewKey(connection: Connection, config: Config, name: string | undefined): Promise<Connection> {
   if (name === undefined) return connection
   if (name.trim() === '') throw new UsageError('--new-key takes a name for the key.')
-  const { apiKeys, home, db } = await openAccounts(config)
+  const { accounts, home, db } = await openInstallation(config)
   try {
-    const created = await createApiKey(apiKeys, { kind: 'operator' }, { name, ...home })
+    const created = await createApiKey(accounts, { kind: 'operator' }, { name, ...home })
     console.log(`${created.key}\n\nThis key (${created.id}) is shown only now.\n`)
     return { ...connection, key: created.key }
   } finally {
     await db.destroy()
   }
 }
+
+export function findClient(name: string): SupportedClient {
+  const client = allClients.find((known) => known.name === name)
+  if (client === undefined) {
+    throw new UsageError(`There is no client ${name}; there are ${allClients.map((known) => known.name).join(', ')}.`)
+  }
+  if (!isSupported(client)) throw new Error(client.reason)
+  return client
+}
+
+/** The clients, with the formats that each can be set to. */
+export function listClients(): string {
+  const lines = allClients.map((client) => {
+    const formats = isSupported(client) ? client.formats.join(', ') : 'cannot be connected'
+    return `  ${client.name.padEnd(20)} ${client.title.padEnd(28)} ${formats}`
+  })
+  return ['Clients, and the formats that they can use:', '', ...lines, '', help].join('\n')
+}
+
+const help = `odyssey connect CLIENT            prints the settings and tries them with one call
+  --key KEY                       the key to use; else ODYSSEY_KEY, else a placeholder
+  --new-key NAME                  makes a key by this name and uses it
+  --write                         puts the settings into the client's own file
+  --model MODEL                   hal-1.0, clarke-1.0 (unless said otherwise) or tycho-1.0
+  --format chat|messages          for clients that can use either
+  --base-url ADDRESS              of a service on another machine or behind a proxy
+  --no-check                      makes no call
+  --home FOLDER                   where the client's files lie, in place of the own home folder`
+
+/** In the order in which people are told of them: programs first, then what one writes programs with. */
+export const allClients: readonly Client[] = [
+  claudeCode,
+  opencode,
+  qwenCode,
+  cline,
+  continueDev,
+  aider,
+  zed,
+  codex,
+  litellm,
+  openWebui,
+  ...sdkClients,
+  ...frameworks,
+  curl,
+]

@@ -1,4 +1,4 @@
-import type { Format } from './connection.ts'
+import type { Connection, Format } from './connection.ts'
 
 /** How a client reaches the service: the address in its own form, what it appends, and how it sends the key. */
 export type Reach = {
@@ -50,4 +50,9 @@ export function reachMessages(address: string, habits: MessagesHabits): Reach {
     authorization: habits.authorization,
     version: habits.version ?? usualVersion,
   }
+}
+
+/** For clients that speak either format. */
+export function reachEither({ format, address }: Connection, habits: MessagesHabits): Reach {
+  return format === 'chat' ? reachChat(address) : reachMessages(address, habits)
 }

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApiKey } from '../../accounts/api-keys.ts'
-import { listApiKeys } from '../../accounts/list-api-keys.ts'
+import { listApiKeys } from '../../accounts/read-api-keys.ts'
 import { codeOf } from '../../lib/code-of.ts'
-import type { Accounts } from './open-accounts.ts'
+import type { Installation } from './open-installation.ts'
 
 /** Where an installation's first key went. */
 export type FirstKey =
@@ -20,15 +20,15 @@ const operator = { kind: 'operator' } as const
 
 /** Makes a key where there is none yet: for a terminal to show, or else in a file, as logs are read by many and kept for long. */
 export async function makeFirstKey(
-  accounts: Pick<Accounts, 'apiKeys' | 'home'>,
+  installation: Pick<Installation, 'accounts' | 'home'>,
   { folder, isTerminal }: { readonly folder: string; readonly isTerminal: boolean },
 ): Promise<FirstKey> {
-  const { apiKeys, home } = accounts
+  const { accounts, home } = installation
   const path = join(folder, 'first-api-key')
   const { organizationId } = home
-  const keys = await listApiKeys(apiKeys, operator, { organizationId, limit: 1 })
+  const keys = await listApiKeys(accounts, operator, { organizationId, limit: 1 })
   if (keys.items.length > 0) return existsSync(path) ? { kind: 'left', path } : { kind: 'none' }
-  const create = async () => (await createApiKey(apiKeys, operator, { name: 'First key', ...home })).key
+  const create = async () => (await createApiKey(accounts, operator, { name: 'First key', ...home })).key
   return isTerminal ? { kind: 'shown', key: await create() } : writeKey(path, create)
 }
 

@@ -1,8 +1,10 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
+import { codeOf } from '../../lib/code-of.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { join, resolve } from 'node:path'
 
-/** Makes the data folder on the first use, which nobody else may read. */
+/** Makes the data folder on the first use, which nobody else may read, and keeps its files to their owner where it was made by others. */
 export function makeHome({ home }: Pick<Config, 'home'>): void {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -12,5 +14,45 @@ export function makeHome({ home }: Pick<Config, 'home'>): void {
     throw new Error(`The data folder ${home} cannot be used: ${reason}. Set ODYSSEY_HOME to another one.`, {
       cause: error,
     })
+  }
+  keepToOwner(home)
+}
+
+/** Earlier versions left the mode of some files to the environment. The config file belongs to whoever wrote it. */
+function keepToOwner(home: string): void {
+  for (const name of readdirSync(home)) {
+    const path = join(home, name)
+    const file = lstatSync(path, { throwIfNoEntry: false })
+    if (file?.isFile() !== true || (file.mode & 0o077) === 0 || name === 'odyssey.json') continue
+    try {
+      chmodSync(path, file.mode & 0o700)
+    } catch (error) {
+      // Somebody else's file, or one that another process has just removed, is not ours to protect.
+      if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOENT') throw error
+    }
+  }
+}
+
+/**
+ * Makes the folder in which prompts are kept over a restart, where one is named.
+ *
+ * Throws where nothing can be written: the operator wants prompts kept, and
+ * would otherwise learn after the next restart that none was.
+ */
+export function makeCacheFolder({ configFolder, configPath, engine: { cacheFolder } }: Config): void {
+  if (cacheFolder === null) return
+  const folder = resolve(configFolder, cacheFolder)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // Asking whether it may be written is not enough: a disk may be mounted for reading alone.
+    const probe = join(folder, `.probe-${process.pid}`)
+    writeFileSync(probe, '')
+    rmSync(probe)
+  } catch (error) {
+    const reason = messageOf(error)
+    throw new Error(
+      `The folder ${folder} that engine.cacheFolder names cannot be used: ${reason}. Name another one in ${configPath}.`,
+      { cause: error },
+    )
   }
 }

@@ -1,48 +1,55 @@
 import { createDeliveries, type Deliveries } from '../../billing/deliveries/deliveries.ts'
 import { startLedgerJobs } from '../../billing/ledger-jobs.ts'
 import { startLedgerJobsThread } from '../../billing/ledger-jobs-thread.ts'
-import { openPriceBook, type LivePriceBook } from '../../billing/prices/live-price-book.ts'
+import { openPriceBook, type LivePriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
+import { createRefusals, type Refusals } from '../../billing/refusals/refusals.ts'
 import type { Config } from '../../config/schema.ts'
+import type { OrganizationId } from '../../core/ids.ts'
 import { modelIds } from '../../core/model.ts'
-import { sqlitePath } from '../../db/database-place.ts'
-import type { RowWriter } from '../../billing/ledger/write-ahead/row-writer.ts'
+import type { ChangeFeed } from '../../db/change-feed.ts'
+import { sqlitePath } from '../../db/database-location.ts'
+import type { LedgerWriter } from '../../billing/ledger/writer/ledger-writer.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Accounts } from './open-accounts.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Installation } from './open-installation.ts'
 
 export type Billing = {
   readonly prices: LivePriceBook
   readonly deliveries: Deliveries
+  readonly refusals: Refusals
   close(): Promise<void>
 }
 
 export type BillingParts = {
-  readonly accounts: Pick<Accounts, 'db' | 'home' | 'secrets'>
-  readonly rows: RowWriter
+  readonly installation: Pick<Installation, 'db' | 'home' | 'secrets'>
+  readonly feed: ChangeFeed
+  readonly rows: LedgerWriter
   readonly config: Config
   readonly log: Log
+  readonly metrics: Metrics
 }
 
-/** The prices of a service and the work on its ledger. Throws where it could bill wrongly. */
-export async function openBilling({ accounts, rows, config, log }: BillingParts): Promise<Billing> {
-  const { db, home, secrets } = accounts
-  const { currency, pricesRequired, ledgerDaysMax } = config.billing
-  const prices = await openPriceBook({ db, clock: systemClock, log, currency })
+/** The prices of a service and the work on its ledger. */
+export async function openBilling({ installation, feed, rows, config, log, metrics }: BillingParts): Promise<Billing> {
+  const { db, home, secrets } = installation
+  const { currency, pricesRequired, reversalsPerKeyDayMax, ledgerDaysMax } = config.billing
+  const prices = await openPriceBook({ db, feed, log, currency, isRequired: pricesRequired })
   const nowMs = systemClock.nowMs()
-  const unpriced = modelIds.filter((model) => prices.find(home.organizationId, model, nowMs) === null)
-  if (pricesRequired && unpriced.length > 0) {
-    prices.stop()
-    throw new Error(
-      `billing.pricesRequired is set and these have no price in force: ${unpriced.join(', ')}. See odyssey prices set.`,
-    )
+  const unpriced = modelIds.filter((model) => !hasPrice(prices, { organizationId: home.organizationId, model, nowMs }))
+  if (unpriced.length > 0 && (pricesRequired || unpriced.length < modelIds.length)) {
+    const what = pricesRequired ? 'requests for them are refused' : 'their usage is recorded without a cost'
+    log.warn({ models: unpriced }, `these models have no price, at least for ${home.organizationId}: ${what}`)
   }
-  if (unpriced.length > 0 && unpriced.length < modelIds.length) {
-    log.warn(
-      { models: unpriced },
-      'some models have a price and these have none: their usage is recorded without a cost',
-    )
-  }
-  const deliveries = createDeliveries({ db, rows, clock: systemClock, log, hashKey: secrets.keyHashSecret })
+  const deliveries = createDeliveries({
+    db,
+    rows,
+    clock: systemClock,
+    log,
+    hashKey: secrets.keyHashSecret,
+    reversalsPerKeyDayMax,
+  })
+  const refusals = createRefusals({ db, clock: systemClock, log, metrics })
   const jobs = { clock: systemClock, log, ledgerDaysMax }
   const stopJobs =
     config.databaseUrl === null
@@ -51,10 +58,23 @@ export async function openBilling({ accounts, rows, config, log }: BillingParts)
   return {
     prices,
     deliveries,
+    refusals,
     async close() {
       prices.stop()
       await deliveries.close()
+      await refusals.close()
       await stopJobs()
     },
+  }
+}
+
+type Asked = { readonly organizationId: OrganizationId; readonly model: string; readonly nowMs: number }
+
+/** A price that is needed or cannot be used is an error of each request and not of the start: others have theirs. */
+function hasPrice(prices: PriceBook, { organizationId, model, nowMs }: Asked): boolean {
+  try {
+    return prices.find(organizationId, model, nowMs) !== null
+  } catch {
+    return false
   }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { startMetricsServer, type MetricsServer } from '../../http/metrics-server.ts'
 import { statusOf, type Catalog } from '../../models/catalog.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { pause, systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { noTracing, type Tracing } from '../../telemetry/trace.ts'
@@ -24,10 +24,7 @@ export async function openTelemetry(config: Config, catalog: Catalog, log: Log):
     tracing,
     async close() {
       await server?.close()
-      const waited = new Promise<void>((resolve) => {
-        systemClock.after(closeMsMax, resolve)
-      })
-      await Promise.race([tracing.close().catch(() => {}), waited])
+      await Promise.race([tracing.close().catch(() => {}), pause(systemClock, closeMsMax)])
     },
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { keyToWrite, plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import { reachEither } from '../reach.ts'
 import type { SupportedClient } from './client.ts'
 
 const providers = { chat: 'openai', messages: 'anthropic' } as const
@@ -10,10 +10,7 @@ export const continueDev: SupportedClient = {
   title: 'Continue',
   formats: ['chat', 'messages'],
   setUp: (connection) => ({
-    reach:
-      connection.format === 'chat'
-        ? reachChat(connection.address)
-        : reachMessages(connection.address, { base: 'with-v1', authorization: 'x-api-key' }),
+    reach: reachEither(connection, { base: 'with-v1', authorization: 'x-api-key' }),
     parts: [
       {
         kind: 'file',

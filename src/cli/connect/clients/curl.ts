@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import { reachEither } from '../reach.ts'
 import type { SupportedClient } from './client.ts'
 
 export const curl: SupportedClient = {
@@ -7,10 +7,7 @@ export const curl: SupportedClient = {
   title: 'curl',
   formats: ['chat', 'messages'],
   setUp: (connection) => ({
-    reach:
-      connection.format === 'chat'
-        ? reachChat(connection.address)
-        : reachMessages(connection.address, { base: 'root', authorization: 'x-api-key' }),
+    reach: reachEither(connection, { base: 'root', authorization: 'x-api-key' }),
     parts: [{ kind: 'snippet', title: 'Shell', language: 'sh', code: command(connection) }],
   }),
 }

@@ -1,9 +1,18 @@
 import type { Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import { reachChat, reachEither, reachMessages } from '../reach.ts'
 import type { Setup, SupportedClient } from './client.ts'
 
-/** Libraries that exist for both languages, so each of them has two snippets. */
 export const frameworks: readonly SupportedClient[] = [
+  {
+    name: 'vercel-ai',
+    title: 'Vercel AI SDK',
+    formats: ['chat', 'messages'],
+    setUp: (connection) => ({
+      reach: reachEither(connection, { base: 'with-v1', authorization: 'x-api-key' }),
+      parts: [{ kind: 'snippet', title: 'JavaScript', language: 'js', code: vercelJs(connection) }],
+      notes: connection.format === 'chat' ? chatNotes : [],
+    }),
+  },
   {
     name: 'langchain-openai',
     title: 'LangChain OpenAI',
@@ -33,6 +42,35 @@ export const frameworks: readonly SupportedClient[] = [
   },
 ]
 
+const chatNotes = [
+  'Without supportsStructuredOutputs the library leaves schemas out of its requests. Of @ai-sdk/openai only openai.chat(model) works: openai(model) asks /v1/responses, which Odyssey does not offer.',
+]
+
+function vercelJs({ address, format, model }: Connection): string {
+  const ask = `const { text } = await generateText({ model: odyssey('${model.id}'), prompt: 'Hello!' })
+console.log(text)
+`
+  if (format === 'chat') {
+    return `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText } from 'ai'
+
+const odyssey = createOpenAICompatible({
+  name: 'odyssey',
+  baseURL: '${address}/v1',
+  apiKey: process.env.ODYSSEY_KEY,
+  includeUsage: true,
+  supportsStructuredOutputs: true,
+})
+${ask}`
+  }
+  return `import { createAnthropic } from '@ai-sdk/anthropic'
+import { generateText } from 'ai'
+
+const odyssey = createAnthropic({ baseURL: '${address}/v1', apiKey: process.env.ODYSSEY_KEY })
+${ask}`
+}
+
+/** Snippets of a library that exists for both languages. */
 function both(js: string, python: string): Setup['parts'] {
   return [
     { kind: 'snippet', title: 'JavaScript', language: 'js', code: js },

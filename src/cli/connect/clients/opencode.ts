@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyToWrite, plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import { reachEither } from '../reach.ts'
 import type { SupportedClient } from './client.ts'
 
 /** Both take the address with `/v1`. */
@@ -12,10 +12,7 @@ export const opencode: SupportedClient = {
   title: 'opencode',
   formats: ['chat', 'messages'],
   setUp: (connection) => ({
-    reach:
-      connection.format === 'chat'
-        ? reachChat(connection.address)
-        : reachMessages(connection.address, { base: 'with-v1', authorization: 'x-api-key' }),
+    reach: reachEither(connection, { base: 'with-v1', authorization: 'x-api-key' }),
     parts: [
       {
         kind: 'file',

@@ -8,31 +8,31 @@ import { systemClock } from '../../lib/clock.ts'
 import { makeHome } from './make-home.ts'
 import { openSecrets } from './open-secrets.ts'
 
-export type Accounts = {
+export type Installation = {
   readonly db: Database
-  readonly apiKeys: AccountsParts
+  readonly accounts: AccountsParts
   readonly home: Home
   readonly secrets: Secrets
 }
 
 /** Opens the data folder, making it on the first use. Several processes may have it open at once. */
-export function openAccounts(config: Config): Promise<Accounts> {
+export function openInstallation(config: Config): Promise<Installation> {
   return openWith(config, openDatabase)
 }
 
-/** As `openAccounts`, for the service, which goes on with other requests while the database is asked. */
-export function openServingAccounts(config: Config): Promise<Accounts> {
+/** As `openInstallation`, for the service, which goes on with other requests while the database is asked. */
+export function openServingInstallation(config: Config): Promise<Installation> {
   return openWith(config, openServingDatabase)
 }
 
-async function openWith(config: Config, open: typeof openDatabase): Promise<Accounts> {
+async function openWith(config: Config, open: typeof openDatabase): Promise<Installation> {
   makeHome(config)
   const db = await open(config)
   const clock = systemClock
   try {
     const secrets = await openSecrets(config.home, { db, clock })
     const home = await ensureDefaultHome({ db, clock })
-    return { db, home, secrets, apiKeys: { db, clock, hashSecret: secrets.keyHashSecret } }
+    return { db, home, secrets, accounts: { db, clock, hashSecret: secrets.keyHashSecret } }
   } catch (error) {
     await db.destroy()
     throw error

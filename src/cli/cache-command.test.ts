@@ -1,10 +1,15 @@
 import { equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LedgerRow } from '../billing/ledger/find-ledger-row.ts'
+import type { RecordedUsage } from '../billing/ledger/read-ledger.ts'
 import { zeroUsage, type CacheReport } from '../core/generation.ts'
-import { explainCache } from './explain-cache.ts'
+import { explainCache } from './cache-command.ts'
 
-function row(read: number, computed: number, cache: Omit<CacheReport, 'reusedTokens'> | null, written = 0): LedgerRow {
+function row(
+  read: number,
+  computed: number,
+  cache: Omit<CacheReport, 'reusedTokens'> | null,
+  written = 0,
+): RecordedUsage {
   const usage = { ...zeroUsage, inputCacheRead: read, inputUncached: computed, inputCacheWrite: written }
   return { model: 'clarke-1.0', usage, cache: cache === null ? null : { ...cache, reusedTokens: read } }
 }
@@ -24,7 +29,7 @@ The nearest prompt held begins with the same 9,000 tokens; the first difference 
 test('the reason why no more was reused is that of the case', () => {
   const whole = { atToken: 100, in: 'the markup at the end' }
   const system = { atToken: 40, in: 'system message 1, block 1' }
-  const cases: [LedgerRow, RegExp][] = [
+  const cases: [RecordedUsage, RegExp][] = [
     [
       row(99, 1, { source: 'disk', differs: whole }),
       /The whole prompt was held\. Its last token is always computed\.$/,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../config/load.ts'
-import { createFingerprint } from './describe-models.ts'
+import { createFingerprint } from './describe-engines.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 
 const config = loadConfig({ ODYSSEY_HOME: '/nowhere' })

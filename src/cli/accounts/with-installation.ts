@@ -1,25 +1,27 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { openAccounts, type Accounts } from '../../service/joins/open-accounts.ts'
+import { openInstallation, type Installation } from '../../service/joins/open-installation.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Whoever can run a command on the data folder may do everything. */
 export const operator = { kind: 'operator' } as const
 
 /** Opens the data folder for one command and closes it after. */
-export async function withAccounts(run: (accounts: Accounts, config: Config) => Promise<void>): Promise<void> {
+export async function withInstallation(
+  run: (installation: Installation, config: Config) => Promise<void>,
+): Promise<void> {
   const config = loadConfig()
-  const accounts = await openAccounts(config)
+  const installation = await openInstallation(config)
   try {
-    await run(accounts, config)
+    await run(installation, config)
   } finally {
-    await accounts.db.destroy()
+    await installation.db.destroy()
   }
 }
 
 /** The organization that a command is about; the default one where none is named. */
-export function readOrganizationId(text: string | undefined, { home }: Accounts): OrganizationId {
+export function readOrganizationId(text: string | undefined, { home }: Installation): OrganizationId {
   return text === undefined ? home.organizationId : requireId(text, 'org')
 }
 

@@ -1,27 +1,38 @@
+import { modelIds } from '../../core/model.ts'
+import type { LoadedWeights, Queue } from '../../http/api/engine-schemas.ts'
+import type { Catalog } from '../../models/catalog.ts'
+import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import { createHmac } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
-import { modelIds } from '../../core/model.ts'
-import type { Catalog } from '../../models/catalog.ts'
-import type { ServiceStatus } from './status-file.ts'
-import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 
-/** The models with what is loaded for them, for the operator alone. */
-export function describeModels(catalog: Catalog, pool: EnginePool): ServiceStatus['models'] {
+/** The weights that are loaded for each model, for the operator alone. */
+export function describeWeights(catalog: Catalog, pool: EnginePool): LoadedWeights[] {
   return catalog.list().map(({ model }) => {
     const { weightsPath, file, isBuiltIn, engine } = pool.of(model.id)
-    const { state, slots } = engine.status()
+    const { state, slots, features } = engine.status()
     return {
-      id: model.id,
-      weights: weightsPath,
-      weightsBytes: file.bytes,
+      model: model.id,
+      path: weightsPath,
+      bytes: file.bytes,
       isBuiltIn,
       state,
       windowTokens: model.windowTokens,
       slots,
       enginePid: engine.pid,
+      hasGenericTools: features.has('generic-tools'),
+      loading: state === 'loading' ? engine.loading : null,
       reason: state === 'ready' ? null : engine.reason,
     }
+  })
+}
+
+/** Who waits for each loaded file's slots, in the order in which they will get one. Keys are named by their ids. */
+export function describeQueues(pool: EnginePool): Queue[] {
+  return pool.list().map((running) => {
+    const { upcoming, ...rest } = running.queue.status()
+    const waiting = upcoming.map((request, index) => ({ position: index + 1, ...request }))
+    return { models: modelIds.filter((id) => pool.of(id) === running), ...rest, upcoming: waiting }
   })
 }
 
@@ -53,9 +64,9 @@ export function createFingerprint(parts: FingerprintParts): () => string {
 
 function fingerprint({ config: { models, engine }, pool, key }: FingerprintParts): string {
   const files = modelIds.map((id) => {
-    const { thinking, outputTokensMax } = models[id]
+    const { thinking, outputTokensMax, ropeScaling } = models[id]
     const { weightsPath, file } = pool.of(id)
-    return [thinking, outputTokensMax, weightsPath, file.bytes, file.changedMs]
+    return [thinking, outputTokensMax, ropeScaling, weightsPath, file.bytes, file.changedMs]
   })
   const revision = JSON.stringify([files, engine])
   return `fp_${createHmac('sha256', key).update(revision).digest('hex').slice(0, 10)}`

@@ -1,0 +1,77 @@
+import { createInvitation } from '../../accounts/sign-in/invitations.ts'
+import { createRecoveryLink, createSetupLink, listInstallationOwners } from '../../accounts/sign-in/setup.ts'
+import { readMember } from '../../accounts/read-member.ts'
+import { findMemberUser } from '../../accounts/sign-in/users.ts'
+import type { Config } from '../../config/schema.ts'
+import { Site } from '../../service/joins/make-setup-link.ts'
+import { signInSettings } from '../../service/joins/create-management.ts'
+import type { Installation } from '../../service/joins/open-installation.ts'
+import { readServiceFile } from '../../service/status/service-file.ts'
+import { parseArguments } from '../parse-arguments.ts'
+import { UsageError } from '../usage-error.ts'
+import { operator, print, readOrganizationId, requireId, withInstallation } from './with-installation.ts'
+
+const text = { type: 'string' } as const
+const options = { organization: text, member: text, json: { type: 'boolean', default: false } } as const
+
+type Made = { readonly link: string; readonly what: string }
+
+/**
+ * `odyssey owners link`: makes a link by which an owner gets a way to sign in, without one that works.
+ *
+ * It signs nobody in by itself: whoever opens it makes a passkey or a password of their own.
+ */
+export async function ownersCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  if (positionals.join(' ') !== 'link') throw new UsageError('owners takes link.')
+  await withInstallation(async (installation, config) => {
+    const { member, organization } = values
+    const site = findSite(config)
+    const made =
+      member === undefined
+        ? await linkForInstallation(installation, site)
+        : await linkForMember({ installation, config, site }, { member, organization })
+    print(values.json, { link: made.link }, [made.what, '', `  ${made.link}`])
+  })
+}
+
+/** Where the service listens, as long as it runs; else where it would. */
+function findSite(config: Config): Site {
+  const site = new Site(config)
+  const running = readServiceFile(config.home)
+  if (running !== null) site.listensAt(running.address)
+  return site
+}
+
+async function linkForInstallation({ accounts }: Installation, site: Site): Promise<Made> {
+  const token = await createSetupLink(accounts)
+  if (token !== null) {
+    return { link: `${site.url}/setup#${token}`, what: 'The first owner signs in with this link, within 24 hours:' }
+  }
+  const [owner, ...others] = await listInstallationOwners(accounts)
+  if (owner === undefined || others.length > 0) {
+    throw new UsageError('There are several owners: say whose link it is with --member ID.')
+  }
+  return recover(site, await createRecoveryLink(accounts, owner))
+}
+
+type Wanted = { readonly member: string; readonly organization: string | undefined }
+type Place = { readonly installation: Installation; readonly config: Config; readonly site: Site }
+
+async function linkForMember({ installation, config, site }: Place, { member, organization }: Wanted): Promise<Made> {
+  const { accounts, secrets } = installation
+  const organizationId = readOrganizationId(organization, installation)
+  const reference = { id: requireId(member, 'mem'), organizationId }
+  const { role, email } = await readMember(accounts, operator, reference)
+  if (role !== 'owner') throw new UsageError(`${member} is no owner: an owner invites the others again.`)
+  const userId = await findMemberUser(accounts, reference)
+  if (userId !== null) return recover(site, await createRecoveryLink(accounts, userId))
+  const parts = { ...accounts, signIn: signInSettings(config, secrets) }
+  const { token } = await createInvitation(parts, operator, { organizationId, email, role, projectIds: [] })
+  return { link: `${site.url}/invite#${token}`, what: `${email} accepts with this link, within seven days:` }
+}
+
+function recover(site: Site, token: string): Made {
+  const what = 'The owner makes another passkey or password with this link, within ten minutes; their sessions end:'
+  return { link: `${site.url}/login#${token}`, what }
+}

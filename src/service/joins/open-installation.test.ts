@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { tryCli } from '../../../test/harness/run-cli.ts'
+import { loadConfig } from '../../config/load.ts'
+import { type DatabaseLocation, sqlitePath } from '../../db/database-location.ts'
+import { backUp } from '../../db/portable/back-up.ts'
+import { restore } from '../../db/portable/restore.ts'
+import { openInstallation, openServingInstallation, type Installation } from './open-installation.ts'
+
+const folders = mkdtempSync(join(tmpdir(), 'odyssey-secrets-'))
+after(() => rmSync(folders, { recursive: true }))
+
+const secretIn = ({ home }: Pick<DatabaseLocation, 'home'>) => join(home, 'secret.key')
+const newHome = () => mkdtempSync(join(folders, 'home-'))
+
+async function open(location: DatabaseLocation, how = openInstallation): Promise<Installation['secrets']> {
+  const installation = await how(loadConfig({ ODYSSEY_HOME: location.home, DATABASE_URL: location.databaseUrl ?? '' }))
+  await installation.db.destroy()
+  return installation.secrets
+}
+
+onEachDatabase(({ name, createLocation }) => {
+  test('a new data folder gets a secret, which every later opening finds', async () => {
+    const location = await createLocation()
+    const first = await open(location)
+    assert.equal(statSync(secretIn(location)).mode & 0o777, 0o600)
+    assert.deepEqual(await open(location), first)
+    assert.deepEqual(await open(location, openServingInstallation), first)
+  })
+
+  test('a data folder with a secret and a new database is a new installation', async () => {
+    const location = await createLocation()
+    writeFileSync(secretIn(location), `${'ab'.repeat(32)}\n`)
+    await open(location)
+    assert.equal(readFileSync(secretIn(location), 'utf8'), `${'ab'.repeat(32)}\n`)
+  })
+
+  test('a secret that is gone is not replaced by a new one, and its return is enough', async () => {
+    const location = await createLocation()
+    const first = await open(location)
+    const kept = readFileSync(secretIn(location))
+    rmSync(secretIn(location))
+    for (const how of [openInstallation, openServingInstallation]) {
+      await assert.rejects(open(location, how), {
+        message: `${secretIn(location)} is missing, and without it no API key of this database works. Put it back from the backup; with several gateways it is the same file on each.`,
+      })
+      assert.ok(!existsSync(secretIn(location)))
+    }
+    writeFileSync(secretIn(location), kept)
+    assert.deepEqual(await open(location), first)
+  })
+
+  test('another installation’s secret is refused and left as it is', async () => {
+    const location = await createLocation()
+    await open(location)
+    writeFileSync(secretIn(location), `${'cd'.repeat(32)}\n`)
+    for (const how of [openInstallation, openServingInstallation]) {
+      await assert.rejects(open(location, how), /secret\.key is not the secret that this database was made with/)
+    }
+    assert.equal(readFileSync(secretIn(location), 'utf8'), `${'cd'.repeat(32)}\n`)
+  })
+
+  test('a database from before fingerprints takes the secret it is opened with, and no new one', async () => {
+    const location = await createLocation()
+    const installation = await openInstallation(
+      loadConfig({ ODYSSEY_HOME: location.home, DATABASE_URL: location.databaseUrl ?? '' }),
+    )
+    await installation.db.deleteFrom('installation').execute()
+    await installation.db.destroy()
+    const kept = readFileSync(secretIn(location))
+    rmSync(secretIn(location))
+    await assert.rejects(open(location), /secret\.key is missing/)
+    writeFileSync(secretIn(location), kept)
+    await open(location)
+    writeFileSync(secretIn(location), `${'cd'.repeat(32)}\n`)
+    await assert.rejects(open(location), /is not the secret/)
+  })
+
+  test('the database holds nothing that the secret could be found from', async () => {
+    const location = await createLocation()
+    const installation = await openInstallation(
+      loadConfig({ ODYSSEY_HOME: location.home, DATABASE_URL: location.databaseUrl ?? '' }),
+    )
+    const rows = await installation.db.selectFrom('installation').selectAll().execute()
+    await installation.db.destroy()
+    assert.equal(rows.length, 1)
+    const { fingerprint, ...keys } = installation.secrets
+    assert.equal(rows[0]?.secret_fingerprint, fingerprint)
+    for (const key of [readFileSync(secretIn(location), 'utf8').trim(), ...Object.values(keys)]) {
+      const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex')
+      assert.ok(!JSON.stringify(rows).includes(text))
+    }
+  })
+
+  test('a backup asks for the secret it was made beside', async () => {
+    const [from, to] = [await createLocation(), await createLocation()]
+    const first = await open(from)
+    const path = join(from.home, 'backup.db')
+    await backUp(from, path)
+    await restore(to, { path, replaces: false })
+    await assert.rejects(open(to), /secret\.key is missing/)
+    copyFileSync(secretIn(from), secretIn(to))
+    assert.deepEqual(await open(to), first)
+  })
+
+  if (name === 'PostgreSQL') {
+    test('a gateway with another secret is refused, and one with the same is not', async () => {
+      const location = await createLocation()
+      const first = await open(location)
+      const [stranger, empty, second] = [newHome(), newHome(), newHome()].map((home) => ({ ...location, home }))
+      assert.ok(stranger && empty && second)
+      writeFileSync(secretIn(stranger), `${'cd'.repeat(32)}\n`)
+      await assert.rejects(open(stranger), /is not the secret/)
+      await assert.rejects(open(empty), /secret\.key is missing/)
+      assert.ok(!existsSync(secretIn(empty)))
+      copyFileSync(secretIn(location), secretIn(second))
+      assert.deepEqual(await open(second), first)
+    })
+
+    test('of gateways that start at once on a new database one wins, and the others keep no secret of their own', async () => {
+      const location = await createLocation()
+      const gateways = Array.from({ length: 5 }, () => ({ ...location, home: newHome() }))
+      const ended = await Promise.allSettled(gateways.map((gateway) => open(gateway)))
+      const winners = gateways.filter((_, index) => ended[index]?.status === 'fulfilled')
+      assert.equal(winners.length, 1)
+      for (const end of ended) if (end.status === 'rejected') assert.match(String(end.reason), /secret\.key/)
+      assert.deepEqual(
+        gateways.filter((gateway) => existsSync(secretIn(gateway))),
+        winners,
+      )
+    })
+  } else {
+    test('commands that start at once on a new data folder have one secret', async () => {
+      const location = await createLocation()
+      const ended = await Promise.all(Array.from({ length: 4 }, () => tryCli(location, 'keys', 'list', '--json')))
+      assert.deepEqual(
+        ended.map(({ exitCode, stderr }) => [exitCode, stderr]),
+        ended.map(() => [0, '']),
+      )
+      await open(location)
+    })
+
+    test('a new database file beside an old secret is a new installation', async () => {
+      const location = await createLocation()
+      const first = await open(location)
+      for (const suffix of ['', '-wal', '-shm']) rmSync(sqlitePath(location) + suffix, { force: true })
+      assert.deepEqual(await open(location), first)
+    })
+  }
+})
