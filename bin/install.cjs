@@ -28,7 +28,7 @@ async function ensureInstalled(root, { development }) {
   const isInstalled = () => {
     const stamped = readIfPresent(stampOf(root))
     if (stamps.includes(stamped)) return true
-    // Of this lockfile something else was installed here: less, or for another machine.
+    // Something else of this lockfile was installed here: less, or for another machine.
     if (stamped === unfinished || (stamped !== null && stamped.startsWith(hash))) return false
     return isInstalledByHand(root, lockfile, development)
   }

@@ -11,7 +11,8 @@
 
 const fs = require('fs')
 const path = require('path')
-const { environmentFor } = require('./environment.cjs')
+const { beginDashboard } = require('./dashboard.cjs')
+const { environmentFor, nodeArguments } = require('./environment.cjs')
 const { findNode } = require('./find-node.cjs')
 const { ensureInstalled } = require('./install.cjs')
 const { endBySignal, run } = require('./run.cjs')
@@ -24,9 +25,8 @@ async function main(given) {
   const script = path.join(root, runsScript ? given[1] : program())
   await ensureInstalled(root, { development: runsScript })
   const node = findNode(root)
-  // Where Node itself is older than the pinned one, some of what is used here was still called experimental.
-  const quiet = '--disable-warning=ExperimentalWarning'
-  run(node, [quiet, script].concat(given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
+  if (!runsScript) beginDashboard(root, node, given)
+  run(node, nodeArguments.concat(script, given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
 }
 
 /** A package has the compiled program, a clone the source. */

@@ -10,7 +10,7 @@ export const shape = { layers: 2, embedding: 192, heads: 3, keyValueHeads: 1, he
 
 const CONTEXT_LENGTH = 32
 const STATES_MAX = shape.embedding - CONTEXT_LENGTH
-// What normalisation multiplies a dimension with when it alone is one and the rest is almost zero.
+// The factor by which normalisation multiplies a dimension that alone is one while the rest is almost zero.
 const GAIN = Math.sqrt(shape.embedding)
 // The context adds a little to the length of the vector, and normalisation takes that off the other dimensions.
 const STATE_GAIN = GAIN * 0.95

@@ -1,0 +1,109 @@
+'use strict'
+
+// Builds the dashboard, once at a time. What it is built with is installed for the build alone where only what serving
+// needs is installed: it is 80 MB, and what it makes of them is one.
+
+const { spawnSync } = require('child_process')
+const fs = require('fs')
+const path = require('path')
+const { hashOf, isStale, stampOf } = require('./dashboard.cjs')
+const { lock } = require('./lock.cjs')
+const { runNpm } = require('./npm.cjs')
+
+const root = path.dirname(__dirname)
+const web = path.join(root, 'web')
+const failure = path.join(web, 'dist.failed')
+
+async function main() {
+  const held = await lock(path.join(root, '.odyssey-dashboard'))
+  try {
+    // Whoever held the lock before may have done the work.
+    if (isStale(root)) await build()
+  } finally {
+    held.release()
+  }
+}
+
+async function build() {
+  const hash = hashOf(root)
+  const tools = path.join(web, 'node_modules')
+  const isInstalledForThis = !hasTools()
+  remove(failure)
+  try {
+    if (isInstalledForThis) await installTools(tools)
+    const next = path.join(web, 'dist.next')
+    remove(next)
+    const { status, stderr } = spawnSync(process.execPath, [path.join(web, 'build.ts'), next], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(stderr.trim().slice(-2000) || `the build ended with ${status}`)
+    keepEarlierFiles(next)
+    fs.writeFileSync(path.join(next, 'stamp'), hash)
+    remove(path.dirname(stampOf(root)))
+    fs.renameSync(next, path.dirname(stampOf(root)))
+  } catch (error) {
+    fs.writeFileSync(failure, error.message)
+    throw error
+  } finally {
+    if (isInstalledForThis) remove(tools)
+  }
+}
+
+/** A page that was opened before an update goes on asking for the parts it was made of. */
+const keptMs = 7 * 24 * 60 * 60 * 1000
+
+function keepEarlierFiles(next) {
+  const earlier = path.join(path.dirname(stampOf(root)), 'assets')
+  if (!fs.existsSync(earlier)) return
+  for (const name of fs.readdirSync(earlier)) {
+    const from = path.join(earlier, name)
+    const to = path.join(next, 'assets', name)
+    const { atime, mtime } = fs.statSync(from)
+    if (fs.existsSync(to) || Date.now() - mtime.getTime() > keptMs) continue
+    fs.copyFileSync(from, to)
+    fs.utimesSync(to, atime, mtime)
+  }
+}
+
+function hasTools() {
+  try {
+    require.resolve('vite/package.json', { paths: [web] })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Puts the packages that a build needs where the sources find them, in the versions and with the hashes of the lockfile. */
+async function installTools(target) {
+  const folder = path.join(web, '.tools')
+  remove(folder)
+  fs.mkdirSync(folder, { recursive: true })
+  const lockfile = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+  const dependencies = {}
+  for (const name of JSON.parse(fs.readFileSync(path.join(web, 'packages.json'), 'utf8'))) {
+    dependencies[name] = lockfile.packages[`node_modules/${name}`].version
+  }
+  const own = { name: 'odyssey-dashboard', version: '1.0.0', dependencies }
+  const packages = Object.assign({}, lockfile.packages, { '': own })
+  write(path.join(folder, 'package.json'), own)
+  write(path.join(folder, 'package-lock.json'), Object.assign({}, lockfile, { name: own.name, packages }))
+  try {
+    await runNpm(folder, { platform: null, onStart: () => {} })
+    remove(target)
+    fs.renameSync(path.join(folder, 'node_modules'), target)
+  } finally {
+    remove(folder)
+  }
+}
+
+function write(file, value) {
+  fs.writeFileSync(file, JSON.stringify(value, null, 2))
+}
+
+function remove(path) {
+  fs.rmSync(path, { recursive: true, force: true })
+}
+
+main().catch((error) => {
+  process.stderr.write(`odyssey: The dashboard could not be built: ${error.message}\n`)
+  process.exitCode = 1
+})

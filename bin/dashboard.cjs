@@ -1,0 +1,77 @@
+'use strict'
+
+const crypto = require('crypto')
+const { spawn, spawnSync } = require('child_process')
+const fs = require('fs')
+const path = require('path')
+
+/** What is made of the sources, or is only there while they are worked on. */
+const made = new Set([
+  'dist',
+  'dist.next',
+  'dist.failed',
+  'node_modules',
+  '.tools',
+  path.join('src', 'api', 'types.ts'),
+])
+
+/**
+ * Begins to build the dashboard where its sources have changed since it was built last, and waits for nothing: the service
+ * starts meanwhile, and shows that the dashboard is being prepared.
+ *
+ * A package has it built, and has no sources of it.
+ */
+function beginDashboard(root, node, args) {
+  if (args[0] !== 'serve' || process.env.ODYSSEY_DASHBOARD === 'off' || !isStale(root)) return
+  const script = path.join(__dirname, 'build-dashboard.cjs')
+  if (process.platform === 'win32') {
+    spawn(node, [script], { stdio: 'ignore', detached: true, windowsHide: true }).unref()
+    return
+  }
+  // This process may become the service, which would never take note of a child's end; so the shell's ends at once,
+  // and the build belongs to nobody. It stays in the terminal's group and goes with a Ctrl-C.
+  spawnSync('sh', ['-c', '"$0" "$1" >/dev/null 2>&1 &', node, script], { stdio: 'ignore' })
+}
+
+function isStale(root) {
+  if (!fs.existsSync(path.join(root, 'web', 'build.ts'))) return false
+  return readIfPresent(stampOf(root)) !== hashOf(root)
+}
+
+function stampOf(root) {
+  return path.join(root, 'web', 'dist', 'stamp')
+}
+
+/** Of everything that the build is made of. */
+function hashOf(root) {
+  const hash = crypto.createHash('sha256')
+  for (const name of listFiles(path.join(root, 'web'), '')) {
+    hash
+      .update(`${name}\0`)
+      .update(fs.readFileSync(path.join(root, 'web', name)))
+      .update('\0')
+  }
+  return hash.update(readIfPresent(path.join(root, 'package-lock.json')) || '').digest('hex')
+}
+
+function listFiles(folder, prefix) {
+  const entries = fs.readdirSync(path.join(folder, prefix), { withFileTypes: true })
+  return entries
+    .filter((entry) => !made.has(path.join(prefix, entry.name)))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .reduce((files, entry) => {
+      const name = path.join(prefix, entry.name)
+      return files.concat(entry.isDirectory() ? listFiles(folder, name) : [name])
+    }, [])
+}
+
+function readIfPresent(file) {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+module.exports = { beginDashboard, hashOf, isStale, stampOf }

@@ -1,0 +1,31 @@
+import type { Schemas } from '../../api/types.ts'
+import { formatCount } from '../../format/figures.ts'
+import { formatMoney } from '../../format/money.ts'
+
+export type Budget = Schemas['Budget']
+
+/** How much of a budget is spent and reserved, as shares of it; of two amounts the one that is nearer its end. */
+export function sharesOf({ microsMax, tokensMax, spent, reserved, raise }: Budget): {
+  readonly spent: number
+  readonly reserved: number
+} {
+  const moneyMax = raise?.microsMax ?? microsMax
+  const countMax = raise?.tokensMax ?? tokensMax
+  const share = (part: number, whole: number | null) => (whole === null || whole === 0 ? 0 : part / whole)
+  const money = share(spent.micros, moneyMax)
+  const count = share(spent.tokens, countMax)
+  return money >= count
+    ? { spent: money, reserved: share(reserved?.micros ?? 0, moneyMax) }
+    : { spent: count, reserved: share(reserved?.tokens ?? 0, countMax) }
+}
+
+export function amountsOf(
+  { micros, tokens }: { readonly micros: number | null; readonly tokens: number | null },
+  currency: string,
+): string {
+  const parts = [
+    ...(micros === null ? [] : [formatMoney(String(micros), { currency })]),
+    ...(tokens === null ? [] : [`${formatCount(tokens)} tokens`]),
+  ]
+  return parts.join(' · ')
+}

@@ -1,0 +1,136 @@
+// One stream of changes for all tabs of a browser, which over plain HTTP has six connections to a host. The tab that
+// holds the lock reads it and passes on what it hears; when it is closed, the next one in the queue takes over.
+
+import { useSyncExternalStore } from 'react'
+import { readEvents } from '../lib/wire.ts'
+import { queryClient } from './session.ts'
+
+type Changed = { readonly organizationId: string | null; readonly topics: readonly string[] }
+/** What tabs tell each other: what has changed, that all may have, or whether the stream is there. */
+type Told = { readonly changed: Changed } | 'all' | { readonly isLive: boolean } | 'is it live?'
+
+/** The beginnings of the keys of what is read, for each topic that makes it stale. */
+const staleBy: Readonly<Record<string, readonly string[]>> = {
+  access: [
+    'keys',
+    'key',
+    'members',
+    'member',
+    'projects',
+    'session',
+    'management-keys',
+    'invitations',
+    'sessions',
+    'organizations',
+  ],
+  limits: ['limits', 'budgets', 'tiers'],
+  prices: ['prices'],
+  requests: ['ledger', 'overview', 'usage', 'budgets', 'alerts', 'keys'],
+}
+/** The same is read again no sooner than this. */
+const calmMs = 1_000
+/** After the stream has broken off. */
+const retryMs = 2_000
+/** Without a stream what is shown is read again this often. */
+const withoutStreamMs = 15_000
+
+class Live {
+  #isLive = false
+  #hasBegun = false
+  readonly #listeners = new Set<() => void>()
+  readonly #dueMs = new Map<string, number>()
+  readonly #channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-events') : null
+
+  readonly current = (): boolean => this.#isLive
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Once somebody has signed in. */
+  begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const defaults = queryClient.getDefaultOptions()
+    const refetchInterval = () => (this.#isLive ? false : withoutStreamMs)
+    queryClient.setDefaultOptions({ ...defaults, queries: { ...defaults.queries, refetchInterval } })
+    this.#channel?.addEventListener('message', ({ data }) => this.#hear(data as Told))
+    this.#channel?.postMessage('is it live?' satisfies Told)
+    // Where there are no locks, as at plain addresses of other machines, every tab has a stream of its own.
+    if ('locks' in navigator) void navigator.locks.request('odyssey-events', () => this.#lead())
+    else void this.#lead()
+  }
+
+  #isLeader = false
+
+  async #lead(): Promise<void> {
+    this.#isLeader = true
+    for (;;) {
+      const isSignedIn = await this.#read().catch(() => true)
+      this.#tell({ isLive: false })
+      if (!isSignedIn) return
+      await new Promise((resolve) => setTimeout(resolve, retryMs))
+    }
+  }
+
+  /** Reads one stream to its end; resolves with whether it is worth while to begin another. */
+  async #read(): Promise<boolean> {
+    const response = await fetch('/api/v1/events', {
+      credentials: 'same-origin',
+      headers: { accept: 'text/event-stream', 'x-odyssey-background': '1' },
+    })
+    if (response.status === 401) return false
+    if (!response.ok || response.body === null) return true
+    this.#tell({ isLive: true })
+    for await (const { name, text } of readEvents(response.body)) {
+      this.#tell(name === 'begin' ? 'all' : { changed: JSON.parse(text) as Changed })
+    }
+    return true
+  }
+
+  #tell(told: Told): void {
+    this.#channel?.postMessage(told)
+    this.#hear(told)
+  }
+
+  #hear(told: Told): void {
+    if (told === 'is it live?') {
+      if (this.#isLeader && this.#isLive) this.#channel?.postMessage({ isLive: true } satisfies Told)
+    } else if (told === 'all') void queryClient.invalidateQueries()
+    else if ('isLive' in told) this.#setLive(told.isLive)
+    else this.#mark(told.changed)
+  }
+
+  #setLive(isLive: boolean): void {
+    if (isLive === this.#isLive) return
+    this.#isLive = isLive
+    // What is shown is read at once, and from then on by the clock.
+    if (!isLive) void queryClient.invalidateQueries()
+    for (const listener of this.#listeners) listener()
+  }
+
+  #mark({ organizationId, topics }: Changed): void {
+    for (const kind of new Set(topics.flatMap((topic) => staleBy[topic] ?? []))) {
+      this.#readAgain(kind, organizationId)
+    }
+  }
+
+  /** Reads again what is shown of a kind: at once, or when the last time is long enough ago. */
+  #readAgain(kind: string, organizationId: string | null): void {
+    const queryKey = organizationId === null ? [kind] : [kind, organizationId]
+    const name = queryKey.join(' ')
+    const now = Date.now()
+    const dueMs = this.#dueMs.get(name) ?? 0
+    if (dueMs > now) return
+    const waitMs = Math.max(0, dueMs + calmMs - now)
+    this.#dueMs.set(name, now + waitMs)
+    setTimeout(() => void queryClient.invalidateQueries({ queryKey }), waitMs)
+  }
+}
+
+export const live = new Live()
+
+export function useLive(): boolean {
+  return useSyncExternalStore(live.subscribe, live.current)
+}

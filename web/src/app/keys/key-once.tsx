@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'react'
+import { Button, CopyButton } from '../../kit/button.tsx'
+import { Select } from '../../kit/field.tsx'
+import { Banner, Row, Stack } from '../../kit/page.tsx'
+import { Code } from '../../kit/content.tsx'
+import { Dialog } from '../../kit/layers.tsx'
+import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../clients.ts'
+import { modelChoices, type ModelId } from '../models.ts'
+import { TryKey } from '../try-key.tsx'
+
+export type NewKey = { readonly name: string; readonly key: string; readonly organizationId: string }
+
+/** A page that nobody looks at forgets the key after this long. */
+const hiddenMsMax = 10 * 60 * 1_000
+
+/**
+ * Shows a new key, once.
+ *
+ * It is in this component's memory alone, and is gone when it closes: no cache, address, title or storage has it.
+ */
+export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
+  const [isCopied, setCopied] = useState(false)
+  const [isAsked, setAsked] = useState(false)
+  useForgetting(onClose)
+  const done = () => (isCopied || isAsked ? onClose() : setAsked(true))
+  const foot = (
+    <>
+      {isAsked && !isCopied && <span role="alert">The key was not copied. It cannot be shown again.</span>}
+      <Button look="primary" onClick={done}>
+        {isAsked && !isCopied ? 'Close without a copy' : 'Done'}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog title={`“${made.name}” is ready`} isOpen isWide isHeld onClose={done} foot={foot}>
+      <Banner kind="warn">This is the only time the key is shown.</Banner>
+      <Row>
+        <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{made.key}</code>
+        <CopyButton text={made.key} name="Copy key" isSmall={false} onCopied={() => setCopied(true)} />
+      </Row>
+      <ClientSettings made={made} onCopied={() => setCopied(true)} />
+    </Dialog>
+  )
+}
+
+function ClientSettings({
+  made: { key, organizationId },
+  onCopied,
+}: {
+  readonly made: NewKey
+  readonly onCopied: () => void
+}) {
+  const [client, setClient] = useState<ClientId>('curl')
+  const [model, setModel] = useState<ModelId>('clarke-1.0')
+  const address = window.location.origin
+  return (
+    <Stack>
+      <Row>
+        <Select
+          isInline
+          label="Client"
+          value={client}
+          choices={clients.map(({ id, name }) => ({ value: id, label: name }))}
+          onChoice={setClient}
+        />
+        <Select isInline label="Model" value={model} choices={modelChoices} onChoice={setModel} />
+      </Row>
+      <Code label="The one line with the key" text={keyLine(key)} onCopied={onCopied} />
+      {snippetsOf(client, { address, model }).map(({ label, text }) => (
+        <Code key={label} label={label} text={text} />
+      ))}
+      <TryKey apiKey={key} format={formatOf(client)} model={model} organizationId={organizationId} />
+    </Stack>
+  )
+}
+
+function useForgetting(forget: () => void): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const watch = () => {
+      clearTimeout(timer)
+      if (document.hidden) timer = setTimeout(forget, hiddenMsMax)
+    }
+    document.addEventListener('visibilitychange', watch)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', watch)
+    }
+  }, [forget])
+}

@@ -1,0 +1,120 @@
+import { useId, useMemo, useState, type KeyboardEvent } from 'react'
+import { location } from '../lib/location.ts'
+import { Icon, type IconName } from '../kit/icons.tsx'
+import { Dialog } from '../kit/layers.tsx'
+import type { Session } from '../api/answers.ts'
+import { preferences } from './preferences.ts'
+import { pagePath, type PageName } from './paths.ts'
+import { reasonOf, signOut } from './session.ts'
+import { routes } from './route-table.ts'
+import styles from './shell.module.css'
+
+type Result = { readonly label: string; readonly said?: string; readonly icon: IconName; readonly act: () => void }
+
+/** Finds pages and actions by a few letters; a request's id that is pasted in leads to that request. */
+export function Palette({
+  session,
+  organizationId,
+  isOpen,
+  onClose,
+}: {
+  readonly session: Session
+  readonly organizationId: string | null
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const [typed, setTyped] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const id = useId()
+  const all = useMemo(() => allResults(session, organizationId), [session, organizationId])
+  const results = filterResults(all, typed, organizationId)
+  const act = (result: Result | undefined) => {
+    if (result === undefined) return
+    setTyped('')
+    onClose()
+    result.act()
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (by !== 0) {
+      event.preventDefault()
+      setChosen((chosen + by + results.length) % Math.max(1, results.length))
+    }
+    if (event.key === 'Enter') act(results[chosen])
+  }
+  return (
+    <Dialog title="Find" isOpen={isOpen} onClose={onClose}>
+      <div className={styles.palette}>
+        <input
+          className={styles.paletteInput}
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={results.length > 0 ? `${id}-${chosen}` : undefined}
+          aria-label="Find a page or an action"
+          placeholder="Page, action or request id"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value)
+            setChosen(0)
+          }}
+          onKeyDown={onKey}
+        />
+        <div className={styles.results} role="listbox" id={`${id}-list`} aria-label="Found">
+          {results.map((result, index) => (
+            <div
+              key={result.label}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === chosen}
+              tabIndex={-1}
+              className={styles.result}
+              onPointerMove={() => setChosen(index)}
+              onClick={() => act(result)}
+              onKeyDown={onKey}
+            >
+              <Icon name={result.icon} />
+              {result.label}
+              {result.said !== undefined && <small>{result.said}</small>}
+            </div>
+          ))}
+        </div>
+        {results.length === 0 && <p className={styles.none}>Nothing is called so.</p>}
+      </div>
+    </Dialog>
+  )
+}
+
+function allResults(session: Session, organizationId: string | null): Result[] {
+  const pages = Object.entries(routes).flatMap(([name, row]): Result[] => {
+    if (row.menu === undefined || (row.needs !== null && reasonOf(session, organizationId, row.needs) !== null))
+      return []
+    const href = pagePath(name as PageName, { organizationId: organizationId ?? '' })
+    return [{ label: row.title, said: row.menu.group, icon: row.menu.icon, act: () => void location.go(href) }]
+  })
+  const others = session.memberships.filter((one) => one.organizationId !== organizationId)
+  return [
+    ...pages,
+    { label: 'Account', icon: 'user', act: () => void location.go('/account') },
+    ...others.map(({ organizationId: id, organizationName }): Result => {
+      return {
+        label: `Go to ${organizationName}`,
+        icon: 'building',
+        act: () => void location.go(pagePath('home', { organizationId: id })),
+      }
+    }),
+    { label: 'Switch to dark', icon: 'moon', act: () => preferences.change({ theme: 'dark' }) },
+    { label: 'Switch to light', icon: 'sun', act: () => preferences.change({ theme: 'light' }) },
+    { label: 'Sign out', icon: 'logout', act: () => void signOut() },
+  ]
+}
+
+function filterResults(all: readonly Result[], typed: string, organizationId: string | null): readonly Result[] {
+  const wanted = typed.trim()
+  if (/^req_\w+$/.test(wanted) && organizationId !== null) {
+    const href = pagePath('request', { organizationId, requestId: wanted })
+    return [{ label: `Open ${wanted}`, icon: 'list', act: () => void location.go(href) }]
+  }
+  const words = wanted.toLowerCase().split(/\s+/)
+  return all.filter(({ label, said = '' }) => words.every((word) => `${label} ${said}`.toLowerCase().includes(word)))
+}

@@ -1,0 +1,67 @@
+/** Every page's address. The build hands this table to the service, which serves pages at these addresses alone. */
+export const paths = {
+  start: '/',
+  setup: '/setup',
+  login: '/login',
+  invite: '/invite',
+  account: '/account',
+  home: '/o/:organizationId',
+  quickstart: '/o/:organizationId/quickstart',
+  keys: '/o/:organizationId/keys',
+  key: '/o/:organizationId/keys/:apiKeyId',
+  playground: '/o/:organizationId/playground',
+  usage: '/o/:organizationId/usage',
+  requests: '/o/:organizationId/requests',
+  request: '/o/:organizationId/requests/:requestId',
+  limits: '/o/:organizationId/limits',
+  budgets: '/o/:organizationId/budgets',
+  alerts: '/o/:organizationId/alerts',
+  prices: '/o/:organizationId/prices',
+  projects: '/o/:organizationId/projects',
+  members: '/o/:organizationId/members',
+  managementKeys: '/o/:organizationId/management-keys',
+  audit: '/o/:organizationId/audit',
+  settings: '/o/:organizationId/settings',
+  models: '/installation/models',
+  organizations: '/installation/organizations',
+} as const
+
+export type PageName = keyof typeof paths
+export type PageParams = Readonly<Record<string, string>>
+
+/** Finds the page that an address means. */
+export function findPage(path: string): { readonly name: PageName; readonly params: PageParams } | null {
+  const parts = split(path)
+  for (const [name, pattern] of Object.entries(paths)) {
+    const params = matchParts(split(pattern), parts)
+    if (params !== null) return { name: name as PageName, params }
+  }
+  return null
+}
+
+export function pagePath(name: PageName, params: PageParams = {}): string {
+  return paths[name].replaceAll(/:(\w+)/g, (_, key: string) => encodeURIComponent(params[key] ?? ''))
+}
+
+function split(path: string): string[] {
+  return path.split('/').filter((part) => part !== '')
+}
+
+function matchParts(pattern: readonly string[], parts: readonly string[]): PageParams | null {
+  if (pattern.length !== parts.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, wanted] of pattern.entries()) {
+    const part = parts[index] ?? ''
+    if (wanted.startsWith(':')) params[wanted.slice(1)] = decode(part)
+    else if (wanted !== part) return null
+  }
+  return params
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

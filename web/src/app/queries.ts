@@ -1,0 +1,142 @@
+// What several pages read: each by one name, so that none is read twice.
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { api, type AnswerOf, type QueryOf } from '../api/client.ts'
+import type { Schemas } from '../api/types.ts'
+import { useReason } from './session.ts'
+
+export type ApiKey = Schemas['ApiKey']
+export type Project = Schemas['Project']
+export type Member = Schemas['Member']
+export type Price = Schemas['Price']
+export type LedgerEntry = Schemas['LedgerEntry']
+export type Subject = Schemas['Subject']
+
+type Page<Item> = { readonly data: readonly Item[]; readonly next: string | null }
+
+/** Pages of 200 are read until there are this many; who has more finds them by the filters. */
+const entriesMax = 2_000
+
+export async function readAll<Item>(
+  read: (after: string | undefined) => Promise<Page<Item>>,
+): Promise<readonly Item[]> {
+  const all: Item[] = []
+  let after: string | undefined
+  do {
+    const page = await read(after)
+    all.push(...page.data)
+    after = page.next ?? undefined
+  } while (after !== undefined && all.length < entriesMax)
+  return all
+}
+
+const given = (after: string | undefined) => ({ limit: 200, ...(after !== undefined && { after }) })
+
+export const keysQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['keys', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/api-keys',
+          { params: { organizationId }, query: given(after) },
+          { signal },
+        ),
+      ),
+  })
+
+/** Those under which people's questions in the dashboard count; they are in no list of keys. */
+const playgroundKeysQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['keys', organizationId, 'playground'],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/api-keys',
+          { params: { organizationId }, query: { ...given(after), kind: 'playground' } },
+          { signal },
+        ),
+      ),
+  })
+
+export const projectsQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['projects', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/projects',
+          { params: { organizationId }, query: given(after) },
+          { signal },
+        ),
+      ),
+  })
+
+export const membersQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/members',
+          { params: { organizationId }, query: given(after) },
+          { signal },
+        ),
+      ),
+  })
+
+export const pricesQuery = queryOptions({
+  queryKey: ['prices'],
+  queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/prices', { query: given(after) }, { signal })),
+})
+
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: ({ signal }) => api('GET /api/v1/models', {}, { signal }),
+})
+
+type LedgerQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/ledger'>
+export type LedgerFilter = Omit<LedgerQuery, 'after' | 'limit'>
+
+function readLedger(organizationId: string, query: LedgerQuery, signal: AbortSignal) {
+  return api('GET /api/v1/organizations/{organizationId}/ledger', { params: { organizationId }, query }, { signal })
+}
+
+/** As read once, or kept up with the requests that are settled. */
+export const ledgerQuery = (organizationId: string, filter: LedgerFilter, { limit = 100, isLive = false } = {}) =>
+  infiniteQueryOptions({
+    queryKey: [isLive ? 'ledger' : 'ledger-as-read', organizationId, filter, limit],
+    queryFn: ({ pageParam, signal }) =>
+      readLedger(organizationId, { ...filter, limit, ...(pageParam !== '' && { after: pageParam }) }, signal),
+    initialPageParam: '',
+    getNextPageParam: (last: AnswerOf<'GET /api/v1/organizations/{organizationId}/ledger'>) => last.next,
+    placeholderData: keepPreviousData,
+  })
+
+/** The installation's one currency: that of its prices, which all have the same. */
+export function useCurrency(): string {
+  return useQuery(pricesQuery).data?.[0]?.currency ?? 'USD'
+}
+
+/** The organization's keys; none for who may not read them, and until they are here. */
+export function useKeyList(organizationId: string): readonly ApiKey[] {
+  const enabled = useReason(organizationId, 'api-keys:read') === null
+  return useQuery({ ...keysQuery(organizationId), enabled }).data ?? []
+}
+
+/** Likewise its members. */
+export function useMemberList(organizationId: string): readonly Member[] {
+  const enabled = useReason(organizationId, 'members:read') === null
+  return useQuery({ ...membersQuery(organizationId), enabled }).data ?? []
+}
+
+/** Names for the ids that lists speak of. What cannot be read stays an id. */
+export function useNames(organizationId: string): (id: string | null) => string {
+  const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
+  const keys = useKeyList(organizationId)
+  const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
+  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const members = useMemberList(organizationId)
+  const names = new Map([...keys, ...own, ...projects, ...members].map(({ id, name }) => [id, name] as const))
+  return (id) => (id === null ? '–' : (names.get(id) ?? id))
+}

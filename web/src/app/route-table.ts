@@ -1,0 +1,129 @@
+import type { ComponentType } from 'react'
+import type { IconName } from '../kit/icons.tsx'
+import type { PageName, PageParams } from './paths.ts'
+
+export type PageComponent = ComponentType<{ readonly params: PageParams }>
+export type Group = 'Build' | 'Observe' | 'Control' | 'Installation'
+
+export type PageRow = {
+  readonly title: string
+  /** The permission that the page is for; null for everyone who has signed in, and `public` for all. */
+  readonly needs: string | null
+  readonly menu?: { readonly group: Group; readonly icon: IconName; readonly go?: string }
+  readonly load: () => Promise<{ readonly Page: PageComponent }>
+}
+
+/** Every page: the menu, the palette, the shortcuts, the titles and the tests are loops over this table. */
+export const routes: Readonly<Record<PageName, PageRow>> = {
+  start: { title: 'Odyssey', needs: null, load: () => import('../pages/start/page.tsx') },
+  setup: { title: 'Set up', needs: 'public', load: () => import('../pages/setup/page.tsx') },
+  login: { title: 'Sign in', needs: 'public', load: () => import('../pages/login/page.tsx') },
+  invite: { title: 'Invitation', needs: 'public', load: () => import('../pages/invite/page.tsx') },
+  account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
+  home: {
+    title: 'Home',
+    needs: 'organizations:read',
+    menu: { group: 'Build', icon: 'home', go: 'h' },
+    load: () => import('../pages/home/page.tsx'),
+  },
+  quickstart: {
+    title: 'Quickstart',
+    needs: 'organizations:read',
+    menu: { group: 'Build', icon: 'rocket', go: 'q' },
+    load: () => import('../pages/quickstart/page.tsx'),
+  },
+  keys: {
+    title: 'API keys',
+    needs: 'api-keys:read',
+    menu: { group: 'Build', icon: 'key', go: 'k' },
+    load: () => import('../pages/keys/page.tsx'),
+  },
+  key: { title: 'API key', needs: 'api-keys:read', load: () => import('../pages/key/page.tsx') },
+  playground: {
+    title: 'Playground',
+    needs: 'models:use',
+    menu: { group: 'Build', icon: 'terminal', go: 'p' },
+    load: () => import('../pages/playground/page.tsx'),
+  },
+  usage: {
+    title: 'Usage and cost',
+    needs: 'usage:read',
+    menu: { group: 'Observe', icon: 'chart', go: 'u' },
+    load: () => import('../pages/usage/page.tsx'),
+  },
+  requests: {
+    title: 'Requests',
+    needs: 'requests:read',
+    menu: { group: 'Observe', icon: 'list', go: 'r' },
+    load: () => import('../pages/requests/page.tsx'),
+  },
+  request: { title: 'Request', needs: 'requests:read', load: () => import('../pages/request/page.tsx') },
+  limits: {
+    title: 'Limits',
+    needs: 'limits:read',
+    menu: { group: 'Control', icon: 'gauge', go: 'l' },
+    load: () => import('../pages/limits/page.tsx'),
+  },
+  budgets: {
+    title: 'Budgets',
+    needs: 'budgets:read',
+    menu: { group: 'Control', icon: 'wallet', go: 'b' },
+    load: () => import('../pages/budgets/page.tsx'),
+  },
+  alerts: {
+    title: 'Alerts',
+    needs: 'alerts:read',
+    menu: { group: 'Control', icon: 'bell', go: 'e' },
+    load: () => import('../pages/alerts/page.tsx'),
+  },
+  prices: {
+    title: 'Prices',
+    needs: 'prices:read',
+    menu: { group: 'Control', icon: 'tag' },
+    load: () => import('../pages/prices/page.tsx'),
+  },
+  projects: {
+    title: 'Projects',
+    needs: 'projects:read',
+    menu: { group: 'Control', icon: 'folder' },
+    load: () => import('../pages/projects/page.tsx'),
+  },
+  members: {
+    title: 'Members',
+    needs: 'members:read',
+    menu: { group: 'Control', icon: 'users', go: 'm' },
+    load: () => import('../pages/members/page.tsx'),
+  },
+  managementKeys: {
+    title: 'Management keys',
+    needs: 'management-keys:read',
+    menu: { group: 'Control', icon: 'shield' },
+    load: () => import('../pages/management-keys/page.tsx'),
+  },
+  audit: {
+    title: 'Audit log',
+    needs: 'audit:read',
+    menu: { group: 'Control', icon: 'book', go: 'a' },
+    load: () => import('../pages/audit/page.tsx'),
+  },
+  settings: {
+    title: 'Settings',
+    needs: 'organizations:read',
+    menu: { group: 'Control', icon: 'settings' },
+    load: () => import('../pages/settings/page.tsx'),
+  },
+  models: {
+    title: 'Models and engines',
+    needs: 'engines:read',
+    menu: { group: 'Installation', icon: 'cpu' },
+    load: () => import('../pages/models/page.tsx'),
+  },
+  organizations: {
+    title: 'Organizations',
+    needs: 'organizations:create',
+    menu: { group: 'Installation', icon: 'building' },
+    load: () => import('../pages/organizations/page.tsx'),
+  },
+}
+
+export const menuGroups: readonly Group[] = ['Build', 'Observe', 'Control', 'Installation']

@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query'
+import { DayField, Select } from '../kit/field.tsx'
+import { modelChoices } from './models.ts'
+import { projectsQuery, useKeyList } from './queries.ts'
+
+export type ScopeSearch = { readonly model: string; readonly project: string; readonly key: string }
+
+type Props = {
+  readonly organizationId: string
+  readonly search: ScopeSearch
+  readonly onChange: (changes: Partial<ScopeSearch>) => void
+}
+
+/** Whose requests are meant: those of a model, of a project, of a key, or all. */
+export function ScopeFilters({ organizationId, search, onChange }: Props) {
+  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const keys = useKeyList(organizationId)
+  return (
+    <>
+      <Select
+        isInline
+        label="Model"
+        value={search.model}
+        choices={[all, ...modelChoices]}
+        onChoice={(model) => onChange({ model })}
+      />
+      <Select
+        isInline
+        label="Project"
+        value={search.project}
+        choices={named(projects)}
+        onChoice={(project) => onChange({ project })}
+      />
+      <Select isInline label="Key" value={search.key} choices={named(keys)} onChoice={(key) => onChange({ key })} />
+    </>
+  )
+}
+
+const all = { value: '', label: 'All' }
+
+/** Everything, or one of what has a name. */
+export function named(items: readonly { readonly id: string; readonly name: string }[]) {
+  return [all, ...items.map(({ id, name }) => ({ value: id, label: name }))]
+}
+
+type Dates = { readonly from: string; readonly to: string }
+
+/** The two days of a range that is no named one. */
+export function DateFilters({ search, onChange }: { readonly search: Dates; onChange(changes: Partial<Dates>): void }) {
+  return (
+    <>
+      <DayField label="From" value={search.from.slice(0, 10)} onText={(from) => onChange({ from })} />
+      <DayField label="To" value={search.to.slice(0, 10)} onText={(to) => onChange({ to })} />
+    </>
+  )
+}

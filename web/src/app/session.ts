@@ -1,0 +1,71 @@
+import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import type { Membership, Session } from '../api/answers.ts'
+import { readSession, takeEarly } from './early-session.ts'
+import { onSignedIn } from './sign-in-news.ts'
+import { toProblem } from '../api/problem.ts'
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      // A refusal stays one; what does not answer at the moment may a little later.
+      retry: (failures, error) => toProblem(error).isPassing && failures < 3,
+      retryDelay: (attempt) => Math.min(8_000, 500 * 2 ** attempt) * (0.75 + Math.random() / 2),
+      throwOnError: false,
+    },
+    mutations: { retry: false },
+  },
+})
+
+/** Who has signed in and what they may; null for nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => takeEarly() ?? readSession(signal),
+  staleTime: 60_000,
+})
+
+onSignedIn(() => queryClient.resetQueries({ queryKey: ['session'] }))
+
+export function useSession(): Session | null {
+  return useQuery(sessionQuery).data ?? null
+}
+
+/** The reader's place in an organization; null where they have none. */
+export function useMembership(organizationId: string): Membership | null {
+  return useSession()?.memberships.find((membership) => membership.organizationId === organizationId) ?? null
+}
+
+/** Tells why a member may not do something, by name of who may; null where they may. Installation-wide rights count as well. */
+export function useReason(organizationId: string | null, permission: string): string | null {
+  const session = useSession()
+  return session === null ? 'You are not signed in.' : reasonOf(session, organizationId, permission)
+}
+
+export function reasonOf(session: Session, organizationId: string | null, permission: string): string | null {
+  if (session.installation?.permissions[permission] !== undefined) return null
+  const membership = session.memberships.find((one) => one.organizationId === organizationId)
+  if (membership?.permissions[permission] !== undefined) return null
+  const owners = membership?.owners.map(({ name }) => name).join(', ') ?? ''
+  return `You need ${permission}.${owners === '' ? '' : ` Owners have it: ${owners}.`}`
+}
+
+const channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-session') : null
+
+/** Ends the session here and in every other tab. The page is loaded anew, so that nothing of it is left to go back to. */
+export async function signOut(): Promise<void> {
+  await api('DELETE /api/v1/session', {}).catch(() => null)
+  channel?.postMessage('over')
+  leave()
+}
+
+export function watchOtherTabs(): void {
+  channel?.addEventListener('message', ({ data }) => {
+    if (data === 'over') leave()
+  })
+}
+
+function leave(): void {
+  queryClient.clear()
+  window.location.replace('/login')
+}

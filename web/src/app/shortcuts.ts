@@ -1,0 +1,50 @@
+import { useEffect } from 'react'
+import { preferences } from './preferences.ts'
+
+/** Every key that does something, for the list under `?`. Single letters can be switched off in the preferences. */
+export const shortcuts: readonly (readonly [string, string])[] = [
+  ['⌘K or Ctrl K', 'Find a page, a key, a member or a request'],
+  ['?', 'This list'],
+  ['/', 'To the first filter'],
+  ['c', 'The page’s main action'],
+  ['j  k', 'Next and previous row'],
+  ['[  ]', 'Previous and next record'],
+  ['r', 'Read the data anew'],
+  [
+    'g h',
+    'Home; then q quickstart, k keys, p playground, u usage, r requests, l limits, b budgets, a audit, m members',
+  ],
+  ['Esc', 'Close what is open'],
+]
+
+/** A letter acts only where nobody is typing, and with no other key held. */
+export function isPlainKey(event: KeyboardEvent): boolean {
+  const target = event.target
+  const isTyping =
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  return !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented
+}
+
+/** Acts on single keys while a page is shown and no layer is open over it. */
+export function useKeys(actions: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    const act = (event: KeyboardEvent) => {
+      if (!preferences.current().hasShortcuts || !isPlainKey(event)) return
+      if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return
+      const action = actions[event.key]
+      if (action === undefined) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener('keydown', act)
+    return () => document.removeEventListener('keydown', act)
+  }, [actions])
+}
+
+/** Moves the focus from one row's link to the next. */
+export function stepRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('tr[data-row]')]
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const next = rows[at === -1 ? (by === 1 ? 0 : rows.length - 1) : at + by]
+  next?.querySelector<HTMLElement>('a, button')?.focus()
+}

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query'
+import { Select } from '../kit/field.tsx'
+import { projectsQuery, useKeyList, type Subject } from './queries.ts'
+
+type Props = {
+  readonly organizationId: string
+  readonly subject: Subject
+  readonly onChoice: (subject: Subject) => void
+  readonly fault?: string | undefined
+}
+
+/** Whom a limit or a budget is for: the organization, one of its projects, or one of its keys. */
+export function SubjectField({ organizationId, subject, onChoice, fault }: Props) {
+  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const keys = useKeyList(organizationId).filter(({ state }) => state === 'active' || state === 'disabled')
+  const choices = [
+    { value: `organization ${organizationId}`, label: 'The whole organization' },
+    ...projects.map(({ id, name }) => ({ value: `project ${id}`, label: `Project: ${name}` })),
+    ...keys.map(({ id, name, lastFour }) => ({ value: `api-key ${id}`, label: `Key: ${name} (…${lastFour})` })),
+  ]
+  const choose = (text: string) => {
+    const [kind = '', id = ''] = text.split(' ')
+    onChoice({ kind, id } as Subject)
+  }
+  return (
+    <Select label="For" value={`${subject.kind} ${subject.id}`} choices={choices} onChoice={choose} fault={fault} />
+  )
+}

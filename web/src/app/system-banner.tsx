@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Banner } from '../kit/page.tsx'
+import { queryClient } from './session.ts'
+
+type Readiness = { readonly status: string; readonly keys?: string; readonly ledger?: string }
+
+const everyMs = 15_000
+
+/** The one worst thing that is true of the service at the moment, as long as it is. */
+export function SystemBanner() {
+  const { data, isError } = useQuery({
+    queryKey: ['readiness'],
+    queryFn: async ({ signal }): Promise<Readiness> =>
+      (await fetch('/readyz', { signal, headers: { accept: 'application/json' } })).json() as Promise<Readiness>,
+    refetchInterval: (query) => (query.state.error === null ? everyMs : 4_000),
+    retry: false,
+  })
+  useRecovery(isError)
+  if (isError)
+    return (
+      <Banner kind="bad">Odyssey does not answer. Trying again every 4 s. What you see is what was read last.</Banner>
+    )
+  if (data?.status === 'draining')
+    return <Banner kind="warn">The service stops: running answers end, and no new ones begin.</Banner>
+  if (data?.keys === 'down' || data?.ledger === 'down')
+    return <Banner kind="bad">The database cannot be reached. Requests are refused until it is back.</Banner>
+  return null
+}
+
+/** When the service answers again, what failed meanwhile is read anew. */
+function useRecovery(isDown: boolean): void {
+  const [wasDown, setWasDown] = useState(false)
+  useEffect(() => {
+    if (isDown) setWasDown(true)
+    else if (wasDown) {
+      setWasDown(false)
+      void queryClient.invalidateQueries()
+    }
+  }, [isDown, wasDown])
+}

@@ -1,0 +1,7 @@
+import { location, type Place } from '../lib/location.ts'
+
+/** Leads to the sign-in, and from there back to where somebody wanted to be. */
+export function toLogin({ path, search }: Place): Promise<void> {
+  const next = path + search
+  return location.go(next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`, { replace: true })
+}

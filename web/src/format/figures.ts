@@ -1,0 +1,44 @@
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const compact = new Intl.NumberFormat('en-US', {
+  notation: 'compact',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 2,
+})
+/** Figures keep their unit beside them when a line breaks. */
+const narrow = '\u202f'
+
+export function formatCount(count: number): string {
+  return whole.format(count)
+}
+
+/** From a million on with two decimals and a letter. */
+export function formatShortCount(count: number): string {
+  return Math.abs(count) < 1_000_000 ? whole.format(count) : compact.format(count).replace(/([A-Z])$/, `${narrow}$1`)
+}
+
+export function formatShare(share: number): string {
+  return `${(share * 100).toFixed(1)}${narrow}%`
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`
+  const seconds = Math.round(ms / 1_000)
+  return `${Math.floor(seconds / 60)} m ${seconds % 60} s`
+}
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+
+/** Decimal, as makers of disks and of weights count. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1)
+  const value = bytes / 1_000 ** power
+  return `${power === 0 ? whole.format(value) : value.toFixed(1)} ${byteUnits[power] ?? 'B'}`
+}
+
+/** How far one figure is from an earlier one, as `+8.1 %`; null where there was nothing before. */
+export function formatChange(now: number, before: number): string | null {
+  if (before === 0) return null
+  const change = (now - before) / before
+  return `${change < 0 ? '−' : '+'}${formatShare(Math.abs(change))}`
+}

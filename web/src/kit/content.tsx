@@ -1,0 +1,59 @@
+import { plainName, shortId } from '../format/id.ts'
+import { formatAgo, formatInstant, readerZone } from '../format/time.ts'
+import { CopyButton } from './button.tsx'
+import styles from './page.module.css'
+
+/** A block to copy, as it stands. */
+export function Code({
+  text,
+  label,
+  wraps = false,
+  onCopied,
+}: {
+  readonly text: string
+  readonly label?: string
+  readonly wraps?: boolean
+  readonly onCopied?: () => void
+}) {
+  return (
+    <div className={styles.code} data-wraps={wraps || undefined}>
+      <div className={styles.codeHead}>
+        <span>{label}</span>
+        <CopyButton text={text} {...(onCopied !== undefined && { onCopied })} />
+      </div>
+      <pre tabIndex={0} role="region" aria-label={label ?? 'Code'}>
+        {text}
+      </pre>
+    </div>
+  )
+}
+
+/** An instant in the reader's zone or the page's, with the exact one on hover. */
+export function Time({
+  at,
+  zone = readerZone(),
+  isAgo = false,
+}: {
+  readonly at: string
+  readonly zone?: string
+  readonly isAgo?: boolean
+}) {
+  return (
+    <time dateTime={at} title={at}>
+      {isAgo ? formatAgo(at, { zone }) : formatInstant(at, { zone })}
+    </time>
+  )
+}
+
+/** A name that somebody else has chosen: always text, and with nothing in it that changes the text around it. */
+export function Name({ children }: { readonly children: string }) {
+  return <bdi>{plainName(children)}</bdi>
+}
+
+export function Id({ id }: { readonly id: string }) {
+  return (
+    <span className={styles.id} title={id}>
+      {shortId(id)}
+    </span>
+  )
+}

@@ -1,0 +1,82 @@
+/** What is in the address bar, as far as pages go by it. */
+export type Place = { readonly path: string; readonly search: string }
+
+/** Makes ready what a place needs before it is shown; false leaves the reader where they are. */
+type Prepare = (place: Place) => Promise<boolean>
+
+/** Routes of the History API: where the reader is, and how to get elsewhere. */
+class Location {
+  #place: Place = read()
+  #prepare: Prepare = () => Promise.resolve(true)
+  #guard: (() => boolean) | null = null
+  readonly #listeners = new Set<() => void>()
+  /** Counted up by each move, so that one which was overtaken ends. */
+  #moves = 0
+
+  constructor() {
+    window.addEventListener('popstate', () => void this.#arrive(read()))
+  }
+
+  readonly current = (): Place => this.#place
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Asked before each change of page. */
+  prepareWith(prepare: Prepare): void {
+    this.#prepare = prepare
+  }
+
+  /** Asked whether a page with unsaved fields may be left. */
+  guardWith(guard: (() => boolean) | null): void {
+    this.#guard = guard
+  }
+
+  /** Warms up what a link leads to, which the reader is about to follow. */
+  warm(href: string): void {
+    void this.#prepare(parse(href)).catch(() => {})
+  }
+
+  async go(href: string, { replace = false }: { readonly replace?: boolean } = {}): Promise<void> {
+    const place = parse(href)
+    if (place.path !== this.#place.path && this.#guard !== null && !this.#guard()) return
+    if (!(await this.#arrive(place))) return
+    const method = replace ? 'replaceState' : 'pushState'
+    history[method](null, '', place.path + place.search)
+  }
+
+  /** Changes what is said after the question mark; the page stays. */
+  replaceSearch(search: string): void {
+    if (search === this.#place.search) return
+    history.replaceState(null, '', this.#place.path + search)
+    this.#place = { ...this.#place, search }
+    this.#tell()
+  }
+
+  async #arrive(place: Place): Promise<boolean> {
+    this.#moves += 1
+    const move = this.#moves
+    const isReady = await this.#prepare(place)
+    if (!isReady || move !== this.#moves) return false
+    this.#place = place
+    this.#tell()
+    return true
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function read(): Place {
+  return { path: window.location.pathname, search: window.location.search }
+}
+
+function parse(href: string): Place {
+  const { pathname, search } = new URL(href, window.location.href)
+  return { path: pathname, search }
+}
+
+export const location = new Location()

@@ -1,0 +1,147 @@
+import { useState } from 'react'
+import { api, type BodyOf } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import type { Budget } from '../../app/budgets/budget-words.ts'
+import { useCurrency, type Subject } from '../../app/queries.ts'
+import { SubjectField } from '../../app/subject-field.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { parseMoney } from '../../format/money.ts'
+import { Button } from '../../kit/button.tsx'
+import { Select, TextField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { Banner } from '../../kit/page.tsx'
+
+const periods = [
+  { value: 'day', label: 'Day' },
+  { value: 'week', label: 'Week' },
+  { value: 'month', label: 'Month' },
+  { value: 'year', label: 'Year' },
+  { value: 'lifetime', label: 'Once, for good' },
+] as const
+type Fields = {
+  readonly subject: Subject
+  readonly period: Budget['period']
+  readonly money: string
+  readonly tokens: string
+  readonly alerts: string
+}
+type Props = { readonly organizationId: string; readonly budget: Budget | null; readonly onClose: () => void }
+
+export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
+  const currency = useCurrency()
+  const [fields, setFields] = useState(() => fieldsOf(organizationId, budget))
+  const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
+  const change = useChange(
+    (body: BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'>) =>
+      api('PUT /api/v1/organizations/{organizationId}/budgets', { params: { organizationId }, body }),
+    {
+      touches: [['budgets', organizationId]],
+      onDone: onClose,
+    },
+  )
+  const body = toBody(fields)
+  const reason = typeof body === 'string' ? body : null
+  const stops =
+    budget !== null &&
+    typeof body !== 'string' &&
+    typeof body.microsMax === 'number' &&
+    body.microsMax <= budget.spent.micros
+  const foot = (
+    <Button type="submit" look={stops ? 'danger' : 'primary'} isBusy={change.isBusy} reason={reason}>
+      {budget === null ? 'Set budget' : 'Save'}
+    </Button>
+  )
+  return (
+    <Drawer
+      title={budget === null ? 'Set budget' : 'Edit budget'}
+      isOpen
+      onClose={onClose}
+      foot={foot}
+      onSubmit={() => (typeof body === 'string' ? undefined : void change.run(body))}
+    >
+      <ChangeProblem problem={change.problem} />
+      {stops && <Banner kind="warn">More than this is spent already: requests stop at once.</Banner>}
+      {budget === null && (
+        <SubjectField
+          organizationId={organizationId}
+          subject={fields.subject}
+          onChoice={(subject) => set({ subject })}
+        />
+      )}
+      {budget === null && (
+        <Select
+          label="Period"
+          value={fields.period}
+          choices={periods}
+          onChoice={(period) => set({ period })}
+          hint="Periods begin at midnight UTC; weeks on Monday."
+        />
+      )}
+      <TextField
+        label={`Amount, ${currency}`}
+        inputMode="decimal"
+        placeholder="no limit"
+        value={fields.money}
+        onText={(money) => set({ money })}
+      />
+      <TextField
+        label="Tokens"
+        inputMode="numeric"
+        placeholder="no limit"
+        value={fields.tokens}
+        onText={(tokens) => set({ tokens: tokens.replaceAll(/[\s,.]/g, '') })}
+      />
+      <TextField
+        label="Alert at, in percent"
+        value={fields.alerts}
+        onText={(alerts) => set({ alerts })}
+        hint="Several with commas between them."
+      />
+    </Drawer>
+  )
+}
+
+function fieldsOf(organizationId: string, budget: Budget | null): Fields {
+  return {
+    subject: budget?.subject ?? { kind: 'organization', id: organizationId },
+    period: budget?.period ?? 'month',
+    money:
+      budget?.microsMax === null || budget === null
+        ? ''
+        : (BigInt(budget.microsMax) / 1_000_000n).toString() + decimalsOf(budget.microsMax),
+    tokens: budget?.tokensMax === null || budget === null ? '' : String(budget.tokensMax),
+    alerts: budget?.alertPercents.join(', ') ?? '50, 80, 100',
+  }
+}
+
+function decimalsOf(micros: number): string {
+  const part = String(micros % 1_000_000)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+  return part === '' ? '' : `.${part}`
+}
+
+/** The body, or what is still missing. */
+function toBody({
+  subject,
+  period,
+  money,
+  tokens,
+  alerts,
+}: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'> | string {
+  const micros = money.trim() === '' ? null : parseMoney(money)
+  if (money.trim() !== '' && micros === null) return 'The amount is a number such as 100 or 0.50.'
+  if (tokens !== '' && !/^\d+$/.test(tokens)) return 'Tokens are a whole number.'
+  if (micros === null && tokens === '') return 'An amount or a number of tokens is needed.'
+  const percents = alerts.split(',').flatMap((part) => (part.trim() === '' ? [] : [Number(part.trim())]))
+  if (!percents.every((percent) => Number.isInteger(percent) && percent > 0))
+    return 'Alerts are whole percents, such as 50, 80, 100.'
+  // The route takes micros as a number, which is exact up to nine thousand million units.
+  return {
+    subject,
+    period,
+    microsMax: micros === null ? null : Number(BigInt(micros)),
+    tokensMax: tokens === '' ? null : Number(tokens),
+    alertPercents: percents,
+  }
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query'
+import { pagePath } from '../../app/paths.ts'
+import { useCurrency } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
+import { usageByGroupQuery } from '../../app/usage-sums.ts'
+import { formatCount, formatShare } from '../../format/figures.ts'
+import { formatMoney } from '../../format/money.ts'
+import { dayBefore } from '../../format/time.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Card, Stats } from '../../kit/page.tsx'
+
+type Props = { readonly organizationId: string; readonly apiKeyId: string }
+
+/** What was asked with the key in the last 30 days and what it cost. */
+export function KeySums({ organizationId, apiKeyId }: Props) {
+  const currency = useCurrency()
+  const query = useQuery({
+    ...usageByGroupQuery(organizationId, { from: dayBefore(29), to: dayBefore(-1), apiKeyId: [apiKeyId] }),
+    enabled: useReason(organizationId, 'usage:read') === null,
+  })
+  const sums = query.data?.get('')
+  if (sums === undefined || sums.requests === 0) return null
+  return (
+    <Card
+      title="Last 30 days"
+      actions={
+        <LinkButton isSmall href={`${pagePath('usage', { organizationId })}?key=${apiKeyId}`}>
+          Usage and cost
+        </LinkButton>
+      }
+    >
+      <Stats
+        name="Last 30 days"
+        figures={[
+          { name: 'Cost', value: formatMoney(sums.costMicros, { currency }) },
+          {
+            name: 'Requests',
+            value: formatCount(sums.requests),
+            said: `${formatShare(sums.finished / sums.requests)} finished`,
+          },
+          { name: 'Output tokens', value: formatCount(sums.tokens.output) },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,158 @@
+import { useMemo, useState } from 'react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
+import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
+import { KeyState } from '../../app/keys/key-state.tsx'
+import { endpointChoices } from '../../app/keys/rules-fields.tsx'
+import { pagePath, type PageParams } from '../../app/paths.ts'
+import { ledgerQuery, useNames, type ApiKey } from '../../app/queries.ts'
+import { RequestTable } from '../../app/requests/request-table.tsx'
+import { useReason } from '../../app/session.ts'
+import { useKeys } from '../../app/shortcuts.ts'
+import { Empty, Loaded } from '../../app/states.tsx'
+import { Button, LinkButton } from '../../kit/button.tsx'
+import { Name, Time } from '../../kit/content.tsx'
+import { Card, KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { KeySums } from './key-sums.tsx'
+import { EditKeyDrawer } from './edit-drawer.tsx'
+
+const rowsShown = 10
+
+export function Page({ params }: { readonly params: PageParams }) {
+  const { organizationId = '', apiKeyId = '' } = params
+  const [action, setAction] = useState<KeyAction | 'edit' | null>(null)
+  const [made, setMade] = useState<NewKey | null>(null)
+  const query = useQuery({
+    queryKey: ['key', organizationId, apiKeyId],
+    queryFn: ({ signal }) =>
+      api(
+        'GET /api/v1/organizations/{organizationId}/api-keys/{apiKeyId}',
+        { params: { organizationId, apiKeyId } },
+        { signal },
+      ),
+  })
+  const updateReason = useReason(organizationId, 'api-keys:update')
+  useKeys(useMemo(() => ({ e: () => (updateReason === null ? setAction('edit') : undefined) }), [updateReason]))
+  const close = () => setAction(null)
+  const apiKey = query.data
+  return (
+    <Frame
+      title={apiKey === undefined ? 'API key' : <Name>{apiKey.name}</Name>}
+      actions={apiKey !== undefined && <Actions organizationId={organizationId} apiKey={apiKey} onAction={setAction} />}
+    >
+      <Loaded query={query} what="The API key">
+        {(found) => (
+          <>
+            <Card title="Rules">
+              <Rules organizationId={organizationId} apiKey={found} />
+            </Card>
+            <KeySums organizationId={organizationId} apiKeyId={apiKeyId} />
+            <Recent organizationId={organizationId} apiKeyId={apiKeyId} />
+          </>
+        )}
+      </Loaded>
+      {apiKey !== undefined && action === 'edit' && (
+        <EditKeyDrawer organizationId={organizationId} apiKey={apiKey} onClose={close} />
+      )}
+      {apiKey !== undefined && action !== null && action !== 'edit' && (
+        <KeyActionDialog
+          organizationId={organizationId}
+          apiKey={apiKey}
+          action={action}
+          onClose={close}
+          onMade={(key) => {
+            close()
+            setMade(key)
+          }}
+        />
+      )}
+      {made !== null && <KeyOnce made={made} onClose={() => setMade(null)} />}
+    </Frame>
+  )
+}
+
+type ActionsProps = {
+  readonly organizationId: string
+  readonly apiKey: ApiKey
+  readonly onAction: (action: KeyAction | 'edit') => void
+}
+
+function Actions({ organizationId, apiKey: { state }, onAction }: ActionsProps) {
+  const over = state === 'revoked' || state === 'expired' ? 'The key has ended.' : null
+  const reason = useReason(organizationId, 'api-keys:update')
+  const edit = over ?? reason
+  return (
+    <>
+      <LinkButton href={pagePath('keys', { organizationId })} icon="left">
+        API keys
+      </LinkButton>
+      <Button shortcut="e" reason={edit} onClick={() => onAction('edit')}>
+        Edit
+      </Button>
+      <Button reason={over} onClick={() => onAction('rotate')}>
+        Rotate
+      </Button>
+      <Button reason={over} onClick={() => onAction(state === 'disabled' ? 'enable' : 'disable')}>
+        {state === 'disabled' ? 'Enable' : 'Disable'}
+      </Button>
+      <Button look="danger" reason={over} onClick={() => onAction('revoke')}>
+        Revoke
+      </Button>
+    </>
+  )
+}
+
+function Rules({ organizationId, apiKey }: { readonly organizationId: string; readonly apiKey: ApiKey }) {
+  const nameOf = useNames(organizationId)
+  const endpoints = apiKey.endpoints?.map((id) => endpointChoices.find(({ value }) => value === id)?.label ?? id)
+  return (
+    <KeyValue
+      rows={[
+        ['State', <KeyState key="state" apiKey={apiKey} />],
+        ['Key', <code key="key">sk-ody-…{apiKey.lastFour}</code>],
+        ['Id', <code key="id">{apiKey.id}</code>],
+        ['Project', <Name key="project">{nameOf(apiKey.projectId)}</Name>],
+        ['Owner', <Name key="owner">{nameOf(apiKey.ownerId)}</Name>],
+        ['Created', <Time key="created" at={apiKey.createdAt} />],
+        ['Last used', apiKey.lastUsedAt === null ? 'Never' : <Time key="used" at={apiKey.lastUsedAt} isAgo />],
+        ['Ends', apiKey.expiresAt === null ? 'Never' : <Time key="ends" at={apiKey.expiresAt} />],
+        ['Models', apiKey.models?.join(', ') ?? 'All'],
+        ['Formats', endpoints?.join(', ') ?? 'All'],
+        ['Addresses', apiKey.addresses?.join(', ') ?? 'All'],
+        ...(apiKey.rotatedFrom === null
+          ? []
+          : [['Replaces', <Name key="from">{nameOf(apiKey.rotatedFrom)}</Name>] as const]),
+      ]}
+    />
+  )
+}
+
+function Recent({ organizationId, apiKeyId }: { readonly organizationId: string; readonly apiKeyId: string }) {
+  const reason = useReason(organizationId, 'requests:read')
+  const query = useInfiniteQuery({
+    ...ledgerQuery(organizationId, { apiKeyId }, { limit: rowsShown, isLive: true }),
+    enabled: reason === null,
+  })
+  const rows = query.data?.pages[0]?.data
+  if (reason !== null || rows === undefined) return null
+  if (rows.length === 0)
+    return (
+      <Empty action={<LinkButton href={pagePath('quickstart', { organizationId })}>To the quickstart</LinkButton>}>
+        Never used. The quickstart has the settings of each client.
+      </Empty>
+    )
+  return (
+    <Card
+      title="Last requests"
+      isFlush
+      actions={
+        <LinkButton isSmall href={`${pagePath('requests', { organizationId })}?range=all&key=${apiKeyId}`}>
+          All of them
+        </LinkButton>
+      }
+    >
+      <RequestTable organizationId={organizationId} rows={rows} hasKey={false} />
+    </Card>
+  )
+}

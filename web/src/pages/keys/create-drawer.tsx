@@ -1,0 +1,128 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { addressOf, api } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import type { NewKey } from '../../app/keys/key-once.tsx'
+import { NameField, noRules, reasonOfRules, RulesFields, toRules } from '../../app/keys/rules-fields.tsx'
+import { membersQuery, projectsQuery } from '../../app/queries.ts'
+import { useMembership } from '../../app/session.ts'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Code } from '../../kit/content.tsx'
+import { Select } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { Disclosure } from '../../kit/page.tsx'
+
+type Props = { readonly organizationId: string; readonly onClose: () => void; readonly onMade: (made: NewKey) => void }
+const path = '/api/v1/organizations/{organizationId}/api-keys'
+const nobody = 'nobody'
+
+export function CreateKeyDrawer({ organizationId, onClose, onMade }: Props) {
+  const [fields, setFields] = useState(noRules)
+  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const [chosen, setProject] = useState<string | null>(null)
+  const projectId = chosen ?? projects[0]?.id ?? ''
+  const [ownerId, setOwner] = useState(useMembership(organizationId)?.memberId ?? nobody)
+  const change = useChange(
+    (body: Parameters<typeof bodyOf>[0], options) =>
+      api(`POST ${path}`, { params: { organizationId }, body: bodyOf(body) }, options),
+    {
+      touches: [['keys', organizationId]],
+      onDone: ({ apiKey, key }) => onMade({ name: apiKey.name, key, organizationId }),
+    },
+  )
+  const given = { fields, projectId, ownerId }
+  const reason = projectId === '' ? 'You see no project yet. An owner can show you one.' : reasonOfRules(fields)
+  const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes })
+  const foot = (
+    <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+      Create key
+    </Button>
+  )
+  return (
+    <Drawer
+      title="Create key"
+      isOpen
+      onClose={onClose}
+      foot={foot}
+      onSubmit={() => (reason === null ? void change.run(given) : undefined)}
+    >
+      <ChangeProblem problem={change.problem} shown={['name', 'projectId', 'ownerId', 'expiresAt', 'addresses']} />
+      <NameField fields={fields} set={set} faultOf={change.faultOf} />
+      <Select
+        label="Project"
+        value={projectId}
+        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+        fault={change.faultOf('projectId')}
+        onChoice={setProject}
+      />
+      <OwnerField
+        organizationId={organizationId}
+        ownerId={ownerId}
+        fault={change.faultOf('ownerId')}
+        onChoice={setOwner}
+      />
+      <RulesFields fields={fields} set={set} faultOf={change.faultOf} />
+      <Disclosure title="Show API call">
+        <Code label="Shell" wraps text={curlOf(organizationId, bodyOf(given))} />
+      </Disclosure>
+    </Drawer>
+  )
+}
+
+type OwnerProps = {
+  readonly organizationId: string
+  readonly ownerId: string
+  readonly fault: string | undefined
+  readonly onChoice: (id: string) => void
+}
+
+function OwnerField({ organizationId, ownerId, fault, onChoice }: OwnerProps) {
+  const membership = useMembership(organizationId)
+  const members =
+    useQuery({ ...membersQuery(organizationId), enabled: membership?.permissions['members:read'] !== undefined })
+      .data ?? []
+  const others = members.filter(({ id, removedAt }) => id !== membership?.memberId && removedAt === null)
+  const mine = membership === null ? [] : [{ value: membership.memberId, label: 'Me' }]
+  const none = membership?.role === 'developer' ? [] : [{ value: nobody, label: 'Nobody (a program)' }]
+  const choices = [...mine, ...none, ...others.map(({ id, name, email }) => ({ value: id, label: name || email }))]
+  return (
+    <Select
+      label="Owner"
+      value={ownerId}
+      choices={choices}
+      fault={fault}
+      onChoice={onChoice}
+      hint="When the owner leaves the organization, the key ends."
+    />
+  )
+}
+
+function bodyOf({
+  fields,
+  projectId,
+  ownerId,
+}: {
+  readonly fields: typeof noRules
+  readonly projectId: string
+  readonly ownerId: string
+}) {
+  const { expiresAt, models, endpoints, addresses } = toRules(fields)
+  return {
+    name: fields.name.trim(),
+    projectId,
+    ...(ownerId !== nobody && { ownerId }),
+    ...(expiresAt !== null && { expiresAt }),
+    ...(models !== null && { models }),
+    ...(endpoints !== null && { endpoints }),
+    ...(addresses !== null && { addresses }),
+  }
+}
+
+function curlOf(organizationId: string, body: unknown): string {
+  const address = window.location.origin + addressOf(path, { organizationId })
+  return `curl ${address} \\
+  -H "Authorization: Bearer $ODYSSEY_MANAGEMENT_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
+}

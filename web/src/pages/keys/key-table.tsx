@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query'
+import type { KeyAction } from '../../app/keys/key-actions.tsx'
+import { KeyState } from '../../app/keys/key-state.tsx'
+import { useCurrency, type ApiKey } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
+import { usageByGroupQuery } from '../../app/usage-sums.ts'
+import { formatCount } from '../../format/figures.ts'
+import { ExactMoney } from '../../app/exact-money.tsx'
+import { dayBefore } from '../../format/time.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { Name, Time } from '../../kit/content.tsx'
+import { Menu, type MenuEntry } from '../../kit/layers.tsx'
+import { Link } from '../../kit/link.tsx'
+import { More, Table, type Column } from '../../kit/table.tsx'
+import type { KeysSearch } from './search.ts'
+
+type Props = {
+  readonly organizationId: string
+  readonly keys: readonly ApiKey[]
+  readonly total: number
+  readonly nameOf: (id: string | null) => string
+  readonly hrefOf: (key: ApiKey) => string
+  readonly sorting: Pick<KeysSearch, 'sort' | 'down'>
+  readonly onSort: (sort: KeysSearch['sort'], isDown: boolean) => void
+  readonly onAction: (action: KeyAction, apiKey: ApiKey) => void
+}
+
+/** As long as the page Usage shows where nothing else is asked for. */
+const daysSummed = 30
+
+export function KeyTable({ organizationId, keys, total, nameOf, hrefOf, sorting, onSort, onAction }: Props) {
+  const usage = useQuery({
+    ...usageByGroupQuery(organizationId, { from: dayBefore(daysSummed - 1), to: dayBefore(-1), groupBy: 'key' }),
+    enabled: useReason(organizationId, 'usage:read') === null,
+  }).data
+  const currency = useCurrency()
+  const columns: readonly Column<ApiKey>[] = [
+    {
+      key: 'name',
+      head: 'Name',
+      canSort: true,
+      cell: (key) => (
+        <Link href={hrefOf(key)}>
+          <Name>{key.name}</Name>
+        </Link>
+      ),
+    },
+    { key: 'key', head: 'Key', phone: 'line', cell: ({ lastFour }) => <code>sk-ody-…{lastFour}</code> },
+    { key: 'project', head: 'Project', cell: ({ projectId }) => <Name>{nameOf(projectId)}</Name> },
+    { key: 'owner', head: 'Owner', phone: 'off', cell: ({ ownerId }) => <Name>{nameOf(ownerId)}</Name> },
+    { key: 'state', head: 'State', phone: 'side', cell: (key) => <KeyState apiKey={key} /> },
+    {
+      key: 'used',
+      head: 'Last used',
+      canSort: true,
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Time at={lastUsedAt} isAgo />),
+    },
+    {
+      key: 'requests',
+      head: 'Requests, 30 days',
+      isRight: true,
+      phone: 'off',
+      cell: ({ id }) => (usage === undefined ? '–' : formatCount(usage.get(id)?.requests ?? 0)),
+    },
+    {
+      key: 'cost',
+      head: `Cost, 30 days, ${currency}`,
+      isRight: true,
+      cell: ({ id }) => (usage === undefined ? '–' : <ExactMoney micros={usage.get(id)?.costMicros ?? '0'} />),
+    },
+    {
+      key: 'ends',
+      head: 'Ends',
+      canSort: true,
+      phone: 'off',
+      cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Time at={expiresAt} isAgo={false} />),
+    },
+    {
+      key: 'actions',
+      head: '',
+      isRight: true,
+      phone: 'side',
+      cell: (key) => <RowMenu organizationId={organizationId} apiKey={key} onAction={onAction} />,
+    },
+  ]
+  return (
+    <>
+      <Table
+        name="API keys"
+        columns={columns}
+        items={keys}
+        keyOf={({ id }) => id}
+        sorting={{ key: sorting.sort, isDown: sorting.down }}
+        onSort={({ key, isDown }) => onSort(key as KeysSearch['sort'], isDown)}
+      />
+      <More
+        shown={keys.length}
+        what={keys.length === total ? 'keys' : `of ${total} keys`}
+        hasMore={false}
+        isBusy={false}
+        onMore={() => {}}
+      />
+    </>
+  )
+}
+
+function RowMenu({
+  organizationId,
+  apiKey,
+  onAction,
+}: Pick<Props, 'organizationId' | 'onAction'> & { readonly apiKey: ApiKey }) {
+  const reasons = {
+    rotate: useReason(organizationId, 'api-keys:rotate'),
+    disable: useReason(organizationId, 'api-keys:disable'),
+    revoke: useReason(organizationId, 'api-keys:revoke'),
+  }
+  if (apiKey.state === 'revoked' || apiKey.state === 'expired') return null
+  const isOn = apiKey.state === 'active'
+  const entries: readonly MenuEntry[] = [
+    { kind: 'action', label: 'Rotate…', reason: reasons.rotate, act: () => onAction('rotate', apiKey) },
+    {
+      kind: 'action',
+      label: isOn ? 'Disable…' : 'Enable…',
+      reason: reasons.disable,
+      act: () => onAction(isOn ? 'disable' : 'enable', apiKey),
+    },
+    { kind: 'rule' },
+    { kind: 'action', label: 'Revoke…', isBad: true, reason: reasons.revoke, act: () => onAction('revoke', apiKey) },
+  ]
+  return (
+    <Menu
+      name={`Actions for ${apiKey.name}`}
+      trigger={<IconButton icon="more" name={`Actions for ${apiKey.name}`} isSmall />}
+      entries={entries}
+    />
+  )
+}

@@ -1,0 +1,128 @@
+import { useState } from 'react'
+import { api, type BodyOf } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { modelChoices, type ModelId } from '../../app/models.ts'
+import type { Subject } from '../../app/queries.ts'
+import { SubjectField } from '../../app/subject-field.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Checkbox, Select, TextField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import type { Limit } from './page.tsx'
+
+const numbers = [
+  { field: 'inputTokensPerMinute', label: 'Input tokens a minute' },
+  { field: 'outputTokensPerMinute', label: 'Output tokens a minute' },
+  { field: 'requestsPerMinute', label: 'Requests a minute' },
+  { field: 'concurrency', label: 'Requests at a time' },
+] as const
+type NumberField = (typeof numbers)[number]['field']
+type Fields = Readonly<Record<NumberField, string>> & {
+  readonly subject: Subject
+  readonly model: ModelId | '*'
+  readonly isRequestsEnforced: boolean
+  readonly cachedReadPercent: string
+}
+
+type Props = { readonly organizationId: string; readonly limit: Limit | null; readonly onClose: () => void }
+
+/** A field that is left empty is no limit. */
+export function LimitDrawer({ organizationId, limit, onClose }: Props) {
+  const [fields, setFields] = useState(() => fieldsOf(organizationId, limit))
+  const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
+  const change = useChange(
+    (body: BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'>) =>
+      api('PUT /api/v1/organizations/{organizationId}/limits', { params: { organizationId }, body }),
+    {
+      touches: [['limits', organizationId]],
+      onDone: onClose,
+    },
+  )
+  const wrong = numbers.find(({ field }) => fields[field] !== '' && !/^\d+$/.test(fields[field]))
+  const reason =
+    wrong !== undefined
+      ? `${wrong.label} is a whole number, or empty.`
+      : numbers.every(({ field }) => fields[field] === '')
+        ? 'One number at least is needed.'
+        : null
+  const foot = (
+    <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+      {limit === null ? 'Set limit' : 'Save'}
+    </Button>
+  )
+  const save = () => (reason === null ? void change.run(toBody(fields)) : undefined)
+  return (
+    <Drawer title={limit === null ? 'Set limit' : 'Edit limit'} isOpen onClose={onClose} foot={foot} onSubmit={save}>
+      <ChangeProblem problem={change.problem} shown={numbers.map(({ field }) => field)} />
+      {limit === null && (
+        <SubjectField
+          organizationId={organizationId}
+          subject={fields.subject}
+          onChoice={(subject) => set({ subject })}
+        />
+      )}
+      {limit === null && (
+        <Select
+          label="Model"
+          value={fields.model}
+          choices={[{ value: '*', label: 'All of them together' }, ...modelChoices]}
+          onChoice={(model) => set({ model })}
+        />
+      )}
+      {numbers.map(({ field, label }) => (
+        <TextField
+          key={field}
+          label={label}
+          inputMode="numeric"
+          placeholder="no limit"
+          value={fields[field]}
+          fault={change.faultOf(field)}
+          onText={(text) => set({ [field]: text.replaceAll(/[\s,.]/g, '') })}
+        />
+      ))}
+      {fields.requestsPerMinute !== '' && (
+        <Checkbox
+          label="Refuse requests beyond the requests a minute"
+          hint="Otherwise the number is only told in the headers."
+          isOn={fields.isRequestsEnforced}
+          onChange={(isRequestsEnforced) => set({ isRequestsEnforced })}
+        />
+      )}
+      <TextField
+        label="Tokens read from the cache count, in percent"
+        inputMode="numeric"
+        value={fields.cachedReadPercent}
+        fault={change.faultOf('cachedReadPercent')}
+        onText={(cachedReadPercent) => set({ cachedReadPercent })}
+      />
+    </Drawer>
+  )
+}
+
+function fieldsOf(organizationId: string, limit: Limit | null): Fields {
+  const text = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value))
+  return {
+    subject: limit?.subject ?? { kind: 'organization', id: organizationId },
+    model: limit?.model ?? '*',
+    inputTokensPerMinute: text(limit?.inputTokensPerMinute),
+    outputTokensPerMinute: text(limit?.outputTokensPerMinute),
+    requestsPerMinute: text(limit?.requestsPerMinute),
+    concurrency: text(limit?.concurrency),
+    isRequestsEnforced: limit?.isRequestsEnforced ?? false,
+    cachedReadPercent: text(limit?.cachedReadPercent ?? 0),
+  }
+}
+
+function toBody(fields: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'> {
+  const number = (text: string) => (text === '' ? null : Number(text))
+  return {
+    subject: fields.subject,
+    model: fields.model,
+    inputTokensPerMinute: number(fields.inputTokensPerMinute),
+    outputTokensPerMinute: number(fields.outputTokensPerMinute),
+    requestsPerMinute: number(fields.requestsPerMinute),
+    concurrency: number(fields.concurrency),
+    isRequestsEnforced: fields.isRequestsEnforced,
+    cachedReadPercent: Number(fields.cachedReadPercent),
+  }
+}

@@ -1,0 +1,94 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { projectsQuery } from '../../app/queries.ts'
+import { roleChoices, roleWords, type Role } from '../../app/roles.ts'
+import { useMembership } from '../../app/session.ts'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Code } from '../../kit/content.tsx'
+import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { Banner } from '../../kit/page.tsx'
+
+type Made = { readonly email: string; readonly link: string }
+
+/** The link is shown once, to be given to whoever is invited: nothing is sent from here. */
+export function InviteDrawer({
+  organizationId,
+  onClose,
+}: {
+  readonly organizationId: string
+  readonly onClose: () => void
+}) {
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('developer')
+  const [projectIds, setProjects] = useState<readonly string[]>([])
+  const [made, setMade] = useState<readonly Made[]>([])
+  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const isOwner = useMembership(organizationId)?.role === 'owner'
+  const change = useChange(
+    (body: { readonly email: string; readonly role: Role; readonly projectIds: readonly string[] }, options) =>
+      api('POST /api/v1/organizations/{organizationId}/invitations', { params: { organizationId }, body }, options),
+    {
+      touches: [['invitations', organizationId]],
+      onDone: ({ invitation, link }) => {
+        setMade([...made, { email: invitation.email, link }])
+        setEmail('')
+      },
+    },
+  )
+  const reason = email.includes('@') ? null : 'An email address is needed.'
+  const foot = (
+    <>
+      {made.length > 0 && <Button onClick={onClose}>Done</Button>}
+      <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+        {made.length > 0 ? 'Invite another' : 'Invite'}
+      </Button>
+    </>
+  )
+  const invite = () =>
+    reason === null
+      ? void change.run({ email: email.trim(), role, projectIds: role === 'developer' ? projectIds : [] })
+      : undefined
+  return (
+    <Drawer
+      title="Invite"
+      isOpen
+      onClose={onClose}
+      foot={foot}
+      onSubmit={invite}
+      said="The link works once, for 7 days."
+    >
+      {made.length > 0 && <Banner kind="warn">Give each link to whom it is for. It is shown only now.</Banner>}
+      {made.map(({ email: address, link }) => (
+        <Code key={address} label={address} wraps text={link} />
+      ))}
+      <ChangeProblem problem={change.problem} shown={['email']} />
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="off"
+        value={email}
+        fault={change.faultOf('email')}
+        onText={setEmail}
+      />
+      <Select
+        label="Role"
+        value={role}
+        choices={isOwner ? roleChoices : roleChoices.filter(({ value }) => value !== 'owner')}
+        onChoice={setRole}
+        hint={roleWords[role]}
+      />
+      {role === 'developer' && (
+        <CheckboxGroup
+          label="Projects that they see"
+          choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+          chosen={projectIds}
+          onChange={setProjects}
+        />
+      )}
+    </Drawer>
+  )
+}

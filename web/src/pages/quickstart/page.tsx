@@ -1,0 +1,176 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../../app/clients.ts'
+import type { PageParams } from '../../app/paths.ts'
+import { modelChoices, modelIds } from '../../app/models.ts'
+import { projectsQuery } from '../../app/queries.ts'
+import { useSearch } from '../../app/router.tsx'
+import { useMembership, useReason } from '../../app/session.ts'
+import { Form } from '../../app/sign-in-form.tsx'
+import { TryKey } from '../../app/try-key.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Code } from '../../kit/content.tsx'
+import { Select, TextField } from '../../kit/field.tsx'
+import { Banner, Card, Page as Frame, Row, Segments, Stack } from '../../kit/page.tsx'
+import { flag, oneOf, searchCodec } from '../../lib/search-codec.ts'
+
+const clientIds = clients.map(({ id }) => id)
+const quickstartSearch = searchCodec({
+  client: oneOf<ClientId>(clientIds, 'curl'),
+  model: oneOf(modelIds, 'clarke-1.0'),
+  first: flag,
+})
+
+/** From nothing to an answer in four steps. The key is in this page's memory alone. */
+export function Page({ params }: { readonly params: PageParams }) {
+  const organizationId = params['organizationId'] ?? ''
+  const [{ client, model, first }, change] = useSearch(quickstartSearch)
+  const [key, setKey] = useState('')
+  const address = window.location.origin
+  return (
+    <Frame
+      isNarrow
+      title="Quickstart"
+      said={
+        first
+          ? 'Odyssey is yours. Make a key and ask the models something.'
+          : 'A key, a model and the settings of your client.'
+      }
+    >
+      <Card title="1 · Key">
+        <KeyStep organizationId={organizationId} apiKey={key} onKey={setKey} />
+      </Card>
+      <Card title="2 · Model">
+        <Stack>
+          <Segments name="Model" tabs={modelChoices} chosen={model} onChoice={(chosen) => change({ model: chosen })} />
+          <p>{uses[model]}</p>
+        </Stack>
+      </Card>
+      <Card
+        title="3 · Settings"
+        actions={
+          <Select
+            isInline
+            label="Client"
+            value={client}
+            choices={clients.map(({ id, name, group }) => ({ value: id, label: `${name} · ${group}` }))}
+            onChoice={(chosen) => change({ client: chosen })}
+          />
+        }
+      >
+        <Stack>
+          <Code label="The one line with the key" text={keyLine(key === '' ? 'sk-ody-…' : key)} />
+          {snippetsOf(client, { address, model }).map(({ label, text }) => (
+            <Code key={label} label={label} text={text} />
+          ))}
+        </Stack>
+      </Card>
+      <Card title="4 · Test it">
+        {key === '' ? (
+          <p>Make a key in step 1, or paste one, and this sends one real request with it.</p>
+        ) : (
+          <TryKey apiKey={key} format={formatOf(client)} model={model} organizationId={organizationId} />
+        )}
+      </Card>
+    </Frame>
+  )
+}
+
+const uses = {
+  'clarke-1.0':
+    'Quick answers and agents that ask often. It does not think before it answers unless a request asks for it.',
+  'hal-1.0': 'The hard questions. It thinks before it answers.',
+  'tycho-1.0': 'Many small requests: short answers at the lowest cost.',
+} as const
+
+type StepProps = { readonly organizationId: string; readonly apiKey: string; readonly onKey: (key: string) => void }
+
+function KeyStep({ organizationId, apiKey, onKey }: StepProps) {
+  const [way, setWay] = useState<'new' | 'known'>('new')
+  const reason = useReason(organizationId, 'api-keys:create')
+  return (
+    <Stack>
+      <Segments
+        name="Key"
+        tabs={[
+          { value: 'new', label: 'Make a key' },
+          { value: 'known', label: 'I have one' },
+        ]}
+        chosen={way}
+        onChoice={setWay}
+      />
+      {way === 'known' && (
+        <TextField
+          label="Key"
+          isMono
+          type="password"
+          autoComplete="off"
+          value={apiKey}
+          onText={(text) => onKey(text.trim())}
+          hint="It stays in this page’s memory and is sent only to /v1."
+        />
+      )}
+      {way === 'new' && apiKey === '' && <NewKeyForm organizationId={organizationId} reason={reason} onKey={onKey} />}
+      {way === 'new' && apiKey !== '' && (
+        <>
+          <Banner kind="warn">This is the only time the key is shown. Keep it where your client finds it.</Banner>
+          <Code label="Key" wraps text={apiKey} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function NewKeyForm({
+  organizationId,
+  reason,
+  onKey,
+}: {
+  readonly organizationId: string
+  readonly reason: string | null
+  readonly onKey: (key: string) => void
+}) {
+  const [name, setName] = useState('laptop')
+  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const [chosen, setProject] = useState<string | null>(null)
+  const projectId = chosen ?? projects[0]?.id ?? ''
+  const ownerId = useMembership(organizationId)?.memberId
+  const change = useChange(
+    (body: { readonly name: string; readonly projectId: string }, options) =>
+      api(
+        'POST /api/v1/organizations/{organizationId}/api-keys',
+        { params: { organizationId }, body: { ...body, ...(ownerId !== undefined && { ownerId }) } },
+        options,
+      ),
+    { touches: [['keys', organizationId]], onDone: ({ key }) => onKey(key) },
+  )
+  const missing =
+    reason ??
+    (name.trim() === ''
+      ? 'A name is needed.'
+      : projectId === ''
+        ? 'You see no project yet. An owner can show you one.'
+        : null)
+  return (
+    <Form onSend={() => (missing === null ? change.run({ name: name.trim(), projectId }) : undefined)}>
+      <ChangeProblem problem={change.problem} />
+      <TextField label="Name" autoComplete="off" value={name} onText={setName} hint="Where it is used." />
+      {projects.length > 1 && (
+        <Select
+          label="Project"
+          value={projectId}
+          choices={projects.map(({ id, name: text }) => ({ value: id, label: text }))}
+          onChoice={setProject}
+        />
+      )}
+      <Row>
+        <Button type="submit" look="primary" isBusy={change.isBusy} reason={missing}>
+          Create key
+        </Button>
+      </Row>
+    </Form>
+  )
+}

@@ -1,0 +1,112 @@
+import { useMemo } from 'react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { addressOf } from '../../api/client.ts'
+import { toProblem } from '../../api/problem.ts'
+import { useLive } from '../../app/events.ts'
+import { ExportMenu } from '../../app/export-menu.tsx'
+import { pagePath, type PageParams } from '../../app/paths.ts'
+import { ledgerQuery } from '../../app/queries.ts'
+import { RequestTable } from '../../app/requests/request-table.tsx'
+import { isSummed, requestsSearch, toFilter } from '../../app/requests/requests-search.ts'
+import { usePlace, useSearch } from '../../app/router.tsx'
+import { useKeys } from '../../app/shortcuts.ts'
+import { Empty, NothingMatches, ProblemBox } from '../../app/states.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
+import { LinkButton } from '../../kit/button.tsx'
+import { Banner, Page as Frame, Segments, Stack } from '../../kit/page.tsx'
+import { More } from '../../kit/table.tsx'
+import { RequestFilters } from './filters.tsx'
+import { RequestSums } from './request-sums.tsx'
+
+/** Live, where no stream tells of new requests. */
+const withoutStreamMs = 5_000
+const liveRowsMax = 200
+
+export function Page({ params }: { readonly params: PageParams }) {
+  const organizationId = params['organizationId'] ?? ''
+  const [search, change, unread] = useSearch(requestsSearch)
+  const { search: written } = usePlace()
+  const isLive = search.live === 'on'
+  const hasStream = useLive()
+  const filter = toFilter(search)
+  const query = useInfiniteQuery({
+    ...ledgerQuery(organizationId, filter, { limit: isLive ? liveRowsMax : 100, isLive }),
+    refetchInterval: isLive && !hasStream && withoutStreamMs,
+  })
+  useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const fileIn = (format: 'csv' | 'jsonl') =>
+    addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
+  const actions = (
+    <>
+      <Segments
+        name="Updates"
+        tabs={[
+          { value: 'off', label: 'As read' },
+          { value: 'on', label: 'Live' },
+        ]}
+        chosen={search.live}
+        onChoice={(live) => change({ live })}
+      />
+      <ExportMenu parts={[{ label: 'These requests', addressIn: fileIn }]} />
+    </>
+  )
+  return (
+    <Frame
+      title="Requests"
+      actions={actions}
+      filters={<RequestFilters organizationId={organizationId} search={search} onChange={change} />}
+    >
+      {unread.length > 0 && (
+        <Banner kind="warn">
+          The address has a value for {unread.join(', ')} that is not known here; the usual one is shown.
+        </Banner>
+      )}
+      {query.error !== null && (
+        <ProblemBox
+          problem={toProblem(query.error)}
+          what="The requests could not be read."
+          onAgain={() => void query.refetch()}
+        />
+      )}
+      {query.isPending && <Skeleton rows={12} />}
+      {query.isSuccess && rows.length === 0 && (
+        <Nothing
+          organizationId={organizationId}
+          isFiltered={written !== ''}
+          onClear={() => change(requestsSearch.read('').state)}
+        />
+      )}
+      {rows.length > 0 && (
+        <Stack>
+          {isSummed(search) && <RequestSums organizationId={organizationId} search={search} />}
+          <RequestTable organizationId={organizationId} rows={rows} search={written} />
+          <More
+            shown={rows.length}
+            what="requests"
+            hasMore={query.hasNextPage && !isLive}
+            isBusy={query.isFetchingNextPage}
+            onMore={() => void query.fetchNextPage()}
+          />
+        </Stack>
+      )}
+    </Frame>
+  )
+}
+
+function Nothing({
+  organizationId,
+  isFiltered,
+  onClear,
+}: {
+  readonly organizationId: string
+  readonly isFiltered: boolean
+  readonly onClear: () => void
+}) {
+  if (isFiltered) return <NothingMatches what="requests" onClear={onClear} />
+  return (
+    <Empty action={<LinkButton href={pagePath('quickstart', { organizationId })}>To the quickstart</LinkButton>}>
+      No requests in the last 7 days.
+    </Empty>
+  )
+}

@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query'
+import { pagePath, type PageParams } from '../../app/paths.ts'
+import { useCurrency } from '../../app/queries.ts'
+import { requestsHref } from '../../app/requests/requests-search.ts'
+import { useSearch } from '../../app/router.tsx'
+import { useReason } from '../../app/session.ts'
+import { Empty, Loaded } from '../../app/states.tsx'
+import { scopeOf, usageSeriesQuery } from '../../app/usage-sums.ts'
+import { ZoneNote } from '../../app/zone-field.tsx'
+import { formatDay } from '../../format/time.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Banner, Card, Page as Frame, Segments } from '../../kit/page.tsx'
+import { location } from '../../lib/location.ts'
+import { UsageChart } from './chart.tsx'
+import { UsageExport } from './export-menu.tsx'
+import { UsageFilters } from './filters.tsx'
+import { Foot } from './foot.tsx'
+import { metrics, type Series } from './metrics.ts'
+import { rangeOf, usageSearch, type Range, type UsageSearch } from './search.ts'
+import { SumStats } from './sum-stats.tsx'
+import { UsageTable } from './usage-table.tsx'
+
+/** So many groups have a colour of their own. */
+const groupsDrawn = 6
+/** The most that the service tells apart. */
+const groupsMax = 50
+
+function queryOf(range: Range, search: UsageSearch, top: number) {
+  const { by, zone, previous } = search
+  return {
+    ...range,
+    zone,
+    top,
+    ...(by !== 'nothing' && { groupBy: by }),
+    ...(previous && { previous: 'true' as const }),
+    ...scopeOf(search),
+  }
+}
+
+export function Page({ params }: { readonly params: PageParams }) {
+  const organizationId = params['organizationId'] ?? ''
+  const [search, change, unread] = useSearch(usageSearch)
+  const range = rangeOf(search)
+  const query = useQuery(usageSeriesQuery(organizationId, queryOf(range, search, groupsDrawn)))
+  return (
+    <Frame
+      title="Usage and cost"
+      said={`${describe(range, search.zone)}, days of ${search.zone}`}
+      actions={<UsageExport organizationId={organizationId} range={range} search={search} />}
+      filters={<UsageFilters organizationId={organizationId} search={search} onChange={change} />}
+    >
+      {unread.length > 0 && (
+        <Banner kind="warn">
+          The address has a value for {unread.join(', ')} that is not known here; the usual one is shown.
+        </Banner>
+      )}
+      <ZoneNote />
+      <Loaded query={query} what="The sums">
+        {(series) =>
+          series.totals.requests === 0 ? (
+            <NoUsage organizationId={organizationId} />
+          ) : (
+            <Shown organizationId={organizationId} series={series} range={range} search={search} onChange={change} />
+          )
+        }
+      </Loaded>
+    </Frame>
+  )
+}
+
+type ShownProps = {
+  readonly organizationId: string
+  readonly series: Series
+  readonly range: Range
+  readonly search: UsageSearch
+  readonly onChange: (changes: Partial<UsageSearch>) => void
+}
+
+/** Sums, chart and table of one answer of the service, so that they cannot differ. */
+function Shown({ organizationId, series, range, search, onChange }: ShownProps) {
+  const currency = useCurrency()
+  const mayOpen = useReason(organizationId, 'requests:read') === null
+  const all = useQuery({
+    ...usageSeriesQuery(organizationId, queryOf(range, search, groupsMax)),
+    enabled: search.all,
+  }).data
+  const open = (from: string, to: string) =>
+    void location.go(requestsHref(organizationId, { ...pick(search), from, to }))
+  return (
+    <>
+      <SumStats sums={series.totals} before={series.previous} />
+      <Card
+        title={`${search.metric === 'cost' ? `Cost in ${currency}` : titleOf(search)} by ${range.bucket}`}
+        actions={
+          <Segments
+            name="What is counted"
+            tabs={metrics}
+            chosen={search.metric}
+            onChoice={(metric) => onChange({ metric })}
+          />
+        }
+      >
+        <UsageChart
+          series={series}
+          bucket={range.bucket}
+          search={search}
+          currency={currency}
+          {...(mayOpen && { onOpen: open })}
+        />
+      </Card>
+      <UsageTable
+        organizationId={organizationId}
+        groups={search.all && all !== undefined ? all.groups : series.groups}
+        search={search}
+        range={range}
+        currency={currency}
+        total={series.totals}
+        onAll={() => onChange({ all: true })}
+      />
+      <Foot series={series} />
+    </>
+  )
+}
+
+/** What the requests' page filters by as well. */
+function pick({ zone, model, project, key }: UsageSearch) {
+  return { zone, model, project, key }
+}
+
+function titleOf({ metric }: UsageSearch): string {
+  return metrics.find(({ value }) => value === metric)?.label ?? ''
+}
+
+function describe({ from, to }: Range, zone: string): string {
+  const [first, last] = [formatDay(from, zone), formatDay(new Date(Date.parse(to) - 1).toISOString(), zone)]
+  return first === last ? first : `${first} – ${last}`
+}
+
+function NoUsage({ organizationId }: { readonly organizationId: string }) {
+  return (
+    <Empty action={<LinkButton href={pagePath('quickstart', { organizationId })}>To the quickstart</LinkButton>}>
+      No requests in this time.
+    </Empty>
+  )
+}

@@ -1,0 +1,34 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/**
+ * What the pages before signing in are made of, in one file: many small ones would each cost a journey. The program's
+ * first module is not among them: it waits for pages, which would wait for the file that it is in.
+ */
+const front =
+  /\/node_modules\/(?:react|react-dom|scheduler)\/|\/web\/src\/(?:api\/(?!types)|kit\/(?:button|field|icons|link|page|skeleton)\.|styles\/|lib\/(?:location|search-codec)\.|app\/(?:app|early-session|front-page|new-credential|paths|preferences|route-table|router|shell\.module|shown|sign-in-form|sign-in-news|to-login|use-answer)\.)/
+
+function isOfFront(id: string): boolean {
+  return front.test(id.replaceAll('\\', '/'))
+}
+
+/** Where a service runs that the development server passes requests on to. */
+const service = process.env['ODYSSEY_URL'] ?? 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  build: {
+    target: 'es2023',
+    // The content policy has no `data:` for fonts and styles, and every file is to be cached by itself.
+    assetsInlineLimit: 0,
+    // Every browser that runs the rest knows module preloads.
+    modulePreload: { polyfill: false },
+    emptyOutDir: true,
+    reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'front', test: isOfFront, priority: 1 }] } } },
+    // What is bundled is passed on with the package, and its licences with it.
+    license: { fileName: 'licences.md' },
+  },
+  server: { proxy: { '/api': service, '/v1': service, '/readyz': service } },
+})
