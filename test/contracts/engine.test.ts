@@ -1,10 +1,10 @@
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { collect } from '../../src/core/collect.ts'
 import { FakeEngine } from '../../src/engines/fake/fake-engine.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { describeEngineContract } from './engine.ts'
 

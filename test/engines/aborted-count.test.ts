@@ -1,9 +1,9 @@
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { countTokens } from '../../src/core/engine.ts'
 import { ok, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import { GenerationAborted } from '../../src/core/generation.ts'
-import { user } from '../harness/ask-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { user } from '../harness/engines/ask-engine.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 
 test('a count that nobody waits for any longer ends at once', async (t) => {

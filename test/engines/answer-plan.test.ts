@@ -115,7 +115,7 @@ for (const [kind, notation] of Object.entries(notations)) {
       }
     })
 
-    test('what is too large as a whole is refused of a lenient tool too', () => {
+    test('a schema too large as a whole is refused for a lenient tool too', () => {
       const list = (items: JsonSchema) => ({ type: 'array', minItems: 1_000, items })
       const asked = { tools: [tool('f', { type: 'object', properties: { a: list(list({})) } })] }
       assert.equal(refusal(asked, format), 'tools.f.properties.a.minItems')

@@ -5,7 +5,7 @@ import { before, test } from 'node:test'
 import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
 import type { PromptCache } from '../../src/engines/llama/child/prompt-cache/prompt-cache.ts'
 import { createTask, type Task } from '../../src/engines/llama/child/task.ts'
-import { emptyCache, freePlan, openLane, type Lane } from '../harness/open-lane.ts'
+import { emptyCache, freePlan, openLane, type Lane } from '../harness/engines/open-lane.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -39,6 +39,7 @@ function startLoop() {
         loop.taken(id, 1)
       }
     },
+    nearlyUsed() {},
     aborted: (id) => over.push(`${id} aborted`),
     failed: (id) => over.push(`${id} failed`),
   })

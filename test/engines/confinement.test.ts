@@ -1,6 +1,6 @@
 // An engine's child that was taken over reaches its weights and its folders, and nothing else.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
@@ -11,12 +11,12 @@ import { collect } from '../../src/core/collect.ts'
 import type { ConfinementReport } from '../../src/engines/llama/confinement/plan.ts'
 import { launchChild, type LaunchedChild, type LaunchOptions } from '../../src/engines/llama/launch-child.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { Attempt } from '../harness/confined-child.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
+import type { Attempt } from '../harness/engines/confined-child.ts'
+import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { runInLesserSystem } from '../harness/lesser-system.ts'
 
-const entry = new URL('../harness/confined-child.ts', import.meta.url)
+const entry = new URL('../harness/engines/confined-child.ts', import.meta.url)
 const isLinux = process.platform === 'linux'
 const never = new AbortController().signal
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { suite, test } from 'node:test'
 import type { EngineRequest, TextBlock } from '../../src/core/generation.ts'
-import { openLane } from '../harness/open-lane.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { openLane } from '../harness/engines/open-lane.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
@@ -49,7 +49,7 @@ for (const [name, weightsPath] of [
       }
     })
 
-    test('what is between two control tokens has the tokens that the tokenizer gives it', async () => {
+    test('text between two control tokens has the tokens that the tokenizer gives it', async () => {
       for (const text of [
         'if (a < b && c > d) x[0] = `<div class="y">`',
         'Zoë \ufdd0\ufdd1\ufdef',

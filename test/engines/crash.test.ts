@@ -1,11 +1,11 @@
-import { runAlone } from '../../src/core/run-alone.ts'
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { runAlone, countTokens } from '../../src/core/engine.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { collect } from '../../src/core/collect.ts'
 import { ApiError } from '../../src/core/error.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { user } from '../harness/engines/ask-engine.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -51,6 +51,26 @@ test('a prompt that does not fit is refused with the exact numbers', async () =>
   })
   const { reason, usage } = await limit(count + 2)
   assert.deepEqual([reason.kind, usage.output], ['window', 2])
+})
+
+test('a conversation holds exactly windowTokensMax tokens, prompt and answer together', async () => {
+  const small = openLlama({ windowTokensMax: 600 })
+  const asking = (words: number) => engineRequest({ messages: [user('a '.repeat(words))], outputTokensMax: 500 })
+  try {
+    let words = 1
+    while ((await countTokens(small, asking(words), never)) < 596) words += 1
+    const inputTokens = await countTokens(small, asking(words), never)
+    assert.ok(inputTokens < 600)
+    const { reason, usage } = await collect(runAlone(small, asking(words), never))
+    assert.deepEqual([reason.kind, inputTokens + usage.output, small.status().windowTokens], ['window', 600, 600])
+    await assert.rejects(collect(runAlone(small, asking(words + 50), never)), (error) => {
+      assert.ok(error instanceof ApiError && error.reason.code === 'context-exceeded')
+      assert.equal(error.reason.windowTokens, 600)
+      return true
+    })
+  } finally {
+    await small.close()
+  }
 })
 
 test('weights that cannot be loaded leave the engine down, and requests are told at once', async () => {

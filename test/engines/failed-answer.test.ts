@@ -9,7 +9,7 @@ import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
 import type { Native, NativeSampler } from '../../src/engines/llama/child/native.ts'
 import type { PromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
 import { createTask, type Task, type TaskContext } from '../../src/engines/llama/child/task.ts'
-import { emptyCache, freePlan, openLane } from '../harness/open-lane.ts'
+import { emptyCache, freePlan, openLane } from '../harness/engines/open-lane.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -53,6 +53,7 @@ async function run(tasks: readonly Task[], lane: Native = native) {
         loop.taken(id, 1)
       }
     },
+    nearlyUsed() {},
     aborted: () => assert.fail('Nothing was aborted.'),
     failed: (id, error) => failures.push({ id, message: String(error) }),
   })

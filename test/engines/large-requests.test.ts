@@ -1,13 +1,12 @@
 // A request that was decoded elsewhere is large: it goes to the child in parts.
 
-import { runAlone } from '../../src/core/run-alone.ts'
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { runAlone, countTokens } from '../../src/core/engine.ts'
 import { equal, ok, rejects } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GenerationAborted, type EngineRequest } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { user } from '../harness/ask-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { user } from '../harness/engines/ask-engine.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 const never = new AbortController().signal
@@ -28,7 +27,7 @@ test('in parts it is the same prompt', async () => {
   }
 })
 
-test('it is answered like any other', async () => {
+test('a request sent in parts is answered like any other', async () => {
   const texts: string[] = []
   for (const bytes of [undefined, 1_000_000]) {
     const request = engineRequest({ outputTokensMax: 8, sampling: withSeed(7), ...(bytes !== undefined && { bytes }) })
@@ -40,7 +39,7 @@ test('it is answered like any other', async () => {
   equal(texts[1], texts[0])
 })
 
-test('one that is aborted while it is sent ends at once, and leaves nothing behind', async () => {
+test('a request aborted while it is sent in parts ends at once and leaves nothing behind', async () => {
   const controller = new AbortController()
   const counted = countTokens(engine, large({ messages: [user(longText.repeat(4))] }), controller.signal)
   // It is being sent: its first part is on its way.
@@ -51,7 +50,7 @@ test('one that is aborted while it is sent ends at once, and leaves nothing behi
   equal(engine.status().waiting, 0)
 })
 
-test('those beside it are not kept waiting for its parts', async () => {
+test('other requests do not wait for the parts of a large one', async () => {
   const counted = countTokens(engine, large({ messages: [user(longText)] }), never)
   const [small, whole] = await Promise.all([countTokens(engine, engineRequest(), never), counted])
   ok(small < whole)

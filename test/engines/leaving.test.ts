@@ -1,6 +1,6 @@
 // A client that leaves costs nobody else anything, whatever the engine is doing at that moment.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { test } from 'node:test'
@@ -9,9 +9,9 @@ import { GenerationAborted, type Usage } from '../../src/core/generation.ts'
 import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
 import type { Native } from '../../src/engines/llama/child/native.ts'
 import { createTask } from '../../src/engines/llama/child/task.ts'
-import { longPrompt } from '../harness/ask-engine.ts'
-import { emptyCache, freePlan, openLane } from '../harness/open-lane.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { longPrompt } from '../harness/engines/ask-engine.ts'
+import { emptyCache, freePlan, openLane } from '../harness/engines/open-lane.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -58,6 +58,7 @@ test('an abort is confirmed while a step is decoded, and nothing that the step m
   let events = 0
   const loop = new DecodeLoop(lane.native, emptyCache(lane.native), {
     events: (batch) => (events += batch.length),
+    nearlyUsed() {},
     aborted: (_id, usage) => aborted.push(usage),
     failed: (_id, error) => {
       throw error

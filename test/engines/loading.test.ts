@@ -1,18 +1,18 @@
 // Weights are looked at before they are loaded, and loading comes to an end in every case.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { equal, match, notEqual, ok } from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { collect } from '../../src/core/collect.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
+import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
 const never = new AbortController().signal
-const stalledChild = new URL('../harness/stalled-child.ts', import.meta.url)
+const stalledChild = new URL('../harness/engines/stalled-child.ts', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-loading-'))
 after(() => rmSync(folder, { recursive: true }))
 

@@ -1,8 +1,8 @@
 // Texts that are long or strange are made into tokens beside the engine, which none of them holds up or ends.
 
-import { runAlone } from '../../src/core/run-alone.ts'
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { runAlone, countTokens } from '../../src/core/engine.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { getPriority } from 'node:os'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,9 +13,10 @@ import { GenerationAborted, type EngineRequest } from '../../src/core/generation
 import { loadText } from '../../src/engines/llama/child/native.ts'
 import { createTextTools } from '../../src/engines/llama/child/text-tools.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { user } from '../harness/ask-engine.ts'
-import { madeGguf } from '../harness/made-gguf.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { user } from '../harness/engines/ask-engine.ts'
+import { backgroundPriority } from '../../src/lib/yield-processor.ts'
+import { madeGguf } from '../harness/engines/made-gguf.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -28,24 +29,24 @@ before(() => {
 after(() => engine.close())
 
 const asking = (text: string, apiKeyId = 'key_test') =>
-  engineRequest({ messages: [user(text)], tenant: { organizationId: `org_of_${apiKeyId}`, apiKeyId } })
+  engineRequest({ messages: [user(text)], owner: { organizationId: `org_of_${apiKeyId}`, apiKeyId } })
 
 const isCode = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
 
-test('a text that ends the process it is prepared in ends neither the engine nor an answer', async () => {
+test('a text that ends the process it is counted in ends neither the engine nor an answer', async () => {
   const { pid } = engine
   const running = collect(runAlone(engine, engineRequest({ sampling: withSeed(1, 0), outputTokensMax: 60 }), never))
   const counted = countTokens(engine, asking('One of many words. '.repeat(200_000)), never)
-  await until(() => engine.textPid !== null, 'No process for texts is started.')
+  await until(() => engine.countPid !== null, 'No process for counts is started.')
   const told = rejects(counted, isCode('engine-failed'))
   await countTokens(engine, asking('A short one.', 'key_other'), never)
-  const first = engine.textPid
+  const first = engine.countPid
   ok(first !== null)
   process.kill(first, 'SIGKILL')
   await told
   ok((await running).usage.output > 0)
   ok((await countTokens(engine, asking('Hello.'), never)) > 0)
-  ok(engine.textPid !== null && engine.textPid !== first)
+  ok(engine.countPid !== null && engine.countPid !== first)
   if (pid !== null) equal(engine.pid, pid)
 })
 
@@ -92,7 +93,7 @@ test('a count that its client has left frees its turn at once', async () => {
   ok((await next) > 0)
 })
 
-/** Of the library's ways of cutting words these recurse for every letter. */
+/** These of the library's ways of cutting words recurse for every letter. */
 const recursive = ['gpt-4o', 'tekken', 'deepseek-v3', 'bloom']
 
 test('sixty thousand letters without a space end no process, whatever the vocabulary', async (t) => {
@@ -135,4 +136,12 @@ test('texts of several keys are prepared at the same time', async () => {
     ),
   )
   deepEqual(new Set(counts).size, 1)
+})
+
+test('prompts are counted in a process of their own, which yields to all others', async () => {
+  await countTokens(engine, asking('Hello.'), never)
+  const { pid, textPid, countPid } = engine
+  ok(countPid !== null && countPid !== pid && countPid !== textPid)
+  equal(getPriority(countPid), backgroundPriority)
+  if (pid !== null) equal(getPriority(pid), getPriority())
 })

@@ -5,8 +5,8 @@ import { suite, test } from 'node:test'
 import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
 import type { Native } from '../../src/engines/llama/child/native.ts'
 import { createTask, type Task } from '../../src/engines/llama/child/task.ts'
-import { tenant, user } from '../harness/ask-engine.ts'
-import { emptyCache, freePlan, openLane, type Lane } from '../harness/open-lane.ts'
+import { owner, user } from '../harness/engines/ask-engine.ts'
+import { emptyCache, freePlan, openLane, type Lane } from '../harness/engines/open-lane.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -55,7 +55,7 @@ function longestGap(steps: readonly Step[], slot: number): number {
 async function taskOf(id: number, lane: Lane, text: string): Promise<Task> {
   const request = engineRequest({
     messages: [user(text)],
-    ...tenant(`org_${id}`),
+    ...owner(`org_${id}`),
     sampling: withSeed(id),
     outputTokensMax: 2_000,
     outputTokensMin: 2_000,
@@ -78,6 +78,7 @@ async function stepsOfLongPrompt(promptTokens: number, isReproducible: boolean):
         if (event.type === 'finish') hasEnded = true
       }
     },
+    nearlyUsed() {},
     aborted: () => {},
     failed: () => (hasEnded = true),
   })
@@ -92,7 +93,7 @@ async function stepsOfLongPrompt(promptTokens: number, isReproducible: boolean):
   equal(hasEnded, false, 'something ended before the long prompt was computed')
   for (let id = 1; id <= lastId; id += 1) loop.abort(id)
   await until(() => !loop.isBusy, 'The loop does not stop.')
-  const slot = lane.native.slots - 1
+  const slot = settings.slots - 1
   const computes = steps.map((step, index) => index >= before && (step.get(slot) ?? 0) > 1)
   const found = steps.slice(computes.indexOf(true), computes.lastIndexOf(true) + 1)
   equal(

@@ -4,8 +4,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { askEngine, longText, user } from '../harness/ask-engine.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
+import { askEngine, longText, user } from '../harness/engines/ask-engine.ts'
+import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
 

@@ -1,4 +1,4 @@
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkStream } from '../../src/core/check-stream.ts'
@@ -7,7 +7,7 @@ import { ApiError } from '../../src/core/error.ts'
 import type { EngineRequest, Tool } from '../../src/core/generation.ts'
 import { loadNative } from '../../src/engines/llama/child/native.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
+import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 // The placeholder weights never call a tool of their own accord. A bias on the token

@@ -1,8 +1,11 @@
-import { ok } from 'node:assert/strict'
-import { availableParallelism } from 'node:os'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
-import { openLlama } from '../harness/open-llama.ts'
+import { setTimeout } from 'node:timers/promises'
+import { loadNative, type NativeContext } from '../../src/engines/llama/child/native.ts'
+import { StepThreads } from '../../src/engines/llama/child/threads/step-threads.ts'
+import { usableProcessors } from '../../src/engines/llama/child/threads/usable-processors.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
 
@@ -20,6 +23,34 @@ async function threadsWith(threads: number | null): Promise<number> {
 test('the library is never given more threads than there are processors', async () => {
   for (const wanted of [null, 1_024]) {
     const threads = await threadsWith(wanted)
-    ok(threads >= 1 && threads <= availableParallelism(), `${wanted} gave ${threads} threads`)
+    ok(threads >= 1 && threads <= usableProcessors(), `${wanted} gave ${threads} threads`)
   }
 })
+
+test('the library gets other numbers of threads between two steps', { skip: usableProcessors() < 2 }, async () => {
+  const { context, threads, adaptsThreads } = await loadNative({
+    weightsPath: starterPath,
+    gpu: 'off',
+    slots: 1,
+    windowTokensMax: 1_024,
+    threads: 2,
+    batchTokens: 64,
+    isReproducible: false,
+    draftTokensMax: 0,
+    cacheBytesMax: 0,
+    cacheOnDisk: null,
+  })
+  deepEqual([threads, adaptsThreads, context.getThreads()], [{ first: 2, most: 2 }, true, 2])
+  const steps = new StepThreads(context, threads, adaptsThreads)
+  // To the kernel's accounting a step that waits is one whose processors somebody else has.
+  const heldUp = async () => void (await Promise.all([decodeOne(context, 0), setTimeout(300)]))
+  await steps.run('answers', 1, heldUp)
+  await steps.run('answers', 1, () => decodeOne(context, 1))
+  equal(context.getThreads(), 1)
+})
+
+async function decodeOne(context: NativeContext, position: number): Promise<void> {
+  context.initBatch(1)
+  context.addToBatch(0, position, Uint32Array.of(1), Uint32Array.of(0))
+  await context.decodeBatch()
+}

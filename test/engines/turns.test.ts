@@ -1,16 +1,16 @@
 // The queue in front of the real engine, which has two slots.
 
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { countTokens } from '../../src/core/engine.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { collect, type Generation } from '../../src/core/collect.ts'
 import { ApiError } from '../../src/core/error.ts'
-import { GenerationAborted, inputTokens, type EngineRequest } from '../../src/core/generation.ts'
+import { GenerationAborted, inputTokens, type EngineRequest, type GenerationEvent } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import type { WorstCase } from '../../src/inference/worst-case.ts'
 import type { WaitingRequest } from '../../src/scheduling/ticket.ts'
-import { openLlama } from '../harness/open-llama.ts'
-import { queueEngine, type QueuedEngine } from '../harness/queued-engine.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
+import { queueEngine, type QueuedEngine, withoutOutputLimit } from '../harness/engines/queued-engine.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -33,7 +33,7 @@ let asked = 0
 const requestOf = (key: string, count: number, changes: Partial<EngineRequest> = {}) =>
   engineRequest({
     requestId: `req_${key}`,
-    tenant: { organizationId: 'org', apiKeyId: key },
+    owner: { organizationId: 'org', apiKeyId: key },
     messages: words(count, asked++),
     ...changes,
   })
@@ -111,7 +111,7 @@ test('whoever leaves while waiting is gone at once, was charged nothing and does
   await stays
 })
 
-test('what waits outlives the crashes that others cause, and keeps its place', async () => {
+test('a waiting request outlives the crashes that others cause and keeps its place', async () => {
   const long = Array.from({ length: 4 }, () => ask('key', 20_000))
   const failed = Promise.allSettled(long)
   await until(() => engine.queue.status().upcoming.filter(isPrepared).length === 2, 'They are not under way.')
@@ -145,8 +145,9 @@ test('a request waits for a slot only when its worst case is reserved, and no an
       counted = tokens
       return grants.promise
     },
-    reserveAtOnce: () => null,
+    reserveOptimistically: () => null,
     counted() {},
+    ...withoutOutputLimit,
   }
   const request = requestOf('key_limited', 20, { outputTokensMax: 50, outputTokensMin: 50 })
   const answer = collect(engine.generate(request, never, worstCase))
@@ -157,6 +158,59 @@ test('a request waits for a slot only when its worst case is reserved, and no an
   assert.deepEqual([usage.output, reason, inputTokens(usage)], [7, { kind: 'length' }, counted])
 })
 
+test('an answer that has used its limit up waits with its slot until it may go on, and ends where no more is given', async () => {
+  const waits = [0, 40, 0, 0]
+  const asked: number[] = []
+  const worstCase: WorstCase = {
+    reserve: () => Promise.resolve(500),
+    reserveOptimistically: () => null,
+    counted() {},
+    outputSlices: () => ({ first: 8, slice: 8 }),
+    growOutput: (tokens) => {
+      asked.push(tokens)
+      return waits.shift() ?? 60_000
+    },
+  }
+  const request = requestOf('key_growing', 20, { outputTokensMax: 500, outputTokensMin: 500 })
+  const paused = new AbortController()
+  const events = engine.generate(request, paused.signal, worstCase)
+  let output = 0
+  for await (const event of events) {
+    if (event.type === 'delta') output += event.tokens
+    if (output >= 32) break
+  }
+  assert.deepEqual(asked.slice(0, 4), [8, 8, 8, 8])
+  assert.deepEqual([output, engine.queue.running], [32, 0])
+})
+
+test('an answer ends with length where that is what becomes of one over its limit', async () => {
+  const prepared = engine.engine.prepare(
+    requestOf('key_cut', 20, { outputTokensMax: 500, outputTokensMin: 500 }),
+    never,
+  )
+  const events: GenerationEvent[] = []
+  const onNearlyUsed = () => prepared.allow(8, true)
+  for await (const event of prepared.run({ outputTokensMax: 500, firstOutputTokens: 8, onNearlyUsed }))
+    events.push(event)
+  const last = events.at(-1)
+  assert.ok(last?.type === 'finish')
+  assert.deepEqual([last.reason, last.usage.output], [{ kind: 'length' }, 8])
+})
+
+test('an answer that waits for more of its limit ends when it hears that there is none', async () => {
+  const prepared = engine.engine.prepare(
+    requestOf('key_told', 20, { outputTokensMax: 500, outputTokensMin: 500 }),
+    never,
+  )
+  const events: GenerationEvent[] = []
+  const onNearlyUsed = () => void setTimeout(() => prepared.allow(8, true), 300)
+  for await (const event of prepared.run({ outputTokensMax: 500, firstOutputTokens: 8, onNearlyUsed }))
+    events.push(event)
+  const last = events.at(-1)
+  assert.ok(last?.type === 'finish')
+  assert.deepEqual([last.reason, last.usage.output], [{ kind: 'length' }, 8])
+})
+
 test('whoever leaves while nothing is reserved is gone at once', async () => {
   const controller = new AbortController()
   let isAsked = false
@@ -165,8 +219,9 @@ test('whoever leaves while nothing is reserved is gone at once', async () => {
       isAsked = true
       return new Promise(() => {})
     },
-    reserveAtOnce: () => null,
+    reserveOptimistically: () => null,
     counted() {},
+    ...withoutOutputLimit,
   }
   const left = collect(engine.generate(requestOf('key_left', 20), controller.signal, worstCase))
   await until(() => isAsked, 'Nothing was reserved.')

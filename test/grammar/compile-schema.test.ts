@@ -366,7 +366,7 @@ const cases: readonly Case[] = [
 ]
 
 for (const { name, schema, accepts, refuses } of cases) {
-  test(`${name}: what matches and what does not`, () => {
+  test(`${name}: valid texts match and invalid ones do not`, () => {
     const grammar = parseNative(toGrammar(schema))
     for (const text of accepts) assert.ok(grammar.accepts(text), `refuses ${text}`)
     for (const text of refuses) assert.ok(!grammar.accepts(text), `accepts ${text}`)
@@ -401,7 +401,7 @@ for (const [name, accepts, refuses] of formats) {
   })
 }
 
-test('any object and any value', () => {
+test('the rule of any object takes objects alone, and that of any value takes all JSON', () => {
   const builder = createGrammarBuilder()
   const anyObject = parseNative(builder.toGrammar(anyJsonObject(builder)))
   const anyValue = parseNative(builder.toGrammar(anyJsonValue(builder)))
@@ -418,7 +418,7 @@ test('several schemas in one grammar share their rules', () => {
   assert.ok(grammar.accepts('{"root":"a","r--2":1,"string":"2024-01-01"}\n{"root":"b"}'))
 })
 
-test('safe integers take less than 4 KB', () => {
+test('the grammar of safe integers stays below 4 KB', () => {
   assert.ok(toGrammar({ type: 'integer', minimum: -largest, maximum: largest }).length < 4096)
 })
 
@@ -480,7 +480,7 @@ const faults: readonly [keyword: string | null, schema: JsonSchema, path?: reado
 ]
 
 for (const [keyword, schema, path] of faults) {
-  test(`a fault of ${keyword ?? 'the whole'}: ${JSON.stringify(schema)}`, () => {
+  test(`the fault names ${keyword ?? 'no keyword'}: ${JSON.stringify(schema)}`, () => {
     const fault = faultFrom(schema)
     assert.equal(fault.keyword, keyword)
     assert.ok(fault.message.length > 0)

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict'
 import { commonPrefix } from '../../src/engines/llama/child/prompt-cache/token-list.ts'
-import { ask } from '../harness/ask.ts'
+import { ask } from '../harness/http/ask.ts'
 import type { Service } from '../harness/start-service.ts'
 import type { PromptReader } from './prompt-reader.ts'
 

@@ -7,8 +7,8 @@ import { boundaryTexts, createVocabulary } from '../../src/engines/llama/child/v
 import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
 import { probeTemplate } from '../../src/chat-format/probe-template.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
-import { createMessagesProtocol } from '../../src/protocols/messages/messages-protocol.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { createMessagesProtocol } from '../../src/protocols/messages/messages-format.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 
 /** Makes the tokens that the placeholder weights are given for a body in the messages format. */
 export type PromptReader = (body: unknown) => Promise<Uint32Array>
@@ -39,8 +39,8 @@ export async function openPromptReader(): Promise<PromptReader> {
   const entry = { model, engine: new FakeEngine({ features: new Set(['tools', 'json-output']) }) }
   return async (body) => {
     const { request } = protocol.decode(body)
-    const tenant = { organizationId: 'org_test', apiKeyId: 'key_test' }
-    const { tokens } = await prompts.build({ ...resolveRequest(request, entry), tenant, requestId: 'req_test' })
+    const owner = { organizationId: 'org_test', apiKeyId: 'key_test' }
+    const { tokens } = await prompts.build({ ...resolveRequest(request, entry), owner, requestId: 'req_test' })
     return tokens
   }
 }

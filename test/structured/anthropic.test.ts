@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 import { validate } from '../grammar/validate.ts'
 

@@ -2,9 +2,10 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ask, bodyFor, paths, type Answer, type Format } from '../harness/ask.ts'
+import { ask, bodyFor, paths, type Answer, type Format } from '../harness/http/ask.ts'
 import { checkError } from '../harness/check-error.ts'
-import { startService, type Service } from '../harness/start-service.ts'
+import { startService, until, type Service } from '../harness/start-service.ts'
+import { readLog } from '../campaigns/service-log.ts'
 import { validate } from '../grammar/validate.ts'
 import { invalid, type Fields } from './bomb-target.ts'
 
@@ -89,6 +90,52 @@ describe('an answer of a schema', () => {
         checkError(answer, 'chat', { ...invalid, param })
       }
     }
+  })
+})
+
+describe('what is not kept of a schema', () => {
+  const list = (answer: Answer) => answer.headers.get('x-odyssey-unenforced')?.split(', ') ?? null
+  const left = (root: string) => [`${root}.not`, `${root}.properties.city.pattern`]
+
+  test('is named in the head of the answer and in the log, streamed or not', async () => {
+    for (const stream of [false, true]) {
+      const answer = await send('chat', { ...responseFormat({ schema }), stream })
+      deepEqual(list(answer), left('response_format.json_schema.schema'))
+      const called = await send('chat', { tools: [tool(false)], tool_choice: 'required', stream })
+      deepEqual(list(called), left('tools.0.function.parameters'))
+      const id = called.headers.get('request-id')
+      const isToldOf = (line: Fields) => line['request_id'] === id && line['unenforced'] === named
+      const named = called.headers.get('x-odyssey-unenforced')
+      await until(() => readLog(service).some(isToldOf), 'The log does not name them.')
+      const choice = { tools: [{ name: 'look', input_schema: schema }], tool_choice: { type: 'any' } }
+      deepEqual(list(await send('messages', { ...choice, stream })), left('tools.0.custom.input_schema'))
+    }
+  })
+
+  test('is not named where all of it is kept', async () => {
+    for (const stream of [false, true]) {
+      equal(list(await send('chat', { ...responseFormat({ schema: kept }), stream })), null)
+      equal(
+        list(
+          await send('messages', {
+            tools: [{ name: 'look', input_schema: schema }],
+            tool_choice: { type: 'none' },
+            stream,
+          }),
+        ),
+        null,
+      )
+    }
+  })
+
+  test('is spelled in characters that a header may have, however long the list', async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`größe, ${index}`, { not: { const: index } }]),
+    )
+    const answer = await send('chat', responseFormat({ schema: { type: 'object', properties } }))
+    equal(answer.status, 200, answer.text)
+    const names = answer.headers.get('x-odyssey-unenforced') ?? ''
+    ok(names.length < 2_100 && /\.gr%C3%B6%C3%9Fe%2C%20\d+\.not, \+\d+$/.test(names), names)
   })
 })
 

@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { after, afterEach, before, beforeEach } from 'node:test'
-import { ask, bodyFor, paths, type Answer, type Format } from '../harness/ask.ts'
+import { ask, bodyFor, paths, type Answer, type Format } from '../harness/http/ask.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 /** What goes off takes minutes; within one, a busy machine decides how long an answer takes. */

@@ -3,7 +3,7 @@
 
 import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formats, type Answer, type Format } from '../harness/ask.ts'
+import { formats, type Answer, type Format } from '../harness/http/ask.ts'
 import { checkError } from '../harness/check-error.ts'
 import { createTarget, invalid } from './bomb-target.ts'
 import { bombs, type Schema } from './schema-bombs.ts'

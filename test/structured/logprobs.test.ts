@@ -2,8 +2,8 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ask, bodyFor, paths } from '../harness/ask.ts'
-import { checkStream, readFrames } from '../harness/open-stream.ts'
+import { ask, bodyFor, paths } from '../harness/http/ask.ts'
+import { checkStream, readFrames } from '../harness/http/open-stream.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 type Token = { readonly token: string; readonly bytes: readonly number[]; readonly logprob: number }

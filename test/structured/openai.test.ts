@@ -4,7 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 import { validate } from '../grammar/validate.ts'
 

@@ -2,7 +2,7 @@
 
 import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formats } from '../harness/ask.ts'
+import { formats } from '../harness/http/ask.ts'
 import { checkError, type ExpectedError } from '../harness/check-error.ts'
 import { createTarget, invalid, type Fields } from './bomb-target.ts'
 

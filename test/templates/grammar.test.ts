@@ -4,13 +4,12 @@ import { basename, join } from 'node:path'
 import { describe, it, test } from 'node:test'
 import type { Tool } from '../../src/core/generation.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
-import { textThrough } from '../../src/chat-format/tool-format/free-text-rule.ts'
+import { textThrough, type GrammarTool } from '../../src/chat-format/tool-format/grammar-parts.ts'
 import { toTemplateCalls } from '../../src/chat-format/tool-format/to-template-calls.ts'
-import { toolCallGrammar, triggers, type GrammarTool } from '../../src/chat-format/tool-format/tool-grammar.ts'
+import { toolCallGrammar, triggers } from '../../src/chat-format/tool-format/tool-grammar.ts'
 import type { RenderProbe } from '../../src/chat-format/tool-format/tool-format.ts'
 import { declarations, writeTurn, type Call } from './conversations.ts'
 import { createRegexGrammar } from './regex-grammar.ts'
-import { gapOf } from './known-gaps.ts'
 import { renderWith } from './render.ts'
 
 const folders = ['../fixtures/templates', '../../../shared/templates']
@@ -32,17 +31,13 @@ const grammarTool: GrammarTool = {
   tool,
   argumentsRule: String.raw`"\x7B" [^\x7B\x7D]* "\x7D"`,
   compileSchema: (schema) => (schema['type'] === 'integer' ? '[0-9]+' : String.raw`"\x22" [^"]* "\x22"`),
+  compileText: () => null,
 }
 
 /** Where an answer begins in a rendered conversation. */
-function plainStart(render: RenderProbe): number {
-  const messages = [
-    { role: 'user', content: 'q' },
-    { role: 'assistant', content: 'Xqwz' },
-  ] as const
-  return (
-    render(messages, { tools: declarations, addGenerationPrompt: false, enableThinking: null }).lastIndexOf('Xqwz') - 2
-  )
+function answerStart(render: RenderProbe): number {
+  const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
+  return render([{ role: 'user', content: 'q' }], options).length - 2
 }
 
 describe('a grammar accepts what the template writes, beginning with a trigger', () => {
@@ -50,22 +45,24 @@ describe('a grammar accepts what the template writes, beginning with a trigger',
     const render = renderWith(readFileSync(file, 'utf8'))
     const format = deriveToolFormat(render)
     if (format === null) continue
-    it(basename(file), gapOf(file), (t) => {
+    it(basename(file), (t) => {
       const { builder, toRegex } = createRegexGrammar()
-      const regex = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: null }))
-      const single = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: 1 }))
+      const begins = 'at-trigger'
+      const regex = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: null, begins }))
+      const single = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: 1, begins }))
       const maybe = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 0, maxCalls: null }))
       assert.ok(maybe.test(''))
-      // What a template writes for these two is not what the model itself writes, only what it is shown.
-      if (['channels'].includes(format.notation.kind)) return t.diagnostic('rendered in another order')
+      // A Harmony template shows the model another order of the header than the model itself writes.
+      if (format.notation.kind === 'harmony') return t.diagnostic('rendered in another order')
       const one: Call = { name: 'get_weather', arguments: { place: 'Oslo <b> < </p', count: 3, unit: 'C' } }
-      const sets = format.callsMax === 1 ? [[one]] : [[one], [one, { name: 'get_weather', arguments: { place: 'x' } }]]
+      const sets =
+        format.callsMax === 1 ? [[one]] : [[one], [one, { name: 'get_weather', arguments: { place: 'x'.repeat(60) } }]]
       for (const calls of sets) {
         const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
         const turn = toTemplateCalls(format, [writeTurn({ text: '', calls }, null)])
         const rendered = render([{ role: 'user', content: 'q' }, ...turn], options)
-        const trigger = triggers(format)[0]!
-        const first = rendered.indexOf(trigger, plainStart(render))
+        const trigger = triggers(format, [tool])[0]!
+        const first = rendered.indexOf(trigger, answerStart(render))
         const ends = Array.from({ length: 40 }, (_, back) => rendered.slice(first, rendered.length - back))
         assert.ok(
           ends.some((output) => regex.test(output)),

@@ -1,4 +1,4 @@
-import type { GrammarBuilder } from '../../src/chat-format/tool-format/tool-grammar.ts'
+import type { GrammarBuilder } from '../../src/chat-format/tool-format/grammar-parts.ts'
 
 /** A builder for tests: what it collects has no recursion, so it can be tried as a regular expression. */
 export function createRegexGrammar() {

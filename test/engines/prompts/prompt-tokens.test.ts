@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
+import { loadNative, type Native } from '../../../src/engines/llama/child/native.ts'
 import {
   createPromptBuilder,
   describeToken,
   type PromptBuilder,
-} from '../../src/engines/llama/child/prompt/prompt-builder.ts'
-import { commonPrefix } from '../../src/engines/llama/child/prompt-cache/token-list.ts'
-import { boundaryTexts, createVocabulary, type Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
-import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
-import { probeTemplate } from '../../src/chat-format/probe-template.ts'
-import { engineRequest } from '../harness/requests.ts'
+} from '../../../src/engines/llama/child/prompt/prompt-builder.ts'
+import { commonPrefix } from '../../../src/engines/llama/child/prompt-cache/token-list.ts'
+import { boundaryTexts, createVocabulary, type Vocabulary } from '../../../src/engines/llama/child/vocabulary.ts'
+import { compileChatTemplate } from '../../../src/chat-format/chat-template.ts'
+import { probeTemplate } from '../../../src/chat-format/probe-template.ts'
+import { engineRequest } from '../../harness/requests.ts'
 
-const weightsPath = fileURLToPath(new URL('../fixtures/weights/placeholder.gguf', import.meta.url))
+const weightsPath = fileURLToPath(new URL('../../fixtures/weights/placeholder.gguf', import.meta.url))
 
 let native: Native
 let vocabulary: Vocabulary

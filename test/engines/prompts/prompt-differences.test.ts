@@ -2,12 +2,12 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Message, Tool } from '../../src/core/generation.ts'
-import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { randomText } from '../campaigns/plain-requests.ts'
-import { createRandom, type Random } from '../campaigns/random.ts'
-import { askEngine, tenant, user } from '../harness/ask-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import type { Message, Tool } from '../../../src/core/generation.ts'
+import type { LlamaEngine } from '../../../src/engines/llama/llama-engine.ts'
+import { randomText } from '../../campaigns/plain-requests.ts'
+import { createRandom, type Random } from '../../campaigns/random.ts'
+import { askEngine, owner, user } from '../../harness/engines/ask-engine.ts'
+import { openLlama } from '../../harness/engines/open-llama.ts'
 
 let engine: LlamaEngine
 
@@ -90,7 +90,7 @@ for (let seed = 0; seed < 20; seed += 1) {
     const random = createRandom(seed)
     const prompt = randomPrompt(random)
     const { label, prompt: changed } = changeOne(random, prompt)
-    const organization = tenant(`org_${seed}`)
+    const organization = owner(`org_${seed}`)
     await askEngine(engine, { ...prompt, ...organization, outputTokensMax: 2 })
     const { cache, input } = await askEngine(engine, { ...changed, ...organization, outputTokensMax: 2 })
     ok(cache.differs !== null && cache.differs.atToken < input)
@@ -101,7 +101,7 @@ for (let seed = 0; seed < 20; seed += 1) {
 
 test('a turn that goes on where the one before it ended differs in what is new', async () => {
   const messages = [user('What is the number of things that are there?')]
-  const organization = tenant('org_growing')
+  const organization = owner('org_growing')
   const first = await askEngine(engine, { messages, ...organization })
   const again = await askEngine(engine, { messages, ...organization })
   deepEqual(again.cache.differs, { atToken: first.input, in: 'the markup at the end' })
@@ -117,7 +117,7 @@ test('a turn that goes on where the one before it ended differs in what is new',
 test('an answer that is to be continued in another way is named', async () => {
   const begun = (text: string) => {
     const messages: Message[] = [user('Count.'), { role: 'assistant', content: [{ kind: 'text', text }] }]
-    return { messages, continuesFinalMessage: true, ...tenant('org_begun') }
+    return { messages, continuesFinalMessage: true, ...owner('org_begun') }
   }
   await askEngine(engine, begun('One, two,'))
   equal((await askEngine(engine, begun('One, three,'))).cache.differs?.in, 'assistant message 2')

@@ -1,18 +1,17 @@
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../../src/core/engine.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, afterEach, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { CacheReport, EngineRequest, Usage } from '../../src/core/generation.ts'
-import { modelSampling } from '../../src/core/generation.ts'
-import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
-import { engineRequest } from '../harness/requests.ts'
-import { until } from '../harness/start-service.ts'
+import { type CacheReport, type EngineRequest, type Usage, modelSampling } from '../../../src/core/generation.ts'
+import type { LlamaEngine } from '../../../src/engines/llama/llama-engine.ts'
+import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
+import { engineRequest } from '../../harness/requests.ts'
+import { until } from '../../harness/start-service.ts'
 
-const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
+const starterPath = fileURLToPath(new URL('../../../weights/starter.gguf', import.meta.url))
 const never = new AbortController().signal
 const key = new Uint8Array(32).fill(7)
 
@@ -100,7 +99,7 @@ for (const [name, weightsPath] of [
       equal((await ask(other, question)).usage.inputCacheRead, 0)
     })
 
-    test('that are damaged are taken away and do no harm', async () => {
+    test('damaged files of the cache are removed and do no harm', async () => {
       const cold = await askAndClose(open())
       for (const file of files(folder)) {
         const bytes = readFileSync(file)
@@ -153,7 +152,7 @@ async function ask(engine: LlamaEngine, asked: string | EngineRequest['messages'
     messages: typeof asked === 'string' ? plain(asked) : asked,
     sampling: { ...modelSampling, temperature: 0 },
     outputTokensMax: 40,
-    tenant: { organizationId, apiKeyId: 'key_test' },
+    owner: { organizationId, apiKeyId: 'key_test' },
   })
   let cache: CacheReport | undefined
   let said = ''

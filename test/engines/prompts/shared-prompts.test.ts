@@ -1,18 +1,17 @@
 // Prompts that begin alike and are asked for together.
 
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { countTokens, runAlone } from '../../../src/core/engine.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Usage } from '../../src/core/generation.ts'
-import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { runAlone } from '../../src/core/run-alone.ts'
-import { askEngine, longPrompt, longText, tenant, user } from '../harness/ask-engine.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
-import { queueEngine } from '../harness/queued-engine.ts'
-import { engineRequest, withSeed } from '../harness/requests.ts'
+import type { Usage } from '../../../src/core/generation.ts'
+import type { LlamaEngine } from '../../../src/engines/llama/llama-engine.ts'
+import { askEngine, longPrompt, longText, owner, user } from '../../harness/engines/ask-engine.ts'
+import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
+import { queueEngine } from '../../harness/engines/queued-engine.ts'
+import { engineRequest, withSeed } from '../../harness/requests.ts'
 
-const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
+const starterPath = fileURLToPath(new URL('../../../weights/starter.gguf', import.meta.url))
 const never = new AbortController().signal
 
 function open(t: TestContext, settings: Parameters<typeof openLlama>[0]): LlamaEngine {
@@ -60,7 +59,7 @@ for (const [name, weightsPath] of [
 
     test('shares nothing between organizations that ask for the same at the same time', async (t) => {
       const engine = open(t, { weightsPath })
-      const asks = ['org_a', 'org_b'].map((name) => askEngine(engine, { ...longPrompt(1, 1_000), ...tenant(name) }))
+      const asks = ['org_a', 'org_b'].map((name) => askEngine(engine, { ...longPrompt(1, 1_000), ...owner(name) }))
       for (const { usage, input } of await Promise.all(asks)) equal(computed(usage), input)
     })
 

@@ -2,13 +2,13 @@
 
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { askEngine, longPrompt } from '../harness/ask-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
-import { until } from '../harness/start-service.ts'
+import { askEngine, longPrompt } from '../../harness/engines/ask-engine.ts'
+import { openLlama } from '../../harness/engines/open-llama.ts'
+import { until } from '../../harness/start-service.ts'
 
 const large = 1_000_000_000
 
-test('what room is taken away from is gone, and what is granted is used, by the next process too', async (t) => {
+test('prompts beyond a smaller cache are dropped, and a larger one is used, by the next process too', async (t) => {
   const engine = openLlama({ slots: 1, cacheBytesMax: large })
   t.after(() => engine.close())
   const sourceOf = async (number: number) => (await askEngine(engine, longPrompt(number))).cache.source

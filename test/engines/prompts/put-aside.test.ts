@@ -1,13 +1,13 @@
 // Prompts that have left their slots, and one whose computing was broken off.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../../src/core/engine.ts'
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { GenerationAborted, inputTokens } from '../../src/core/generation.ts'
-import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { askEngine, longPrompt, tenant } from '../harness/ask-engine.ts'
-import { openLlama } from '../harness/open-llama.ts'
-import { engineRequest } from '../harness/requests.ts'
+import { GenerationAborted, inputTokens } from '../../../src/core/generation.ts'
+import type { LlamaEngine } from '../../../src/engines/llama/llama-engine.ts'
+import { askEngine, longPrompt, owner } from '../../harness/engines/ask-engine.ts'
+import { openLlama } from '../../harness/engines/open-llama.ts'
+import { engineRequest } from '../../harness/requests.ts'
 
 const large = 1_000_000_000
 
@@ -31,7 +31,7 @@ for (const slots of [1, 2]) {
   })
 }
 
-test('what has left its slot is gone where no memory is granted', async (t) => {
+test('a prompt that has left its slot is gone where no memory is granted', async (t) => {
   const engine = open(t, { slots: 1, cacheBytesMax: 0 })
   for (const number of [1, 2, 1]) {
     const { cache } = await askEngine(engine, longPrompt(number))
@@ -71,6 +71,6 @@ test('a prompt whose computing was broken off goes on from there', async (t) => 
   const { reusedTokens, source } = second.cache
   ok(reusedTokens > 0 && reusedTokens < second.input - 1, `${reusedTokens} of ${second.input}`)
   equal(source, 'slot')
-  const cold = await askEngine(engine, { ...asked, ...tenant('org_cold') })
+  const cold = await askEngine(engine, { ...asked, ...owner('org_cold') })
   deepEqual([cold.cache.reusedTokens, cold.blocks], [0, second.blocks])
 })

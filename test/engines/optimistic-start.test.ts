@@ -1,4 +1,4 @@
-// Short prompts begin before they are counted, if they have no more tokens than could be expected.
+// Optimistic start: a short prompt begins before it is counted, if it has no more tokens than could be expected.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { collect } from '../../src/core/collect.ts'
 import { PromptLongerThanExpected } from '../../src/core/engine.ts'
 import { inputTokens, type Tool } from '../../src/core/generation.ts'
 import { mostPromptTokens } from '../../src/engines/llama/text-size.ts'
-import { openLlama } from '../harness/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 
 const never = new AbortController().signal

@@ -1,16 +1,16 @@
-import { countTokens } from '../../src/core/count-tokens.ts'
+import { countTokens } from '../../../src/core/engine.ts'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { EngineRequest, Message, Thinking, Usage } from '../../src/core/generation.ts'
-import { loadNative } from '../../src/engines/llama/child/native.ts'
-import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { queueEngine } from '../harness/queued-engine.ts'
-import { engineFields } from '../campaigns/conversation-bodies.ts'
-import { createRandom } from '../campaigns/random.ts'
-import { randomConversation } from '../campaigns/random-conversations.ts'
-import { askEngine, longPrompt, longText, tenant, user } from '../harness/ask-engine.ts'
-import { openLlama, placeholderPath } from '../harness/open-llama.ts'
-import { engineRequest, withSeed } from '../harness/requests.ts'
+import type { EngineRequest, Message, Thinking, Usage } from '../../../src/core/generation.ts'
+import { loadNative } from '../../../src/engines/llama/child/native.ts'
+import type { LlamaEngine } from '../../../src/engines/llama/llama-engine.ts'
+import { queueEngine } from '../../harness/engines/queued-engine.ts'
+import { engineFields } from '../../campaigns/bodies/conversation-bodies.ts'
+import { createRandom } from '../../campaigns/random.ts'
+import { randomConversation } from '../../campaigns/bodies/random-conversations.ts'
+import { askEngine, longPrompt, longText, owner, user } from '../../harness/engines/ask-engine.ts'
+import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
+import { engineRequest, withSeed } from '../../harness/requests.ts'
 
 const never = new AbortController().signal
 
@@ -42,7 +42,7 @@ const thinkings: Readonly<Record<'off' | 'on', Thinking>> = { off: { kind: 'off'
 
 for (const thinking of ['off', 'on'] as const) {
   test(`a conversation of 20 turns computes the answer before and what is new, with thinking ${thinking}`, async () => {
-    const organization = tenant(`org_thinking_${thinking}`)
+    const organization = owner(`org_thinking_${thinking}`)
     const messages: Message[] = [{ role: 'system', content: [{ kind: 'text', text: longText(0) }] }]
     let known = 0
     for (let turn = 1; turn <= 20; turn += 1) {
@@ -61,13 +61,13 @@ for (const thinking of ['off', 'on'] as const) {
 }
 
 test('two organizations share nothing, and the keys of one share all', async () => {
-  const first = await askEngine(engine, { ...longPrompt(1), ...tenant('org_a') })
-  const other = await askEngine(engine, { ...longPrompt(1), ...tenant('org_b') })
+  const first = await askEngine(engine, { ...longPrompt(1), ...owner('org_a') })
+  const other = await askEngine(engine, { ...longPrompt(1), ...owner('org_b') })
   for (const { usage, cache, input } of [first, other]) {
     deepEqual(inputsOf(usage), [input, 0, 0])
     deepEqual(cache, { source: 'none', reusedTokens: 0, differs: null })
   }
-  const again = { ...longPrompt(1), tenant: { organizationId: 'org_a', apiKeyId: 'key_other' } }
+  const again = { ...longPrompt(1), owner: { organizationId: 'org_a', apiKeyId: 'key_other' } }
   const { usage, input } = await askEngine(engine, again)
   // The last token is always computed: what comes next is read from it.
   deepEqual(inputsOf(usage), [1, 0, input - 1])
@@ -77,10 +77,10 @@ test('two organizations share nothing, and the keys of one share all', async () 
 test('an answer is the same whether its prompt was held, held in part, or not', async () => {
   for (let number = 0; number < 12; number += 1) {
     const asked = { ...longPrompt(number, 20 * number), outputTokensMax: 60 }
-    const cold = await askEngine(engine, { ...asked, ...tenant(`org_cold_${number}`) })
-    await askEngine(engine, { messages: [user(longText(number, 20 * number).slice(0, -5))], ...tenant('org_warm') })
-    const partly = await askEngine(engine, { ...asked, ...tenant('org_warm') })
-    const warm = await askEngine(engine, { ...asked, ...tenant('org_warm') })
+    const cold = await askEngine(engine, { ...asked, ...owner(`org_cold_${number}`) })
+    await askEngine(engine, { messages: [user(longText(number, 20 * number).slice(0, -5))], ...owner('org_warm') })
+    const partly = await askEngine(engine, { ...asked, ...owner('org_warm') })
+    const warm = await askEngine(engine, { ...asked, ...owner('org_warm') })
     equal(cold.cache.reusedTokens, 0)
     ok(partly.cache.reusedTokens > 5 && partly.cache.reusedTokens < warm.cache.reusedTokens)
     equal(warm.cache.reusedTokens, warm.input - 1)
@@ -91,7 +91,7 @@ test('an answer is the same whether its prompt was held, held in part, or not', 
 describe('a breakpoint', () => {
   const marked = (text: string) => ({ kind: 'text', text, cacheBreakpoint: { lifetime: '5m' } }) as const
   const count = (messages: EngineRequest['messages']) => countTokens(engine, engineRequest({ messages }), never)
-  const ask = (messages: readonly Message[]) => askEngine(engine, { messages, ...tenant('org_marks') })
+  const ask = (messages: readonly Message[]) => askEngine(engine, { messages, ...owner('org_marks') })
 
   test('is written once and then read', async () => {
     const system: Message = { role: 'system', content: [marked(longText(1))] }
@@ -126,7 +126,7 @@ describe('a breakpoint', () => {
       input: 'json',
     } as const
     const tools = [{ ...tool, cacheBreakpoint: { lifetime: '1h' } as const }]
-    const { usage } = await askEngine(engine, { tools, messages: [user('What?')], ...tenant('org_tools') })
+    const { usage } = await askEngine(engine, { tools, messages: [user('What?')], ...owner('org_tools') })
     ok(usage.inputCacheWrite > 250, `${usage.inputCacheWrite} of ${usage.inputUncached} more`)
   })
 })
@@ -151,9 +151,9 @@ test('a count is the sum of what is computed, written and read, whatever is aske
   for (let number = 0; number < 20; number += 1) {
     const fields = { ...engineFields(randomConversation(createRandom(11, number), thoughts)), outputTokensMax: 2 }
     const counted = await countTokens(engine, engineRequest(fields), never)
-    const { input, usage } = await askEngine(engine, { ...fields, ...tenant('org_counts') })
+    const { input, usage } = await askEngine(engine, { ...fields, ...owner('org_counts') })
     equal(input, counted, `conversation ${number}`)
-    const again = await askEngine(engine, { ...fields, ...tenant('org_counts') })
+    const again = await askEngine(engine, { ...fields, ...owner('org_counts') })
     deepEqual(inputsOf(again.usage), [1, 0, counted - 1], `conversation ${number}`)
     sums.read += usage.inputCacheRead
     sums.written += usage.inputCacheWrite

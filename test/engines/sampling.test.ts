@@ -1,0 +1,91 @@
+// What the chooser asks of the library's samplers, and that it comes to the same.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LogitIndex, Native, SamplerConfig } from '../../src/engines/llama/child/native.ts'
+import { TokenChooser } from '../../src/engines/llama/child/sampling/token-chooser.ts'
+import type { EngineRequest } from '../../src/core/generation.ts'
+import { openLane } from '../harness/engines/open-lane.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
+
+const configs: SamplerConfig[] = []
+const lane = await openLane((native) => ({
+  ...native,
+  createSampler() {
+    const sampler = native.createSampler()
+    const applyConfig = sampler.applyConfig.bind(sampler)
+    const note = (config: SamplerConfig) => {
+      configs.push(config)
+      applyConfig(config)
+    }
+    return Object.defineProperty(sampler, 'applyConfig', { value: note })
+  },
+}))
+
+/** Decodes an answer token by token with whatever chooses. */
+async function decode(native: Native, choose: (index: LogitIndex) => Promise<number>): Promise<number[]> {
+  native.memory.clear(0)
+  const answer: number[] = []
+  let pending = lane.context.vocabulary.tokenize('A story of a story of a story')
+  for (let position = 0; answer.length < 40;) {
+    native.context.initBatch(pending.length)
+    const [logit] = Array.from(native.context.addToBatch(0, position, pending, Uint32Array.of(pending.length - 1)))
+    await native.context.decodeBatch()
+    position += pending.length
+    const token = await choose(logit!)
+    answer.push(token)
+    pending = Uint32Array.of(token)
+  }
+  return answer
+}
+
+function createChooser(sampling: Partial<EngineRequest['sampling']>): TokenChooser {
+  const request = engineRequest({ sampling: { ...withSeed(7, 0), ...sampling }, outputTokensMax: 100 })
+  return new TokenChooser(lane.native, lane.context.vocabulary, request, [])
+}
+
+test('presence and frequency penalties choose what the library would choose, without its look-ups', async () => {
+  const penalties = { presencePenalty: 0.7, frequencyPenalty: 0.4 }
+  configs.length = 0
+  const chooser = createChooser(penalties)
+  const ours = await decode(lane.native, async (index) => (await chooser.choose(index)).token)
+  deepEqual(
+    configs.filter((config) => config.repeatPenaltyTokens !== undefined),
+    [],
+  )
+  const sampler = lane.native.createSampler()
+  const history = { repeatPenaltyMaxTokens: 100, repeatPenalty: 1, repeatPenaltyTokens: new Uint32Array() }
+  sampler.applyConfig({
+    temperature: 0,
+    topP: 1,
+    minP: 0,
+    seed: 7,
+    ...history,
+    repeatPenaltyPresencePenalty: penalties.presencePenalty,
+    repeatPenaltyFrequencyPenalty: penalties.frequencyPenalty,
+  })
+  deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)))
+  const unpenalized = createChooser({})
+  const free = await decode(lane.native, async (index) => (await unpenalized.choose(index)).token)
+  equal(new Set(free).size < new Set(ours).size, true)
+})
+
+test('a bias of the request and a penalty on the same token add up', async () => {
+  configs.length = 0
+  const chooser = createChooser({ presencePenalty: 0.5, logitBias: [[40, 100]] })
+  deepEqual(new Set(await decode(lane.native, async (index) => (await chooser.choose(index)).token)), new Set([40]))
+  deepEqual([...(configs.at(-1)?.tokenBiasValues ?? [])], [99.5])
+  chooser.dispose()
+})
+
+test('top_p looks at a bounded number of tokens, and leaves a top_k of the request as it is', () => {
+  const topKOf = (sampling: Partial<EngineRequest['sampling']>) => {
+    configs.length = 0
+    createChooser({ temperature: 1, ...sampling }).dispose()
+    return configs.at(-1)?.topK
+  }
+  equal(topKOf({ topP: 0.9 }), 4_096)
+  equal(topKOf({ topP: 0.9, topK: 20 }), 20)
+  equal(topKOf({ topP: 1 }), undefined)
+  equal(topKOf({}), undefined)
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { JsonSchema } from '../../src/core/generation.ts'
+import { engineRequest } from '../harness/requests.ts'
+import { readOrRefuse } from './compare-prompts.ts'
+import { openTemplatePrompts, templatesAtHand } from './template-prompts.ts'
+
+/** What clients say of a parameter, and templates trip over. */
+const parameters: Readonly<Record<string, JsonSchema>> = {
+  'a list': { type: 'array', items: { type: 'string' }, description: 'Some.' },
+  'a list of anything': { type: 'array' },
+  'a list of objects': { type: 'array', items: { type: 'object', properties: { a: { type: 'integer' } } } },
+  'a union of types': { type: ['string', 'null'], description: 'Maybe.' },
+  alternatives: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  'choices of several types': { enum: ['a', 1, null] },
+  'an object in an object': { type: 'object', properties: { b: { type: 'object', properties: {} } } },
+  'a mapping': { type: 'object', additionalProperties: { type: 'string' } },
+  'a reference': { $ref: '#/$defs/x' },
+  'a constant': { const: 5 },
+  nothing: {},
+}
+
+const declare = (schema: JsonSchema) => {
+  const tool = { name: 'look_up', description: 'Looks.', isStrict: false, schemaPath: [], input: 'json' } as const
+  return engineRequest({ tools: [{ ...tool, parameters: schema }] })
+}
+
+for (const { name, source } of templatesAtHand) {
+  suite(`${name}: a tool is shown whatever its schema says`, async () => {
+    const prompts = await openTemplatePrompts(source)
+    for (const [title, schema] of Object.entries(parameters)) {
+      test(`of a parameter that is ${title}`, async () => {
+        const read = await readOrRefuse(prompts, declare({ type: 'object', properties: { place: schema } }))
+        assert.ok(read?.shown.includes('look_up'))
+      })
+    }
+    test('without parameters', async () => {
+      for (const schema of [{}, { type: 'object' }]) {
+        assert.ok((await readOrRefuse(prompts, declare(schema)))?.shown.includes('look_up'))
+      }
+    })
+  })
+}
