@@ -1,25 +1,29 @@
 // npm run campaign                                  the list
 // npm run campaign -- NAME [--seed N] [--count N]   one campaign against a real service
 // npm run campaign -- ledger --database postgres    on PostgreSQL, whose server is killed too
-// npm run campaign -- takedown --weights FILE       on other weights than the placeholder
+// npm run campaign -- takedown --weights FILE       on other weights than the campaign's own
 //
 // A campaign is far longer than a test: it is run by hand, by night, and before a release.
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runCalls } from '../test/campaigns/calls/calls.ts'
 import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runExactness } from '../test/campaigns/exactness/exactness.ts'
 import { runGateways } from '../test/campaigns/gateways/gateways.ts'
 import { runOutage } from '../test/campaigns/gateways/outage.ts'
+import { runPlaces } from '../test/campaigns/gateways/places.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
-import { runMutations } from '../test/campaigns/mutations.ts'
+import { runMutations } from '../test/campaigns/bodies/mutations.ts'
+import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
-import { runStructured } from '../test/campaigns/structured.ts'
+import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
+import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
@@ -34,6 +38,13 @@ type Campaign = {
 }
 
 const campaigns: Readonly<Record<string, Campaign>> = {
+  calls: {
+    about:
+      'open weights without a template for tools call them, write JSON and think; each answer is valid or says it was cut',
+    unit: 'requests',
+    count: 500,
+    run: runCalls,
+  },
   'control-tokens': {
     about: 'texts that nobody harmless would write, on every template at hand; none becomes a control token',
     unit: 'requests',
@@ -101,11 +112,29 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 60,
     run: runOutage,
   },
+  places: {
+    about: 'up to twelve gateways share places; who waits for answers is not refused, and no place is given twice',
+    unit: 'requests each',
+    count: 200,
+    run: runPlaces,
+  },
+  'real-weights': {
+    about: "open weights beside llama.cpp's own server; the same texts, counts and log-probabilities, and all promises",
+    unit: 'prompts',
+    count: 200,
+    run: runRealWeights,
+  },
   rows: {
     about: 'the program that writes the ledger is killed while it writes; each row it said to be there is there once',
     unit: 'kills',
     count: 10_000,
     run: runRowKills,
+  },
+  schemas: {
+    about: 'the test suite of JSON Schema, schemas of packages and made-up ones; no grammar takes what is not valid',
+    unit: 'made-up schemas',
+    count: 2_000,
+    run: runSchemas,
   },
   structured: {
     about: 'schemas and tools that nobody wrote; an answer that ends is valid, and one that is cut says so',

@@ -3,7 +3,7 @@ import { checkChatAnswer } from '../validators/chat-answer.ts'
 import { checkChatStream } from '../validators/chat-stream.ts'
 import { checkMessagesAnswer } from '../validators/messages-answer.ts'
 import { checkMessagesStream } from '../validators/messages-stream.ts'
-import type { Shape } from './error-bodies.ts'
+import type { Shape } from './bodies/error-bodies.ts'
 import type { RawResponse } from './response-reader.ts'
 import { readFrames } from './sse-frames.ts'
 

@@ -13,7 +13,7 @@ import {
   type CampaignOptions,
   type CampaignResult,
 } from './campaign.ts'
-import { checkBrokenStream, checkErrorResponse } from './error-bodies.ts'
+import { checkBrokenStream, checkErrorResponse } from './bodies/error-bodies.ts'
 import { plainRequest, withStream, type PlainRequest } from './plain-requests.ts'
 import { createRandom, type Random } from './random.ts'
 import { authorize, exchange } from './raw-http.ts'

@@ -1,4 +1,4 @@
-import type { Shape } from './error-bodies.ts'
+import type { Shape } from './bodies/error-bodies.ts'
 import type { Random } from './random.ts'
 
 export const models = ['hal-1.0', 'clarke-1.0', 'tycho-1.0'] as const

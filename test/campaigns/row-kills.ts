@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Database } from '../../src/db/database.ts'
-import type { DatabasePlace } from '../../src/db/database-place.ts'
+import type { DatabaseLocation } from '../../src/db/database-location.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
-import { openRowWriter } from '../../src/billing/ledger/write-ahead/open-row-writer.ts'
-import { ledgerRow } from '../harness/ledger-row.ts'
-import { createPostgresDatabase } from '../harness/shared-postgres.ts'
+import { openLedgerWriter } from '../../src/billing/ledger/writer/open-ledger-writer.ts'
+import { ledgerRow } from '../harness/databases/ledger-row.ts'
+import { createPostgresDatabase } from '../harness/databases/shared-postgres.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from './campaign.ts'
 import { createRandom } from './random.ts'
 
@@ -26,7 +26,7 @@ const killsPerDatabase = 250
 
 type DatabaseKind = NonNullable<CampaignOptions['database']>
 
-type Lane = { readonly place: DatabasePlace; readonly db: Database; readonly failures: Failures }
+type Lane = { readonly location: DatabaseLocation; readonly db: Database; readonly failures: Failures }
 
 /** A round is one kill. */
 export async function runRowKills({ seed, count, log, database = 'sqlite' }: CampaignOptions): Promise<CampaignResult> {
@@ -54,10 +54,10 @@ async function withDatabase(
 ): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-row-kills-'))
   const postgres = kind === 'postgres' ? await createPostgresDatabase('nothing') : null
-  const place = { home, databaseUrl: postgres?.url ?? null }
-  const db = await openDatabase(place)
+  const location = { home, databaseUrl: postgres?.url ?? null }
+  const db = await openDatabase(location)
   try {
-    await play({ place, db, failures })
+    await play({ location, db, failures })
   } finally {
     await db.destroy()
     await postgres?.drop()
@@ -68,7 +68,7 @@ async function withDatabase(
 /** Returns how many rows the program had said to be there. */
 async function playRound(lane: Lane, round: number, livesMs: number): Promise<number> {
   const first = (round % killsPerDatabase) * numbersPerRound
-  const acknowledged = await writeUntilKilled(lane.place, first, livesMs)
+  const acknowledged = await writeUntilKilled(lane.location, first, livesMs)
   const label = `round ${round}`
   lane.failures.check(label, () => ok(acknowledged.length > 0, 'Nothing was written.'))
   await checkRows(lane, label, first, acknowledged)
@@ -77,9 +77,9 @@ async function playRound(lane: Lane, round: number, livesMs: number): Promise<nu
 }
 
 /** Kills the program some milliseconds after its first row. Returns the rows of which it said that they are there. */
-function writeUntilKilled(place: DatabasePlace, first: number, livesMs: number): Promise<number[]> {
-  const url = place.databaseUrl === null ? [] : [place.databaseUrl]
-  const child = spawn(process.execPath, [program, place.home, String(first), ...url], {
+function writeUntilKilled(location: DatabaseLocation, first: number, livesMs: number): Promise<number[]> {
+  const url = location.databaseUrl === null ? [] : [location.databaseUrl]
+  const child = spawn(process.execPath, [program, location.home, String(first), ...url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), livesMs))
@@ -88,7 +88,7 @@ function writeUntilKilled(place: DatabasePlace, first: number, livesMs: number):
     child.once('close', (_code, signal) => {
       if (signal !== 'SIGKILL') return reject(new Error(`The program ended by itself: ${signal}.`))
       // A line that broke off says nothing.
-      resolve(readFileSync(join(place.home, 'told'), 'utf8').split('\n').slice(0, -1).map(Number))
+      resolve(readFileSync(join(location.home, 'told'), 'utf8').split('\n').slice(0, -1).map(Number))
     })
   })
 }
@@ -119,9 +119,9 @@ async function checkRows(
 }
 
 /** What a killed process has left behind is no obstacle, and a row sent again is not written again. */
-async function writeAgain({ place, db, failures }: Lane, label: string, number: number): Promise<void> {
+async function writeAgain({ location, db, failures }: Lane, label: string, number: number): Promise<void> {
   const failed = (error: unknown) => failures.add(`The rows could not be written: ${String(error)}`, label)
-  const writer = await openRowWriter(place, { failed, recovered() {} })
+  const writer = await openLedgerWriter(location, { failed, recovered() {} })
   await writer.write([ledgerRow(number)])
   await writer.close()
   const { count } = await db

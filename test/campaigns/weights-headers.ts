@@ -3,10 +3,10 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { GgufError } from '../../src/engines/llama/gguf/gguf-error.ts'
+import { GgufError } from '../../src/engines/llama/gguf/gguf-cursor.ts'
 import { inspectWeights } from '../../src/engines/llama/gguf/inspect-weights.ts'
-import { madeGguf } from '../harness/made-gguf.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { madeGguf } from '../harness/engines/made-gguf.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { describeCounts, Failures, increment, type CampaignOptions, type CampaignResult } from './campaign.ts'
 import { createRandom, type Random } from './random.ts'
 

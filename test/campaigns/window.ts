@@ -1,8 +1,8 @@
 // A prompt that fills a whole window goes through, and one token more is refused before it waits for anything.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { ask, formats, paths, type Format } from '../harness/ask.ts'
-import { checkStream, openFormatStream } from '../harness/open-stream.ts'
+import { ask, formats, paths, type Format } from '../harness/http/ask.ts'
+import { checkStream, openFormatStream } from '../harness/http/open-stream.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from './campaign.ts'
 

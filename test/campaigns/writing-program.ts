@@ -1,18 +1,18 @@
 // Writes ledger rows without a pause until it is killed: `node writing-program.ts HOME FIRST [DATABASE_URL]`.
-// Of each row that is durable its number, which is also its output tokens, is a line of the file `told` in HOME.
+// The program writes the number of each durable row, which is also its output tokens, as a line of the file `told` in HOME.
 
 import { openSync, writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { openRowWriter } from '../../src/billing/ledger/write-ahead/open-row-writer.ts'
-import { ledgerRow } from '../harness/ledger-row.ts'
+import { openLedgerWriter } from '../../src/billing/ledger/writer/open-ledger-writer.ts'
+import { ledgerRow } from '../harness/databases/ledger-row.ts'
 
 // Who is killed cannot do so at its end, and the next one shall start sooner.
 flushCompileCache()
 const [home = '', first = '0', databaseUrl = null] = process.argv.slice(2)
 const writersAtOnce = 8
 
-const writer = await openRowWriter({ home, databaseUrl }, { failed: console.error, recovered() {} })
+const writer = await openLedgerWriter({ home, databaseUrl }, { failed: console.error, recovered() {} })
 // A file takes every line, whatever becomes of this process; a pipe that is full does not.
 const told = openSync(join(home, 'told'), 'w')
 let next = Number(first)

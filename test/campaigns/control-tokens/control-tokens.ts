@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { EngineRequest } from '../../../src/core/generation.ts'
-import { createMessagesProtocol } from '../../../src/protocols/messages/messages-protocol.ts'
-import { makeWellFormed } from '../../../src/http/bodies/parse-json.ts'
+import { createMessagesProtocol } from '../../../src/protocols/messages/messages-format.ts'
+import { makeWellFormed } from '../../../src/http/bodies/decode-body.ts'
 import { chatCompletions } from '../../harness/decode-chat.ts'
 import { engineRequest } from '../../harness/requests.ts'
 import {
@@ -97,6 +97,8 @@ function compareTexts({ hostile, twin }: Pair, { text }: Texts): void {
   const unescaped = hostile.shown
     .replace(/\\u([\da-f]{4})/giu, (_, code: string) => unescape(code))
     .replaceAll('\\/', '/')
+    .replaceAll('\\n', '\n')
+    .replaceAll('\\t', '\t')
   const shown = [hostile.shown, unescaped]
   for (const [index, sent] of text.entries()) {
     const word = harmless.text[index] ?? ''

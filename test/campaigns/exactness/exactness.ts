@@ -8,23 +8,27 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { startPostgresServer } from '../../../scripts/postgres/start-server.ts'
 import { reconcile } from '../../../src/billing/audits/reconcile.ts'
 import { verifyLedger } from '../../../src/billing/audits/verify-ledger.ts'
-import { toCharge, toReversal, type NewLedgerRow } from '../../../src/billing/ledger/ledger.ts'
+import { toCharge, toReversal } from '../../../src/billing/ledger/ledger.ts'
+import type { NewLedgerRow } from '../../../src/billing/ledger/writer/ledger-writer.ts'
+import { fromCostColumns } from '../../../src/billing/ledger/cost-columns.ts'
 import type { Price, Rates } from '../../../src/billing/prices/price.ts'
 import { createPriceBook } from '../../../src/billing/prices/price-book.ts'
 import { readPrices, setPrice } from '../../../src/billing/prices/prices.ts'
 import { queryUsage, type UsageQuery, type UsageRow } from '../../../src/billing/usage/query-usage.ts'
 import { rollUp } from '../../../src/billing/usage/roll-up.ts'
 import { dayMs } from '../../../src/billing/usage/usage-columns.ts'
+import { toMicrosText } from '../../../src/core/money.ts'
 import type { Database } from '../../../src/db/database.ts'
-import type { DatabasePlace } from '../../../src/db/database-place.ts'
+import type { DatabaseLocation } from '../../../src/db/database-location.ts'
 import { openSecrets } from '../../../src/service/joins/open-secrets.ts'
 import { openDatabase } from '../../../src/db/open-database.ts'
-import { insertRows } from '../../../src/billing/ledger/write-ahead/insert-rows.ts'
+import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { randomEntry } from '../../harness/ledger-entries.ts'
+import { randomEntry } from '../../harness/databases/ledger-entries.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { createRandom, type Random } from '../random.ts'
+import { playBudgets } from './budgets.ts'
 import { expectedCost, ExpectedSums, zeroSums, type Sums } from './expected-sums.ts'
 import { exportedColumns, sumExport } from './exported-sums.ts'
 
@@ -34,13 +38,15 @@ const organizations = 4
 const keys = 5
 const rowsPerStatement = 500
 const statementsPerTransaction = 20
-/** So many are in no rollup yet when the sums are asked for: both sources count. */
+/** This number of rows is in no rollup yet when the sums are asked for: both sources count. */
 const freshShare = 0.05
 const groupsPerPage = 700
+/** For so many rows that are only written, one request is made while budgets are set. */
+const requestsPerBudgeted = 100
 
 type Course = {
   readonly db: Database
-  readonly place: DatabasePlace
+  readonly location: DatabaseLocation
   readonly failures: Failures
   readonly expected: ExpectedSums
   log(line: string): void
@@ -50,20 +56,30 @@ export async function runExactness(options: CampaignOptions): Promise<CampaignRe
   const { database = 'sqlite' } = options
   const server = database === 'postgres' ? await startPostgresServer() : null
   const home = mkdtempSync(join(tmpdir(), 'odyssey-exactness-'))
-  const place = { home, databaseUrl: server?.url ?? null }
+  const location = { home, databaseUrl: server?.url ?? null }
   try {
-    const db = await openDatabase(place)
+    const db = await openDatabase(location)
     // The commands that print the sums refuse a database whose secret is missing.
     await openSecrets(home, { db, clock: systemClock })
-    const course = { db, place, failures: new Failures(), expected: new ExpectedSums(), log: options.log }
+    const course = { db, location, failures: new Failures(), expected: new ExpectedSums(), log: options.log }
     await fill(course, options)
     await compareAll(course)
+    const requestsPaid = Math.ceil(options.count / requestsPerBudgeted)
+    const isShared = database === 'postgres'
+    const paid = { db, isShared, seed: options.seed, count: requestsPaid, failures: course.failures }
+    const budgetsSet = await playBudgets(paid)
+    options.log(`${budgetsSet} times a budget was set while ${requestsPaid} requests ran`)
     await db.destroy()
     const { expected, failures } = course
-    const { requests, reversed, unpriced, cost_micros } = expected.whole
-    const figures = { requests, reversed, unpriced, 'cost (micro-units)': cost_micros }
+    const { requests, reversed, unpriced } = expected.whole
+    const figures = { requests, reversed, unpriced, 'cost (micro-units)': toMicrosText(expected.whole.cost_picos) }
     const shown = Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, String(value)]))
-    return failures.toResult({ rows: expected.rows, ...shown })
+    return failures.toResult({
+      rows: expected.rows,
+      ...shown,
+      'requests under budgets': requestsPaid,
+      'budgets set': budgetsSet,
+    })
   } finally {
     rmSync(home, { recursive: true, force: true })
     await server?.stop()
@@ -114,7 +130,7 @@ function rowsOf(number: number, { random, book, range }: Making): NewLedgerRow[]
   return [charge, toReversal(charge, Math.min(range.toMs - 1, charge.at + random.integer(0, 600_000)))]
 }
 
-/** Prices at which nearly every cost has to be rounded, some of them high and one of them ended. */
+/** Prices at which nearly every cost has a part below a micro-unit, some of them high and one of them ended. */
 async function makePrices(db: Database, random: Random): Promise<Price[]> {
   const clock = createManualClock(firstMs - 10 * dayMs)
   for (const id of ['org_1', 'org_2'] as const) {
@@ -130,11 +146,11 @@ async function makePrices(db: Database, random: Random): Promise<Price[]> {
         const rates = { input, cacheRead: rate(input), ...others }
         const isEnd = day > 15 && organizationId === 'org_1'
         const price = { organizationId, model, currency: 'USD', effectiveAtMs: firstMs + day * dayMs }
-        await setPrice({ db, clock }, { kind: 'operator' }, { ...price, rates: isEnd ? null : rates })
+        await setPrice({ db, clock, currency: 'USD' }, { kind: 'operator' }, { ...price, rates: isEnd ? null : rates })
       }
     }
   }
-  return readPrices(db)
+  return readPrices(db, 'USD')
 }
 
 function checkRow({ failures, expected }: Course, row: NewLedgerRow, rates: ReadonlyMap<string, Rates | null>): void {
@@ -142,24 +158,24 @@ function checkRow({ failures, expected }: Course, row: NewLedgerRow, rates: Read
   if (row.kind !== 'charge' || row.price_id === null) return
   const found = rates.get(row.price_id)
   const wanted = row.outcome === 'failed' || !found ? 0n : expectedCost(found, row)
-  if (BigInt(row.cost_micros ?? -1) !== wanted) failures.add('a cost is not what it should be', row.request_id)
+  if (fromCostColumns(row) !== wanted) failures.add('a cost is not what it should be', row.request_id)
 }
 
 async function compareAll(course: Course): Promise<void> {
-  const { db, place, failures, expected, log } = course
+  const { db, location, failures, expected, log } = course
   await compareUsage(course, 'before all is rolled up')
   await rollUp(db)
   await compareUsage(course, 'after')
   log('sums by organization, key, project, model, hour and day compared')
   const { differences } = await reconcile({ db, clock: systemClock }, () => Promise.resolve())
   failures.check('reconciliation', () => deepEqual(differences, []))
-  const verdict = await verifyLedger(db, ({ subject, fault }) => failures.add(fault, subject))
+  const verdict = await verifyLedger({ db, currency: 'USD' }, ({ subject, fault }) => failures.add(fault, subject))
   failures.check('bill verify', () => {
-    deepEqual([verdict.rows, verdict.costMicros, verdict.faults], [expected.rows, expected.whole.cost_micros, 0])
+    deepEqual([verdict.rows, verdict.costPicos, verdict.faults], [expected.rows, expected.whole.cost_picos, 0])
   })
   log('verified')
   for (const form of ['csv', 'json'] as const) {
-    const { lines, ...sums } = await sumExport(place, form)
+    const { lines, ...sums } = await sumExport(location, form)
     failures.check(`${form} export`, () => {
       equal(lines, expected.rows)
       for (const column of exportedColumns) equal(sums[column], expected.whole[column], column)
@@ -208,7 +224,7 @@ async function readUsage(db: Database, query: Omit<UsageQuery, 'cursor'>): Promi
   return found
 }
 
-function toSums({ usage, costMicros, ...row }: UsageRow): Sums {
+function toSums({ usage, costPicos, ...row }: UsageRow): Sums {
   const { requests, finished, aborted, failed, reversed, unpriced } = row
   const counts = { requests, finished, aborted, failed, reversed, unpriced }
   const tokens = {
@@ -220,5 +236,5 @@ function toSums({ usage, costMicros, ...row }: UsageRow): Sums {
     output_thinking: usage.outputThinking,
   }
   const whole = Object.entries({ ...counts, ...tokens }).map(([name, value]) => [name, BigInt(value)])
-  return { ...(Object.fromEntries(whole) as Omit<Sums, 'cost_micros'>), cost_micros: costMicros }
+  return { ...(Object.fromEntries(whole) as Omit<Sums, 'cost_picos'>), cost_picos: costPicos }
 }

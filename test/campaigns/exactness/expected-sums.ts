@@ -1,8 +1,13 @@
-import type { NewLedgerRow } from '../../../src/billing/ledger/ledger.ts'
+import type { NewLedgerRow } from '../../../src/billing/ledger/writer/ledger-writer.ts'
 import type { Rates } from '../../../src/billing/prices/price.ts'
 import { dayMs, hourMs, summedColumns, type SummedColumn } from '../../../src/billing/usage/usage-columns.ts'
 
-export type Sums = Record<SummedColumn, bigint>
+/** What is added up: the columns of the sums, with the cost as one number of pico-units. */
+export type SumName = Exclude<SummedColumn, 'cost_micros' | 'cost_rest_picos'> | 'cost_picos'
+export type Sums = Record<SumName, bigint>
+
+const isCount = (column: SummedColumn) => column !== 'cost_micros' && column !== 'cost_rest_picos'
+const sumNames = [...(summedColumns.filter(isCount) as Exclude<SumName, 'cost_picos'>[]), 'cost_picos'] as const
 
 /** What the sums have to be, counted row by row in whole numbers of any size, by none of the product's queries. */
 export class ExpectedSums {
@@ -23,7 +28,7 @@ export class ExpectedSums {
       placeOf(organization, 'day', at - (at % dayMs)),
     ]) {
       const sums = this.#sums.get(place) ?? zeroSums()
-      for (const column of summedColumns) sums[column] += part[column]
+      for (const column of sumNames) sums[column] += part[column]
       this.#sums.set(place, sums)
     }
   }
@@ -40,7 +45,7 @@ export class ExpectedSums {
   }
 }
 
-/** By the documented rule: exact, rounded once to the nearest micro-unit, a half upwards. */
+/** By the documented rule: in pico-units, exact. */
 export function expectedCost(rates: Rates, row: NewLedgerRow): bigint {
   const short = row.input_cache_write - row.input_cache_write_long
   const [uncached, read, long, output] = [
@@ -49,18 +54,17 @@ export function expectedCost(rates: Rates, row: NewLedgerRow): bigint {
     row.input_cache_write_long,
     row.output,
   ]
-  const exact =
+  return (
     BigInt(uncached) * BigInt(rates.input) +
     BigInt(read) * BigInt(rates.cacheRead) +
     BigInt(short) * BigInt(rates.cacheWriteShort) +
     BigInt(long) * BigInt(rates.cacheWriteLong) +
     BigInt(output) * BigInt(rates.output)
-  const [whole, rest] = [exact / 1_000_000n, exact % 1_000_000n]
-  return rest >= 500_000n ? whole + 1n : whole
+  )
 }
 
 export function zeroSums(): Sums {
-  return Object.fromEntries(summedColumns.map((column) => [column, 0n])) as Sums
+  return Object.fromEntries(sumNames.map((column) => [column, 0n])) as Sums
 }
 
 function placeOf(organization: string, dimension: string, id: string | number): string {
@@ -77,7 +81,7 @@ function partOf(row: NewLedgerRow): Sums {
     failed: counts(isCharge && row.outcome === 'failed'),
     reversed: counts(!isCharge),
     unpriced: counts(isCharge && row.price_id === null),
-    cost_micros: BigInt(row.cost_micros ?? 0),
+    cost_picos: BigInt(row.cost_micros ?? 0) * 1_000_000n + BigInt(row.cost_rest_picos ?? 0),
     input_uncached: BigInt(row.input_uncached),
     input_cache_read: BigInt(row.input_cache_read),
     input_cache_write: BigInt(row.input_cache_write),

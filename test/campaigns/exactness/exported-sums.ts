@@ -4,31 +4,32 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from '../../harness/compile-cache.ts'
 import { tokenColumns } from '../../../src/billing/ledger/token-columns.ts'
-import type { DatabasePlace } from '../../../src/db/database-place.ts'
+import type { DatabaseLocation } from '../../../src/db/database-location.ts'
 
 const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
-export const exportedColumns = ['cost_micros', ...tokenColumns] as const
+export const exportedColumns = ['cost_picos', ...tokenColumns] as const
 export type ExportedSums = { readonly lines: number } & Readonly<Record<(typeof exportedColumns)[number], bigint>>
 
 /** Adds up what the export command prints, by its text alone. */
-export async function sumExport(place: DatabasePlace, form: 'csv' | 'json'): Promise<ExportedSums> {
+export async function sumExport(location: DatabaseLocation, form: 'csv' | 'json'): Promise<ExportedSums> {
   const sums = Object.fromEntries(exportedColumns.map((column) => [column, 0n])) as Record<string, bigint>
   let lines = 0
   let names: readonly string[] = []
-  for await (const line of printed(place, ['ledger', 'export', `--${form}`])) {
+  for await (const line of printed(location, ['ledger', 'export', `--${form}`])) {
     if (form === 'csv' && names.length === 0) {
       names = line.split(',')
       continue
     }
     lines += 1
-    const cells = form === 'csv' ? readCells(names, line) : readNumbers(line)
-    for (const column of exportedColumns) sums[column] = (sums[column] ?? 0n) + BigInt(cells[column] ?? 0)
+    const cells = form === 'csv' ? readCells(names, line) : readFields(line)
+    sums['cost_picos'] = (sums['cost_picos'] ?? 0n) + readPicos(String(cells['cost_micros'] ?? '0'))
+    for (const column of tokenColumns) sums[column] = (sums[column] ?? 0n) + BigInt(cells[column] ?? 0)
   }
   return { lines, ...sums } as ExportedSums
 }
 
-async function* printed({ home, databaseUrl }: DatabasePlace, args: readonly string[]): AsyncGenerator<string> {
+async function* printed({ home, databaseUrl }: DatabaseLocation, args: readonly string[]): AsyncGenerator<string> {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
   const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
@@ -44,6 +45,12 @@ function readCells(names: readonly string[], line: string): Readonly<Record<stri
   return Object.fromEntries(names.map((name, index) => [name, cells[index] === '' ? '0' : (cells[index] ?? '0')]))
 }
 
-function readNumbers(line: string): Readonly<Record<string, number>> {
-  return JSON.parse(line) as Readonly<Record<string, number>>
+function readFields(line: string): Readonly<Record<string, string | number>> {
+  return JSON.parse(line) as Readonly<Record<string, string | number>>
+}
+
+/** Reads a decimal number of micro-units digit by digit. */
+function readPicos(text: string): bigint {
+  const [whole = '', rest = ''] = text.split('.')
+  return BigInt(whole + rest.padEnd(6, '0'))
 }

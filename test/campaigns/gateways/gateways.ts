@@ -57,7 +57,7 @@ async function createRound(shared: Shared, round: number) {
 /** What `odyssey bill verify` does. */
 async function checkLedger({ db }: Shared, failures: Failures): Promise<void> {
   await rollUp(db)
-  await verifyLedger(db, ({ subject, fault }) => failures.add(fault, subject))
+  await verifyLedger({ db, currency: 'USD' }, ({ subject, fault }) => failures.add(fault, subject))
 }
 
 function toShares(shares: ReadonlyMap<string, readonly number[]>): Record<string, string> {

@@ -6,7 +6,7 @@ import type { Take } from './windows.ts'
 
 export type Row = Selectable<LedgerTable>
 
-/** Every row of a key's requests, also of those that were refused for their tokens. */
+/** Every row of a key’s requests; those that were refused have none. */
 export function readRows(db: Database, { id }: Key): Promise<Row[]> {
   return db.selectFrom('ledger').selectAll().where('api_key_id', '=', id).orderBy('sequence').execute()
 }

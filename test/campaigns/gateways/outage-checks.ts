@@ -67,5 +67,5 @@ export async function checkRows(
     })
   }
   await rollUp(db)
-  await verifyLedger(db, ({ subject, fault }) => failures.add(fault, `${outage}, ${subject}`))
+  await verifyLedger({ db, currency: 'USD' }, ({ subject, fault }) => failures.add(fault, `${outage}, ${subject}`))
 }

@@ -14,7 +14,7 @@ const requestsPerMinute = 120
 const placesMax = 4
 const microsMax = 6_000
 
-/** Of what a limit allows, so much at least can be used. */
+/** The share of what a limit allows that can be used at least. */
 const usableShare = 0.95
 
 export type LimitedKeys = Readonly<Record<'input' | 'output' | 'requests' | 'places' | 'money', Key>>
@@ -44,7 +44,7 @@ export type LimitRound = {
   readonly seed: number
   readonly leastMs: number
   readonly failures: Failures
-  /** Of each limit, which part of what it allows was used in this round; the rounds before it are kept. */
+  /** The part of what each limit allows that was used in this round; the rounds before it are kept. */
   readonly shares: Map<string, number[]>
 }
 

@@ -14,8 +14,9 @@ import type { ApiKeyId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openPostgres } from '../../../src/db/open-postgres.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { setBudget, type BudgetValues } from '../../../src/limits/settings/budget-settings.ts'
-import { setLimit, type LimitValues } from '../../../src/limits/settings/limit-settings.ts'
+import type { BudgetValues, LimitValues } from '../../../src/core/limit-fields.ts'
+import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
+import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 
 const operator = { kind: 'operator' } as const

@@ -36,7 +36,7 @@ export function mostAtOnce(takes: readonly Take[]): number {
     { atMs: toMs, change: -amount },
   ])
   let [held, most] = [0, 0]
-  // Of one millisecond the ends come first: in which order they happened within it is not known.
+  // Within one millisecond the ends come first: in which order they happened is not known.
   for (const { change } of changes.toSorted((left, right) => left.atMs - right.atMs || left.change - right.change)) {
     held += change
     most = Math.max(most, held)

@@ -39,9 +39,11 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
   const isLong = count >= longRun
   const failures = new Failures()
   const models = Object.fromEntries(modelIds.map((id) => [id, { weights }]))
-  const service = await startService(weights === undefined ? {} : { config: { models } })
-  const attackers = [service.key, ...(await makeTenants(service, 2))]
-  const steadyKey = (await makeTenants(service, 1))[0] ?? service.key
+  // No limit keeps the attackers from counting as much as they can.
+  const limits = { countsPerKeyMinuteMax: null, concurrentCountsPerKeyMax: null }
+  const service = await startService({ config: weights === undefined ? { limits } : { limits, models } })
+  const attackers = [service.key, ...(await makeOrganizations(service, 2))]
+  const steadyKey = (await makeOrganizations(service, 1))[0] ?? service.key
   const enginePid = await service.enginePid()
 
   const steady = { address: service.address, key: steadyKey, clients: steadyClients, pauseMs }
@@ -89,14 +91,16 @@ export async function runTakedown({ seed, count, log, weights }: CampaignOptions
   })
 }
 
-/** Organizations of their own, each with a key. */
-async function makeTenants(service: Service, count: number): Promise<string[]> {
+/** Makes organizations with a key each, and returns the keys. */
+async function makeOrganizations(service: Service, count: number): Promise<string[]> {
   const keys: string[] = []
-  for (let tenant = 0; tenant < count; tenant++) {
-    const made = await runCli(service, 'organizations', 'create', '--name', `Tenant ${tenant}`, '--json')
+  for (let number = 0; number < count; number++) {
+    const made = await runCli(service, 'organizations', 'create', '--name', `Organization ${number}`, '--json')
     const { organizationId, projectId } = JSON.parse(made) as Record<string, string>
-    const place = ['--organization', organizationId ?? '', '--project', projectId ?? '']
-    const { key } = JSON.parse(await runCli(service, 'keys', 'create', '--name', 'k', ...place, '--json')) as {
+    // Refused by no limits: what is measured is what the service bears.
+    await runCli(service, 'tiers', 'assign', 'internal', '--organization', organizationId ?? '')
+    const scope = ['--organization', organizationId ?? '', '--project', projectId ?? '']
+    const { key } = JSON.parse(await runCli(service, 'keys', 'create', '--name', 'k', ...scope, '--json')) as {
       key: string
     }
     keys.push(key)

@@ -1,6 +1,6 @@
-import { models, randomText } from './plain-requests.ts'
-import type { Random } from './random.ts'
-import { randomObjectSchema, randomOutputSchema, type Schema } from './random-schemas.ts'
+import { models, randomText } from '../plain-requests.ts'
+import type { Random } from '../random.ts'
+import { randomObjectSchema, randomOutputSchema, type Schema } from '../bodies/random-schemas.ts'
 
 export type FuzzedTool = {
   readonly name: string

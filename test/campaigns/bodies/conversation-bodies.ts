@@ -1,4 +1,4 @@
-import type { EngineRequest, Message, TextBlock, Tool } from '../../src/core/generation.ts'
+import type { EngineRequest, Message, TextBlock, Tool } from '../../../src/core/generation.ts'
 import type { MarkedText, RandomConversation, Turn } from './random-conversations.ts'
 
 type Fields = Readonly<Record<string, unknown>>

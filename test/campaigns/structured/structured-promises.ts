@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { validate } from '../grammar/validate.ts'
+import { validate } from '../../grammar/validate.ts'
 import type { FuzzedCall, StructuredAnswer } from './structured-answers.ts'
 import type { Promised } from './structured-requests.ts'
 

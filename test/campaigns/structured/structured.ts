@@ -2,8 +2,8 @@
 // form is then the grammar's doing alone. An answer that ends is valid; one that is cut says so.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { checkStream } from '../harness/open-stream.ts'
-import { startService, type Service } from '../harness/start-service.ts'
+import { checkStream } from '../../harness/http/open-stream.ts'
+import { startService, type Service } from '../../harness/start-service.ts'
 import {
   describeCounts,
   Failures,
@@ -12,10 +12,10 @@ import {
   runCases,
   type CampaignOptions,
   type CampaignResult,
-} from './campaign.ts'
-import { createRandom } from './random.ts'
-import { authorize, exchange } from './raw-http.ts'
-import { errorLines } from './service-log.ts'
+} from '../campaign.ts'
+import { createRandom } from '../random.ts'
+import { authorize, exchange } from '../raw-http.ts'
+import { errorLines } from '../service-log.ts'
 import { readStructured, type StructuredAnswer } from './structured-answers.ts'
 import { checkPromises } from './structured-promises.ts'
 import { structuredRequest, type Promised, type StructuredRequest } from './structured-requests.ts'

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 
 /**
  * JSON as it is written and not as it is read: keys may repeat or be called `__proto__`,

@@ -1,5 +1,5 @@
-import { models, randomText } from './plain-requests.ts'
-import type { Random } from './random.ts'
+import { models, randomText } from '../plain-requests.ts'
+import type { Random } from '../random.ts'
 
 export type Body = { readonly path: string; readonly body: Readonly<Record<string, unknown>> }
 

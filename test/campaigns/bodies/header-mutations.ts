@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import type { Random } from './random.ts'
-import type { RawRequest } from './raw-http.ts'
+import type { Random } from '../random.ts'
+import type { RawRequest } from '../raw-http.ts'
 
 type Header = readonly [name: string, value: string]
 

@@ -1,5 +1,5 @@
-import { randomText } from './plain-requests.ts'
-import type { Random } from './random.ts'
+import { randomText } from '../plain-requests.ts'
+import type { Random } from '../random.ts'
 import { randomObjectSchema, type Schema } from './random-schemas.ts'
 
 /** Thinking that the service itself has written; the messages format takes no other. */

@@ -1,7 +1,7 @@
 // Schemas that some value satisfies and that are made only of what a strict schema may say,
 // so that each must be accepted and each answer that ends must be valid.
 
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import type { RawResponse } from './response-reader.ts'
-import type { Frame } from './sse-frames.ts'
+import type { RawResponse } from '../response-reader.ts'
+import type { Frame } from '../sse-frames.ts'
 
 export type Shape = 'chat' | 'messages' | 'shared'
 

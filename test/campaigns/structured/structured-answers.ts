@@ -1,6 +1,6 @@
-import type { RawResponse } from './response-reader.ts'
-import { isStream } from './answers.ts'
-import { readFrames } from './sse-frames.ts'
+import type { RawResponse } from '../response-reader.ts'
+import { isStream } from '../answers.ts'
+import { readFrames } from '../sse-frames.ts'
 
 export type FuzzedCall = { readonly name: string; readonly text: string }
 

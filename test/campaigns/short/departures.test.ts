@@ -1,0 +1,12 @@
+import { test } from 'node:test'
+import { runDisconnects } from '../disconnects.ts'
+import { runLeaving } from '../takedown/leaving.ts'
+import { runTakedown } from '../takedown/takedown.ts'
+import { runShort } from '../run-short.ts'
+
+// Each service that a campaign starts is ended by a listener of its own should the campaign end early.
+process.setMaxListeners(0)
+
+test('clients that leave get one ledger row each and keep nothing running', () => runShort(runDisconnects, 120))
+test('clients that leave during their prompts leave the engine to the others', () => runShort(runLeaving, 40))
+test('a key that attacks takes the service from nobody', () => runShort(runTakedown, 60))
