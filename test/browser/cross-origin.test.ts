@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import type * as Messages from '@anthropic-ai/sdk'
 import type * as Chat from 'openai'
 import type { Browser, Page } from 'playwright-core'
-import { openBrowser } from '../harness/open-browser.ts'
-import { servePage, type PageServer } from '../harness/serve-page.ts'
+import { openBrowser } from '../harness/http/open-browser.ts'
+import { servePage, type PageServer } from '../harness/http/serve-page.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 type Asked = { readonly address: string; readonly key: string; readonly sdk: string }

@@ -1,0 +1,113 @@
+// From the link that a fresh service prints to an answer in the page and by an official SDK, in a real browser.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { OpenAI } from 'openai'
+import { openDashboard, organizationOf, setUp } from './harness/open-dashboard.ts'
+import { useDashboard } from './harness/use-dashboard.ts'
+
+const dashboard = useDashboard({ isSetUp: false })
+let key = ''
+
+suite('the first minutes', () => {
+  test('a stranger is told where the link is, and sees nothing else', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}/o/org_default/keys`)
+    await page.getByRole('heading', { name: 'Odyssey is not set up yet' }).waitFor()
+    equal(await page.getByRole('navigation').count(), 0)
+  })
+
+  test('the printed link makes an owner with a passkey, and works once', async () => {
+    const { owner, service } = dashboard()
+    await setUp(owner, service)
+    const { page } = owner
+    equal(new URL(page.url()).hash, '')
+    equal(
+      (await page.context().cookies()).every(({ name, httpOnly }) => name.includes('theme') || httpOnly),
+      true,
+    )
+  })
+
+  test('a key is made and answers in the page', async () => {
+    const { page } = dashboard().owner
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('This is the only time the key is shown').waitFor()
+    key =
+      /sk-ody-\w+/.exec((await page.getByRole('region', { name: 'Key', exact: true }).textContent()) ?? '')?.[0] ?? ''
+    match(key, /^sk-ody-\w{20,}$/)
+    await page.getByRole('button', { name: 'Test it' }).click()
+    await page.getByText(/200 · .* to the first token/).waitFor()
+    await page.getByRole('link', { name: 'Open request' }).waitFor()
+  })
+
+  test('the key works with an official SDK, and both requests are in the list and in the sums', async () => {
+    const client = new OpenAI({ baseURL: `${dashboard().service.address}/v1`, apiKey: key })
+    const answer = await client.chat.completions.create({
+      model: 'clarke-1.0',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    equal(answer.choices.length, 1)
+    const { page, origin } = dashboard().owner
+    const organizationId = organizationOf(dashboard().owner)
+    await page.goto(`${origin}/o/${organizationId}/requests`)
+    await page
+      .getByRole('row', { name: /Finished/ })
+      .nth(1)
+      .waitFor()
+    equal(await page.getByRole('row', { name: /Finished/ }).count(), 2)
+    await page.goto(`${origin}/o/${organizationId}/usage?range=today&metric=requests`)
+    await page.getByRole('row', { name: /clarke-1.0/ }).waitFor()
+    match((await page.getByRole('row', { name: /clarke-1.0/ }).textContent()) ?? '', /^clarke-1.02/)
+  })
+
+  test('the key is nowhere once its page is left', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}/o/${organizationOf(dashboard().owner)}/keys`)
+    await page.getByRole('link', { name: 'laptop' }).waitFor()
+    const kept = await page.evaluate(
+      () =>
+        document.documentElement.outerHTML +
+        JSON.stringify(localStorage) +
+        JSON.stringify(sessionStorage) +
+        location.href,
+    )
+    equal(kept.includes(key), false)
+  })
+
+  test('signing out leaves nothing to go back to, and the passkey signs in again to the page that was asked for', async () => {
+    const { page, origin } = dashboard().owner
+    const keys = `/o/${organizationOf(dashboard().owner)}/keys`
+    await page.getByRole('banner').getByRole('button', { name: 'Account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto(origin + keys)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    equal(new URL(page.url()).pathname, keys)
+  })
+
+  test('somebody who has not signed in is sent no more than the sign-in needs', async () => {
+    const { browser, service } = dashboard()
+    const { page, context, origin } = await openDashboard(browser, service)
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('Network.enable')
+    const files = new Map<string, number>()
+    const addresses = new Map<string, string>()
+    devtools.on('Network.requestWillBeSent', ({ requestId, request }) => addresses.set(requestId, request.url))
+    devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const path = new URL(addresses.get(requestId) ?? origin).pathname
+      if (!path.startsWith('/api/')) files.set(path, encodedDataLength)
+    })
+    await page.goto(`${origin}/`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    equal(new URL(page.url()).pathname, '/login')
+    const bytes = [...files.values()].reduce((sum, size) => sum + size, 0)
+    const said = `${bytes} bytes: ${[...files].map(([path, size]) => `${path} ${size}`).join(', ')}`
+    ok(bytes <= 110_000 && files.size <= 9, said)
+    await context.close()
+  })
+
+  test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))
+})

@@ -1,0 +1,188 @@
+// What the dashboard writes figures, times and addresses with, and reads streams by; no browser is needed for it.
+
+import { deepEqual, equal, throws } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import fc from 'fast-check'
+import { ticksUpTo } from '../../web/src/charts/ticks.ts'
+import { formatBytes, formatChange, formatDuration, formatShortCount } from '../../web/src/format/figures.ts'
+import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/zone.ts'
+import { plainName, shortId } from '../../web/src/format/id.ts'
+import { formatExactMoney, formatMoney, parseMoney, shareOf } from '../../web/src/format/money.ts'
+import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time.ts'
+import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/requests/requests-search.ts'
+import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
+import { readEvents } from '../../web/src/lib/wire.ts'
+import { rangeOf } from '../../web/src/pages/usage/search.ts'
+
+const dollars = { currency: 'USD' }
+
+suite('money', () => {
+  test('is written from micros without passing through a float', () => {
+    equal(formatMoney('2899910000', dollars), '$2,899.91')
+    equal(formatMoney('9007199254740993000000', dollars), '$9,007,199,254,740,993.00')
+    equal(formatMoney('6131', { ...dollars, decimals: 6 }), '$0.006131')
+    equal(formatMoney('0', dollars), '$0.00')
+    equal(formatMoney('-1500000', dollars), '−$1.50')
+    equal(formatExactMoney('6131.25', 'USD'), '0.00613125 USD')
+  })
+
+  test('below half a cent is not written as nothing', () => equal(formatMoney('214', dollars), '< $0.01'))
+
+  test('refuses what is no amount', () => throws(() => formatMoney('1e9', dollars)))
+
+  test('that is typed comes back as the same amount', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micros) => {
+        const typed = `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`
+        equal(parseMoney(typed), String(micros))
+      }),
+    )
+    for (const wrong of ['', '-1', '1,000.50', 'abc', '1.1234567']) equal(parseMoney(wrong), null)
+  })
+
+  test('has a share of another amount, and none of nothing', () => {
+    equal(shareOf('25', '100'), 0.25)
+    equal(shareOf('25', '0'), 0)
+  })
+})
+
+suite('figures', () => {
+  test('are short from a million on, and whole below', () => {
+    equal(formatShortCount(947_210), '947,210')
+    equal(formatShortCount(1_720_000_000), '1.72\u202fB')
+  })
+  test('of time, size and change have their unit', () => {
+    equal(formatDuration(312.4), '312 ms')
+    equal(formatDuration(4_213), '4.21 s')
+    equal(formatDuration(72_000), '1 m 12 s')
+    equal(formatBytes(2_700_000_000), '2.7 GB')
+    equal(formatChange(108.1, 100), '+8.1\u202f%')
+    equal(formatChange(1, 0), null)
+  })
+  test('on an axis are round, reach the largest value and are whole for what is counted', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), (max) => {
+        const ticks = ticksUpTo(max)
+        equal(ticks[0], 0)
+        equal((ticks.at(-1) ?? 0) >= max * (1 - 1e-9) && ticks.length <= 6, true, String(max))
+      }),
+    )
+    equal(ticksUpTo(9, true).every(Number.isInteger), true)
+  })
+})
+
+suite('times', () => {
+  const now = Date.parse('2026-11-23T05:20:10Z')
+  test('are in the zone that is asked for', () => {
+    equal(formatInstant('2026-11-23T05:19:07Z', { zone: 'UTC', now }), '23 Nov 05:19:07')
+    equal(formatInstant('2026-11-23T05:19:07Z', { zone: 'Asia/Kolkata', now }), '23 Nov 10:49:07')
+    equal(formatInstant('2025-09-03T05:19:07Z', { zone: 'UTC', now }), '3 Sep 2025 05:19:07')
+  })
+  test('are told from now only within a day', () => {
+    equal(formatAgo('2026-11-23T05:17:10Z', { zone: 'UTC', now }), '3 min ago')
+    equal(formatAgo('2026-11-20T05:17:10Z', { zone: 'UTC', now }), '20 Nov 2026')
+    equal(formatUntil('2026-11-28T05:20:10Z', now), 'in 5 days')
+  })
+})
+
+suite('a page’s state in its address', () => {
+  const codec = searchCodec({ q: text(), state: oneOf(['active', 'ended'], 'active'), live: flag, from: day })
+  test('comes back from the address it is written to', () => {
+    const state = { q: 'a&b=c', state: 'ended', live: true, from: '2026-11-23' } as const
+    deepEqual(codec.read(codec.write(state)), { state, unread: [] })
+    equal(codec.write({ q: '', state: 'active', live: false, from: '' }), '')
+  })
+  test('falls back and says so where the address has a value that is not known', () => {
+    const { state, unread } = codec.read('?state=gone&from=2026-13-45&q=x')
+    deepEqual(state, { q: 'x', state: 'active', live: false, from: '' })
+    deepEqual(unread, ['state', 'from'])
+  })
+})
+
+suite('a range of usage', () => {
+  const now = Date.parse('2026-11-23T05:20:10Z')
+  const custom = { range: 'custom', from: '2026-10-24', to: '2026-11-22', bucket: 'auto', zone: 'UTC' } as const
+  test('has whole days of the page’s zone', () => {
+    deepEqual(rangeOf(custom, now), { from: '2026-10-24T00:00:00.000Z', to: '2026-11-23T00:00:00.000Z', bucket: 'day' })
+    const inBerlin = rangeOf({ ...custom, zone: 'Europe/Berlin' }, now)
+    deepEqual([inBerlin.from, inBerlin.to], ['2026-10-23T22:00:00.000Z', '2026-11-22T23:00:00.000Z'])
+    equal(rangeOf({ ...custom, range: 'today', zone: 'America/Los_Angeles' }, now).from, '2026-11-22T08:00:00.000Z')
+  })
+  test('is cut into hours, days or weeks as its length asks for, and never into more hours than make a chart', () => {
+    const bucketOf = (range: 'today' | '30d' | '12m', bucket: 'auto' | 'hour') =>
+      rangeOf({ ...custom, range, from: '', to: '', bucket }, now).bucket
+    deepEqual([bucketOf('today', 'auto'), bucketOf('30d', 'auto'), bucketOf('12m', 'auto')], ['hour', 'day', 'week'])
+    equal(bucketOf('12m', 'hour'), 'day')
+  })
+})
+
+suite('a day of a zone', () => {
+  test('begins at the zone’s midnight and ends where the next begins, also when clocks change', () => {
+    for (const zone of [
+      'UTC',
+      'Europe/Berlin',
+      'America/New_York',
+      'Australia/Sydney',
+      'Asia/Kolkata',
+      'Asia/Beirut',
+    ]) {
+      for (let day = '2026-01-01'; day < '2027-01-01'; day = addDays(day, 1)) {
+        const [startMs, endMs] = [startOfDay(day, zone), startOfDay(addDays(day, 1), zone)]
+        deepEqual([dayIn(zone, startMs), dayIn(zone, endMs - 1)], [day, day], `${zone} ${day}`)
+        equal([23, 24, 25].includes((endMs - startMs) / 3_600_000), true, `${zone} ${day}`)
+      }
+    }
+  })
+  test('is told apart only where the zone’s hours begin with those of UTC', () => {
+    deepEqual(
+      ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Nowhere/None'].map((zone) => hasWholeHours(zone)),
+      [true, true, false, false],
+    )
+  })
+})
+
+suite('the requests that a figure is made of', () => {
+  test('are asked for by the very time and filters that the figure is of', () => {
+    const search = new URL(
+      requestsHref('org_1', { from: '2026-10-24', to: '2026-10-25', zone: 'Europe/Berlin', model: 'hal-1.0' }),
+      'http://localhost',
+    ).search
+    deepEqual(toFilter(requestsSearch.read(search).state), {
+      from: '2026-10-23T22:00:00.000Z',
+      to: '2026-10-25T23:00:00.000Z',
+      model: 'hal-1.0',
+    })
+    const hour = { from: '2026-10-24T05:00:00.000Z', to: '2026-10-24T06:00:00.000Z' }
+    deepEqual(
+      toFilter(requestsSearch.read(requestsSearch.write({ ...requestsSearch.read('').state, ...hour })).state),
+      hour,
+    )
+  })
+})
+
+suite('text of others', () => {
+  test('shows the marks that would change what is around it', () => equal(plainName('a\u202eb\u200bc'), 'a▯b▯c'))
+  test('shows an id by its beginning', () => equal(shortId('req_brPxwmjGdwhr0Xu2B6xb597A'), 'req_brPxwmjG…'))
+})
+
+test('a stream of events is read however it is cut', async () => {
+  const sent = 'event: a\r\ndata: {"x":1}\r\n\r\n: ping\n\ndata: é\n\ndata: [DONE]\n\n'
+  const bytes = new TextEncoder().encode(sent)
+  for (const size of [1, 2, 3, 7, bytes.length]) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size))
+        controller.close()
+      },
+    })
+    const events = await Array.fromAsync(readEvents(body))
+    deepEqual(
+      events.map(({ name, text: data }) => [name, data]),
+      [
+        ['a', '{"x":1}'],
+        [null, 'é'],
+        [null, '[DONE]'],
+      ],
+    )
+  }
+})

@@ -1,0 +1,75 @@
+import { equal } from 'node:assert/strict'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { runCli } from '../../harness/run-cli.ts'
+import type { Service } from '../../harness/start-service.ts'
+
+export type Person = { readonly name: string; readonly email: string }
+export const ann: Person = { name: 'Ann Lee', email: 'ann@example.com' }
+
+/** A page with a passkey device of its own, at the address where passkeys work. What its console says as an error is kept. */
+export type Opened = {
+  readonly page: Page
+  readonly context: BrowserContext
+  readonly origin: string
+  readonly faults: string[]
+}
+
+type Look = {
+  readonly colorScheme?: 'light' | 'dark'
+  readonly viewport?: { readonly width: number; readonly height: number }
+}
+
+export async function openDashboard(
+  browser: Browser,
+  service: Pick<Service, 'address'>,
+  look: Look = {},
+): Promise<Opened> {
+  const context = await browser.newContext({
+    locale: 'en-US',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+    viewport: { width: 1_280, height: 800 },
+    ...look,
+  })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('console', (message) => {
+    // Refusals are part of what is tested; breaches of the content policy and failures of the program are not.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
+  })
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+  } as const
+  await devtools.send('WebAuthn.addVirtualAuthenticator', { options })
+  return { page, context, origin: service.address.replace('127.0.0.1', 'localhost'), faults }
+}
+
+/** Follows the link for the first owner, as the command prints it, and makes a passkey. Ends on the quickstart. */
+export async function setUp(
+  { page }: Opened,
+  { home }: Pick<Service, 'home'>,
+  { name, email }: Person = ann,
+): Promise<void> {
+  const printed = await runCli({ home }, 'owners', 'link', '--json')
+  await page.goto((JSON.parse(printed) as { readonly link: string }).link)
+  await page.getByLabel('Your name').fill(name)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Organization').fill('Acme')
+  await page.getByRole('button', { name: 'Create passkey and continue' }).click()
+  await page.getByRole('heading', { name: 'Quickstart' }).waitFor()
+  equal(new URL(page.url()).pathname.endsWith('/quickstart'), true)
+}
+
+/** The organization that the page shows. */
+export function organizationOf({ page }: Opened): string {
+  return /\/o\/([^/]+)/.exec(page.url())?.[1] ?? ''
+}

@@ -1,0 +1,143 @@
+// Every role at every page: what is in the menu, what is shown, what is disabled and why, and that the service says the
+// same. One member is given one role after the other.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { reachesOf } from '../../../src/core/permission.ts'
+import { roles, type Role } from '../../../src/core/role.ts'
+import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
+import { routes } from '../../../web/src/app/route-table.ts'
+import { askApi, goTo } from '../harness/ask.ts'
+import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
+
+type Action = {
+  readonly page: PageName
+  readonly button: string
+  readonly permission: string
+  readonly method: 'POST' | 'PUT' | 'PATCH'
+  /** Below the organization. */
+  readonly path: string
+}
+
+/** The first action of each page, and the request that it sends. */
+const actions: readonly Action[] = [
+  { page: 'keys', button: 'Create key', permission: 'api-keys:create', method: 'POST', path: '/api-keys' },
+  { page: 'limits', button: 'Set limit', permission: 'limits:update', method: 'PUT', path: '/limits' },
+  { page: 'budgets', button: 'Set budget', permission: 'budgets:update', method: 'PUT', path: '/budgets' },
+  { page: 'projects', button: 'Create project', permission: 'projects:create', method: 'POST', path: '/projects' },
+  { page: 'members', button: 'Invite', permission: 'members:create', method: 'POST', path: '/invitations' },
+  { page: 'settings', button: 'Save', permission: 'organizations:update', method: 'PATCH', path: '' },
+]
+
+/** Pages of an organization; a record's page needs a record. */
+const pages = (Object.keys(routes) as PageName[]).filter((name) => {
+  const { needs } = routes[name]
+  return needs !== 'public' && !['start', 'key', 'request'].includes(name)
+})
+
+export function roleSuite(dashboard: () => Dashboard): void {
+  suite('every role', () => {
+    let member: Opened
+    let memberId = ''
+    let organizationId = ''
+
+    before(async () => {
+      const { owner, browser, service } = dashboard()
+      organizationId = organizationOf(owner)
+      const within = `/api/v1/organizations/${organizationId}`
+      const projects = (await askApi(owner.page, 'GET', `${within}/projects?limit=200`)).body as {
+        readonly data: readonly { readonly id: string }[]
+      }
+      const projectIds = projects.data.map(({ id }) => id)
+      const invited = await askApi(owner.page, 'POST', `${within}/invitations`, {
+        email: 'cy@example.com',
+        role: 'developer',
+        projectIds,
+      })
+      member = await openDashboard(browser, service)
+      await member.page.goto((invited.body as { readonly link: string }).link)
+      await member.page.getByLabel('Your name').fill('Cy Diaz')
+      await member.page.getByRole('button', { name: 'Create passkey and join' }).click()
+      await member.page.getByRole('heading', { name: 'Home' }).waitFor()
+      const session = (await askApi(member.page, 'GET', '/api/v1/session')).body as {
+        readonly memberships: readonly { readonly memberId: string }[]
+      }
+      memberId = session.memberships[0]?.memberId ?? ''
+    })
+    after(() => member?.context.close())
+
+    const giveRole = async (role: Role) => {
+      const path = `/api/v1/organizations/${organizationId}/members/${memberId}`
+      const { status, body } = await askApi(dashboard().owner.page, 'PATCH', path, { role })
+      equal(status, 200, JSON.stringify(body))
+      await member.page.reload()
+      await member.page.getByRole('heading', { level: 1 }).waitFor()
+    }
+
+    for (const role of roles) {
+      test(`sees as ${role} what the service lets it see, and is told why of the rest`, async () => {
+        await giveRole(role)
+        const may = reachesOf(role, 'organization')
+        const isAllowed = (needs: string | null) => needs === null || may[needs] !== undefined
+        const { page } = member
+        const menu = await page
+          .getByRole('navigation', { name: 'Pages' })
+          .getByRole('link')
+          .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+        const refused: string[] = []
+        page.on('response', (response) => {
+          if (response.status() === 403) refused.push(new URL(response.url()).pathname)
+        })
+        for (const name of pages) {
+          const { needs, menu: row } = routes[name]
+          const href = pagePath(name, { organizationId })
+          if (row !== undefined) equal(menu.includes(href), isAllowed(needs), `${name} in the menu`)
+          await goTo(page, member.origin + href)
+          const text = (await page.locator('main').textContent()) ?? ''
+          if (isAllowed(needs)) equal(text.includes(`You need ${needs}.`), false, name)
+          else match(text, new RegExp(`You need ${needs}\\. Owners have it: `), name)
+        }
+        deepEqual([...new Set(refused)], [], 'No page asks for what its reader may not read.')
+        page.removeAllListeners('response')
+      })
+
+      test(`may do as ${role} what is not disabled, and nothing else`, async () => {
+        const may = reachesOf(role, 'organization')
+        const { page } = member
+        for (const { page: name, button, permission, method, path } of actions) {
+          const isAllowed = may[permission] !== undefined
+          const { needs } = routes[name]
+          const answer = await askApi(page, method, `/api/v1/organizations/${organizationId}${path}`, {})
+          equal(answer.status === 403, !isAllowed, `${permission}: ${answer.status}`)
+          if (needs !== null && may[needs] === undefined) continue
+          await goTo(page, member.origin + pagePath(name, { organizationId }))
+          await checkButton(page, button, isAllowed ? null : permission)
+        }
+      })
+    }
+
+    test('who is made less of has the pages closed without loading anything anew', async () => {
+      await giveRole('admin')
+      const { page } = member
+      await goTo(page, member.origin + pagePath('members', { organizationId }))
+      await page.getByRole('row', { name: /Cy Diaz/ }).waitFor()
+      const path = `/api/v1/organizations/${organizationId}/members/${memberId}`
+      equal((await askApi(dashboard().owner.page, 'PATCH', path, { role: 'billing' })).status, 200)
+      await page.getByText('You need members:read. Owners have it').waitFor()
+    })
+
+    test('nothing broke the content policy, and no program failed', () => deepEqual(member.faults, []))
+  })
+}
+
+/** Disabled with the permission that is lacking, or not disabled for the lack of one. */
+async function checkButton(page: Page, name: string, lacking: string | null): Promise<void> {
+  const button = page.getByRole('main').getByRole('button', { name }).first()
+  await button.waitFor()
+  const reason = (await button.getAttribute('title')) ?? ''
+  if (lacking === null) return equal(reason.includes('You need'), false, name)
+  equal(await button.getAttribute('aria-disabled'), 'true', name)
+  match(reason, new RegExp(`^You need ${lacking}\\. Owners have it: .+`), name)
+}

@@ -1,0 +1,147 @@
+// What people do with the dashboard, in a real browser against a real service: keys from their making to their end,
+// questions in both wire formats, another member with less to see, a limit and a budget.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { askWith, baseOf, createKey } from './harness/ask.ts'
+import { openDashboard } from './harness/open-dashboard.ts'
+import { useDashboard } from './harness/use-dashboard.ts'
+import { playgroundSuite } from './suites/playground.ts'
+import { roleSuite } from './suites/roles.ts'
+import { sumsSuite } from './suites/sums.ts'
+
+const dashboard = useDashboard({ isSetUp: true })
+const base = () => baseOf(dashboard())
+const ask = (key: string) => askWith(dashboard().service.address, { key })
+
+// First, since it knows every request that was ever made.
+sumsSuite(dashboard)
+
+suite('a key', () => {
+  let key = ''
+  test('is shown once, and works', async () => {
+    key = await createKey(dashboard().owner.page, base(), 'ci')
+    equal(await ask(key), 200)
+  })
+
+  test('that is disabled is refused, and works again when it is enabled', async () => {
+    const { page } = dashboard().owner
+    for (const [verb, state, status] of [
+      ['Disable', 'Disabled', 401],
+      ['Enable', 'Active', 200],
+    ] as const) {
+      await page.getByRole('button', { name: 'Actions for ci' }).click()
+      await page.getByRole('menuitem', { name: `${verb}…` }).click()
+      await page.getByRole('button', { name: `${verb} key` }).click()
+      await page.getByRole('row', { name: /^ci/ }).getByText(state).waitFor()
+      equal((await ask(key)) === 200, status === 200, verb)
+    }
+  })
+
+  test('is revoked only by who types its name, and is refused from then on', async () => {
+    const { page } = dashboard().owner
+    await page.getByRole('button', { name: 'Actions for ci' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click()
+    const revoke = page.getByRole('button', { name: 'Revoke key' })
+    equal(await revoke.getAttribute('aria-disabled'), 'true')
+    await page.getByLabel('Type ci to go on').fill('ci')
+    await revoke.click()
+    await page.getByText('1 ended hidden').waitFor()
+    equal(await ask(key), 401)
+  })
+
+  test('that is hidden by the filter is shown by the address, also after a reload', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys?state=ended`)
+    await page.getByRole('row', { name: /^ci/ }).getByText('Revoked').waitFor()
+    await page.reload()
+    await page.getByRole('row', { name: /^ci/ }).getByText('Revoked').waitFor()
+    equal(await page.getByLabel('State').inputValue(), 'ended')
+  })
+})
+
+playgroundSuite(dashboard)
+
+suite('another member', () => {
+  test('is invited as a developer, joins with a passkey of their own, and sees what a developer may', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/members`)
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog').getByLabel('Email').fill('bo@example.com')
+    await page.getByRole('dialog').getByRole('checkbox').first().check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+    const link = (await page.getByRole('region', { name: 'bo@example.com' }).textContent()) ?? ''
+    const bo = await openDashboard(dashboard().browser, dashboard().service)
+    await bo.page.goto(link)
+    await bo.page.getByRole('heading', { name: 'Join Acme' }).waitFor()
+    await bo.page.getByLabel('Your name').fill('Bo Chen')
+    await bo.page.getByRole('button', { name: 'Create passkey and join' }).click()
+    await bo.page.getByRole('heading', { name: 'Home' }).waitFor()
+    const menu = await bo.page.getByRole('navigation', { name: 'Pages' }).textContent()
+    match(menu ?? '', /API keys.*Usage.*Requests/)
+    equal(/Members|Audit|Management|Models and engines/.test(menu ?? ''), false, menu ?? '')
+    await bo.page.goto(`${base()}/audit`)
+    await bo.page.getByText('You need audit:read. Owners have it: Ann Lee.').waitFor()
+    deepEqual(bo.faults, [])
+    await bo.context.close()
+  })
+})
+
+roleSuite(dashboard)
+
+suite('without a pointer', () => {
+  test('a key is made by the keyboard alone', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys`)
+    await page.getByRole('row', { name: /sums/ }).first().waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('dialog', { name: 'Create key' }).waitFor()
+    await page.keyboard.type('by hand')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: '“by hand” is ready' }).waitFor()
+    // Nothing but its own button closes what is shown once.
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Done' }).press('Enter')
+    await page.getByRole('alert').getByText('The key was not copied').waitFor()
+    await page.getByRole('button', { name: 'Close without a copy' }).press('Enter')
+    await page.getByRole('row', { name: /^by hand/ }).waitFor()
+  })
+
+  test('the palette finds a page by a few letters, and the letters of a prefix lead to another', async () => {
+    const { page } = dashboard().owner
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('budg')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Budgets' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('u')
+    await page.getByRole('heading', { name: 'Usage and cost' }).waitFor()
+  })
+})
+
+suite('what holds requests back', () => {
+  test('a limit is set, and stands in the table', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/limits`)
+    await page.getByRole('button', { name: 'Set limit' }).first().click()
+    await page.getByLabel('Input tokens a minute').fill('400000')
+    await page.getByRole('dialog').getByRole('button', { name: 'Set limit' }).click()
+    await page.getByRole('row', { name: /Acme.*400,000/ }).waitFor()
+  })
+
+  test('a budget that is spent stops requests, and says so', async () => {
+    const { page } = dashboard().owner
+    const key = await createKey(page, base(), 'spender')
+    await page.goto(`${base()}/budgets`)
+    await page.getByRole('button', { name: 'Set budget' }).first().click()
+    await page.getByLabel('Tokens').fill('1')
+    await page.getByRole('dialog').getByRole('button', { name: 'Set budget' }).click()
+    await page
+      .getByRole('row', { name: /Acme.*month/ })
+      .getByText('Stopped')
+      .waitFor()
+    equal(await ask(key), 429)
+  })
+})
+
+test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))
