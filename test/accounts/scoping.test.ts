@@ -3,7 +3,7 @@
 
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../harness/databases.ts'
+import { onEachDatabase } from '../harness/databases/databases.ts'
 import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from '../../src/core/ids.ts'
 import type { MemberPrincipal, Principal } from '../../src/core/principal.ts'
 import { roles, type Role } from '../../src/core/role.ts'
@@ -17,7 +17,7 @@ import {
   updateApiKey,
 } from '../../src/accounts/api-keys.ts'
 import { readAudit } from '../../src/accounts/audit/read-audit.ts'
-import { listApiKeys } from '../../src/accounts/list-api-keys.ts'
+import { listApiKeys } from '../../src/accounts/read-api-keys.ts'
 import {
   createManagementKey,
   findManagementPrincipal,

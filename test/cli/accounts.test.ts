@@ -110,3 +110,23 @@ test('the audit is exported, verified and anchored, and a row that was edited is
   match(end.stdout, /edited: Row 2/, end.stderr)
   equal(end.exitCode, 1)
 })
+
+test('a restore of an older backup is in the audit, which verifies after it and is guarded from then on', async () => {
+  const place = { home: newHome() }
+  await runCli(place, 'keys', 'create', '--name', 'kept', '--json')
+  const backup = join(place.home, 'older.db')
+  await runCli(place, 'backup', backup)
+  await runCli(place, 'keys', 'create', '--name', 'lost', '--json')
+  match(await runCli(place, 'audit', 'verify'), /org_default: 3 rows, as they were written/)
+  await runCli(place, 'restore', backup, '--replace')
+  const verified = await runCli(place, 'audit', 'verify')
+  match(verified, /org_default: 2 rows, as they were written/)
+  match(verified, /org_installation: 1 rows, as they were written/)
+  match(await runCli(place, 'audit', 'list'), /operator {2}installation:restore {2}restore_\S+ {2}\{"file":"older.db"/)
+  const db = new DatabaseSync(join(place.home, 'odyssey.db'))
+  db.exec("DELETE FROM audit WHERE organization_id = 'org_default'")
+  db.exec("DELETE FROM audit_chains WHERE organization_id = 'org_default'")
+  db.close()
+  const end = await tryCli(place, 'audit', 'verify')
+  match(end.stdout, /shortened: The chain ends at row 0, but had come to row 2/, end.stderr)
+})

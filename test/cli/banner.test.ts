@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { allClients } from '../../src/cli/connect/clients/all-clients.ts'
+import { allClients } from '../../src/cli/connect/connect-command.ts'
 import { compileCache } from '../harness/compile-cache.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { runCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
 
@@ -41,7 +41,7 @@ async function start(home: string, wrap: (command: readonly string[]) => readonl
     stream.setEncoding('utf8').on('data', (text: string) => (printed += text))
   }
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const pid = () => (JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { pid: number }).pid
+  const pid = () => (JSON.parse(readFileSync(join(home, 'service.json'), 'utf8')) as { pid: number }).pid
   const started: Started = {
     printed: () => printed,
     async stop() {

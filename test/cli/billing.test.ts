@@ -7,14 +7,14 @@ import { after, before, test } from 'node:test'
 import { createLedger } from '../../src/billing/ledger/ledger.ts'
 import { createPriceBook } from '../../src/billing/prices/price-book.ts'
 import { readPrices, setPrice } from '../../src/billing/prices/prices.ts'
-import { createDirectRowWriter } from '../../src/billing/ledger/write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { csvLine } from '../../src/lib/csv.ts'
 import { parsePeriod } from '../../src/cli/billing/period.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
-import { formatMicros, parseMicros } from '../../src/cli/billing/money-text.ts'
+import { formatExact, formatMicros, formatRounded, parseMicros } from '../../src/cli/billing/money-text.ts'
 import { createRandom } from '../campaigns/random.ts'
-import { randomEntry } from '../harness/ledger-entries.ts'
+import { randomEntry } from '../harness/databases/ledger-entries.ts'
 import { createManualClock } from '../harness/manual-clock.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 
@@ -34,7 +34,7 @@ const rateOptions = [
   '--output',
   '15',
 ]
-let costMicros = 0n
+let costPicos = 0n
 let requests = 0
 
 before(async () => {
@@ -48,20 +48,35 @@ before(async () => {
     output: 15_000_000,
   }
   const price = { organizationId: null, model: 'hal-1.0', effectiveAtMs: null, currency: 'USD', rates } as const
-  await setPrice({ db, clock }, { kind: 'operator' }, price)
-  const prices = createPriceBook(await readPrices(db))
+  await setPrice({ db, clock, currency: 'USD' }, { kind: 'operator' }, price)
+  const prices = createPriceBook(await readPrices(db, 'USD'))
   const options = { random: createRandom(3), prices, fromMs: day, toMs: day + 3 * dayMs }
-  const ledger = createLedger(createDirectRowWriter(db))
+  const ledger = createLedger(createDirectLedgerWriter(db))
   for (let number = 0; number < 60; number++) {
     const entry = randomEntry(number, options)
     await ledger.append({ ...entry, replica: number === 0 ? '=HYPERLINK("x")' : 'plain' })
     if (entry.principal.organizationId !== 'org_1') continue
     requests += 1
-    costMicros += BigInt(entry.charge?.costMicros ?? 0)
+    costPicos += entry.charge?.costPicos ?? 0n
   }
+  const refused = { organization_id: 'org_1', at: day, class: 'rate-limited' } as const
+  await db
+    .insertInto('refusals')
+    .values([
+      { ...refused, requests: 30 },
+      { ...refused, at: day + 60_000, requests: 12 },
+      { ...refused, organization_id: '', class: 'unauthenticated', requests: 7 },
+    ])
+    .execute()
   await db.destroy()
 })
 after(() => rmSync(home, { recursive: true }))
+
+/** Of an amount in whole units of the currency. */
+function picosOf(text: string): bigint {
+  const [units = '', fraction = ''] = text.split('.')
+  return BigInt(units + fraction.padEnd(12, '0'))
+}
 
 const run = (...args: string[]) => runCli({ home }, ...args)
 const attempt = (...args: string[]) => tryCli({ home }, ...args)
@@ -79,8 +94,8 @@ test('usage adds up by day, key, project and model, and to the same sum', async 
       by,
     )
     assert.equal(
-      rows.reduce((sum, row) => sum + BigInt(row.cost.replace('.', '')), 0n),
-      costMicros,
+      rows.reduce((sum, row) => sum + picosOf(row.cost), 0n),
+      costPicos,
       by,
     )
   }
@@ -152,10 +167,10 @@ test('rerating says what other prices would have made, and changes nothing', asy
     sums.reduce((sum, row) => sum + row.requests, 0),
     60,
   )
-  for (const { model, charged, would, requests: count } of sums) {
-    const [was, is] = [charged, would].map((text) => Number(text.replace('.', '')))
-    if (model === 'hal-1.0') assert.ok((was ?? 0) > 0 && Math.abs((is ?? 0) - 2 * (was ?? 0)) <= count, `${was} ${is}`)
-    else assert.deepEqual([was, is], [0, 0])
+  for (const { model, charged, would } of sums) {
+    const [was, is] = [picosOf(charged), picosOf(would)]
+    assert.equal(was > 0n, model === 'hal-1.0')
+    assert.equal(is, 2n * was)
   }
   writeFileSync(file, JSON.stringify({ 'hal-1.0': { input: 6, output: 30 } }))
   assert.equal((await attempt('bill', 'rerate', '--dry-run', '--prices', file)).exitCode, 2)
@@ -172,7 +187,7 @@ test('verifying ends with 1 and names the row when one of them was changed', asy
   db.close()
   const { exitCode, stdout } = await attempt('bill', 'verify')
   assert.equal(exitCode, 1)
-  assert.match(stdout, /^row \d+, req_\d+ \(charge\): it costs \d+ micro-units and not \d+$/m)
+  assert.match(stdout, /^row \d+, req_\d+ \(charge\): it costs [\d.]+ micro-units and not [\d.]+$/m)
   assert.match(stdout, /1 differ\.$/m)
 })
 
@@ -183,10 +198,32 @@ test('amounts are read and written exactly', () => {
   assert.equal(formatMicros(1_234_567n), '1.234567')
   assert.equal(formatMicros(-5n), '-0.000005')
   assert.equal(formatMicros(9_007_199_254_740_993n), '9007199254.740993')
+  assert.equal(formatExact(1_234_567_000_000n), '1.234567')
+  assert.equal(formatExact(1_234_567_890_120n), '1.23456789012')
+  assert.equal(formatExact(-1n), '-0.000000000001')
+  assert.deepEqual([499_999n, 500_000n, -500_000n].map(formatRounded), ['0.000000', '0.000001', '-0.000001'])
 })
 
 test('a CSV cell is what it was, unless a spreadsheet would run it', () => {
   assert.equal(csvLine(['a', 1, -2, null, true, 3n]), 'a,1,-2,,true,3\r\n')
   assert.equal(csvLine(['a,b', 'c"d', 'e\nf']), '"a,b","c""d","e\nf"\r\n')
-  for (const text of ['=1', '+1', '-1', '@x', '\t=1', ' =1']) assert.match(csvLine([text]), /^"?'/)
+  assert.equal(csvLine(['-1', '-0.25', '12.5']), '-1,-0.25,12.5\r\n')
+  for (const text of ['=1', '+1', '-1+1', '-x', '@x', '\t=1', ' =1']) assert.match(csvLine([text]), /^"?'/)
+})
+
+test('refused requests are counted by class and hour, of all organizations or of one', async () => {
+  const start = '2026-10-01T00:00:00.000Z'
+  const rows = [
+    { start, organizationId: null, class: 'unauthenticated', requests: 7 },
+    { start, organizationId: 'org_1', class: 'rate-limited', requests: 42 },
+  ]
+  assert.deepEqual(JSON.parse(await run('refusals', ...period, '--json')), rows)
+  const minutes = await run('refusals', ...period, '--by', 'minute', '--organization', 'org_1', '--csv')
+  assert.equal(
+    minutes,
+    'start,organization,class,requests\r\n' +
+      '2026-10-01T00:00,org_1,rate-limited,30\r\n2026-10-01T00:01,org_1,rate-limited,12\r\n',
+  )
+  assert.match(await run('refusals', ...period), /^2026-10-01T00:00 +- +unauthenticated +7$/m)
+  assert.equal((await attempt('refusals', '--by', 'year')).exitCode, 2)
 })

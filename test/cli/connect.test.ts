@@ -6,12 +6,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { allClients } from '../../src/cli/connect/clients/all-clients.ts'
+import { allClients } from '../../src/cli/connect/connect-command.ts'
 import { isSupported } from '../../src/cli/connect/clients/client.ts'
 import type { Format } from '../../src/cli/connect/connection.ts'
-import { modelsOfService } from '../../src/cli/connect/offered-models.ts'
-import { resolveAddress } from '../../src/cli/connect/resolve-address.ts'
-import type { ServiceStatus } from '../../src/service/status/status-file.ts'
+import { modelsOfService, resolveAddress } from '../../src/cli/connect/local-service.ts'
+import type { LoadedWeights } from '../../src/http/api/engine-schemas.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { startAnsweringServer, type AnsweringServer } from '../harness/answering-server.ts'
 import { connect, emptyFolder, tryConnect } from '../harness/connect-here.ts'
@@ -173,37 +172,30 @@ describe('the address that clients are given', () => {
 
 describe('the sizes that clients are given', () => {
   const config = loadConfig({ ODYSSEY_HOME: emptyFolder() })
-  const statusWith = (isBuiltIn: boolean): ServiceStatus => ({
-    pid: 1,
-    address: 'http://127.0.0.1:8080',
-    models: [
-      {
-        id: 'hal-1.0',
-        weights: '',
-        weightsBytes: 1,
-        isBuiltIn,
-        state: 'ready',
-        windowTokens: 40_000,
-        slots: 1,
-        enginePid: 1,
-        reason: null,
-      },
-    ],
-    queues: [],
-    swap: null,
-  })
-  const sizeOfHal = (status: ServiceStatus | null) => {
-    const { windowTokens, outputTokensMax } = modelsOfService(config, status)[0]!
+  const loaded = {
+    path: '',
+    bytes: 1,
+    state: 'ready',
+    windowTokens: 40_000,
+    slots: 1,
+    enginePid: 1,
+    hasGenericTools: false,
+    reason: null,
+    loading: null,
+  } as const
+  const weightsOfHal = (isBuiltIn: boolean): LoadedWeights[] => [{ model: 'hal-1.0', isBuiltIn, ...loaded }]
+  const sizeOfHal = (weights: readonly LoadedWeights[]) => {
+    const { windowTokens, outputTokensMax } = modelsOfService(config, weights)[0]!
     return [windowTokens, outputTokensMax]
   }
 
   test('are those of the weights that the service has loaded', () => {
-    deepEqual(sizeOfHal(statusWith(false)), [40_000, 40_000])
+    deepEqual(sizeOfHal(weightsOfHal(false)), [40_000, 40_000])
   })
 
   test('are those that are meant while the small weights run that come with Odyssey, or nothing runs', () => {
-    deepEqual(sizeOfHal(statusWith(true)), [250_000, 64_000])
-    deepEqual(sizeOfHal(null), [250_000, 64_000])
+    deepEqual(sizeOfHal(weightsOfHal(true)), [250_000, 64_000])
+    deepEqual(sizeOfHal([]), [250_000, 64_000])
   })
 
   test('are those that the service at the address tells, with room for the prompt', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { modelIds } from '../../src/core/model.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { until } from '../harness/start-service.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/odyssey.cjs', import.meta.url))
@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
 }
 
 const statusOf = (home: string) =>
-  JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { readonly pid: number; readonly address: string }
+  JSON.parse(readFileSync(join(home, 'service.json'), 'utf8')) as { readonly pid: number; readonly address: string }
 
 test('a service whose launcher was killed ends with it, and the next start takes its port and its data folder', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-launcher-'))

@@ -60,7 +60,14 @@ test('limits of an organization, a project and a key, for one model or all', asy
     requestsPerMinute: null,
     concurrency: null,
   }
-  const unsaid = { ...nothing, isRequestsEnforced: false, cachedReadPercent: 10, organizationId, model: '*' }
+  const unsaid = {
+    ...nothing,
+    isRequestsEnforced: false,
+    cachedReadPercent: 10,
+    organizationId,
+    model: '*',
+    setBy: 'installation',
+  }
   deepEqual(await list('limits', ...inIt), [
     {
       ...unsaid,
@@ -80,7 +87,7 @@ test('limits of an organization, a project and a key, for one model or all', asy
   ])
   const lines = (await runCli({ home }, 'limits', 'list', ...inIt)).trimEnd().split('\n')
   match(lines[0] ?? '', /^for +model +input\/min/)
-  match(lines[2] ?? '', new RegExp(`^${String(projectId)} +hal-1\\.0 +- +- +- +4 +10 % +${String(ofProject['id'])}$`))
+  match(lines[2] ?? '', new RegExp(`^${String(projectId)} +hal-1\\.0 +- +- +- +no +4 +10 +${String(ofProject['id'])}$`))
   deepEqual(await list('limits'), [], 'the default organization has none of them')
 
   await run('limits', 'remove', String(own['id']), ...inIt)
@@ -102,26 +109,26 @@ test('limits of an organization, a project and a key, for one model or all', asy
 })
 
 test('budgets of a day and a month, with what is spent of them', async () => {
-  const month = await run('budgets', 'set', '--period', 'month', '--amount', '50.25', '--alert-percent', '80')
+  const month = await run('budgets', 'set', '--period', 'month', '--amount', '50.25', '--alert-percent', '80,50')
   const day = await run('budgets', 'set', '--period', 'day', '--tokens', '1000000', '--project', 'proj_default')
   const budgets = await list('budgets')
   deepEqual(
-    budgets.map(({ id, period, microsMax, tokensMax, alertPercent, spent }) => [
+    budgets.map(({ id, period, microsMax, tokensMax, alertPercents, spent }) => [
       id,
       period,
       microsMax,
       tokensMax,
-      alertPercent,
+      alertPercents,
       spent,
     ]),
     [
-      [month['id'], 'month', 50_250_000, null, 80, { micros: 0, tokens: 0 }],
-      [day['id'], 'day', null, 1_000_000, null, { micros: 0, tokens: 0 }],
+      [month['id'], 'month', 50_250_000, null, [50, 80], { micros: 0, tokens: 0 }],
+      [day['id'], 'day', null, 1_000_000, [], { micros: 0, tokens: 0 }],
     ],
   )
   const [starts, ends] = ['periodStartsAt', 'periodEndsAt'].map((name) => Date.parse(String(budgets[1]?.[name])))
   equal((ends ?? 0) - (starts ?? 0), 86_400_000)
-  match(await runCli({ home }, 'budgets', 'list'), /^org_default +month +0\.000000 +50\.250000 +0 +- +80 % /m)
+  match(await runCli({ home }, 'budgets', 'list'), /^org_default +month +0\.000000 +50\.250000 +0 +- +- +50 %, 80 % /m)
   await run('budgets', 'remove', String(day['id']))
   deepEqual(
     (await list('budgets')).map(({ id }) => id),
@@ -131,6 +138,76 @@ test('budgets of a day and a month, with what is spent of them', async () => {
     (await audited('budgets:')).map(({ action }) => action),
     ['budgets:set', 'budgets:set', 'budgets:remove'],
   )
+})
+
+test('a budget of a lifetime, raised until a time, with the alerts that were reached', async () => {
+  const { id } = await run('budgets', 'set', '--period', 'lifetime', '--tokens', '1000', '--alert-percent', '50,100')
+  const find = async () => (await list('budgets')).find((budget) => budget['id'] === id) ?? {}
+  const { periodStartsAt, periodEndsAt, raise, alerts } = await find()
+  deepEqual([periodStartsAt, periodEndsAt, raise], [null, null, null])
+  deepEqual(alerts, [
+    { percent: 50, reachedAt: null },
+    { percent: 100, reachedAt: null },
+  ])
+  await run('budgets', 'raise', String(id), '--tokens', '5000', '--until', '2099-01-01')
+  deepEqual((await find())['raise'], { microsMax: null, tokensMax: 5_000, until: '2099-01-01T00:00:00.000Z' })
+  match(await runCli({ home }, 'budgets', 'list'), / 5000 +2099-01-01T00:00:00\.000Z +50 %, 100 % +- /)
+  await run('budgets', 'raise', String(id), '--until', 'now')
+  equal((await find())['raise'], null)
+  deepEqual(
+    (await audited('budgets:raise')).map(({ target, after }) => [target, (after as Fields)['raise'] !== null]),
+    [
+      [id, true],
+      [id, false],
+    ],
+  )
+  for (const [words, said] of [
+    [['--tokens', '1000', '--until', '2099-01-01'], /of more than the budget's 1000/],
+    [['--amount', '5', '--until', '2099-01-01'], /does not limit microsMax/],
+    [['--until', '2099-01-01'], /Give at least one of microsMax, tokensMax/],
+    [['--tokens', '5000', '--until', '2020-01-01'], /a time that is not over/],
+    [['--tokens', '5000'], /--until TIME/],
+  ] as const) {
+    match((await tryCli({ home }, 'budgets', 'raise', String(id), ...words)).stderr, said)
+  }
+})
+
+test('tiers are listed and changed, and an organization is put into one', async () => {
+  const { organizationId } = await run('organizations', 'create', '--name', 'Tiered')
+  const tierOf = async () => (await list('organizations')).find(({ id }) => id === organizationId)?.['tier']
+  equal(await tierOf(), 'tier-1')
+  await run('tiers', 'assign', 'tier-3', '--organization', String(organizationId))
+  equal(await tierOf(), 'tier-3')
+  await run('tiers', 'set', 'tier-3', '--model', 'hal-1.0', '--input-tokens', '7')
+  const tiers = await list('tiers')
+  deepEqual(
+    tiers.map(({ id, isEnforced }) => [id, isEnforced]),
+    [...[1, 2, 3, 4].map((number) => [`tier-${number}`, true]), ['internal', false]],
+  )
+  const limits = tiers[2]?.['limits'] as readonly Fields[]
+  deepEqual(
+    limits.map(({ model, inputTokensPerMinute }) => [model, inputTokensPerMinute]),
+    [
+      ['clarke-1.0', 5_000_000],
+      ['hal-1.0', 7],
+      ['tycho-1.0', 5_000_000],
+    ],
+  )
+  match(await runCli({ home }, 'tiers', 'list'), /^tier-3 +yes +hal-1\.0 +7 +- +- +no +- +10$/m)
+  // The two stand in different chains, whose order is that of the organizations' random ids.
+  deepEqual(
+    new Set((await audited('tiers:')).map(({ action, target }) => `${String(action)} ${String(target)}`)),
+    new Set([`tiers:assign ${String(organizationId)}`, 'tiers:set tier-3']),
+  )
+  for (const [words, said] of [
+    [['assign', 'tier-9', '--organization', 'org_x'], /The tiers are tier-1, tier-2/],
+    [['assign', 'tier-2'], /--organization ID/],
+    [['assign', 'tier-2', '--organization', 'org_x'], /There is no such thing/],
+    [['set', 'tier-2', '--requests', '5'], /--model MODEL/],
+    [['set', 'tier-2', '--model', 'hal-1.0'], /Give at least one of/],
+  ] as const) {
+    match((await tryCli({ home }, 'tiers', ...words)).stderr, said)
+  }
 })
 
 test('what is wrong is said, with an exit code for it, and leaves nothing', async () => {
@@ -145,12 +222,12 @@ test('what is wrong is said, with an exit code for it, and leaves nothing', asyn
     [2, /begins with key_/, 'limits', 'set', '--requests', '5', '--key', 'proj_default'],
     [1, /There is no such thing/, 'limits', 'set', '--requests', '5', '--key', 'key_none'],
     [1, /There is no such thing/, 'limits', 'remove', 'limit_none'],
-    [2, /budgets takes/, 'budgets', 'raise'],
-    [2, /--period takes day or month/, 'budgets', 'set', '--amount', '5'],
+    [2, /budgets takes/, 'budgets', 'lower'],
+    [2, /--period takes day, week, month, year, lifetime/, 'budgets', 'set', '--amount', '5'],
     [2, /--amount takes an amount/, 'budgets', 'set', '--period', 'day', '--amount=-5'],
     [
       1,
-      /alertPercent must be a whole number from 1 to 100/,
+      /alertPercents must be a whole number from 1 to 100/,
       'budgets',
       'set',
       '--period',

@@ -4,10 +4,10 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { madeGguf } from '../harness/made-gguf.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
-import { Puller } from '../harness/puller.ts'
-import { linkedHeaders, sendFile, sha256Of, type Answer } from '../harness/weights-hub.ts'
+import { madeGguf } from '../harness/engines/made-gguf.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { Puller } from '../harness/engines/puller.ts'
+import { linkedHeaders, sendFile, sha256Of, type Answer } from '../harness/engines/weights-hub.ts'
 
 const weights: Buffer = readFileSync(placeholderPath)
 let puller: Puller
@@ -40,7 +40,7 @@ test('a hash that the operator gives is checked, before the fetching where the h
   equal(hub.gets().length, 0)
 })
 
-test('a server that has no ranges is asked for everything again', async () => {
+test('a cut answer of a server without ranges is fetched again from the beginning', async () => {
   const hub = await puller.startFileServer((get) => ({
     content: weights,
     etag: '"one"',
@@ -51,7 +51,7 @@ test('a server that has no ranges is asked for everything again', async () => {
   puller.checkFetched(weights)
 })
 
-test('one that cuts every answer at the same place, and has no ranges, is given up', async () => {
+test('a server without ranges that cuts every answer at the same place is given up', async () => {
   const hub = await puller.startFileServer(() => ({ content: weights, ignoresRanges: true, cutAfter: 100_000 }))
   const { kind, message } = await puller.faultOf({ hub })
   equal(kind, 'no-progress')
@@ -121,7 +121,7 @@ describe('what is no weights is refused and deleted', () => {
   }
 })
 
-test('an answer without the file is put into words', async () => {
+test('401, 403 and 404 tell the operator what to do, and are not asked again', async () => {
   for (const [status, words] of [
     [401, /HF_TOKEN/],
     [403, /HF_TOKEN/],
@@ -135,7 +135,7 @@ test('an answer without the file is put into words', async () => {
   }
 })
 
-test('the token goes to the hub and to nobody it leads to', async () => {
+test('the token of the hub is not sent to a server that the hub redirects to', async () => {
   const store = await puller.startFileServer(() => ({ content: weights, etag: '"store"' }))
   const hub = await puller.startHub((request, response) => {
     const location = request.url?.startsWith('/owner') === true ? '/moved/file.gguf' : `${store.address}/signed?a=b`
@@ -153,7 +153,7 @@ test('the token goes to the hub and to nobody it leads to', async () => {
   ok(store.requests.every(({ authorization }) => authorization === null))
 })
 
-test('redirects that lead nowhere end', async () => {
+test('a chain of redirects without an end is given up', async () => {
   const hub = await puller.startHub((request, response) =>
     response.writeHead(302, { location: request.url ?? '/' }).end(),
   )

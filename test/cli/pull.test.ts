@@ -6,11 +6,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom } from '../campaigns/random.ts'
-import { madeGguf, madePart } from '../harness/made-gguf.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
-import { Puller } from '../harness/puller.ts'
+import { madeGguf, madePart } from '../harness/engines/made-gguf.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { Puller } from '../harness/engines/puller.ts'
 import { until } from '../harness/start-service.ts'
-import { linkedHeaders, sendFile, sha256Of, startWeightsHub } from '../harness/weights-hub.ts'
+import { linkedHeaders, sendFile, sha256Of, startWeightsHub } from '../harness/engines/weights-hub.ts'
 
 const weights: Buffer = readFileSync(placeholderPath)
 let puller: Puller
@@ -42,7 +42,7 @@ test('twenty connections cut at random places cost nothing but the connections',
   ok((starts.at(-1) ?? 0) > 0)
 })
 
-test('a pull that was stopped goes on with what it has', async () => {
+test('a pull that was stopped resumes where it was', async () => {
   const stopped = new AbortController()
   const hub = await puller.startHub((request, response) => {
     if (request.method === 'HEAD' || request.headers.range !== undefined) {
@@ -62,7 +62,7 @@ test('a pull that was stopped goes on with what it has', async () => {
   puller.checkFetched(weights)
 })
 
-test('a part of another content is not gone on with', async () => {
+test('a partial file of another content is begun again', async () => {
   const other = madeGguf()
   mkdirSync(dirname(puller.path), { recursive: true })
   writeFileSync(`${puller.path}.part`, weights.subarray(0, 100))
@@ -95,7 +95,7 @@ test('a server that takes no notice of what changed is caught by the tag of its 
   puller.checkFetched(other)
 })
 
-test('the hash that counts is that of the content that came', async () => {
+test('the hash that counts is the one the hub gives with the content', async () => {
   const other = madeGguf()
   let asked = 0
   const hub = await puller.startHub((request, response) => {
@@ -105,7 +105,7 @@ test('the hash that counts is that of the content that came', async () => {
   equal((await puller.pull({ hub })).sha256, sha256Of(other))
 })
 
-test('a plain address works, and where nobody vouches for the file that is said', async () => {
+test('a file from a plain address is fetched, and that nothing vouches for its hash is said', async () => {
   const hub = await puller.startHub((request, response) =>
     request.method === 'HEAD'
       ? response.writeHead(405).end()
@@ -126,7 +126,7 @@ test('a file that is there and right is not fetched again', async () => {
   equal(hub.gets().length, 1)
 })
 
-test('an overloaded server is asked again', async () => {
+test('a server that answers 429 or 503 is asked again', async () => {
   const hub = await puller.startHub((request, response) =>
     request.method === 'GET' && hub.gets().length < 3
       ? response.writeHead(hub.gets().length === 1 ? 503 : 429, { 'retry-after': '0' }).end()
@@ -137,22 +137,22 @@ test('an overloaded server is asked again', async () => {
 })
 
 test('a server that stalls is given up on, and one that wakes up is not', async () => {
-  const patience = { idleMs: 800, triesMax: 2, pauseMs: () => 0 }
+  const retryPolicy = { idleMs: 800, triesMax: 2, pauseMs: () => 0 }
   const hung = await puller.startHub((request, response) => {
     if (request.method === 'HEAD') return sendFile(request, response, { content: weights })
     response.writeHead(200, { 'content-length': weights.length })
     return response.write(weights.subarray(0, 1_000))
   })
-  const { kind, message } = await puller.faultOf({ hub: hung, changes: { patience } })
+  const { kind, message } = await puller.faultOf({ hub: hung, changes: { retryPolicy } })
   equal(kind, 'no-progress')
   match(message, /Nothing has come for 0.8 s/)
   const mute = await puller.startHub(() => {})
-  match((await puller.faultOf({ hub: mute, changes: { patience } })).message, /has not answered for 0.8 s/)
+  match((await puller.faultOf({ hub: mute, changes: { retryPolicy } })).message, /has not answered for 0.8 s/)
   const waking = await puller.startHub((request, response) => {
     if (hub().gets().length !== 1) sendFile(request, response, { content: weights })
   })
   const hub = () => waking
-  await puller.pull({ hub: waking, changes: { patience } })
+  await puller.pull({ hub: waking, changes: { retryPolicy } })
   puller.checkFetched(weights)
 })
 
@@ -210,7 +210,7 @@ test('weights in parts are fetched whole, and of one commit', async () => {
   )
 })
 
-test('room is needed for all parts together', async () => {
+test('weights in parts are refused where the disk has no room for all of them', async () => {
   const parts = [0, 1].map((position) => madePart(position, 2))
   const bytes = parts.reduce((sum, { length }) => sum + length, 0)
   const hub = await puller.startHub((request, response) =>

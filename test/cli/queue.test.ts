@@ -1,29 +1,13 @@
 // What an operator sees of those who wait for a slot.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { ask, bodyFor, longMessages, paths } from '../harness/ask.ts'
-import { openFormatStream, type LiveStream } from '../harness/open-stream.ts'
+import type { Queue } from '../../src/http/api/engine-schemas.ts'
+import { ask, bodyFor, longAnswerBody, paths } from '../harness/http/ask.ts'
+import { openFormatStream, type LiveStream } from '../harness/http/open-stream.ts'
 import { createKey, runCli, tryCli } from '../harness/run-cli.ts'
+import { runningServiceOf } from '../harness/running-service-of.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
-
-type Queue = {
-  readonly models: readonly string[]
-  readonly slots: number
-  readonly running: number
-  readonly waiting: number
-  readonly oldestWaitMs: number
-  readonly upcoming: readonly {
-    readonly position: number
-    readonly requestId: string
-    readonly apiKeyId: string
-    readonly model: string
-    readonly inputTokens: number | null
-    readonly waitedMs: number
-  }[]
-}
 
 let service: Service
 
@@ -32,9 +16,9 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** What the command reads, without the time it takes to start. */
-function statusOf({ home }: Service): { readonly queues: readonly Queue[] } {
-  return JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { queues: Queue[] }
+/** What the command asks for, without the time it takes to start. */
+function readQueues({ home }: Service): Promise<Queue[]> {
+  return runningServiceOf(home).readQueues()
 }
 
 async function queues(): Promise<Queue[]> {
@@ -43,7 +27,7 @@ async function queues(): Promise<Queue[]> {
 
 /** Takes the slot for longer than the test takes. */
 async function hold(): Promise<LiveStream> {
-  const stream = await openFormatStream(service, 'chat', bodyFor('chat', { messages: longMessages(30_000) }))
+  const stream = await openFormatStream(service, 'chat', longAnswerBody('chat'))
   equal(stream.status, 200)
   return stream
 }
@@ -58,8 +42,8 @@ test('shows who waits, in order, by the ids of requests and keys', async () => {
     ask(service, paths.messages, { body: bodyFor('messages', { model: 'hal-1.0', max_tokens: 3 }) }),
     ask(service, paths.chat, { body: bodyFor('chat', { max_tokens: 3 }), key: other.key }),
   ]
-  const queue = await until(() => {
-    const [only] = statusOf(service).queues
+  const queue = await until(async () => {
+    const [only] = await readQueues(service)
     return only?.upcoming.length === 2 && only.upcoming.every(({ inputTokens }) => inputTokens !== null) ? only : null
   }, 'Nobody waits.')
   deepEqual([queue.running, queue.waiting], [1, 2])
@@ -83,7 +67,7 @@ test('shows who waits, in order, by the ids of requests and keys', async () => {
   const answers = await Promise.all(asked)
   const ids = answers.map(({ headers }) => headers.get('x-request-id'))
   deepEqual(ids, [queue.upcoming[1]?.requestId, queue.upcoming[0]?.requestId])
-  await until(() => statusOf(service).queues[0]?.running === 0, 'The queue is not empty again.')
+  await until(async () => (await readQueues(service))[0]?.running === 0, 'The queue is not empty again.')
   equal((await queues())[0]?.waiting, 0)
 })
 

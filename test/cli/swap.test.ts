@@ -6,15 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { useWeights } from '../../src/cli/models/use-weights.ts'
+import type { LoadedWeights } from '../../src/http/api/engine-schemas.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { ModelId } from '../../src/core/model.ts'
-import { ask, bodyFor, formats, longMessages, paths, type Format } from '../harness/ask.ts'
-import { madeGguf } from '../harness/made-gguf.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
-import { checkStream, openFormatStream } from '../harness/open-stream.ts'
+import { ask, bodyFor, formats, longMessages, paths, type Format } from '../harness/http/ask.ts'
+import { madeGguf } from '../harness/engines/made-gguf.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { checkStream, openFormatStream } from '../harness/http/open-stream.ts'
 import { runCli, startCli, tryCli } from '../harness/run-cli.ts'
+import { runningServiceOf } from '../harness/running-service-of.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
-import { linkedHeaders, sendFile, startWeightsHub } from '../harness/weights-hub.ts'
+import { linkedHeaders, sendFile, startWeightsHub } from '../harness/engines/weights-hub.ts'
 
 type Row = { readonly weights: string; readonly choice: string; readonly source: string | null }
 
@@ -25,15 +27,13 @@ async function rowOf(service: Service, model: string): Promise<Row> {
   return { weights, choice, source }
 }
 
-type Loaded = { readonly id: string; readonly weights: string; readonly enginePid: number }
-
 /** What the service itself says that it has loaded. */
-function loadedFor({ home }: Service): Record<string, Loaded> {
-  const { models } = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as { models: Loaded[] }
-  return Object.fromEntries(models.map((loaded) => [loaded.id, loaded]))
+async function loadedFor({ home }: Service): Promise<Record<string, LoadedWeights>> {
+  const weights = await runningServiceOf(home).readWeights()
+  return Object.fromEntries(weights.map((loaded) => [loaded.model, loaded]))
 }
 
-const pidOf = (service: Service, model: string) => loadedFor(service)[model]?.enginePid ?? 0
+const pidOf = async (service: Service, model: string) => (await loadedFor(service))[model]?.enginePid ?? 0
 
 function isAlive(pid: number): boolean {
   try {
@@ -87,7 +87,7 @@ describe('a service whose weights are swapped', () => {
     for (let swap = 0; swap < 5; swap++) {
       await use('clarke-1.0', copies[swap % 2] ?? '')
       const atSwap = answers
-      pids.add(pidOf(service, 'clarke-1.0'))
+      pids.add(await pidOf(service, 'clarke-1.0'))
       await until(() => answers > atSwap + 4, 'Nothing is answered.')
     }
     isOver = true
@@ -102,11 +102,11 @@ describe('a service whose weights are swapped', () => {
 
   test('lets a stream that the old weights have begun go on to its end', async () => {
     await use('clarke-1.0', copies[0] ?? '')
-    const oldPid = pidOf(service, 'clarke-1.0')
+    const oldPid = await pidOf(service, 'clarke-1.0')
     const body = bodyFor('chat', { max_tokens: 1_500, messages: longMessages(1_500) })
     const stream = await openFormatStream(service, 'chat', body)
     await use('clarke-1.0', copies[1] ?? '')
-    notEqual(pidOf(service, 'clarke-1.0'), oldPid)
+    notEqual(await pidOf(service, 'clarke-1.0'), oldPid)
     const { text, isWhole } = await stream.ended
     ok(isWhole)
     checkStream('chat', text)
@@ -116,28 +116,28 @@ describe('a service whose weights are swapped', () => {
   test('shares the engine of a file that another model has, and keeps it while one has it', async () => {
     await use('clarke-1.0', copies[0] ?? '')
     await use('hal-1.0', copies[0] ?? '')
-    const shared = pidOf(service, 'hal-1.0')
-    equal(pidOf(service, 'clarke-1.0'), shared)
-    notEqual(pidOf(service, 'tycho-1.0'), shared)
+    const shared = await pidOf(service, 'hal-1.0')
+    equal(await pidOf(service, 'clarke-1.0'), shared)
+    notEqual(await pidOf(service, 'tycho-1.0'), shared)
     await use('clarke-1.0', null)
-    equal(pidOf(service, 'clarke-1.0'), pidOf(service, 'tycho-1.0'))
-    equal(pidOf(service, 'hal-1.0'), shared)
+    equal(await pidOf(service, 'clarke-1.0'), await pidOf(service, 'tycho-1.0'))
+    equal(await pidOf(service, 'hal-1.0'), shared)
     equal((await rowOf(service, 'clarke-1.0')).choice, 'built-in')
   })
 
   test('notices that a file has new content under its old name', async () => {
     const path = copies[0] ?? ''
     await use('tycho-1.0', path)
-    const before = pidOf(service, 'tycho-1.0')
+    const before = await pidOf(service, 'tycho-1.0')
     rmSync(path)
     copyFileSync(placeholderPath, path)
     await use('tycho-1.0', path)
-    notEqual(pidOf(service, 'tycho-1.0'), before)
+    notEqual(await pidOf(service, 'tycho-1.0'), before)
   })
 
   test('refuses weights that are no weights, and goes on with the old ones', async () => {
     const broken = join(service.home, 'broken.gguf')
-    const before = loadedFor(service)
+    const before = await loadedFor(service)
     for (const [content, reason] of [
       [Buffer.from('GGUF'), /ends within its header/],
       [readFileSync(placeholderPath).subarray(0, 900_000), /cut off/],
@@ -151,7 +151,7 @@ describe('a service whose weights are swapped', () => {
       const { status } = await ask(service, paths.chat, { body: bodyFor('chat', { max_tokens: 5 }) })
       equal(status, 200)
     }
-    deepEqual(loadedFor(service), before)
+    deepEqual(await loadedFor(service), before)
   })
 
   test('takes what is pulled from a hub, and nothing that is damaged on the way', async () => {
@@ -163,12 +163,12 @@ describe('a service whose weights are swapped', () => {
       sendFile(request, response, { content, headers: linkedHeaders(weights) }),
     )
     const command = ['models', 'pull', 'clarke-1.0', 'owner/repo/file.gguf', '--hub', hub.address]
-    const before = loadedFor(service)
+    const before = await loadedFor(service)
     const refused = await tryCli(service, ...command)
     equal(refused.exitCode, 1)
     match(refused.stderr, /is damaged or another file/)
     equal(existsSync(join(service.home, 'weights/owner/repo/file.gguf')), false)
-    deepEqual(loadedFor(service), before)
+    deepEqual(await loadedFor(service), before)
     equal((await ask(service, paths.messages, { body: bodyFor('messages') })).status, 200)
 
     content = weights
@@ -201,8 +201,8 @@ describe('a service whose weights are swapped', () => {
     equal(await service.stop(), 0)
     match(await runCli(service, 'models', 'use', 'hal-1.0', copies[1] ?? ''), /when the service starts/)
     service = await service.restart()
-    const loaded = loadedFor(service)
-    deepEqual([loaded['clarke-1.0']?.weights, loaded['hal-1.0']?.weights], copies)
+    const loaded = await loadedFor(service)
+    deepEqual([loaded['clarke-1.0']?.path, loaded['hal-1.0']?.path], copies)
   })
 })
 

@@ -22,10 +22,10 @@ import { builtInPath } from '../../src/models/weights/model-weights.ts'
 import { readDigests, stampOf, writeDigest } from '../../src/models/weights/weights-digests.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/telemetry/log.ts'
-import { placeholderPath } from '../harness/open-llama.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { runCli, startCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
-import { sha256Of } from '../harness/weights-hub.ts'
+import { sha256Of } from '../harness/engines/weights-hub.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-weights-check-'))
 after(() => rmSync(folder, { recursive: true }))

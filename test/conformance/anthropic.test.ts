@@ -2,8 +2,8 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
-import { longMessages } from '../harness/ask.ts'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { longMessages } from '../harness/http/ask.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 /** Both versions have the same surface; the tests are written against the types of the newer one. */

@@ -5,12 +5,20 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { HumanMessage, type AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
 import { DynamicStructuredTool } from '@langchain/core/tools'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import type { Listening } from './clients/client.ts'
 import { chatModels } from './clients/langchain.ts'
 import { brokenInCall, startFaultyService } from './faults/faulty-service.ts'
-import { checkHistory, question, startWeatherService, told, toldAsJson, weatherOf } from './weather-model.ts'
-import { weatherSchema, type WeatherService } from './weather-model.ts'
+import {
+  checkHistory,
+  question,
+  startWeatherService,
+  told,
+  toldAsJson,
+  weatherOf,
+  weatherSchema,
+  type WeatherService,
+} from './weather-model.ts'
 
 const weather = new DynamicStructuredTool({
   name: 'get_weather',

@@ -5,8 +5,8 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import { validate } from '../grammar/validate.ts'
-import { longMessages } from '../harness/ask.ts'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { longMessages } from '../harness/http/ask.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 import { chatModels } from './clients/langchain.ts'
 

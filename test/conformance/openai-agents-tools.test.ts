@@ -4,12 +4,20 @@ import '../harness/isolated-environment.ts'
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Agent, tool, type JsonSchemaDefinition } from '@openai/agents'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import type { Listening } from './clients/client.ts'
 import { createRunner } from './clients/openai-agents.ts'
 import { brokenInCall, startFaultyService } from './faults/faulty-service.ts'
-import { checkHistory, question, startWeatherService, told, toldAsJson, weatherOf } from './weather-model.ts'
-import { weatherSchema, type WeatherService } from './weather-model.ts'
+import {
+  checkHistory,
+  question,
+  startWeatherService,
+  told,
+  toldAsJson,
+  weatherOf,
+  weatherSchema,
+  type WeatherService,
+} from './weather-model.ts'
 
 let service: WeatherService
 

@@ -2,8 +2,8 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { after, afterEach, before, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-import { longMessages } from '../harness/ask.ts'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { longMessages } from '../harness/http/ask.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 type Message = OpenAI.ChatCompletionMessage & { readonly reasoning?: string; readonly reasoning_content?: string }

@@ -8,9 +8,16 @@ import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-import { recordFetch } from '../harness/record-fetch.ts'
-import { checkHistory, question, startWeatherService, told, weatherOf } from './weather-model.ts'
-import { weatherSchema, type WeatherService } from './weather-model.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
+import {
+  checkHistory,
+  question,
+  startWeatherService,
+  told,
+  weatherOf,
+  weatherSchema,
+  type WeatherService,
+} from './weather-model.ts'
 
 const openais = { 'OpenAI SDK 7': OpenAI, 'OpenAI SDK 6': OpenAI6 as unknown as typeof OpenAI }
 const anthropics = { 'Anthropic SDK 1': Anthropic, 'Anthropic SDK 0': Anthropic0 as unknown as typeof Anthropic }

@@ -4,12 +4,20 @@ import '../harness/isolated-environment.ts'
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { generateText, isStepCount, jsonSchema, Output, streamText, tool, ToolLoopAgent } from 'ai'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import type { Listening } from './clients/client.ts'
 import { providers } from './clients/vercel-ai.ts'
 import { brokenInCall, startFaultyService } from './faults/faulty-service.ts'
-import { checkHistory, question, startWeatherService, told, toldAsJson, weatherOf } from './weather-model.ts'
-import { weatherSchema, type WeatherService } from './weather-model.ts'
+import {
+  checkHistory,
+  question,
+  startWeatherService,
+  told,
+  toldAsJson,
+  weatherOf,
+  weatherSchema,
+  type WeatherService,
+} from './weather-model.ts'
 
 let service: WeatherService
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -82,9 +83,24 @@ describe('the documentation', () => {
 
   /** Puts ids of things that are there in the place of those that a page only hints at. */
   async function fillIn(command: string): Promise<string> {
+    if (command.includes('$VERIFIER')) {
+      const { stdout } = await odyssey('npx odyssey audit keys')
+      return command.replace('$VERIFIER', stdout.trim())
+    }
     if (!command.includes('…')) return command
+    if (command.includes('audit_…')) {
+      const [first = ''] = (await odyssey('npx odyssey audit export --organization org_default')).stdout.split('\n')
+      return command.replace('audit_…', (JSON.parse(first) as { id: string }).id)
+    }
     const create = async (what: string) =>
       (JSON.parse((await odyssey(`npx odyssey ${what} --json`)).stdout) as { id: string }).id
+    if (command.includes('budget_…')) {
+      return command.replace('budget_…', await create('budgets set --period week --amount 50'))
+    }
+    if (command.includes('mem_…') && !command.includes('org_…')) {
+      const owner = await create(`members create --email ${randomUUID()}@acme.example --role owner`)
+      return command.replace('mem_…', owner)
+    }
     if (!command.includes('org_…')) return command.replace('key_…', await create('keys create --name mine'))
     const made = await odyssey('npx odyssey organizations create --name Somewhere --json')
     const { organizationId, projectId } = JSON.parse(made.stdout) as { organizationId: string; projectId: string }

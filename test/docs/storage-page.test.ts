@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { compileCache } from '../harness/compile-cache.ts'
-import { createPostgresDatabase } from '../harness/shared-postgres.ts'
+import { createPostgresDatabase } from '../harness/databases/shared-postgres.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import type { GenerationRequest } from '../../src/core/generation.ts'
-import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/decode/decode.ts'
+import { createChatCompletionsProtocol } from '../../src/protocols/chat-completions/chat-completions-format.ts'
 
 export const chatCompletions = createChatCompletionsProtocol({ readFingerprint: () => 'fp_test' })
 

@@ -1,7 +1,7 @@
 // A process whose system has neither Landlock nor filters of system calls, as in old kernels and some
 // containers. The filter that takes them away is put into force with the product's own means.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import type { ConfinementReport } from '../../src/engines/llama/confinement/plan
 import { restrictCalls } from '../../src/engines/llama/confinement/seccomp.ts'
 import { launchChild } from '../../src/engines/llama/launch-child.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openLlama, placeholderPath } from './open-llama.ts'
+import { openLlama, placeholderPath } from './engines/open-llama.ts'
 import { engineRequest } from './requests.ts'
 
 type Mode = 'auto' | 'require'
@@ -65,7 +65,7 @@ async function readSecret(): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-lesser-'))
   const path = join(home, 'secret.key')
   writeFileSync(path, 'x')
-  const { process: child, ended } = launchChild(new URL('./confined-child.ts', import.meta.url), {
+  const { process: child, ended } = launchChild(new URL('./engines/confined-child.ts', import.meta.url), {
     weightsPaths: [placeholderPath],
     cacheFolder: null,
     usesDevices: false,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { queueEngine } from './queued-engine.ts'
+import { queueEngine } from './engines/queued-engine.ts'
 import { createAccessCache } from '../../src/accounts/access/access-cache.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
@@ -10,12 +10,13 @@ import type { OrganizationId } from '../../src/core/ids.ts'
 import { modelIds } from '../../src/core/model.ts'
 import type { Role } from '../../src/core/role.ts'
 import type { Database } from '../../src/db/database.ts'
-import { createDirectRowWriter } from '../../src/billing/ledger/write-ahead/insert-rows.ts'
+import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
 import { FakeEngine } from '../../src/engines/fake/fake-engine.ts'
 import type { ManagementParts } from '../../src/http/api/parts.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/models/catalog.ts'
+import { createTokenCounter } from '../../src/inference/count-tokens.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
@@ -23,6 +24,7 @@ import { openFormats } from '../../src/protocols/formats.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
+import { openTestFeed } from './databases/change-feed.ts'
 import { createTestManagement } from './management.ts'
 import { testBounds } from './bounds.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
@@ -66,17 +68,22 @@ export async function openManagementService(
   const clock = createManualClock()
   const stored = { db, clock, hashSecret: new Uint8Array(32) }
   await ensureDefaultHome(stored)
-  const access = createAccessCache({ ...stored, confirmMs: 1_000, confirmBeforeUseMs: 0, outageMs: 60_000 })
+  const feed = openTestFeed(db, clock)
+  const access = createAccessCache({ ...stored, feed, confirmBeforeUseMs: 0, outageMs: 60_000 })
   const accounts: AccountsParts = { ...stored, accessChanged: () => access.refresh() }
   const log = createLog('silent')
-  const limits = await openLimits({ db, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
+  const limits = await openLimits({ db, feed, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
   const { engine, queue } = queueEngine(new FakeEngine())
   const entries = modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))
+  const catalog = createCatalog(entries)
+  const unlimited = { perKeyMinuteMax: null, concurrentPerKeyMax: null }
   const app = createApp({
+    counter: createTokenCounter({ catalog, clock, limits: unlimited }),
     inference: {
-      catalog: createCatalog(entries),
-      ledger: createLedger(createDirectRowWriter(db)),
+      catalog,
+      ledger: createLedger(createDirectLedgerWriter(db)),
+      refusals: { count: () => {} },
       prices: createPriceBook([]),
       limiter: limits,
       clock,
@@ -102,6 +109,7 @@ export async function openManagementService(
     await app.close()
     await limits.close()
     await access.close()
+    await feed.close()
     await db.destroy()
   }
   return { app, db, accounts, clock, key, createKey, ask: (ask) => inject(app, ask), close }

@@ -28,7 +28,7 @@ export function engineRequest(changes: Partial<EngineRequest> = {}): EngineReque
     thinking: { kind: 'off' },
     outputTokensMax: 400,
     windowTokensMax: 1_000_000,
-    tenant: { organizationId: 'org_test', apiKeyId: 'key_test' },
+    owner: { organizationId: 'org_test', apiKeyId: 'key_test' },
     requestId: 'req_test',
     ...changes,
   }

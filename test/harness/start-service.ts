@@ -7,11 +7,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from './compile-cache.ts'
 import { modelIds } from '../../src/core/model.ts'
-import { placeholderPath } from './open-llama.ts'
+import { messageOf } from '../../src/lib/message-of.ts'
+import { placeholderPath } from './engines/open-llama.ts'
+import { runningServiceOf } from './running-service-of.ts'
 
 // As the launcher starts it.
-const { memorySettings } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
+const { memorySettings, nodeArguments } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
   readonly memorySettings: Readonly<Record<string, string>>
+  readonly nodeArguments: readonly string[]
 }
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -22,7 +25,7 @@ export type Service = {
   readonly key: string
   readonly home: string
   readonly pid: number
-  /** The process id of the engine child, from the service's own status file. */
+  /** The process id of the engine child, as the service says it. */
   enginePid(): Promise<number>
   /** Everything written to the ledger so far, oldest first. */
   ledger(): LedgerRow[]
@@ -86,10 +89,17 @@ function withRestart(launched: Launched, key: string, options: ServiceOptions): 
   return { ...launched, key, restart: async () => withRestart(await launch(launched.home, options), key, options) }
 }
 
+/** Resolves with the address of a service that answers. */
+async function untilReady(child: ChildProcess, output: ReturnType<Service['output']>): Promise<string> {
+  const address = await until(() => bannerAddress(child, output), 'The service did not start.', startMsMax)
+  await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.', startMsMax)
+  return address
+}
+
 type Launched = Omit<Service, 'key' | 'restart'>
 
 async function launch(home: string, { environment }: ServiceOptions): Promise<Launched> {
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const child = spawn(process.execPath, [...nodeArguments, main, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       ...memorySettings,
@@ -107,8 +117,11 @@ async function launch(home: string, { environment }: ServiceOptions): Promise<La
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   void exited.then(() => process.off('exit', kill))
-  const address = await until(() => bannerAddress(child, output), 'The service did not start.', startMsMax)
-  await until(async () => (await fetch(`${address}/readyz`)).ok, 'The service did not become ready.', startMsMax)
+  const address = await untilReady(child, output).catch((error: unknown) => {
+    // Left alive it would keep the test's process waiting for ever.
+    kill()
+    throw new Error(`${messageOf(error)}\n${output.stdout}\n${output.stderr.slice(-4_000)}`, { cause: error })
+  })
   return {
     address,
     home,
@@ -129,11 +142,9 @@ function bannerAddress(child: ChildProcess, output: { stdout: string; stderr: st
   return /listening at (\S+)[^]*window/.exec(output.stdout)?.[1] ?? null
 }
 
-function enginePidOf(home: string): number | null {
-  const status = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as {
-    models: { enginePid: number | null }[]
-  }
-  return status.models[0]?.enginePid ?? null
+async function enginePidOf(home: string): Promise<number | null> {
+  const [first] = await runningServiceOf(home).readWeights()
+  return first?.enginePid ?? null
 }
 
 export function readLedger(home: string): LedgerRow[] {

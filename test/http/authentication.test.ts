@@ -7,9 +7,9 @@ import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
 import { loadSecrets } from '../../src/config/load-secret.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { ask, bodyFor, formats, longMessages, paths } from '../harness/ask.ts'
+import { ask, bodyFor, formats, longMessages, paths } from '../harness/http/ask.ts'
 import { checkError, type ErrorShape } from '../harness/check-error.ts'
-import { openFormatStream, readFrames } from '../harness/open-stream.ts'
+import { openFormatStream, readFrames } from '../harness/http/open-stream.ts'
 import { createKey, runCli } from '../harness/run-cli.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
@@ -59,7 +59,7 @@ async function completeLog(): Promise<string> {
   }, 'The latest request was not logged.')
 }
 
-/** Of the right form, checksum and all, and nobody's. */
+/** A key of the right form, checksum and all, that is nobody's. */
 const unknownKey = createUnknownKey()
 const hint = /Authorization: Bearer <key> or x-api-key/
 
@@ -90,7 +90,7 @@ for (const route of routes) {
     }
 
     const placeholders = ['dummy', 'none', 'EMPTY']
-    test('refuses no key with the way to send one', async () => {
+    test('a request without a key is refused with the way to send one', async () => {
       await checkRefused(route, {}, hint)
       await checkRefused(route, { authorization: 'Bearer ' }, hint)
       await checkRefused(route, { 'x-api-key': '' }, hint)
@@ -169,7 +169,7 @@ test('the messages format names the header that was wrong', async () => {
 })
 
 describe('keys made while the service runs', () => {
-  test('work at once and end at once', async () => {
+  test('a key works as soon as it is made and ends as soon as it is revoked', async () => {
     const { id, key } = await createKey(service, 'at once')
     match(id, /^key_/)
     match(key, /^sk-ody-[0-9A-Za-z]{38}$/)
@@ -182,14 +182,14 @@ describe('keys made while the service runs', () => {
     equal((await ask(service, '/v1/models')).status, 200)
   })
 
-  test('are listed without what makes them work', async () => {
+  test('keys are listed without what makes them work', async () => {
     const { id, key } = await createKey(service, 'listed')
     const listed = await runCli(service, 'keys', 'list', '--json')
     ok(listed.includes(id))
     ok(!listed.includes(key) && !listed.includes(key.slice(7, 30)))
   })
 
-  test('end what runs when they are revoked', async () => {
+  test('a revoked key ends the streams that run with it', async () => {
     // Another process on the same data folder, as a command is, but one that is up already.
     const db = await openSqlite(join(service.home, 'odyssey.db'))
     const parts = { db, clock: systemClock, hashSecret: loadSecrets(service.home).keyHashSecret }

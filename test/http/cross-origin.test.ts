@@ -2,7 +2,7 @@
 
 import { equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { bodyFor, formats, paths } from '../harness/ask.ts'
+import { bodyFor, formats, paths } from '../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 
 const page = 'https://chat.example.com'
@@ -34,7 +34,7 @@ function post({ address, key }: FakeService, format: 'chat' | 'messages', origin
 
 describe('a preflight', () => {
   for (const path of [...Object.values(paths), '/v1/models']) {
-    test(`of a page that is named is answered without a key: ${path}`, async () => {
+    test(`a preflight of a page that is named is answered without a key: ${path}`, async () => {
       const answer = await preflight(open, path, page)
       equal(answer.status, 204)
       equal(answer.headers.get('access-control-allow-origin'), page)
@@ -48,7 +48,7 @@ describe('a preflight', () => {
     })
   }
 
-  test('of any other page is refused like any request without a key', async () => {
+  test('a preflight of a page that is not named is refused like any request without a key', async () => {
     for (const [service, origin] of [
       [closed, page],
       [open, stranger],
@@ -61,14 +61,14 @@ describe('a preflight', () => {
     }
   })
 
-  test('of any page is answered where all are named, without credentials', async () => {
+  test('a preflight of any page is answered where all are named, without credentials', async () => {
     const answer = await preflight(forAll, paths.messages, stranger)
     equal(answer.status, 204)
     equal(answer.headers.get('access-control-allow-origin'), '*')
     equal(answer.headers.get('access-control-allow-credentials'), null)
   })
 
-  test('of the management API is never answered', async () => {
+  test('a preflight of the management API is never answered', async () => {
     const answer = await preflight(forAll, '/api/v1/organizations', page)
     ok(answer.status >= 400)
     equal(answer.headers.get('access-control-allow-origin'), null)
@@ -78,7 +78,7 @@ describe('a preflight', () => {
 describe('an answer', () => {
   for (const format of formats) {
     for (const stream of [true, false]) {
-      test(`may be read by a page that is named: ${format}, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`an answer may be read by a page that is named: ${format}, ${stream ? 'streamed' : 'whole'}`, async () => {
         const answer = await post(open, format, page, stream)
         equal(answer.status, 200)
         equal(answer.headers.get('access-control-allow-origin'), page)
@@ -92,13 +92,13 @@ describe('an answer', () => {
     }
   }
 
-  test('that is an error may be read too', async () => {
+  test('an error may be read by a page that is named', async () => {
     const answer = await fetch(open.address + paths.chat, { method: 'POST', headers: { origin: page }, body: '{}' })
     equal(answer.status, 401)
     equal(answer.headers.get('access-control-allow-origin'), page)
   })
 
-  test('says nothing of origins where none are named', async () => {
+  test('an answer says nothing of origins where none are named', async () => {
     const answer = await post(closed, 'chat', page, false)
     equal(answer.headers.get('vary'), null)
     equal(answer.headers.get('access-control-allow-origin'), null)

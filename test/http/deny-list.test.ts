@@ -7,9 +7,9 @@ import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { ask, bodyFor, formats, longAnswerBody, longMessages, paths } from '../harness/ask.ts'
-import { exchangeBytes, requestBytes } from '../harness/exchange-bytes.ts'
-import { checkStream, openFormatStream } from '../harness/open-stream.ts'
+import { ask, bodyFor, formats, longAnswerBody, longMessages, paths } from '../harness/http/ask.ts'
+import { exchangeBytes, requestBytes } from '../harness/http/exchange-bytes.ts'
+import { checkStream, openFormatStream } from '../harness/http/open-stream.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
@@ -44,7 +44,7 @@ function forbidden(): string[] {
     'nodejs',
   ]
   const traces = [process.version, process.versions.node, '.ts:', '    at ', 'x-powered-by', '\nserver:', 'stack"']
-  const places = [root, dirname(root), service.home, homedir(), '/tmp/', '/weights', 'status.json', 'odyssey.db']
+  const places = [root, dirname(root), service.home, homedir(), '/tmp/', '/weights', 'service.json', 'odyssey.db']
   const inside = ['vocabulary', 'supervisor', 'econn', 'errno', 'sigkill']
   const all = [...parts, ...more, ...dependencies, ...traces, ...places, ...inside].map((word) => word.toLowerCase())
   // A folder may be the root of the disk, whose name is in every address.
@@ -62,7 +62,7 @@ function request(method: string, path: string, body?: unknown, headers: Record<s
   return requestBytes(method, path, { authorization: `Bearer ${service.key}`, ...headers }, text)
 }
 
-test('answers of every kind', async () => {
+test('answers of every kind name nothing inside', async () => {
   for (const format of formats) {
     for (const model of ['hal-1.0', 'clarke-1.0', 'tycho-1.0']) {
       for (const stream of [false, true]) {
@@ -88,7 +88,7 @@ test('answers of every kind', async () => {
   for (const path of ['/', '/api/hello']) match(await visit(path, request('HEAD', path)), /^HTTP\/1\.1 200 /)
 })
 
-test('errors of every kind', async () => {
+test('errors of every kind name nothing inside', async () => {
   for (const format of formats) {
     const path = paths[format]
     const wrong: Record<string, unknown>[] = [
@@ -150,7 +150,7 @@ test('errors of every kind', async () => {
   }
 })
 
-test('addresses of every kind', async () => {
+test('answers to addresses of every kind name nothing inside', async () => {
   const addresses = [
     '/nothing',
     '/v1',
@@ -173,7 +173,7 @@ test('addresses of every kind', async () => {
     '/v1/v1/messages',
     '//v1/messages',
     '/../../etc/passwd',
-    '/v1/../status.json',
+    '/v1/../service.json',
     '/metrics',
     '/docs',
     '/props',
@@ -192,7 +192,7 @@ test('addresses of every kind', async () => {
   }
 })
 
-test('what is no proper HTTP', async () => {
+test('answers to broken HTTP name nothing inside', async () => {
   const { key } = service
   const sent: Record<string, string> = {
     'other words': 'HELLO\r\n\r\n',
@@ -210,7 +210,7 @@ test('what is no proper HTTP', async () => {
   for (const [of, bytes] of Object.entries(sent)) await visit(of, bytes)
 })
 
-test('streams and whole answers that an engine broke off', async () => {
+test('answers that an engine broke off name nothing inside', async () => {
   const whole = formats.map((format) => request('POST', paths[format], longAnswerBody(format)))
   const asking = whole.map((bytes, index) => visit(`a crash, ${formats[index]}`, bytes))
   const streams = await Promise.all(formats.map((format) => openFormatStream(service, format, longAnswerBody(format))))

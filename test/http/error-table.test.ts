@@ -5,10 +5,19 @@ import { equal, match, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { ask, bodyFor, formats, longAnswerBody, longMessages, paths, type Answer, type Format } from '../harness/ask.ts'
+import {
+  ask,
+  bodyFor,
+  formats,
+  longAnswerBody,
+  longMessages,
+  paths,
+  type Answer,
+  type Format,
+} from '../harness/http/ask.ts'
 import { checkError, type ExpectedError } from '../harness/check-error.ts'
-import { exchangeBytes, requestBytes, type Exchange } from '../harness/exchange-bytes.ts'
-import { openFormatStream } from '../harness/open-stream.ts'
+import { exchangeBytes, requestBytes, type Exchange } from '../harness/http/exchange-bytes.ts'
+import { openFormatStream } from '../harness/http/open-stream.ts'
 import { createKey } from '../harness/run-cli.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
@@ -92,11 +101,13 @@ for (const format of formats) {
       ]),
     }
     for (const [name, body] of Object.entries(noJson)) {
-      test(`${name} is no JSON`, () => checkInvalid(format, { body, chat: { code: null, param: null } }))
+      test(`a body of ${name} is refused with 400: it is no JSON`, () =>
+        checkInvalid(format, { body, chat: { code: null, param: null } }))
     }
 
     for (const body of ['null', '[]', '"text"', '5']) {
-      test(`${body} is no object`, () => checkInvalid(format, { body, chat: { param: null } }))
+      test(`the body ${body} is refused with 400: it is no object`, () =>
+        checkInvalid(format, { body, chat: { param: null } }))
     }
 
     const without = (field: string) => JSON.parse(text({ [field]: undefined })) as unknown
@@ -165,7 +176,7 @@ for (const format of formats) {
     }
     for (const [name, row] of Object.entries(rows)) test(name, () => checkInvalid(format, row))
 
-    test('65 levels are too deep, 64 are not', async () => {
+    test('a body nested 65 levels deep is refused with 400, one of 64 levels is not', async () => {
       const nested = (levels: number) => text().replace('{', `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)},`)
       equal((await post(nested(64))).status, 200)
       checkError(await post(nested(65)), format, invalid)
@@ -174,7 +185,7 @@ for (const format of formats) {
       checkError(await post('{"a":'.repeat(300_000)), format, invalid)
     })
 
-    test('300,000 elements are too many, 150,000 are not', async () => {
+    test('a body of 300,000 elements is refused with 400, one of 150,000 is not', async () => {
       const wide = (elements: number) => text().replace('{', `{"x":[${'0,'.repeat(elements)}0],`)
       equal((await post(wide(150_000))).status, 200)
       checkError(await post(wide(300_000)), format, invalid)
@@ -182,7 +193,7 @@ for (const format of formats) {
       checkError(await post(text().replace('{', `{"x":{${keys}},`)), format, invalid)
     })
 
-    test('an encoding that is not offered', async () => {
+    test('a content encoding that is not offered is refused', async () => {
       for (const encoding of ['br', 'deflate', 'zstd', 'gzip, gzip']) {
         const answer = await post(brotliCompressSync(text()), { 'content-encoding': encoding })
         checkError(answer, format, {
@@ -193,7 +204,7 @@ for (const format of formats) {
       }
     })
 
-    test('gzip that is none, or is cut', async () => {
+    test('a gzip body that is none, or is cut, is refused with 400', async () => {
       for (const body of [Buffer.from('no gzip'), gzipSync(text()).subarray(0, 30)]) {
         checkError(await post(body, { 'content-encoding': 'gzip' }), format, invalid)
       }
@@ -236,20 +247,20 @@ for (const format of formats) {
       return answer
     }
 
-    test('gzip', async () => {
+    test('a gzip body is accepted', async () => {
       await answers(gzipSync(text()), { 'content-encoding': 'gzip' })
       await answers(gzipSync(text()), { 'content-encoding': 'GZIP' })
       await answers(text(), { 'content-encoding': 'identity' })
     })
 
-    test('any content type, and none', async () => {
+    test('a body of any content type, and of none, is accepted', async () => {
       const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'nonsense', ';;/', '"']
       for (const type of types) await answers(text(), { 'content-type': type })
       const headers = { authorization: `Bearer ${service.key}` }
       equal((await exchangeBytes(service, requestBytes('POST', path, headers, text()))).status, 200)
     })
 
-    test('a limit far beyond the window', async () => {
+    test('an output limit far beyond the window is accepted', async () => {
       await answers(bodyFor(format, { max_tokens: 9_000_000 }))
     })
 
@@ -339,7 +350,7 @@ for (const format of formats) {
       checkError(await post(body), format, tooLarge)
     })
 
-    test('413 for what unpacks to more', async () => {
+    test('413 for a body that unpacks to more than 32 MiB', async () => {
       const bomb = gzipSync(Buffer.alloc(100 * mebibyte, 0x20))
       ok(bomb.length < mebibyte)
       checkError(await post(bomb, { 'content-encoding': 'gzip' }), format, {
@@ -348,7 +359,7 @@ for (const format of formats) {
       })
     })
 
-    test('31 MiB are not too large', async () => {
+    test('a body of 31 MiB is not too large', async () => {
       equal((await post(`${text()}${' '.repeat(31 * mebibyte)}`)).status, 200)
     })
 
@@ -405,7 +416,7 @@ for (const format of formats) {
 }
 
 describe('routes of neither format', () => {
-  test('401', async () => {
+  test('a shared route answers 401 without a key', async () => {
     for (const path of ['/v1/models', '/v1/models/hal-1.0', '/v1/responses', '/v1/nothing', '/v1/models/unknown']) {
       checkError(await ask(service, path, { key: null }), 'shared', {
         status: 401,
@@ -415,7 +426,7 @@ describe('routes of neither format', () => {
     }
   })
 
-  test('400 for a page that cannot be', async () => {
+  test('the list of models answers 400 for a page that cannot be', async () => {
     for (const query of ['limit=0', 'limit=-1', 'limit=1001', 'limit=x', 'after_id=none', 'before_id=none']) {
       checkError(await ask(service, `/v1/models?${query}`), 'shared', {
         ...invalid,
@@ -425,7 +436,7 @@ describe('routes of neither format', () => {
     }
   })
 
-  test('404 for an unknown model, however it is spelled', async () => {
+  test('a model by its id answers 404 for an unknown one, however it is spelled', async () => {
     for (const id of ['gpt-4o', 'HAL-1.0', 'a%2Fb', '%E2%82%AC', 'm'.repeat(300)]) {
       checkError(await ask(service, `/v1/models/${id}`), 'shared', {
         status: 404,
@@ -436,7 +447,7 @@ describe('routes of neither format', () => {
     }
   })
 
-  test('405', async () => {
+  test('a shared route answers 405 for another method', async () => {
     for (const path of ['/v1/models', '/v1/models/hal-1.0']) {
       const answer = await ask(service, path, { method: 'DELETE' })
       checkError(answer, 'shared', { status: 405, type: 'invalid_request_error', code: 'method_not_supported' })
@@ -444,7 +455,7 @@ describe('routes of neither format', () => {
     }
   })
 
-  test('an address that cannot be decoded', async () => {
+  test('an address that cannot be decoded is answered in the shared error format', async () => {
     const answer = await ask(service, '/v1/models/%zz')
     ok([400, 404].includes(answer.status))
     const type = answer.status === 400 ? 'invalid_request_error' : 'not_found_error'
@@ -455,7 +466,7 @@ describe('routes of neither format', () => {
 describe('counting', () => {
   const path = '/v1/messages/count_tokens'
 
-  test('has the errors of the messages format', async () => {
+  test('counting tokens has the errors of the messages format', async () => {
     const body = { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hello' }] }
     checkError(await ask(service, path, { body, key: null }), 'messages', { status: 401, type: 'authentication_error' })
     checkError(await ask(service, path, { body: { ...body, model: 'none' } }), 'messages', {
@@ -524,7 +535,7 @@ describe('what is no proper HTTP', () => {
 
 describe('408', () => {
   for (const format of formats) {
-    test(`for a body that stops half-way, ${format}`, async () => {
+    test(`a ${format} request gets 408 for a body that stops half-way`, async () => {
       checkError(asAnswer(await slow[format]), format, {
         status: 408,
         type: format === 'chat' ? 'timeout' : 'timeout_error',
@@ -533,7 +544,7 @@ describe('408', () => {
     })
   }
 
-  test('for a head that stops half-way', async () => {
+  test('a connection gets 408 for a head that stops half-way', async () => {
     checkError(asAnswer(await slow.head), 'shared', { status: 408, type: 'timeout_error' })
   })
 })

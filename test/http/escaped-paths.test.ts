@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checkErrorResponse, type Shape } from '../campaigns/error-bodies.ts'
+import { checkErrorResponse, type Shape } from '../campaigns/bodies/error-bodies.ts'
 import { authorize, exchange } from '../campaigns/raw-http.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 

@@ -3,9 +3,11 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import type { LimitValues } from '../../src/core/limit-fields.ts'
 import { removeBudget, setBudget } from '../../src/limits/settings/budget-settings.ts'
-import { setLimit, type LimitValues } from '../../src/limits/settings/limit-settings.ts'
-import { bodyFor, formats, paths, type Format } from '../harness/ask.ts'
+import { setLimit } from '../../src/limits/settings/limit-settings.ts'
+import { createRandom } from '../campaigns/random.ts'
+import { bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 
 const operator = { kind: 'operator' } as const
@@ -43,6 +45,12 @@ const told = ({ headers }: Answer) =>
       .map(([name, value]) => [name.replace(/^(x|anthropic)-ratelimit-/, '$1 '), value]),
   )
 
+/** The wait as the words of a refusal have it, such as `2m56s`. */
+function secondsIn(text: string): number {
+  const [, minutes = '0', seconds = '0', unit] = /try again in (?:(\d+)m(?!s))?([\d.]+)(m?s)\./.exec(text) ?? []
+  return unit === 'ms' ? Number(seconds) / 1_000 : 60 * Number(minutes) + Number(seconds)
+}
+
 test('without limits nothing is said of any', async () => {
   for (const format of formats) deepEqual(told(await ask(format)), {})
 })
@@ -57,20 +65,26 @@ for (const format of formats) {
       'x limit-requests': '60',
       'x remaining-requests': '59',
       'x reset-requests': '1s',
-      'x limit-tokens': '600',
-      'x remaining-tokens': '590',
+      'x limit-tokens': '6600',
+      'x remaining-tokens': '6588',
       'x reset-tokens': '1s',
+      'x limit-input-tokens': '600',
+      'x remaining-input-tokens': '590',
+      'x reset-input-tokens': '1s',
+      'x limit-output-tokens': '6000',
+      // Two words were all the answer was.
+      'x remaining-output-tokens': '5998',
+      'x reset-output-tokens': '20ms',
       'anthropic requests-limit': '60',
       'anthropic requests-remaining': '59',
       'anthropic requests-reset': '2027-01-15T08:00:01Z',
-      'anthropic tokens-limit': '600',
-      'anthropic tokens-remaining': '590',
+      'anthropic tokens-limit': '6600',
+      'anthropic tokens-remaining': '6588',
       'anthropic tokens-reset': '2027-01-15T08:00:01Z',
       'anthropic input-tokens-limit': '600',
       'anthropic input-tokens-remaining': '590',
       'anthropic input-tokens-reset': '2027-01-15T08:00:01Z',
       'anthropic output-tokens-limit': '6000',
-      // Two words were all the answer was.
       'anthropic output-tokens-remaining': '5998',
       'anthropic output-tokens-reset': '2027-01-15T08:00:01Z',
     })
@@ -81,10 +95,10 @@ for (const format of formats) {
     equal(told(streamed)['x remaining-requests'], '58')
     const invalid = await ask(format, { messages: 'none' })
     equal(invalid.status, 400)
-    equal(told(invalid)['x remaining-tokens'], '580')
+    equal(told(invalid)['x remaining-input-tokens'], '580')
     const counted = await ask('messages', words, '/v1/messages/count_tokens')
     equal(counted.status, 200)
-    equal(told(counted)['x remaining-tokens'], '580')
+    equal(told(counted)['x remaining-input-tokens'], '580')
   })
 
   test(`${format}: a refusal says what was exceeded and when to come back, exactly`, async () => {
@@ -94,7 +108,7 @@ for (const format of formats) {
     equal(refused.status, 429)
     // Five tokens are missing, of which one comes in four seconds.
     deepEqual(
-      [told(refused)['retry-after'], told(refused)['x-should-retry'], told(refused)['x remaining-tokens']],
+      [told(refused)['retry-after'], told(refused)['x-should-retry'], told(refused)['x remaining-input-tokens']],
       ['20', 'true', '5'],
     )
     const error = refused.json()['error'] as Record<string, unknown>
@@ -114,10 +128,36 @@ for (const format of formats) {
     equal((await ask(format)).status, 200)
   })
 
+  test(`${format}: of 200 refused clients that wait as long as retry-after says, none is refused again`, async () => {
+    await limit({ inputTokensPerMinute: 33, outputTokensPerMinute: 21 })
+    const random = createRandom(format.length)
+    const longest = { seconds: 0 }
+    for (let refusals = 0; refusals < 200;) {
+      const content = 'word '.repeat(random.integer(1, 35))
+      const fields = { messages: [{ role: 'user', content }] }
+      const refused = await ask(format, fields)
+      if (refused.status === 200) continue
+      refusals += 1
+      const seconds = Number(refused.headers.get('retry-after'))
+      equal(refused.headers.get('x-should-retry'), String(seconds <= 60))
+      if (format === 'chat') equal(Math.ceil(secondsIn(refused.text)), seconds)
+      service.clock.advance(seconds * 1_000)
+      equal((await ask(format, fields)).status, 200)
+      longest.seconds = Math.max(longest.seconds, seconds)
+      service.clock.advance(random.integer(0, 999))
+    }
+    ok(longest.seconds > 60, `${longest.seconds}`)
+  })
+
   test(`${format}: a used-up budget is a refusal that is not worth trying again`, async () => {
     const { organizationId } = service.home
     const subject = { kind: 'organization', id: organizationId } as const
-    const id = await setBudget(service.accounts, operator, { organizationId, subject, period: 'day', tokensMax: 30 })
+    const { id } = await setBudget(service.accounts, operator, {
+      organizationId,
+      subject,
+      period: 'day',
+      tokensMax: 30,
+    })
     await service.limits.look()
     const capped = await ask(format, {
       messages: [{ role: 'user', content: 'a b c d e f g h i j k l m n' }],
@@ -155,24 +195,39 @@ test('an answer that a budget cuts short says that it is not whole', async () =>
   equal((await ask('chat', { max_tokens: 1 })).status, 429)
 })
 
-test('a client that paces itself by the headers alone meets no refusal and uses its limit up', async () => {
-  await limit({ inputTokensPerMinute: 600, requestsPerMinute: 50, isRequestsEnforced: true })
-  const minutes = 10
-  const endMs = service.clock.monotonicMs() + minutes * 60_000
-  let served = 0
-  while (service.clock.monotonicMs() < endMs) {
-    const answer = await ask('messages')
-    equal(answer.status, 200)
-    served += 1
-    const head = told(answer)
-    const missing = [
-      [10, Number(head['anthropic tokens-remaining']), 600],
-      [1, Number(head['anthropic requests-remaining']), 50],
-    ] as const
-    const waits = missing.map(([needed, remaining, perMinute]) =>
-      Math.max(0, ((needed - remaining) * 60_000) / perMinute),
-    )
-    service.clock.advance(Math.ceil(Math.max(...waits)))
-  }
-  ok(served >= 0.95 * 50 * minutes, `${served}`)
+for (const format of formats) {
+  test(`${format}: a client that paces itself by its format's headers meets no refusal and uses its limit up`, async () => {
+    await limit({
+      inputTokensPerMinute: 600,
+      outputTokensPerMinute: 1_100,
+      requestsPerMinute: 50,
+      isRequestsEnforced: true,
+    })
+    const minutes = 10
+    const endMs = service.clock.monotonicMs() + minutes * 60_000
+    let served = 0
+    while (service.clock.monotonicMs() < endMs) {
+      const answer = await ask(format, { max_tokens: 20 })
+      equal(answer.status, 200)
+      served += 1
+      const head = told(answer)
+      const remaining = (kind: string) =>
+        Number(head[format === 'chat' ? `x remaining-${kind}` : `anthropic ${kind}-remaining`])
+      const missing = [
+        [10, remaining('input-tokens'), 600],
+        [20, remaining('output-tokens'), 1_100],
+        [1, remaining('requests'), 50],
+      ] as const
+      const waits = missing.map(([needed, left, perMinute]) => Math.max(0, ((needed - left) * 60_000) / perMinute))
+      service.clock.advance(Math.ceil(Math.max(...waits)))
+    }
+    ok(served >= 0.98 * 50 * minutes, `${served}`)
+  })
+}
+
+test('a prompt longer than answers may be fits into what the headers of all tokens say is left', async () => {
+  await limit({ inputTokensPerMinute: 2_000, outputTokensPerMinute: 5 })
+  const head = told(await ask('chat', { max_tokens: 2 }))
+  ok(Number(head['x remaining-tokens']) > 5, JSON.stringify(head))
+  equal(head['x limit-tokens'], '2005')
 })

@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { GenerationAborted, zeroUsage } from '../../src/core/generation.ts'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import { quantile } from '../campaigns/campaign.ts'
-import { bodyFor, formats, paths } from '../harness/ask.ts'
+import { bodyFor, formats, paths } from '../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 
 const headMsPromised = 200
@@ -52,7 +52,7 @@ const listing: readonly Route[] = ['/v1/models', '/v1/models/clarke-1.0'].map((p
 function open({ method, path, body }: Route): ClientRequest {
   const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
   const sent = request(`${service.address}${path}`, { method, agent: false, headers })
-  // Of a connection that the test itself cuts.
+  // The error of a connection that the test itself cuts.
   sent.on('error', () => {})
   return sent.end(body === undefined ? undefined : JSON.stringify(body))
 }
@@ -83,7 +83,7 @@ async function headOf(route: Route): Promise<{ readonly response: IncomingMessag
 
 describe('the head of an answer is there soon', () => {
   for (const route of asking(true)) {
-    test(`of a stream of ${route.path} whose first word is not there yet`, (t) => {
+    test(`the head of a stream of ${route.path} is sent before its first word is there`, (t) => {
       script = [hold]
       return measure(t, headMsPromised, async () => {
         const { response, ms } = await headOf(route)
@@ -96,7 +96,7 @@ describe('the head of an answer is there soon', () => {
   }
 
   for (const route of [...asking(false), counting, ...listing]) {
-    test(`of ${route.method} ${route.path}`, (t) => {
+    test(`the head of an answer of ${route.method} ${route.path} is sent soon`, (t) => {
       script = [word, end]
       return measure(t, headMsPromised, async () => {
         const { response, ms } = await headOf(route)
@@ -110,7 +110,7 @@ describe('the head of an answer is there soon', () => {
 
 describe('there is a sign of life after 10 seconds', () => {
   for (const route of asking(true)) {
-    test(`of a stream of ${route.path} that waits for its turn`, async () => {
+    test(`a stream of ${route.path} that waits for its turn shows life after 10 seconds`, async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       startsAfter = promise
       script = [word, end]
@@ -123,7 +123,7 @@ describe('there is a sign of life after 10 seconds', () => {
       await (await head).response.toArray()
     })
 
-    test(`of a stream of ${route.path} that has begun and pauses`, async () => {
+    test(`a stream of ${route.path} that pauses shows life after 10 seconds`, async () => {
       script = [word, hold]
       const { response } = await headOf(route)
       let text = ''
@@ -152,13 +152,13 @@ describe('the engine hears soon that a client is gone', () => {
     [false, 'an answer'],
   ] as const) {
     for (const route of asking(isStream)) {
-      test(`of ${way} of ${route.path} that has not begun`, async (t) => {
+      test(`the engine hears soon that the client of ${way} of ${route.path} left before it began`, async (t) => {
         startsAfter = never
         t.after(() => (startsAfter = Promise.resolve()))
         await measure(t, abortMsPromised, () => leave(route, () => service.engine.status().running === 1))
       })
 
-      test(`of ${way} of ${route.path} in its midst`, async (t) => {
+      test(`the engine hears soon that the client of ${way} of ${route.path} left in its midst`, async (t) => {
         script = [word, hold]
         await measure(t, abortMsPromised, () => {
           const before = begun
@@ -168,7 +168,7 @@ describe('the engine hears soon that a client is gone', () => {
     }
   }
 
-  test('of a count', async (t) => {
+  test('the engine hears soon that the client of a count left', async (t) => {
     const { engine } = service
     const prepare = engine.prepare.bind(engine)
     let underWay = 0
@@ -193,7 +193,7 @@ describe('the engine hears soon that a client is gone', () => {
     engine.prepare = prepare
   })
 
-  test('and each that was admitted has its row', async () => {
+  test('each request whose client left has its row', async () => {
     const rows = await service.db.selectFrom('ledger').select(['outcome']).execute()
     const aborted = rows.filter(({ outcome }) => outcome === 'aborted').length
     deepEqual([aborted > 8 * rounds, rows.every(({ outcome }) => outcome !== 'failed')], [true, true])

@@ -39,7 +39,7 @@ test('answers and refusals are counted under the names of the routes', async () 
   assert.ok((counted.get('odyssey_tokens_total{model="hal-1.0",kind="output"}') ?? 0) > 0)
 })
 
-test('nothing that clients send adds a series', async () => {
+test('nothing that clients send adds a series to the metrics', async () => {
   const send = async (turn: number) => {
     await ask(`/v1/nowhere-${turn}`, question)
     await ask('/v1/messages', { ...question, model: `model-${turn}` })

@@ -55,9 +55,13 @@ test('a request that its client repeats is charged once when its answer did not 
   db.prepare('DELETE FROM deliveries WHERE request_id = ?').run(third)
   await ask({ 'x-stainless-retry-count': '1' })
   db.close()
+  const reversals = await until(() => {
+    const found = rows().filter(({ kind }) => kind === 'reversal')
+    return found.length > 0 ? found : null
+  }, 'The charge is not void.')
   assert.deepEqual(
-    rows().map(({ request_id: id, kind }) => (id === third ? kind : 'charge')),
-    ['charge', 'charge', 'charge', 'reversal', 'charge'],
+    reversals.map(({ request_id: id }) => id),
+    [third, second],
   )
   const [row] = rows()
   assert.deepEqual([row?.protocol, row?.is_stream, row?.client_request_id], ['messages', 1, 'mine-1'])

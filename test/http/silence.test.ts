@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 import { until } from '../harness/start-service.ts'
-import { Transcript } from '../harness/transcript.ts'
+import { Transcript } from '../harness/http/transcript.ts'
 
 // What happens while nothing comes: pings, spaces, readers that stall. The engine is
 // scripted and the service's clock is moved by hand, so that minutes pass at once.
@@ -31,7 +31,7 @@ beforeEach(async () => {
   lastSequence = Number(last ?? 0)
 })
 
-/** Of the tests before, whose rows nobody can delete. */
+/** The rows of the tests before, which nobody can delete. */
 let lastSequence = 0
 
 const bodyOf = (changes: Record<string, unknown>) =>

@@ -7,10 +7,10 @@ import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from '@anthropic-ai/sdk-0'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-import { ask, bodyFor, paths } from '../harness/ask.ts'
+import { ask, bodyFor, paths } from '../harness/http/ask.ts'
 import { checkError, type ErrorShape } from '../harness/check-error.ts'
-import { exchangeBytes, requestBytes } from '../harness/exchange-bytes.ts'
-import { recordFetch } from '../harness/record-fetch.ts'
+import { exchangeBytes, requestBytes } from '../harness/http/exchange-bytes.ts'
+import { recordFetch } from '../harness/http/record-fetch.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 let service: Service
@@ -115,7 +115,7 @@ describe('endpoints that are not offered', () => {
     { method: 'GET', path: '/v1/files/file_1/content', shape: 'shared', message: /./ },
   ]
   for (const { method, path, shape, message } of endpoints) {
-    test(`${method} ${path}`, async () => {
+    test(`${method} ${path}, which is not offered, is refused`, async () => {
       const asking = { ...(method !== undefined && { method }), ...(method === 'POST' && { body: {} }) }
       const answer = await ask(service, path, asking)
       checkError(answer, shape, { ...notFound, code: 'unsupported_endpoint', message })
@@ -184,7 +184,7 @@ for (const [name, Client] of Object.entries(openaiClients)) {
       '/v1/v1': { path: '/v1/v1/chat/completions', hint: 'Remove one /v1' },
     }
     for (const [suffix, expected] of Object.entries(cases)) {
-      test(`at {base}${suffix}`, async () => {
+      test(`the client library works at {base}${suffix}`, async () => {
         const recorded = recordFetch()
         const client = new Client({
           baseURL: `${service.address}${suffix}`,
@@ -196,7 +196,7 @@ for (const [name, Client] of Object.entries(openaiClients)) {
       })
     }
 
-    test('lists models without /v1', async () => {
+    test('the client library lists models without /v1', async () => {
       const recorded = recordFetch()
       const client = new Client({ baseURL: service.address, apiKey: service.key, fetch: recorded.fetch })
       const asking = (async () => client.models.list())()
@@ -216,13 +216,13 @@ for (const [name, Client] of Object.entries(anthropicClients)) {
         fetch: recorded.fetch,
       })
 
-    test('at {base}/v1', async () => {
+    test('the client library works at {base}/v1', async () => {
       const recorded = recordFetch()
       const asking = connect(recorded).messages.create({ ...least, max_tokens: 10 })
       await checkOneNotFound(recorded, asking, { path: '/v1/v1/messages', hint: withoutV1 })
     })
 
-    test('streaming at {base}/v1', async () => {
+    test('the client library streams at {base}/v1', async () => {
       const recorded = recordFetch()
       const asking = connect(recorded)
         .messages.stream({ ...least, max_tokens: 10 })
@@ -230,7 +230,7 @@ for (const [name, Client] of Object.entries(anthropicClients)) {
       await checkOneNotFound(recorded, asking, { path: '/v1/v1/messages', hint: withoutV1 })
     })
 
-    test('counting at {base}/v1', async () => {
+    test('the client library counts at {base}/v1', async () => {
       const recorded = recordFetch()
       const asking = connect(recorded).messages.countTokens(least)
       await checkOneNotFound(recorded, asking, { path: '/v1/v1/messages/count_tokens', hint: withoutV1 })

@@ -57,7 +57,7 @@ function installByHand(made: string): void {
 }
 
 const statusOf = () => {
-  const { pid, address } = JSON.parse(readFileSync(join(home, 'status.json'), 'utf8')) as {
+  const { pid, address } = JSON.parse(readFileSync(join(home, 'service.json'), 'utf8')) as {
     pid: number
     address: string
   }
@@ -94,6 +94,10 @@ test('what npm installs into an empty folder starts with npx and answers', async
       execFileSync('npx', ['--no-install', 'odyssey', 'models'], { cwd: folder, env: environment, encoding: 'utf8' }),
       /clarke-1\.0 +ready/,
     )
+    // The dashboard was built with the package, so nothing has to be fetched for it.
+    const page = await fetch(`${address}/login`, { headers: { accept: 'text/html' } })
+    equal(page.status, 200)
+    match(await page.text(), /<script type="module" crossorigin src="\/assets\/index-/)
     process.kill(pid, 'SIGTERM')
     await ended
   } finally {
@@ -103,8 +107,9 @@ test('what npm installs into an empty folder starts with npx and answers', async
 
 test('the package holds no source, no tests and nothing of this repository’s tools', () => {
   const names = readdirSync(join(folder, 'node_modules/odyssey')).toSorted()
-  const expected = ['LICENSE', 'README.md', 'SECURITY.md', 'bin', 'dist', 'docs', 'package.json', 'weights']
+  const expected = ['LICENSE', 'README.md', 'SECURITY.md', 'bin', 'dist', 'docs', 'package.json', 'web', 'weights']
   equal(names.filter((name) => name !== 'node_modules').join(), expected.join())
   const files = readdirSync(join(folder, 'node_modules/odyssey/dist'), { recursive: true, encoding: 'utf8' })
+  equal(readdirSync(join(folder, 'node_modules/odyssey/web')).join(), 'dist')
   equal(files.filter((name) => /\.(ts|cts)$|\.test\./.test(name)).join(), '')
 })

@@ -1,4 +1,4 @@
-import type { Format } from '../../harness/ask.ts'
+import type { Format } from '../../harness/http/ask.ts'
 
 /** Where a service is found. */
 export type Listening = {

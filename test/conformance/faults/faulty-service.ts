@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { ApiError, type ApiErrorReason } from '../../../src/core/error.ts'
 import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
-import { watchSent } from '../../harness/watch-sent.ts'
+import { watchSent } from '../../harness/http/watch-sent.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 
 /** What becomes of one request; it may also throw, which refuses the request. */

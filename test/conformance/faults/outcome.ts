@@ -1,4 +1,4 @@
-import { recordFetch } from '../../harness/record-fetch.ts'
+import { recordFetch } from '../../harness/http/record-fetch.ts'
 import type { Asking, Client } from '../clients/client.ts'
 import { startFaultyService, type Faults, type FaultyService } from './faulty-service.ts'
 

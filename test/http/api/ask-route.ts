@@ -1,9 +1,25 @@
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
+import type { Permission } from '../../../src/core/permission.ts'
+import { routes } from '../../../src/http/api/routes.ts'
 import type { Route } from '../../../src/http/api/route.ts'
+import { operatorKey } from '../../harness/management.ts'
 import type { Ask, ManagementService } from '../../harness/management-service.ts'
 import type { Things } from './world.ts'
 
+/** The routes that a permission opens, for keys as for people. */
+export type PermittedRoute = Route & { readonly permission: Permission }
+export const permittedRoutes = routes.filter(
+  (route): route is PermittedRoute => route.permission !== 'self' && route.permission !== 'public',
+)
+/** The routes of people alone: for their own account, and to sign in. */
+export const peoplesRoutes = routes.filter(({ permission }) => permission === 'self' || permission === 'public')
+
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`
+
+/** A key that may use the route: what no role may is left to the operator. */
+export function keyFor(service: ManagementService, { permission }: Route): string {
+  return permission.startsWith('weights:') ? operatorKey : service.key
+}
 
 let count = 0
 
@@ -20,7 +36,9 @@ async function fillPath(service: ManagementService, { path, scope }: Route, thin
     const wanted = { name: 'x', role: 'auditor', organizationId: null, expiresAtMs: null } as const
     ids['managementKeyId'] = (await createManagementKey(service.accounts, { kind: 'operator' }, wanted)).id
   }
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  if (scope === 'installation') ids['rowId'] = things.installationRowId
+  const query = path.endsWith('/consistency') ? '?from=1&to=1' : ''
+  return `${path}${query}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)
     return id

@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { onEachDatabase } from '../../harness/databases.ts'
+import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { createCompany, type Company } from './world.ts'
 
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
     notEqual((await create('b', { name: 'mine' })).text, first.text)
   })
 
-  test('another body or another path under the same key is refused', async () => {
+  test('another body or another path under the same idempotency key is refused', async () => {
     await create('a', { name: 'mine' })
     equal((await create('a', { name: 'yours' })).status, 409)
     const path = `/api/v1/organizations/${company.organizationId}/projects`
@@ -53,7 +53,7 @@ onEachDatabase((database) => {
     equal(await count(), 1)
   })
 
-  test('the key is that of whoever asks', async () => {
+  test('an idempotency key counts for whoever sent it alone', async () => {
     const other = await service.createKey('owner', company.organizationId)
     const first = await create('a', { name: 'mine' })
     const second = await create('a', { name: 'mine' }, other)
@@ -61,14 +61,14 @@ onEachDatabase((database) => {
     notEqual(second.text, first.text)
   })
 
-  test('of many at once one is carried out and all hear its answer', async () => {
+  test('one of many equal requests at once is carried out and all hear its answer', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => create('a', { name: 'mine' })))
     deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
     equal(new Set(answers.map(({ text }) => text)).size, 1)
     equal(await count(), 1)
   })
 
-  test('what has failed may be tried again', async () => {
+  test('a request that failed may be sent again under its idempotency key', async () => {
     const email = { email: 'ann@example.org', name: 'Ann', role: 'auditor' }
     const path = `/api/v1/organizations/${company.organizationId}/members`
     const ask = (body: object, idempotencyKey: string) =>
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
     equal((await ask(email, 'second')).status, 201)
   })
 
-  test('after a day the key is free again', async () => {
+  test('an idempotency key is free again after a day', async () => {
     const first = await create('a', { name: 'mine' })
     service.clock.advance(dayMs - 1)
     equal((await create('a', { name: 'mine' })).text, first.text)
@@ -90,7 +90,7 @@ onEachDatabase((database) => {
     equal((await service.db.selectFrom('stored_answers').select('id').execute()).length, 1, 'Old answers are gone.')
   })
 
-  test('no key is stored in clear', async () => {
+  test('no API key is stored in clear with a kept answer', async () => {
     const { key } = (await create('a', { name: 'mine' })).body
     ok(typeof key === 'string')
     const rows = JSON.stringify(await service.db.selectFrom('stored_answers').selectAll().execute())
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     equal(rows.includes('sk-ody'), false)
   })
 
-  test('a key that cannot be one is refused', async () => {
+  test('a malformed idempotency key is refused', async () => {
     for (const key of ['', 'with space', 'x'.repeat(256)]) equal((await create(key, { name: 'mine' })).status, 400, key)
   })
 

@@ -3,11 +3,15 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fastify from 'fastify'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
-import { addManagementRoutes } from '../../../src/http/api/add-routes.ts'
+import { addManagementRoutes, routes } from '../../../src/http/api/routes.ts'
 import { describeApi, openApiPath } from '../../../src/http/api/openapi.ts'
-import { routes } from '../../../src/http/api/routes.ts'
+import type { Access } from '../../../src/http/api/route.ts'
 import type { Door } from '../../../src/http/parts.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
+
+const namesOf = (access: Access) =>
+  new Set(routes.filter(({ permission }) => permission === access).map(({ method, path }) => `${method} ${path}`))
+const [publicNames, selfNames] = [namesOf('public'), namesOf('self')]
 
 type Operation = {
   readonly operationId: string
@@ -39,7 +43,7 @@ describe('the description of the API', () => {
       Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
     )
 
-  test('is valid OpenAPI 3.1', async () => {
+  test('the description of the API is valid OpenAPI 3.1', async () => {
     const validator = new Validator()
     const result = await validator.validate(JSON.parse(text) as Record<string, unknown>)
     deepEqual(result.errors ?? [], [])
@@ -47,13 +51,13 @@ describe('the description of the API', () => {
     equal(validator.version, '3.1')
   })
 
-  test('that check finds what is wrong', async () => {
+  test('the check of the description finds what is wrong', async () => {
     const broken = JSON.parse(text) as { paths: Record<string, unknown> }
     broken.paths['/api/v1/broken'] = { get: { responses: [] } }
     equal((await new Validator().validate(broken)).valid, false)
   })
 
-  test('has every route that is registered, and no other', async () => {
+  test('the description has every route that is registered, and no other', async () => {
     const served = new Set<string>()
     const app = fastify({ exposeHeadRoutes: false })
     app.addHook('onRoute', ({ method, url, handler }) => {
@@ -67,7 +71,7 @@ describe('the description of the API', () => {
     equal(served.size, routes.length + 1)
   })
 
-  test('names every operation once, and says how each may fail', () => {
+  test('the description names every operation once, and says how each may fail', () => {
     const ids = operations().map(({ operation }) => operation.operationId)
     equal(new Set(ids).size, ids.length)
     for (const { name, operation } of operations()) {
@@ -83,16 +87,19 @@ describe('the description of the API', () => {
     }
   })
 
-  test('refers only to what it has', () => {
+  test('the description refers only to schemas that it has', () => {
     for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
       const components = document.components as unknown as Record<string, Record<string, unknown>>
       ok(components[kind]?.[name], `${kind} ${name}`)
     }
   })
 
-  test('needs no key and tells nothing of the inside', () => {
+  test('the description says what each operation is opened by, and tells nothing of the inside', () => {
     for (const { name, operation } of operations()) {
-      deepEqual(operation.security, name.endsWith(openApiPath) ? [] : undefined, name)
+      const isPublic = name.endsWith(openApiPath) || publicNames.has(name)
+      if (isPublic) deepEqual(operation.security, [], name)
+      else if (selfNames.has(name)) deepEqual(operation.security, [{ cookie: [] }], name)
+      else equal(operation.security, undefined, name)
     }
     equal(/node_modules|src\/|sqlite|postgres|kysely|\.gguf|\$defs/i.test(text), false)
     match(text, /sk-odym-/)

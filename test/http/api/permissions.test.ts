@@ -6,15 +6,17 @@ import { setProjectArchived } from '../../../src/accounts/projects.ts'
 import { ApiError } from '../../../src/core/error.ts'
 import type { MemberId } from '../../../src/core/ids.ts'
 import { may, permissions, requirePermission, visibleProjects } from '../../../src/core/permission.ts'
-import type { MemberPrincipal, Principal } from '../../../src/core/principal.ts'
+import type { Principal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
 import { statusOf } from '../../../src/http/api/carry-out.ts'
 import { defineRoute, type Route } from '../../../src/http/api/route.ts'
 import { routes } from '../../../src/http/api/routes.ts'
 import { nowhere } from '../../../src/http/api/schemas.ts'
+import { operatorKey } from '../../harness/management.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
-import { nameOf, requestFor } from './ask-route.ts'
+import { nameOf, peoplesRoutes, permittedRoutes, requestFor, type PermittedRoute } from './ask-route.ts'
 import { createCompany, createThings, type Company, type Things } from './world.ts'
 
 const operator = { kind: 'operator' } as const
@@ -36,12 +38,9 @@ describe('what each route lets each role do', () => {
   let other: Company
   let actors: readonly Actor[]
   const standing = new Map<string, Things>()
-  const sessions = new Map<string, MemberPrincipal>()
 
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'), {
-      findSession: ({ headers }) => Promise.resolve(sessions.get(String(headers['x-test-session'])) ?? null),
-    })
+    service = await openManagementService(await openSqlite(':memory:'))
     own = await createCompany(service.accounts)
     other = await createCompany(service.accounts)
     actors = await createActors()
@@ -49,10 +48,15 @@ describe('what each route lets each role do', () => {
   after(() => service.close())
 
   async function createActors(): Promise<readonly Actor[]> {
-    const made: Actor[] = [{ name: 'nobody', principal: null, headers: {} }]
+    const made: Actor[] = [
+      { name: 'nobody', principal: null, headers: {} },
+      { name: 'operator', principal: operator, headers: { authorization: `Bearer ${operatorKey}` } },
+    ]
     for (const role of roles) {
-      sessions.set(role, own.members[role])
-      made.push({ name: `${role} member`, principal: own.members[role], headers: { 'x-test-session': role } })
+      const { headers } = await signInPerson(service.accounts, { memberId: own.members[role].memberId })
+      made.push({ name: `${role} member`, principal: own.members[role], headers })
+      const person = await signInPerson(service.accounts, { installationRole: role })
+      made.push({ name: `${role} of the installation`, principal: person.user, headers: person.headers })
       made.push(await createKeyActor(role, own.organizationId), await createKeyActor(role, null))
     }
     return made
@@ -85,7 +89,7 @@ describe('what each route lets each role do', () => {
     return made
   }
 
-  for (const route of routes) {
+  for (const route of permittedRoutes) {
     for (const relation of relations) {
       test(`${nameOf(route)}, ${relation}`, async () => {
         for (const actor of actors) {
@@ -120,9 +124,18 @@ describe('what each route lets each role do', () => {
     memberId: 'mem_nowhere',
     apiKeyId: 'key_nowhere',
     managementKeyId: 'mkey_nowhere',
+    sessionId: 'ses_nowhere',
+    invitationId: 'inv_nowhere',
     limitId: 'limit_nowhere',
     budgetId: 'budget_nowhere',
+    alertId: 'alert_nowhere',
+    priceId: 'price_nowhere',
     requestId: 'req_nowhere',
+    rowId: 'audit_nowhere',
+    installationRowId: 'audit_nowhere',
+    model: 'nowhere',
+    swapId: 'nowhere',
+    tier: 'nowhere',
   } as const
 
   const actorOf = (name: string): Actor => {
@@ -136,7 +149,7 @@ describe('what each route lets each role do', () => {
     const foreign = await thingsFor(actor, 'other', false)
     const mixed = { ...foreign, organizationId: own.organizationId }
     const within = { ...nowhereAtAll, organizationId: own.organizationId }
-    for (const route of routes.filter(({ path, scope }) => path.includes('{') && scope !== 'installation')) {
+    for (const route of permittedRoutes.filter(({ path, scope }) => path.includes('{') && scope !== 'installation')) {
       const answers: Answer[] = [await ask(route, actor, foreign), await ask(route, actor, nowhereAtAll)]
       // The ids of what is inside, asked for under one's own organization.
       if (/\{(?!organizationId)/.test(route.path)) {
@@ -149,14 +162,16 @@ describe('what each route lets each role do', () => {
   })
 
   test('what is nowhere is not found by whoever may do everything either', async () => {
-    const actor = actorOf('owner key of the installation')
-    for (const route of routes.filter(({ path }) => path.includes('{') && !path.includes('api/v1/management-keys'))) {
+    const actor = actorOf('operator')
+    for (const route of permittedRoutes.filter(
+      ({ path }) => path.includes('{') && !path.includes('api/v1/management-keys'),
+    )) {
       equal((await ask(route, actor, nowhereAtAll)).status, 404, nameOf(route))
     }
   })
 })
 
-function expectedStatus(route: Route, { principal }: Actor, things: Things, ownerId: MemberId): number {
+function expectedStatus(route: PermittedRoute, { principal }: Actor, things: Things, ownerId: MemberId): number {
   if (principal === null) return 401
   const { permission, scope, path } = route
   try {
@@ -165,8 +180,8 @@ function expectedStatus(route: Route, { principal }: Actor, things: Things, owne
     const isInProject = /\{(projectId|apiKeyId|requestId)\}/.test(path) || permission === 'api-keys:create'
     if (isInProject && !permission.startsWith('members:')) {
       requirePermission(principal, permission, { organizationId, projectId, ownerId })
-    } else if (scope === 'organization') visibleProjects(principal, permission, organizationId)
-    else ok(permission === 'organizations:read' || permission === 'prices:read', 'Everyone may read these.')
+    } else if (scope === 'organization' || scope === 'subject') visibleProjects(principal, permission, organizationId)
+    else ok(['organizations:read', 'prices:read', 'tiers:read'].includes(permission), 'Everyone may read these.')
     if (scope === 'own' && !hasAnyReach(principal)) return 403
     return statusOf(route)
   } catch (error) {
@@ -193,14 +208,58 @@ function checkAnswer({ answer: schema }: Route, { status, headers, text, body }:
     return
   }
   if (schema === 'nothing') return equal(text, '')
-  if (schema === 'export') return
+  if (schema === 'export' || schema === 'events') return
   const { error } = schema.safeParse(body)
   equal(error && z.prettifyError(error), undefined)
 }
 
+describe('what nobody but a person may do', () => {
+  let service: ManagementService
+  before(async () => {
+    service = await openManagementService(await openSqlite(':memory:'))
+  })
+  after(() => service.close())
+
+  for (const route of peoplesRoutes.filter(({ permission }) => permission === 'self')) {
+    test(`${nameOf(route)} is opened by no key`, async () => {
+      const path = route.path.replaceAll(/\{\w+\}/g, 'ses_any')
+      const body = route.example === undefined ? {} : { body: route.example }
+      for (const headers of [{}, { 'x-api-key': service.key }, { authorization: `Bearer ${operatorKey}` }]) {
+        const answer = await service.ask({ method: route.method, path, headers, ...body })
+        equal(answer.status, 401, answer.text)
+        checkAnswer(route, answer)
+      }
+    })
+  }
+
+  for (const route of peoplesRoutes.filter(({ method }) => method !== 'GET')) {
+    test(`${nameOf(route)} is refused where a page of another site asks for it`, async () => {
+      const path = route.path.replaceAll(/\{\w+\}/g, 'ses_any')
+      const body = route.example === undefined ? {} : { body: route.example }
+      const { headers } = await signInPerson(service.accounts, {})
+      const foreign: readonly Record<string, string>[] = [
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'none' },
+        { origin: 'null' },
+        { origin: 'https://evil.example' },
+        { origin: 'http://localhost:9999', host: 'localhost:8080' },
+        {},
+      ]
+      for (const site of foreign) {
+        const cookie = { cookie: headers['cookie'] ?? '' }
+        const answer = await service.ask({ method: route.method, path, headers: { ...cookie, ...site }, ...body })
+        const isUnknown =
+          route.permission === 'self' && ['cross-site', 'same-site'].includes(site['sec-fetch-site'] ?? '')
+        equal(answer.status, isUnknown ? 401 : 403, `${JSON.stringify(site)} ${answer.text}`)
+      }
+    })
+  }
+})
+
 describe('the table of routes', () => {
-  test('has a permission for every route', () => {
-    for (const route of routes) ok(permissions.includes(route.permission), nameOf(route))
+  test('every route of the management API asks for a permission', () => {
+    for (const route of permittedRoutes) ok(permissions.includes(route.permission), nameOf(route))
     // @ts-expect-error -- A route without a permission does not compile.
     defineRoute({
       method: 'GET',
@@ -213,7 +272,7 @@ describe('the table of routes', () => {
     })
   })
 
-  test('has every route once, with an example of each body', () => {
+  test('every route of the management API is there once, with an example of its body', () => {
     equal(new Set(routes.map(nameOf)).size, routes.length)
     for (const { body, example, path } of routes) {
       equal(example !== undefined, body !== null, path)
@@ -221,7 +280,8 @@ describe('the table of routes', () => {
     }
   })
 
-  test('asks for what changes something with a method that says so', () => {
-    for (const { method, permission } of routes) equal(method === 'GET', permission.endsWith(':read'), permission)
+  test('a route of the management API that changes something has a method that says so', () => {
+    for (const { method, permission } of permittedRoutes)
+      equal(method === 'GET', permission.endsWith(':read'), permission)
   })
 })

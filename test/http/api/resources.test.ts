@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import type { ApiKeyId } from '../../../src/core/ids.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { addRequest, createCompany, type Company } from './world.ts'
 
@@ -29,7 +30,7 @@ async function createKey(fields: object = {}): Promise<{ apiKey: Record<string, 
 const statusWith = async (key: string) => (await service.ask({ path: '/v1/models', key })).status
 
 describe('an API key', () => {
-  test('works as soon as it is answered, and is shown once', async () => {
+  test('an API key works as soon as it is answered, and is shown once', async () => {
     const { apiKey, key } = await createKey({ models: ['clarke-1.0'], expiresAt: '2099-01-01T02:00:00+02:00' })
     equal(await statusWith(key), 200)
     deepEqual(
@@ -41,7 +42,7 @@ describe('an API key', () => {
     equal((await ask('GET', within('api-keys'))).text.includes(key), false)
   })
 
-  test('is refused at once where it is disabled, not allowed or revoked', async () => {
+  test('an API key is refused as soon as it is disabled, not allowed or revoked', async () => {
     const { apiKey, key } = await createKey()
     const path = within(`api-keys/${String(apiKey['id'])}`)
     equal((await ask('POST', `${path}/disable`)).body['state'], 'disabled')
@@ -58,7 +59,7 @@ describe('an API key', () => {
     equal(again.status, 404)
   })
 
-  test('works on for the overlap when it is replaced', async () => {
+  test('an API key works on for the overlap when it is replaced', async () => {
     const { apiKey, key } = await createKey()
     const path = within(`api-keys/${String(apiKey['id'])}/rotate`)
     const rotated = (await ask('POST', path, { overlapSeconds: 60 })).body as {
@@ -71,7 +72,7 @@ describe('an API key', () => {
     deepEqual([await statusWith(key), await statusWith(rotated.key)], [401, 200])
   })
 
-  test('needs a future end and a project of the organization', async () => {
+  test('an API key needs a future end and a project of the organization', async () => {
     const refuse = async (fields: object) => {
       const body = { name: 'x', projectId: company.projectId, ...fields }
       return service.ask({ method: 'POST', path: within('api-keys'), key: service.key, body })
@@ -137,7 +138,7 @@ test('limits and budgets are those of the organization’s own, and in force at 
     const body = { subject: foreign, model: '*', concurrency: 3 }
     equal((await service.ask({ method: 'PUT', path: within('limits'), key: service.key, body })).status, 404)
   }
-  await ask('PUT', within('budgets'), { subject, period: 'month', microsMax: 1_000, alertPercent: 80 })
+  await ask('PUT', within('budgets'), { subject, period: 'month', microsMax: 1_000, alertPercents: [50, 80] })
   const whose = {
     organizationId: company.organizationId,
     projectId: company.projectId,
@@ -152,9 +153,9 @@ test('limits and budgets are those of the organization’s own, and in force at 
   equal((await service.ask({ method: 'DELETE', path: within('budgets/budget_x'), key: service.key })).status, 404)
 })
 
-test('prices are listed by when they are in force; one in the past is refused', async () => {
+test('prices are listed by when they are in force; one in the past is refused, and one in another currency', async () => {
   const rates = { input: 10, cacheRead: 1, cacheWriteShort: 12, cacheWriteLong: 20, output: 50 }
-  const price = { model: 'hal-1.0', currency: 'EUR', rates }
+  const price = { model: 'hal-1.0', rates }
   await ask('POST', '/api/v1/prices', { ...price, effectiveAt: '2099-01-01T00:00:00Z' })
   await ask('POST', '/api/v1/prices', { ...price, organizationId: company.organizationId })
   await ask('POST', '/api/v1/prices', { ...price, organizationId: 'org_default' })
@@ -167,6 +168,25 @@ test('prices are listed by when they are in force; one in the past is refused', 
   equal(dataOf(await ask('GET', '/api/v1/prices?model=hal-1.0')).length, 3)
   const body = { ...price, effectiveAt: '2020-01-01T00:00:00Z' }
   equal((await service.ask({ method: 'POST', path: '/api/v1/prices', key: service.key, body })).status, 400)
+  const foreign = { ...price, currency: 'EUR' }
+  const refused = await service.ask({ method: 'POST', path: '/api/v1/prices', key: service.key, body: foreign })
+  equal(refused.status, 400)
+  match(refused.text, /prices in USD and not in EUR/)
+  equal(dataOf(await ask('GET', '/api/v1/prices')).length, 3)
+})
+
+test('a price is voided before it is in force, and not when it is about to be', async () => {
+  const rates = { input: 10, cacheRead: 1, cacheWriteShort: 12, cacheWriteLong: 20, output: 50 }
+  const wanted = { model: 'tycho-1.0', rates }
+  const ahead = await ask('POST', '/api/v1/prices', { ...wanted, effectiveAt: '2099-01-01T00:00:00Z' })
+  await ask('DELETE', `/api/v1/prices/${String(ahead.body['id'])}`)
+  deepEqual(dataOf(await ask('GET', '/api/v1/prices?model=tycho-1.0')), [])
+  const gone = { method: 'DELETE', path: `/api/v1/prices/${String(ahead.body['id'])}`, key: service.key } as const
+  equal((await service.ask(gone)).status, 404)
+  const soon = await ask('POST', '/api/v1/prices', wanted)
+  service.clock.advance(1)
+  equal((await service.ask({ ...gone, path: `/api/v1/prices/${String(soon.body['id'])}` })).status, 409)
+  equal(dataOf(await ask('GET', '/api/v1/prices?model=tycho-1.0')).length, 1)
 })
 
 describe('what was used', () => {
@@ -186,7 +206,7 @@ describe('what was used', () => {
     )
   })
 
-  test('is summed up by hour, day and model', async () => {
+  test('usage is summed up by hour, day and model', async () => {
     const whole = dataOf(await ask('GET', within('usage?bucket=whole&groupBy=model')))
     deepEqual(
       whole.map(({ group, requests, costMicros }) => [group, requests, costMicros]),
@@ -207,7 +227,7 @@ describe('what was used', () => {
     equal(rest.body['next'], null)
   })
 
-  test('is listed newest first, filtered, in pages', async () => {
+  test('requests are listed newest first, filtered, in pages', async () => {
     const path = within(`ledger?projectId=${company.projectId}&limit=2`)
     const costs: unknown[] = []
     let after = ''
@@ -216,12 +236,12 @@ describe('what was used', () => {
       costs.push(...dataOf(page).map(({ costMicros }) => costMicros))
       after = page.body['next'] === null ? '' : `&after=${page.body['next'] as string}`
     } while (after !== '')
-    deepEqual(costs, [5, 4, 3, 2, 1])
+    deepEqual(costs, ['5', '4', '3', '2', '1'])
     equal(dataOf(await ask('GET', within('ledger?outcome=failed'))).length, 0)
     equal(dataOf(await ask('GET', within('ledger?model=hal-1.0'))).length, 1)
   })
 
-  test('is saved as CSV and JSON lines', async () => {
+  test('requests are exported as CSV and JSON lines', async () => {
     const csv = await ask('GET', within('ledger/export?format=csv'))
     match(String(csv.headers['content-type']), /^text\/csv/)
     match(String(csv.headers['content-disposition']), /attachment; filename="ledger.csv"/)
@@ -239,13 +259,13 @@ describe('what was used', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
     deepEqual(
       rows.map(({ costMicros }) => costMicros),
-      [100, 5, 4, 3, 2, 1],
+      ['100', '5', '4', '3', '2', '1'],
     )
     const audit = await ask('GET', within('audit/export?format=csv'))
     equal(audit.text.includes('api-keys:create'), true)
   })
 
-  test('tells of a request how much of its prompt was reused', async () => {
+  test('a listed request tells how much of its prompt was reused', async () => {
     const requestId = await addRequest(service.accounts, whose)
     const { body } = await ask('GET', `/api/v1/requests/${requestId}`)
     deepEqual(body['cache'], {
@@ -257,17 +277,14 @@ describe('what was used', () => {
     equal((body['charge'] as Record<string, unknown>)['requestId'], requestId)
   })
 
-  test('shows a developer no more than their own projects', async () => {
-    await service.close()
-    const member = { ...company.members.developer }
-    service = await openManagementService(await openSqlite(':memory:'), { findSession: () => Promise.resolve(member) })
-    company = await createCompany(service.accounts)
-    Object.assign(member, { organizationId: company.organizationId, projectIds: [company.projectId] })
+  test('a developer sees the usage of their own projects and no other', async () => {
+    const { memberId } = company.members.developer
+    const { headers } = await signInPerson(service.accounts, { memberId })
     const { apiKey } = await createKey()
     const ids = { ...company, apiKeyId: apiKey['id'] as ApiKeyId }
     await addRequest(service.accounts, ids, { cost_micros: 1 })
     await addRequest(service.accounts, { ...ids, projectId: company.siblingId }, { cost_micros: 2 })
-    const read = async (path: string) => (await service.ask({ path: within(path) })).text
+    const read = async (path: string) => (await service.ask({ path: within(path), headers })).text
     for (const path of [
       'ledger',
       'ledger/export',
@@ -276,8 +293,11 @@ describe('what was used', () => {
     ]) {
       equal((await read(path)).includes(company.siblingId), false, path)
     }
-    equal((await read('usage?bucket=whole')).includes('"costMicros":"1"'), true)
-    deepEqual(dataOf(await service.ask({ path: within(`usage?bucket=whole&projectId=${company.siblingId}`) })), [])
+    equal((await read('usage?bucket=whole')).includes('"costMicros":"16"'), true)
+    deepEqual(
+      dataOf(await service.ask({ path: within(`usage?bucket=whole&projectId=${company.siblingId}`), headers })),
+      [],
+    )
   })
 })
 

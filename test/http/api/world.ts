@@ -1,5 +1,13 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createApiKey } from '../../../src/accounts/api-keys.ts'
+import { readAuditRows } from '../../../src/accounts/audit/read-audit.ts'
+import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
+import { installationChain } from '../../../src/db/change.ts'
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
+import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
 import { createMember } from '../../../src/accounts/members.ts'
 import { createOrganization } from '../../../src/accounts/organizations.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
@@ -7,10 +15,13 @@ import { createProject, setProjectMember } from '../../../src/accounts/projects.
 import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from '../../../src/core/ids.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
-import { insertRows } from '../../../src/billing/ledger/write-ahead/insert-rows.ts'
+import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
+import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
-import { ledgerRow } from '../../harness/ledger-row.ts'
+import { ledgerRow } from '../../harness/databases/ledger-row.ts'
+import { knownSwap, testSignIn } from '../../harness/management.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
 
 const operator = { kind: 'operator' } as const
 let count = 0
@@ -56,9 +67,21 @@ export type Things = {
   readonly memberId: MemberId
   readonly apiKeyId: ApiKeyId
   readonly managementKeyId: ManagementKeyId
+  /** A session of the member. */
+  readonly sessionId: string
+  readonly invitationId: string
   readonly limitId: string
   readonly budgetId: string
+  readonly alertId: string
+  /** The id of a price that is not yet in force. */
+  readonly priceId: string
   readonly requestId: string
+  /** A row of the audit that was signed for, and one of the installation's. */
+  readonly rowId: string
+  readonly installationRowId: string
+  readonly model: string
+  readonly swapId: string
+  readonly tier: string
 }
 
 export type WantedThings = {
@@ -74,17 +97,86 @@ export async function createThings(
 ): Promise<Things> {
   const { organizationId } = company
   const memberId = await newMember(parts, organizationId, 'auditor')
+  const { sessionId } = await signInPerson(parts, { memberId })
+  const invitationId = await invite(parts, organizationId)
   const { id: apiKeyId } = await createApiKey(parts, operator, { name: 'key', organizationId, projectId, ownerId })
   const wanted = { name: 'management', role: 'auditor', expiresAtMs: null } as const
   const { id: managementKeyId } = await createManagementKey(parts, operator, { ...wanted, organizationId })
   const place = { organizationId, subject: { kind: 'project', id: projectId } } as const
-  const limitId = await setLimit(parts, operator, { ...place, model: '*', requestsPerMinute: 5 })
-  const budgetId = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
+  const { id: limitId } = await setLimit(parts, operator, { ...place, model: '*', requestsPerMinute: 5 })
+  const { id: budgetId } = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
+  const alertId = await addAlert(parts, organizationId, budgetId)
+  const priceId = await addPrice(parts)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
-  return { organizationId, projectId, memberId, apiKeyId, managementKeyId, limitId, budgetId, requestId }
+  await addRefusals(parts, organizationId)
+  const rows = await signAudit(parts, organizationId)
+  const engine = { model: knownSwap.model, swapId: knownSwap.id }
+  return {
+    organizationId,
+    projectId,
+    memberId,
+    apiKeyId,
+    managementKeyId,
+    sessionId,
+    invitationId,
+    limitId,
+    budgetId,
+    alertId,
+    priceId,
+    requestId,
+    ...rows,
+    tier: 'tier-2',
+    ...engine,
+  }
+}
+
+async function invite(parts: AccountsParts, organizationId: OrganizationId): Promise<string> {
+  count += 1
+  const wanted = { organizationId, email: `i${count}@example.org`, role: 'auditor', projectIds: [] } as const
+  return (await createInvitation({ ...parts, signIn: testSignIn }, operator, wanted)).id
 }
 
 type Whose = Pick<Things, 'organizationId' | 'projectId' | 'apiKeyId'>
+
+async function addAlert({ db, clock }: AccountsParts, organization_id: OrganizationId, budget_id: string) {
+  count += 1
+  const row = { budget_id, period_start: count, percent: 80, organization_id, at: clock.nowMs() }
+  await db
+    .insertInto('budget_alerts')
+    .values({ ...row, spent_micros: 0, spent_tokens: 800 })
+    .execute()
+  return `alert_${budget_id}_${count}_80`
+}
+
+async function addPrice(parts: AccountsParts): Promise<string> {
+  const rates = { input: 10, cacheRead: 1, cacheWriteShort: 12, cacheWriteLong: 20, output: 50 }
+  const price = { organizationId: null, model: 'clarke-1.0', effectiveAtMs: Date.UTC(2099, 0), rates }
+  return (await setPrice({ ...parts, currency: 'USD' }, operator, price)).id
+}
+
+const { privateKey } = generateKeyPairSync('ed25519')
+
+async function signAudit({ db, clock }: AccountsParts, organizationId: OrganizationId) {
+  const file = join(tmpdir(), `odyssey-audit-checkpoints-${randomUUID()}.txt`)
+  await signCheckpoints({ db, clock }, { keys: [privateKey], name: 'log.example', file })
+  rmSync(file, { force: true })
+  const firstOf = async (id: OrganizationId) => {
+    const [row] = await readAuditRows(db, { organizationId: id, afterSequence: 0, limit: 1 })
+    return row?.id ?? ''
+  }
+  return { rowId: await firstOf(organizationId), installationRowId: await firstOf(installationChain) }
+}
+
+/** Counts refused requests of an organization, and one of nobody knows whom. */
+async function addRefusals({ db, clock }: AccountsParts, organizationId: OrganizationId): Promise<void> {
+  count += 1
+  const counter = { at: clock.nowMs() - count * 3_600_000, class: 'rate-limited', requests: count }
+  const counters = [
+    { ...counter, organization_id: organizationId },
+    { ...counter, organization_id: '' as const },
+  ]
+  await db.insertInto('refusals').values(counters).execute()
+}
 
 /** Adds a row to the ledger. */
 export async function addRequest(

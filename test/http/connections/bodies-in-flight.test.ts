@@ -6,9 +6,9 @@ import { gzipSync } from 'node:zlib'
 import { createApiKey } from '../../../src/accounts/api-keys.ts'
 import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
-import { checkErrorResponse } from '../../campaigns/error-bodies.ts'
+import { checkErrorResponse } from '../../campaigns/bodies/error-bodies.ts'
 import { RawConnection, authorize, exchange, toBytes } from '../../campaigns/raw-http.ts'
-import { bodyFor } from '../../harness/ask.ts'
+import { bodyFor } from '../../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 import { until } from '../../harness/start-service.ts'
 
@@ -50,7 +50,7 @@ async function refused(connection: RawConnection, status: number, path: keyof ty
 
 for (const path of Object.keys(shapes) as (keyof typeof shapes)[]) {
   describe(path, () => {
-    test('refuses a key that has no place left before the body comes', async () => {
+    test('a key over its concurrency is refused before its body comes', async () => {
       await start()
       const { organizationId, projectId } = service.home
       const subject = { kind: 'project', id: projectId } as const
@@ -67,7 +67,7 @@ for (const path of Object.keys(shapes) as (keyof typeof shapes)[]) {
       }, 'The place does not come back.')
     })
 
-    test("refuses what is beyond a key's share before it comes, and others go on", async () => {
+    test("a body beyond a key's share of memory is refused before it comes, and others go on", async () => {
       await start(128 * mebibyte)
       const first = await announce(path, service.key, 31 * mebibyte)
       await new Promise((resolve) => setTimeout(resolve, 100))
@@ -78,7 +78,7 @@ for (const path of Object.keys(shapes) as (keyof typeof shapes)[]) {
       first.leave('rst')
     })
 
-    test('refuses everybody when all bodies together are too much, and no longer when they are gone', async () => {
+    test('every body is refused while all together take too much memory, and none afterwards', async () => {
       await start(64 * mebibyte)
       const [one, two] = [await createKey(), await createKey()]
       const holding = [await announce(path, one, 32 * mebibyte), await announce(path, two, 31 * mebibyte)]
@@ -94,7 +94,7 @@ for (const path of Object.keys(shapes) as (keyof typeof shapes)[]) {
   })
 }
 
-test('a chunked body counts as it comes', async () => {
+test('a chunked body counts against the memory as it comes', async () => {
   await start(128 * mebibyte)
   const first = await announce('/v1/messages', service.key, 30 * mebibyte)
   await new Promise((resolve) => setTimeout(resolve, 100))
@@ -105,7 +105,7 @@ test('a chunked body counts as it comes', async () => {
   first.leave('rst')
 })
 
-test('a packed body counts as it unpacks', async () => {
+test('a gzip body counts against the memory as it unpacks', async () => {
   await start(128 * mebibyte)
   const first = await announce('/v1/messages', service.key, 30 * mebibyte)
   await new Promise((resolve) => setTimeout(resolve, 100))

@@ -4,9 +4,9 @@ import { equal, match, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { checkErrorResponse } from '../../campaigns/error-bodies.ts'
+import { checkErrorResponse } from '../../campaigns/bodies/error-bodies.ts'
 import { createResponseReader, type RawResponse } from '../../campaigns/response-reader.ts'
-import { bodyFor } from '../../harness/ask.ts'
+import { bodyFor } from '../../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 import { until } from '../../harness/start-service.ts'
 
@@ -72,7 +72,7 @@ for (const [path, shape] of Object.entries(shapes)) {
     }
 
     for (const stream of [false, true]) {
-      test(`where the client ends its side and its answer has not begun, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`${path} answers 400 where the client ends its side before its answer begins, ${stream ? 'streamed' : 'whole'}`, async () => {
         isHeld = true
         const body = JSON.stringify(bodyFor(shape, { stream }))
         const response = await send(head(path, `content-length: ${body.length}`) + body, true)
@@ -103,7 +103,7 @@ test('two Host headers are refused, also where they are the same', async () => {
   }
 })
 
-test('what follows a broken request on its connection is no request', async () => {
+test('bytes after a broken request on its connection are not taken for a request', async () => {
   const body = JSON.stringify(bodyFor('chat'))
   const good = head('/v1/chat/completions', `content-length: ${body.length}`) + body
   const response = await send(`${head('/v1/messages', 'transfer-encoding: chunked')}zz\r\n${good}${good}`, false)
@@ -132,7 +132,7 @@ describe('a packed body', () => {
     )
   const text = JSON.stringify(bodyFor('messages'))
 
-  test('that unpacks to more than a hundred times its size is refused', async () => {
+  test('a gzip body that unpacks to more than a hundred times its size is refused', async () => {
     const packed = gzipSync(JSON.stringify(bodyFor('messages', { system: ' '.repeat(20_000_000) })))
     const response = await post(packed)
     equal(response.status, 413)
@@ -140,26 +140,26 @@ describe('a packed body', () => {
     checkErrorResponse(response, 'messages')
   })
 
-  test('that packs well and is not large is taken', async () => {
+  test('a small gzip body is taken however well it packs', async () => {
     const packed = gzipSync(JSON.stringify(bodyFor('messages', { system: 'word '.repeat(100_000) })))
     equal((await post(packed)).status, 200)
   })
 
-  test('of several members is one text', async () => {
+  test('a gzip body of several members is one text', async () => {
     const packed = Buffer.concat([gzipSync(text.slice(0, 9)), gzipSync(''), gzipSync(text.slice(9))])
     equal((await post(packed)).status, 200)
   })
 
-  test('of many empty members without a text is refused', async () => {
+  test('a gzip body of many empty members is refused', async () => {
     const packed = Buffer.concat(Array.from({ length: 20_000 }, () => gzipSync('')))
     equal((await post(packed)).status, 400)
   })
 
-  test('that breaks off is refused', async () => {
+  test('a gzip body that breaks off is refused', async () => {
     equal((await post(gzipSync(text).subarray(0, -9))).status, 400)
   })
 
-  test('packed twice, or another way, is refused', async () => {
+  test('a body that is packed twice, or another way, is refused', async () => {
     for (const encoding of ['gzip, gzip', 'gzip, identity', 'br', 'deflate', 'zstd', 'x-gzip']) {
       equal((await post(gzipSync(gzipSync(text)), encoding)).status, 400, encoding)
     }

@@ -3,9 +3,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { EngineRequest } from '../../../src/core/generation.ts'
-import { checkErrorResponse } from '../../campaigns/error-bodies.ts'
+import { checkErrorResponse } from '../../campaigns/bodies/error-bodies.ts'
 import { authorize, exchange } from '../../campaigns/raw-http.ts'
-import { bodyFor } from '../../harness/ask.ts'
+import { bodyFor } from '../../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 
 let service: FakeService

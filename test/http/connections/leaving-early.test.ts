@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { whenClientLeaves } from '../../../src/http/client-leaving.ts'
+import { whenClientLeaves } from '../../../src/http/admit.ts'
 
 test('a client that left while its body was decoded is known to have left', async (t) => {
   const left = Promise.withResolvers<string>()

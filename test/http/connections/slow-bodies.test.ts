@@ -4,8 +4,8 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey } from '../../../src/accounts/api-keys.ts'
 import { RawConnection, authorize, toBytes } from '../../campaigns/raw-http.ts'
-import { checkErrorResponse } from '../../campaigns/error-bodies.ts'
-import { bodyFor } from '../../harness/ask.ts'
+import { checkErrorResponse } from '../../campaigns/bodies/error-bodies.ts'
+import { bodyFor } from '../../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
 import { until } from '../../harness/start-service.ts'
 
@@ -42,7 +42,7 @@ async function drip(connection: RawConnection, everyMs: number, forMs: number): 
   return forMs
 }
 
-test('the limits of time are in force on the server that listens', () => {
+test('the time limits are in force on the server that listens', () => {
   const { server } = service.app
   const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server
   deepEqual(
@@ -53,7 +53,7 @@ test('the limits of time are in force on the server that listens', () => {
 
 describe('a body of one byte every 3 seconds', () => {
   for (const path of paths) {
-    test(`to ${path} with a key is answered with 408 and cut`, async () => {
+    test(`a slow body to ${path} with a key is answered with 408 and cut`, async () => {
       const connection = await openBody(path, authorize(service.key))
       const openMs = await drip(connection, 3_000, 60_000)
       ok(await connection.until(({ isComplete }) => isComplete), 'There is no answer.')
@@ -64,7 +64,7 @@ describe('a body of one byte every 3 seconds', () => {
       ok(await until(() => connection.isClosed, 'It stays open.'))
     })
 
-    test(`to ${path} without a valid key is answered with 401 before it comes, and cut`, async () => {
+    test(`a slow body to ${path} without a valid key is answered with 401 before it comes, and cut`, async () => {
       for (const headers of [[], authorize('sk-ody-unknown')]) {
         const connection = await openBody(path, headers)
         ok(await connection.until(({ isComplete }) => isComplete), 'There is no answer.')
@@ -76,7 +76,7 @@ describe('a body of one byte every 3 seconds', () => {
     })
   }
 
-  test('whose key is revoked meanwhile is answered with 401 and cut', async () => {
+  test('a slow body whose key is revoked meanwhile is answered with 401 and cut', async () => {
     const { accounts, home } = service
     const { key, id } = await createApiKey(accounts, { kind: 'operator' }, { name: 'short', ...home })
     const connection = await openBody('/v1/messages', authorize(key))
@@ -111,7 +111,7 @@ describe('what the head is enough to refuse', () => {
     })
   }
 
-  test('whoever asks first and is welcome gets a 100, and then the answer', async () => {
+  test('a client that expects 100-continue gets it, and then the answer', async () => {
     const connection = new RawConnection(service.address)
     const body = JSON.stringify(bodyFor('messages'))
     await connection.send(head('/v1/messages', [['expect', '100-continue'], ...authorize(service.key)], body.length))

@@ -4,7 +4,7 @@ import { equal, ok, rejects } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createApp } from '../../../src/http/app.ts'
-import { listen } from '../../../src/http/listen.ts'
+import { listen } from '../../../src/http/server.ts'
 import { RawConnection, authorize, exchange, toBytes } from '../../campaigns/raw-http.ts'
 import { testBounds } from '../../harness/bounds.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
@@ -38,7 +38,7 @@ describe('a connection is closed', () => {
     })
   }
 
-  test('whose reader never reads, once nothing has moved for long', async () => {
+  test('a connection whose client never reads is closed', async () => {
     const { server } = service.app
     // The real time is a minute and a half; what is tried is that it is in force.
     const before = server.timeout
@@ -56,7 +56,7 @@ describe('a connection is closed', () => {
   })
 })
 
-test('an old client is answered, and its connection ends', async () => {
+test('a client of HTTP 1.0 is answered, and its connection ends', async () => {
   const connection = new RawConnection(service.address)
   await connection.send(Buffer.from(`GET /healthz HTTP/1.0\r\n\r\n`))
   ok(await connection.until(({ isComplete }) => isComplete))

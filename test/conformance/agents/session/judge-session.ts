@@ -9,7 +9,7 @@ export type Evidence = Played & {
   readonly counts: { readonly errands: number; readonly summaries: number }
   readonly warnings: readonly string[]
   readonly debugLines: number
-  /** Of the ledger's rows. */
+  /** The sum over the ledger's rows. */
   readonly outcomes: readonly string[]
   readonly seconds: number
 }

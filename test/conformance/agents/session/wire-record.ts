@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { messageOf } from '../../../../src/lib/message-of.ts'
-import { readFrames } from '../../../harness/open-stream.ts'
-import { watchSent } from '../../../harness/watch-sent.ts'
+import { readFrames } from '../../../harness/http/open-stream.ts'
+import { watchSent } from '../../../harness/http/watch-sent.ts'
 import { checkMessagesStream } from '../../../validators/messages-stream.ts'
 
 /** One call as the service saw it. */

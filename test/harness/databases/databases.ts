@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite } from 'node:test'
-import type { Database } from '../../src/db/database.ts'
-import type { DatabasePlace } from '../../src/db/database-place.ts'
-import { connectPostgres } from '../../src/db/open-postgres.ts'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import type { Database } from '../../../src/db/database.ts'
+import type { DatabaseLocation } from '../../../src/db/database-location.ts'
+import { connectPostgres } from '../../../src/db/open-postgres.ts'
+import { openSqlite } from '../../../src/db/open-sqlite.ts'
 import { createPostgresDatabase } from './shared-postgres.ts'
 
 export type TestedDatabase = {
@@ -13,7 +13,7 @@ export type TestedDatabase = {
   /** A new, empty database with the newest schema. Whoever opens it closes it. */
   open(): Promise<Database>
   /** A data folder of its own, and for PostgreSQL an empty database without a schema. */
-  createPlace(): Promise<DatabasePlace>
+  createLocation(): Promise<DatabaseLocation>
 }
 
 /**
@@ -32,7 +32,7 @@ function sqlite(): TestedDatabase {
   return {
     name: 'SQLite',
     open: () => openSqlite(':memory:'),
-    createPlace: () => Promise.resolve({ home: newHome(), databaseUrl: null }),
+    createLocation: () => Promise.resolve({ home: newHome(), databaseUrl: null }),
   }
 }
 
@@ -50,7 +50,7 @@ function postgres(): TestedDatabase {
   return {
     name: 'PostgreSQL',
     open: async () => connectPostgres(await create('schema')),
-    createPlace: async () => ({ home: newHome(), databaseUrl: await create('nothing') }),
+    createLocation: async () => ({ home: newHome(), databaseUrl: await create('nothing') }),
   }
 }
 

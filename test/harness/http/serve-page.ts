@@ -5,7 +5,7 @@ import { join, normalize } from 'node:path'
 
 export type PageServer = { readonly origin: string; close(): Promise<void> }
 
-const modules = join(import.meta.dirname, '../../node_modules')
+const modules = join(import.meta.dirname, '../../../node_modules')
 /** What the messages SDK imports for its tool runners and webhooks, as only a bundler could give it to a page. */
 const left = { '@opentelemetry/api': '/left.js', standardwebhooks: '/left.js' }
 const leftText = 'export let context, trace, propagation, SpanKind, SpanStatusCode, Webhook'

@@ -1,7 +1,7 @@
-import type { LedgerEntry } from '../../src/billing/ledger/ledger-entry.ts'
-import { chargeFor } from '../../src/billing/prices/price.ts'
-import type { PriceBook } from '../../src/billing/prices/price-book.ts'
-import type { Random } from '../campaigns/random.ts'
+import type { LedgerEntry } from '../../../src/billing/ledger/ledger-entry.ts'
+import { chargeFor } from '../../../src/billing/prices/price.ts'
+import type { PriceBook } from '../../../src/billing/prices/price-book.ts'
+import type { Random } from '../../campaigns/random.ts'
 
 export type EntryOptions = {
   readonly random: Random

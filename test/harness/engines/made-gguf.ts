@@ -1,4 +1,4 @@
-import { writeGguf, type MetadataValue } from '../../scripts/placeholder/write-gguf.ts'
+import { writeGguf, type MetadataValue } from '../../../scripts/placeholder/write-gguf.ts'
 
 /** A small file that is a GGUF of a language model by all its header says, and that no engine can run. */
 export function madeGguf(entries: Readonly<Record<string, MetadataValue>> = {}, numbers = 1_000): Buffer {

@@ -1,19 +1,26 @@
-import type { AnswerPlan } from '../../src/engines/llama/prepared-text.ts'
-import { loadNative, type Native } from '../../src/engines/llama/child/native.ts'
-import { createPromptBuilder, type PromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
-import { PromptCache } from '../../src/engines/llama/child/prompt-cache/prompt-cache.ts'
-import { createSnapshotStore } from '../../src/engines/llama/child/prompt-cache/snapshot-store.ts'
-import type { TaskContext } from '../../src/engines/llama/child/task.ts'
-import { boundaryTexts, createVocabulary } from '../../src/engines/llama/child/vocabulary.ts'
-import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
-import { probeTemplate } from '../../src/chat-format/probe-template.ts'
+import type { AnswerPlan } from '../../../src/engines/llama/prepared-text.ts'
+import { loadNative, type Native } from '../../../src/engines/llama/child/native.ts'
+import { createPromptBuilder, type PromptBuilder } from '../../../src/engines/llama/child/prompt/prompt-builder.ts'
+import { PromptCache } from '../../../src/engines/llama/child/prompt-cache/prompt-cache.ts'
+import { createSnapshotStore } from '../../../src/engines/llama/child/prompt-cache/snapshot-store.ts'
+import type { TaskContext } from '../../../src/engines/llama/child/task.ts'
+import { boundaryTexts, createVocabulary } from '../../../src/engines/llama/child/vocabulary.ts'
+import { compileChatTemplate } from '../../../src/chat-format/chat-template.ts'
+import { probeTemplate } from '../../../src/chat-format/probe-template.ts'
 import { placeholderPath } from './open-llama.ts'
 
 /** What an engine's child is made of, on the placeholder weights, without the child. */
 export type Lane = { readonly native: Native; readonly prompts: PromptBuilder; readonly context: TaskContext }
 
 /** A plan for an answer that nothing steers. */
-export const freePlan: AnswerPlan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
+export const freePlan: AnswerPlan = {
+  forced: null,
+  lazy: null,
+  readsCalls: false,
+  isCallsOnly: false,
+  banned: [],
+  unenforced: [],
+}
 
 /** `change` stands between the library and all that uses it. */
 export async function openLane(

@@ -1,13 +1,12 @@
-import type { Engine } from '../../src/core/engine.ts'
-import type { EngineRequest, GenerationEvent } from '../../src/core/generation.ts'
-import { Answer } from '../../src/inference/answer.ts'
-import { AnswerStream } from '../../src/inference/answer-stream.ts'
-import { withSeedOf } from '../../src/inference/generate.ts'
-import { Meter } from '../../src/inference/meter.ts'
-import type { WorstCase } from '../../src/inference/worst-case.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import type { Lane } from '../../src/models/catalog.ts'
-import { SlotQueue, type SlotQueueOptions } from '../../src/scheduling/slot-queue.ts'
+import type { Engine } from '../../../src/core/engine.ts'
+import type { EngineRequest, GenerationEvent } from '../../../src/core/generation.ts'
+import { Answer } from '../../../src/inference/answer.ts'
+import { AnswerStream, withSeedOf } from '../../../src/inference/generate.ts'
+import { Meter } from '../../../src/inference/settlement.ts'
+import type { WorstCase } from '../../../src/inference/worst-case.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Lane } from '../../../src/models/catalog.ts'
+import { SlotQueue, type SlotQueueOptions } from '../../../src/scheduling/slot-queue.ts'
 
 /** An engine behind the queue for its slots. */
 export type QueuedEngine = Lane & {
@@ -18,9 +17,18 @@ export type QueuedEngine = Lane & {
   close(): Promise<void>
 }
 
+/** What a worst case has where no limit of output tokens applies. */
+export const withoutOutputLimit: Pick<WorstCase, 'outputSlices' | 'growOutput'> = {
+  outputSlices: () => ({ first: Infinity, slice: Infinity }),
+  growOutput: () => 0,
+}
+
+const overLimit = { clock: systemClock, overLimit: 'pause' } as const
+
 const unlimited: WorstCase = {
+  ...withoutOutputLimit,
   reserve: () => Promise.resolve(Infinity),
-  reserveAtOnce: () => Infinity,
+  reserveOptimistically: () => Infinity,
   counted() {},
 }
 
@@ -32,6 +40,7 @@ export function queueEngine(engine: Engine, options: Partial<SlotQueueOptions> =
     clock: systemClock,
     random: () => 0.5,
     slots: () => engine.status().slots ?? 1,
+    guestSlots: () => engine.status().guestSlots ?? 0,
     ...options,
   })
   const lane = { engine, queue }
@@ -40,9 +49,9 @@ export function queueEngine(engine: Engine, options: Partial<SlotQueueOptions> =
     generate: (request, signal, worstCase = unlimited) => readAnswer(lane, request, signal, worstCase),
     generateSeveral: (request, choiceCount, signal) => {
       const meter = new Meter(choiceCount, () => 0)
-      const settlement = { price: null, meter, close: () => Promise.resolve() }
+      const settlement = { price: null, meter, close: () => Promise.resolve(), refuse: () => {} }
       const begin = (index: number, stop: AbortSignal) => {
-        const parts = { lane, worstCase: unlimited, meter: meter.of(index), signal: stop }
+        const parts = { lane, worstCase: unlimited, meter: meter.of(index), ...overLimit, signal: stop }
         return new Answer(parts, withSeedOf(request, index))
       }
       return new AnswerStream({ choiceCount, begin, settlement, signal })
@@ -59,7 +68,10 @@ async function* readAnswer(
 ): AsyncGenerator<GenerationEvent> {
   const stop = new AbortController()
   const meter = new Meter(1, () => 0).of(0)
-  const answer = new Answer({ lane, worstCase, meter, signal: AbortSignal.any([signal, stop.signal]) }, request)
+  const answer = new Answer(
+    { lane, worstCase, meter, ...overLimit, signal: AbortSignal.any([signal, stop.signal]) },
+    request,
+  )
   try {
     for (let next = await answer.next(); next.done !== true; next = await answer.next()) yield next.value
   } finally {

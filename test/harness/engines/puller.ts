@@ -2,13 +2,12 @@ import { equal, ok } from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeFault } from '../../src/models/download/describe-fault.ts'
-import type { FetchParts } from '../../src/models/download/fetch-file.ts'
-import { fetchWeights } from '../../src/models/download/fetch-weights.ts'
-import { parseWeightsSource } from '../../src/models/download/weights-source.ts'
-import type { ChosenWeights } from '../../src/config/weights-map.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { DownloadError, type DownloadFault } from '../../src/models/download/download-error.ts'
+import { describeFault, DownloadError, type DownloadFault } from '../../../src/models/download/download-error.ts'
+import type { FetchParts } from '../../../src/models/download/fetch-file.ts'
+import { fetchWeights } from '../../../src/models/download/fetch-weights.ts'
+import { parseWeightsSource } from '../../../src/models/download/weights-source.ts'
+import type { ChosenWeights } from '../../../src/config/weights-map.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { sendFile, startWeightsHub, type Answer, type Sending, type WeightsHub } from './weights-hub.ts'
 
 export type PullOptions = {
@@ -43,7 +42,7 @@ export class Puller {
 
   pull({ hub, source = 'owner/repo/file.gguf', sha256, token, changes }: PullOptions): Promise<ChosenWeights> {
     const parts: FetchParts = {
-      patience: { idleMs: 5_000, triesMax: 3, pauseMs: () => 0 },
+      retryPolicy: { idleMs: 5_000, triesMax: 3, pauseMs: () => 0 },
       clock: systemClock,
       signal: new AbortController().signal,
       spareBytes: 0,

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { compileCache } from './compile-cache.ts'
-import { LlamaEngine, type LlamaEngineOptions } from '../../src/engines/llama/llama-engine.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { compileCache } from '../compile-cache.ts'
+import { LlamaEngine, type LlamaEngineOptions } from '../../../src/engines/llama/llama-engine.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 
-export const placeholderPath = fileURLToPath(new URL('../fixtures/weights/placeholder.gguf', import.meta.url))
+export const placeholderPath = fileURLToPath(new URL('../../fixtures/weights/placeholder.gguf', import.meta.url))
 
 type Settings = LlamaEngineOptions['settings']
 

@@ -1,10 +1,9 @@
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone, type Engine } from '../../../src/core/engine.ts'
 import { Readable } from 'node:stream'
-import { checkStream } from '../../src/core/check-stream.ts'
-import { collect, type Generation } from '../../src/core/collect.ts'
-import type { Engine } from '../../src/core/engine.ts'
-import { inputTokens, type CacheReport, type EngineRequest } from '../../src/core/generation.ts'
-import { engineRequest, withSeed } from './requests.ts'
+import { checkStream } from '../../../src/core/check-stream.ts'
+import { collect, type Generation } from '../../../src/core/collect.ts'
+import { inputTokens, type CacheReport, type EngineRequest } from '../../../src/core/generation.ts'
+import { engineRequest, withSeed } from '../requests.ts'
 
 export type EngineAnswer = Generation & {
   readonly cache: CacheReport
@@ -30,8 +29,8 @@ export function user(...texts: readonly string[]): EngineRequest['messages'][num
   return { role: 'user', content: texts.map((text) => ({ kind: 'text', text })) }
 }
 
-export function tenant(organizationId: string): Pick<EngineRequest, 'tenant'> {
-  return { tenant: { organizationId, apiKeyId: 'key_test' } }
+export function owner(organizationId: string): Pick<EngineRequest, 'owner'> {
+  return { owner: { organizationId, apiKeyId: 'key_test' } }
 }
 
 /** A text that begins like no other with another number. */

@@ -1,5 +1,5 @@
-import { checkChatAnswer } from '../validators/chat-answer.ts'
-import { checkMessagesAnswer } from '../validators/messages-answer.ts'
+import { checkChatAnswer } from '../../validators/chat-answer.ts'
+import { checkMessagesAnswer } from '../../validators/messages-answer.ts'
 import { checkStream } from './open-stream.ts'
 
 export type RecordedRequest = { readonly method: string; readonly url: string; readonly headers: Headers }

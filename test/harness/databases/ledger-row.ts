@@ -1,7 +1,7 @@
-import type { NewRow } from '../../src/billing/ledger/write-ahead/row-writer.ts'
+import type { NewLedgerRow } from '../../../src/billing/ledger/writer/ledger-writer.ts'
 
 /** A row of a request of its own. */
-export function ledgerRow(number: number): NewRow {
+export function ledgerRow(number: number): NewLedgerRow {
   return {
     request_id: `req_${number}`,
     kind: 'charge',
@@ -24,6 +24,7 @@ export function ledgerRow(number: number): NewRow {
     output_thinking: 0,
     price_id: null,
     cost_micros: null,
+    cost_rest_picos: null,
     first_event_ms: 2,
     first_token_ms: 3,
     duration_ms: 12,

@@ -1,4 +1,4 @@
-import type { Service } from './start-service.ts'
+import type { Service } from '../start-service.ts'
 
 export type Format = 'chat' | 'messages'
 

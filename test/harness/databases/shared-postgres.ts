@@ -8,14 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { migratePostgres } from '../../src/db/open-postgres.ts'
-import { until } from './start-service.ts'
+import { migratePostgres } from '../../../src/db/open-postgres.ts'
+import { until } from '../start-service.ts'
 
-const keeper = fileURLToPath(new URL('../../scripts/test-postgres.ts', import.meta.url))
+const keeper = fileURLToPath(new URL('../../../scripts/test-postgres.ts', import.meta.url))
 const folder = process.env['ODYSSEY_TEST_POSTGRES'] ?? join(tmpdir(), `odyssey-test-postgres-${randomUUID()}`)
 const owner = process.env['ODYSSEY_TEST_POSTGRES_OWNER'] ?? String(process.pid)
 
 const template = 'odyssey_template'
+/** Resolves once the template is there; asked for once by each process. */
+let madeTemplate: Promise<void> | null = null
 
 export type PostgresDatabase = { readonly url: string; drop(): Promise<void> }
 
@@ -23,7 +25,7 @@ export type PostgresDatabase = { readonly url: string; drop(): Promise<void> }
 export async function createPostgresDatabase(content: 'schema' | 'nothing' = 'schema'): Promise<PostgresDatabase> {
   const server = await serverUrl()
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  if (content === 'schema') await ensureTemplate(server)
+  if (content === 'schema') await (madeTemplate ??= ensureTemplate(server))
   await onServer(server, (client) =>
     client.query(`create database ${name} template ${content === 'schema' ? template : 'template0'}`),
   )

@@ -1,11 +1,9 @@
-import type { Clock } from '../../src/lib/clock.ts'
-import { createBucketAllowance } from '../../src/limits/allowances/bucket-allowance.ts'
-import { createFundAllowance } from '../../src/limits/allowances/fund-allowance.ts'
-import type { BudgetParts } from '../../src/limits/budgets/budget-account.ts'
-import { LimitBook } from '../../src/limits/limit-book.ts'
-import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'
-import type { Budget } from '../../src/limits/settings/budget-settings.ts'
-import type { Limit } from '../../src/limits/settings/limit-settings.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import type { BudgetParts } from '../../../src/limits/budgets/budget-account.ts'
+import { LimitBook } from '../../../src/limits/limit-book.ts'
+import { inMemory } from '../../../src/limits/open-limits.ts'
+import { createLimiter, type Limiter } from '../../../src/limits/limiter.ts'
+import type { Budget, Limit, Tiers } from '../../../src/limits/settings/setting.ts'
 
 export const principal = { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' } as const
 
@@ -22,6 +20,7 @@ export function limitOf(changes: Partial<Limit>): Limit {
     isRequestsEnforced: false,
     concurrency: null,
     cachedReadPercent: 10,
+    setBy: 'installation',
     ...changes,
   }
 }
@@ -35,31 +34,33 @@ export function budgetOf(changes: Partial<Budget>): Budget {
     period: 'day',
     microsMax: null,
     tokensMax: null,
-    alertPercent: null,
+    alertPercents: [],
+    raise: null,
     ...changes,
   }
 }
+
+export const noTiers: Tiers = { limits: [], tierOf: new Map() }
 
 export type TestLimits = {
   readonly clock: Clock
   readonly limits?: readonly Limit[]
   readonly budgets?: readonly Budget[]
+  readonly tiers?: Tiers
   readonly requestsPerKeyMax?: number
   readonly parts?: Partial<BudgetParts>
 }
 
 /** A limiter in memory, without a database. */
 export function createTestLimiter(options: TestLimits): { readonly limiter: Limiter; readonly book: LimitBook } {
-  const { clock, limits = [], budgets = [], requestsPerKeyMax = null, parts = {} } = options
+  const { clock, limits = [], budgets = [], tiers = noTiers, requestsPerKeyMax = null, parts = {} } = options
   const book = new LimitBook({
     clock,
-    readSpent: () => Promise.resolve({ micros: 0, tokens: 0 }),
+    readSpent: () => Promise.resolve({ sum: { micros: 0, tokens: 0 }, upTo: 0 }),
     alert() {},
-    openFund: ({ limit, readSpent, isFresh }) => createFundAllowance(limit, isFresh ? null : readSpent),
-    openAllowance: (kind, { limit }) =>
-      kind === 'concurrency' ? createFundAllowance(limit) : createBucketAllowance(limit, clock),
+    ...inMemory(clock),
     ...parts,
   })
-  book.update({ limits, budgets })
+  book.update({ limits, budgets, tiers })
   return { limiter: createLimiter({ clock, book, requestsPerKeyMax }), book }
 }

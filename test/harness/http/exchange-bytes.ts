@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Service } from './start-service.ts'
+import type { Service } from '../start-service.ts'
 
 export type Exchange = {
   /** Every byte that came back, head included. */

@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http'
-import { checkChatStream } from '../validators/chat-stream.ts'
-import { checkMessagesStream } from '../validators/messages-stream.ts'
+import { checkChatStream } from '../../validators/chat-stream.ts'
+import { checkMessagesStream } from '../../validators/messages-stream.ts'
 import { paths, type Format } from './ask.ts'
-import type { Service } from './start-service.ts'
+import type { Service } from '../start-service.ts'
 
 export type Frame = { readonly event: string | undefined; readonly data: string }
 

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { linkSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { giveUpRest } from '../../src/engines/llama/child/give-up-rest.ts'
+import { giveUpRest } from '../../../src/engines/llama/child/give-up-rest.ts'
 
 export type Attempt =
   | { readonly kind: 'read' | 'list' | 'write'; readonly path: string }

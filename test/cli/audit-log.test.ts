@@ -1,0 +1,90 @@
+// What somebody can check who trusts neither the service nor its operator: signed checkpoints, proofs and exports.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { runCli, tryCli } from '../harness/run-cli.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'odyssey-audit-log-'))
+const elsewhere = mkdtempSync(join(tmpdir(), 'odyssey-elsewhere-'))
+after(() => [home, elsewhere].forEach((folder) => rmSync(folder, { recursive: true })))
+
+const audit = (...args: string[]) => runCli({ home }, 'audit', ...args)
+/** On a machine that has nothing of the installation. */
+const auditElsewhere = (...args: string[]) => tryCli({ home: join(elsewhere, 'none') }, 'audit', ...args)
+const save = (name: string, text: string) => {
+  const path = join(elsewhere, name)
+  writeFileSync(path, text)
+  return path
+}
+
+let key: string
+
+before(async () => {
+  await runCli({ home }, 'organizations', 'create', '--name', 'Neighbour')
+  for (const name of ['one', 'two', 'three']) await runCli({ home }, 'keys', 'create', '--name', name)
+  await audit('checkpoint')
+  key = (await audit('keys')).trim()
+})
+
+test('a checkpoint is a note of three lines under the name of the log, which the key vouches for', async () => {
+  const lines = (await audit('checkpoint')).split('\n')
+  deepEqual([lines[0], lines[3], lines[5]], ['odyssey/audit/org_default', '', ''])
+  match(lines[1] ?? '', /^[3-9]$/)
+  match(lines[4] ?? '', /^— odyssey\/audit\/org_default [\w+/]+=*$/)
+  match(key, /^odyssey\/audit\/org_default\+[\da-f]{8}\+[\w+/]+=*$/)
+})
+
+test('a row is proven elsewhere with the key alone, and a changed one is not', async () => {
+  const [first] = (await audit('export', '--organization', 'org_default')).split('\n')
+  const { id } = JSON.parse(first ?? '') as { id: string }
+  const proof = await audit('prove', id)
+  const good = await auditElsewhere('check', save('proof.json', proof), '--key', key)
+  deepEqual([good.exitCode, good.stderr], [0, ''])
+  match(good.stdout, /^Row 1 stands in the audit: /)
+  const changed = proof.replace('"operator"', '"somebody"')
+  const bad = await auditElsewhere('check', save('changed.json', changed), '--key', key)
+  equal(bad.exitCode, 1)
+  match(bad.stdout, /^The row is not row 1 of the \d+ that were signed for\.$/m)
+  match((await auditElsewhere('check', save('none.json', '{}'), '--key', key)).stderr, /none\.json is no proof/)
+  equal((await auditElsewhere('check', save('proof.json', proof), '--key', 'no+key')).exitCode, 2)
+})
+
+test('an export is verified elsewhere, and what is missing of it is found by a checkpoint', async () => {
+  const checkpoint = save('checkpoint.txt', await audit('checkpoint'))
+  const lines = (await audit('export', '--organization', 'org_default')).trimEnd().split('\n')
+  const verify = (kept: readonly string[]) =>
+    auditElsewhere('verify', '--export', save('audit.jsonl', kept.join('\n')), '--checkpoint', checkpoint, '--key', key)
+  const whole = await verify(lines)
+  deepEqual([whole.exitCode, whole.stdout], [0, `org_default: ${lines.length} rows, as they were written\n`])
+  const cut = await verify(lines.slice(0, -1))
+  equal(cut.exitCode, 1)
+  match(cut.stdout, /shortened: The chain ends at row \d+, but had come to row \d+\./)
+})
+
+test('a row that is edited after it was signed for makes the verification fail, by the checkpoint of somebody else too', async () => {
+  const checkpoint = save('mine.txt', await audit('checkpoint'))
+  equal((await tryCli({ home }, 'audit', 'verify', '--checkpoint', checkpoint)).exitCode, 0)
+  const db = new DatabaseSync(join(home, 'odyssey.db'))
+  db.exec(`update audit set actor = 'somebody' where sequence = 2 and organization_id = 'org_default'`)
+  db.close()
+  const verdict = await tryCli({ home }, 'audit', 'verify')
+  equal(verdict.exitCode, 1)
+  match(verdict.stdout, /edited: Row 2/)
+  match(
+    (await tryCli({ home }, 'audit', 'verify', '--checkpoint', save('empty.txt', ''))).stderr,
+    /holds no checkpoint/,
+  )
+})
+
+test('a new key signs beside the old one from its rotation on', async () => {
+  await audit('rotate-key')
+  await runCli({ home }, 'keys', 'create', '--name', 'four')
+  const note = await audit('checkpoint')
+  equal(note.match(/^— /gm)?.length, 2)
+  equal((await audit('keys')).trim().split('\n').length, 2)
+  match(readFileSync(join(home, 'audit-checkpoints.txt'), 'utf8'), /^odyssey\/audit\/org_default\n/)
+})

@@ -1,0 +1,270 @@
+// What becomes of a session: how long it lasts, who ends it, and what a change of a role does to it.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { createMember, removeMember, setMemberRole } from '../../../src/accounts/members.ts'
+import { beginSession } from '../../../src/accounts/sign-in/sessions.ts'
+import type { MemberId, OrganizationId } from '../../../src/core/ids.ts'
+import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { testSignIn } from '../../harness/management.ts'
+import { samePage, signInPerson, type SignedInPerson } from '../../harness/sign-in.ts'
+import { TestBrowser } from './browser.ts'
+import { createCompany, type Company } from './world.ts'
+
+const operator = { kind: 'operator' } as const
+const minuteMs = 60_000
+const password = 'correct horse battery staple'
+
+onEachDatabase(({ open }) => {
+  let service: ManagementService
+  let company: Company
+  beforeEach(async () => {
+    service = await openManagementService(await open())
+    company = await createCompany(service.accounts)
+  })
+  afterEach(() => service.close())
+
+  const within = (path: string) => `/api/v1/organizations/${company.organizationId}/${path}`
+  const ask = ({ headers }: Pick<SignedInPerson, 'headers'>, path: string, more: object = {}): Promise<Answer> =>
+    service.ask({ path, headers, ...more })
+  const isIn = async (person: Pick<SignedInPerson, 'headers'>) => (await ask(person, '/api/v1/session')).status === 200
+  const signIn = (role: keyof Company['members']) =>
+    signInPerson(service.accounts, { memberId: company.members[role].memberId })
+
+  describe('a session', () => {
+    test('ends when nothing was asked in it for half an hour, and polls do not count', async () => {
+      const person = await signIn('owner')
+      for (let count = 0; count < 3; count += 1) {
+        service.clock.advance(20 * minuteMs)
+        equal(await isIn(person), true)
+      }
+      const poll = { headers: { ...person.headers, 'x-odyssey-background': '1' } }
+      service.clock.advance(20 * minuteMs)
+      equal((await ask(poll, '/api/v1/session')).status, 200)
+      service.clock.advance(10 * minuteMs)
+      equal(await isIn(person), false)
+    })
+
+    test('ends after twelve hours, whatever is asked in it', async () => {
+      const person = await signIn('owner')
+      for (let count = 0; count < 12 * 3 - 1; count += 1) {
+        service.clock.advance(20 * minuteMs)
+        equal(await isIn(person), true)
+      }
+      service.clock.advance(20 * minuteMs)
+      equal(await isIn(person), false)
+    })
+
+    test('is the person’s oldest that ends when there is one too many', async () => {
+      const person = await signIn('owner')
+      const begun = { userId: person.user.userId, method: 'passkey', state: 'open', origin: samePage.origin } as const
+      const parts = { ...service.accounts, signIn: testSignIn }
+      for (let count = 1; count <= testSignIn.sessionsPerUserMax; count += 1) {
+        equal(await isIn(person), true)
+        service.clock.advance(1)
+        await service.db
+          .transaction()
+          .execute((transaction) => beginSession(parts, transaction, { ...begun, address: '192.0.2.1', agent: '' }))
+      }
+      equal(await isIn(person), false)
+    })
+
+    test('is not opened by a cookie that is there twice, is too long, or came over an open line', async () => {
+      const { headers } = await signIn('owner')
+      const cookie = headers['cookie'] ?? ''
+      const [, token = ''] = cookie.split('=')
+      const others = [
+        `${cookie}; ${cookie}`,
+        `${cookie}; __Host-odyssey=x`,
+        `odyssey=${token}`,
+        `__Host-odyssey=${token}${'x'.repeat(4_000)}`,
+        `__Host-odyssey=${token.slice(0, -1)}!`,
+        `__Secure-odyssey=${token}`,
+      ]
+      for (const other of others)
+        equal(await isIn({ headers: { ...headers, cookie: other } }), false, other.slice(0, 80))
+      equal(await isIn({ headers: { ...headers, cookie: `other=1; ${cookie}; more=2` } }), true)
+    })
+
+    test('is not opened by what the database holds of it', async () => {
+      const { headers } = await signIn('owner')
+      const [row] = await service.db.selectFrom('sessions').selectAll().execute()
+      ok(row !== undefined)
+      for (const text of [row.token_hash, row.id, Buffer.from(row.token_hash, 'hex').toString('base64url')]) {
+        equal(await isIn({ headers: { ...headers, cookie: `__Host-odyssey=${text}` } }), false)
+      }
+    })
+
+    test('opens nothing below /v1, nor for a page of another site', async () => {
+      const { headers } = await signIn('owner')
+      equal((await service.ask({ path: '/v1/models', headers })).status, 401)
+      for (const site of ['cross-site', 'same-site']) {
+        equal(await isIn({ headers: { ...headers, 'sec-fetch-site': site } }), false, site)
+      }
+      equal(await isIn({ headers: { ...headers, 'sec-fetch-site': 'none' } }), true)
+    })
+
+    test('is signed out for good', async () => {
+      const person = await signIn('owner')
+      const answer = await ask(person, '/api/v1/session', { method: 'DELETE' })
+      equal(answer.status, 204)
+      ok(String(answer.headers['set-cookie']).includes('Max-Age=0'))
+      equal(await isIn(person), false)
+    })
+
+    test('is told apart from others by its device, and ended by its person', async () => {
+      const [one, other] = [await signIn('owner'), await signIn('admin')]
+      const { body } = await ask(one, '/api/v1/sessions')
+      const [listed] = body['data'] as Record<string, unknown>[]
+      deepEqual([listed?.['isCurrent'], listed?.['method'], listed?.['address']], [true, 'passkey', '192.0.2.1'])
+      equal((await ask(one, `/api/v1/sessions/${other.sessionId}`, { method: 'DELETE' })).status, 404)
+      equal(await isIn(other), true)
+      equal((await ask(one, `/api/v1/sessions/${one.sessionId}`, { method: 'DELETE' })).status, 204)
+      equal(await isIn(one), false)
+    })
+  })
+
+  describe('a role', () => {
+    const statusOf = async (person: SignedInPerson, path: string) => (await ask(person, within(path))).status
+
+    test('counts from the next request on when it is changed, and so does the end of a membership', async () => {
+      const person = await signIn('admin')
+      const reference = { organizationId: company.organizationId, id: company.members.admin.memberId }
+      equal(await statusOf(person, 'audit'), 200)
+      await setMemberRole(service.accounts, operator, reference, 'developer')
+      equal(await statusOf(person, 'audit'), 403)
+      equal(await statusOf(person, 'projects'), 200)
+      await removeMember(service.accounts, operator, reference)
+      equal(await statusOf(person, 'projects'), 404)
+      deepEqual((await ask(person, '/api/v1/session')).body['memberships'], [])
+    })
+
+    test('is that of the organization in the path, for a member of several', async () => {
+      const other = await createCompany(service.accounts)
+      const person = await signIn('auditor')
+      const { userId } = person.user
+      const joined = {
+        organizationId: other.organizationId,
+        email: 'both@example.org',
+        name: 'Both',
+        role: 'owner',
+      } as const
+      const memberId = await createMember(service.accounts, operator, joined)
+      await service.db.updateTable('members').set({ user_id: userId }).where('id', '=', memberId).execute()
+      const rename = (organizationId: OrganizationId) => {
+        const path = `/api/v1/organizations/${organizationId}`
+        return ask(person, path, { method: 'PATCH', body: { name: 'Renamed' } })
+      }
+      deepEqual(
+        [(await rename(company.organizationId)).status, (await rename(other.organizationId)).status],
+        [403, 200],
+      )
+      const rows = await service.db
+        .selectFrom('audit')
+        .select('actor')
+        .where('action', '=', 'organizations:update')
+        .execute()
+      deepEqual(
+        rows.map(({ actor }) => actor),
+        [memberId],
+      )
+    })
+
+    test('asks for a fresh proof before it makes a management key, and a key does not', async () => {
+      const person = await signIn('owner')
+      const make = (asked: object) =>
+        service.ask({ method: 'POST', path: within('management-keys'), body: { name: 'k', role: 'admin' }, ...asked })
+      equal((await make({ headers: person.headers })).status, 201)
+      service.clock.advance(11 * minuteMs)
+      equal((await make({ headers: person.headers })).body['type'], 'urn:odyssey:problem:proof-needed')
+      equal((await make({ key: service.key })).status, 201)
+    })
+  })
+
+  describe('an invitation', () => {
+    const invite = async (from: SignedInPerson, body: object): Promise<Answer> =>
+      ask(from, within('invitations'), {
+        method: 'POST',
+        body: { email: 'new@example.org', role: 'developer', ...body },
+      })
+    const tokenOf = ({ body }: Answer) => String(body['link']).split('#')[1] ?? ''
+    const credential = { kind: 'password', password } as const
+
+    test('makes its person a member once, with the role and the projects that were given', async () => {
+      const owner = await signIn('owner')
+      const sent = await invite(owner, { projectIds: [company.projectId] })
+      equal(sent.status, 201, sent.text)
+      const token = tokenOf(sent)
+      const browser = new TestBrowser(service)
+      const looked = await browser.ask('POST', 'invitations/look', { token })
+      deepEqual([looked.body['email'], looked.body['invitedBy']], ['new@example.org', 'M'])
+      const accept = () =>
+        new TestBrowser(service).ask('POST', 'invitations/accept', { token, name: 'New', credential })
+      equal((await browser.ask('POST', 'invitations/accept', { token, name: 'New', credential })).status, 200)
+      const { memberships } = (await browser.ask('GET', 'session')).body as { memberships: Record<string, unknown>[] }
+      deepEqual([memberships[0]?.['role'], memberships[0]?.['projectIds']], ['developer', [company.projectId]])
+      equal((await accept()).status, 401)
+    })
+
+    test('opens nothing when it was withdrawn, sent again, or is older than seven days', async () => {
+      const owner = await signIn('owner')
+      const accept = async (token: string) =>
+        (await new TestBrowser(service).ask('POST', 'invitations/accept', { token, name: 'New', credential })).status
+      const first = await invite(owner, {})
+      const { id } = first.body['invitation'] as { id: string }
+      const again = await ask(owner, within(`invitations/${id}/resend`), { method: 'POST' })
+      equal(await accept(tokenOf(first)), 401)
+      equal((await ask(owner, within(`invitations/${id}`), { method: 'DELETE' })).status, 204)
+      equal(await accept(tokenOf(again)), 401)
+      equal((await ask(owner, within(`invitations/${id}/resend`), { method: 'POST' })).status, 409)
+      const late = await invite(owner, {})
+      service.clock.advance(7 * 24 * 60 * minuteMs)
+      equal(await accept(tokenOf(late)), 401)
+    })
+
+    test('gives no role above that of who invites', async () => {
+      equal((await invite(await signIn('admin'), { role: 'owner' })).status, 403)
+      equal((await invite(await signIn('admin'), { role: 'admin' })).status, 201)
+    })
+
+    test('is accepted by who is signed in with its address, and by nobody else who is', async () => {
+      const owner = await signIn('owner')
+      const person = await signInPerson(service.accounts, {})
+      const stranger = await signInPerson(service.accounts, {})
+      const { user } = (await ask(person, '/api/v1/session')).body as { user: { email: string } }
+      const token = tokenOf(await invite(owner, { email: user.email }))
+      const accept = (who: SignedInPerson) =>
+        ask(who, '/api/v1/invitations/accept', { method: 'POST', body: { token, credential: null } })
+      equal((await accept(stranger)).status, 409)
+      equal((await accept(person)).status, 200)
+      const { memberships } = (await ask(person, '/api/v1/session')).body as { memberships: unknown[] }
+      equal(memberships.length, 1)
+    })
+
+    test('lets a member sign in whom a key has made, as the member they are', async () => {
+      const { organizationId } = company
+      const made = { organizationId, email: 'made@example.org', name: 'Made', role: 'billing' } as const
+      const memberId: MemberId = await createMember(service.accounts, operator, made)
+      const token = tokenOf(await invite(await signIn('owner'), { email: made.email }))
+      const browser = new TestBrowser(service)
+      await browser.ask('POST', 'invitations/accept', { token, name: 'Made', credential })
+      const { memberships } = (await browser.ask('GET', 'session')).body as { memberships: Record<string, unknown>[] }
+      deepEqual([memberships[0]?.['memberId'], memberships[0]?.['role']], [memberId, 'billing'])
+      equal((await invite(await signIn('owner'), { email: made.email })).status, 409)
+    })
+  })
+
+  test('the sessions of a member are seen and ended by who may, and not those of a role above', async () => {
+    const [admin, owner, developer] = [await signIn('admin'), await signIn('owner'), await signIn('developer')]
+    const sessionsOf = (role: keyof Company['members']) => within(`members/${company.members[role].memberId}/sessions`)
+    const listed = (await ask(admin, sessionsOf('developer'))).body['data'] as { id: string }[]
+    deepEqual(
+      listed.map(({ id }) => id),
+      [developer.sessionId],
+    )
+    equal((await ask(admin, sessionsOf('owner'), { method: 'DELETE' })).status, 403)
+    equal((await ask(admin, sessionsOf('developer'), { method: 'DELETE' })).status, 204)
+    deepEqual([await isIn(owner), await isIn(developer)], [true, false])
+  })
+})

@@ -1,0 +1,279 @@
+// How people get in: the first owner by a link, later by a passkey or a password, and how they get out again.
+
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { createRecoveryLink, createSetupLink } from '../../../src/accounts/sign-in/setup.ts'
+import { totpCode } from '../../../src/accounts/sign-in/totp.ts'
+import type { UserId } from '../../../src/core/ids.ts'
+import { Authenticator, type Asked, type Deviation } from '../../harness/authenticator.ts'
+import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { samePage } from '../../harness/sign-in.ts'
+import { TestBrowser } from './browser.ts'
+
+const password = 'correct horse battery staple'
+const credential = { kind: 'password', password } as const
+const owner = { name: 'Ann Lee', email: 'ann@example.org', organizationName: 'Acme' }
+const minuteMs = 60_000
+
+onEachDatabase(({ open }) => {
+  let service: ManagementService
+  let browser: TestBrowser
+  beforeEach(async () => {
+    service = await openManagementService(await open())
+    browser = new TestBrowser(service)
+  })
+  afterEach(() => service.close())
+
+  const linkFor = async () => (await createSetupLink(service.accounts)) ?? ''
+  const setUp = async () =>
+    succeed(await browser.ask('POST', 'setup', { ...owner, token: await linkFor(), credential }))
+  const signIn = (from = new TestBrowser(service), given: object = {}) =>
+    from.ask('POST', 'session/password', { email: owner.email, password, ...given })
+  const isSignedIn = async (asked: TestBrowser) => (await asked.ask('GET', 'session')).status === 200
+  const auditActions = async () => {
+    const rows = await service.db.selectFrom('audit').select('action').orderBy('at').execute()
+    return rows.map(({ action }) => action)
+  }
+  const options = async (from: TestBrowser, body: object): Promise<Asked> =>
+    succeed(await from.ask('POST', 'session/passkey/options', body)).body['publicKey'] as Asked
+
+  describe('the first owner', () => {
+    test('is made by the link once, owns the installation and the organization, and is signed in', async () => {
+      deepEqual((await browser.ask('GET', 'setup')).body, { isNeeded: true })
+      const token = await linkFor()
+      const answer = succeed(await browser.ask('POST', 'setup', { ...owner, token, credential }))
+      equal(answer.body['state'], 'signed-in')
+      const { body } = await browser.ask('GET', 'session')
+      deepEqual((body['installation'] as Record<string, unknown>)['role'], 'owner')
+      const [membership] = body['memberships'] as Record<string, unknown>[]
+      deepEqual([membership?.['role'], membership?.['organizationName']], ['owner', 'Acme'])
+      deepEqual(membership?.['owners'], [{ name: 'Ann Lee' }])
+      deepEqual((await browser.ask('GET', 'setup')).body, { isNeeded: false })
+      equal((await new TestBrowser(service).ask('POST', 'setup', { ...owner, token, credential })).status, 404)
+      equal(await createSetupLink(service.accounts), null)
+      ok((await auditActions()).includes('users:create'))
+    })
+
+    test('is not made by a wrong link, one in whose place a newer one stands, or one of yesterday', async () => {
+      const old = await linkFor()
+      const token = await linkFor()
+      for (const wrong of ['x', old]) {
+        equal((await browser.ask('POST', 'setup', { ...owner, token: wrong, credential })).status, 401)
+      }
+      service.clock.advance(24 * 60 * minuteMs)
+      equal((await browser.ask('POST', 'setup', { ...owner, token, credential })).status, 401)
+    })
+
+    test('is one, of two who come with the link at once', async () => {
+      const token = await linkFor()
+      const ask = (email: string) =>
+        new TestBrowser(service).ask('POST', 'setup', { ...owner, email, token, credential })
+      const statuses = (await Promise.all([ask('a@example.org'), ask('b@example.org')])).map(({ status }) => status)
+      equal(statuses.filter((status) => status === 200).length, 1, String(statuses))
+      equal((await service.db.selectFrom('users').selectAll().execute()).length, 1)
+    })
+
+    test('keeps the link for another attempt where the password is too short', async () => {
+      const token = await linkFor()
+      const short = { kind: 'password', password: 'short' }
+      equal((await browser.ask('POST', 'setup', { ...owner, token, credential: short })).status, 400)
+      succeed(await browser.ask('POST', 'setup', { ...owner, token, credential }))
+    })
+  })
+
+  describe('a passkey', () => {
+    const authenticator = () => new Authenticator(samePage.origin)
+    let passkey: Authenticator
+
+    beforeEach(async () => {
+      const token = await linkFor()
+      passkey = authenticator()
+      const asked = await options(browser, { for: 'setup', token, name: owner.name, email: owner.email })
+      const response = passkey.create(asked)
+      succeed(await browser.ask('POST', 'setup', { ...owner, token, credential: { kind: 'passkey', response } }))
+    })
+
+    const use = async (from: TestBrowser, deviation: Deviation = {}) => {
+      const asked = await options(from, { for: 'sign-in' })
+      return from.ask('POST', 'session/passkey', { response: passkey.get(asked, deviation) })
+    }
+
+    test('signs in its person, who is not asked for an address', async () => {
+      const other = new TestBrowser(service)
+      succeed(await use(other))
+      const { body } = await other.ask('GET', 'session')
+      equal((body['user'] as Record<string, unknown>)['email'], owner.email)
+      equal((body['proof'] as Record<string, unknown>)['method'], 'passkey')
+    })
+
+    const wrong: Readonly<Record<string, Deviation>> = {
+      'for another site': { origin: 'https://evil.example' },
+      'for a host of another name': { rpId: 'example.com' },
+      'with a challenge of its own': { challenge: 'A'.repeat(43) },
+      'that was made, not used': { type: 'webauthn.create' },
+      'in a frame of another site': { crossOrigin: true },
+      'without its user being there': { flags: 0x04 },
+      'without its user being known to it': { flags: 0x01 },
+      'signed by another key': { key: privateKeyOfAnother() },
+    }
+    for (const [what, deviation] of Object.entries(wrong)) {
+      test(`does not sign in ${what}`, async () => {
+        const other = new TestBrowser(service)
+        equal((await use(other, deviation)).status, 401)
+        equal(await isSignedIn(other), false)
+      })
+    }
+
+    test('does not sign in when its counter goes back', async () => {
+      succeed(await use(new TestBrowser(service), { counter: 7 }))
+      equal((await use(new TestBrowser(service), { counter: 7 })).status, 401)
+      equal((await use(new TestBrowser(service), { counter: 6 })).status, 401)
+      succeed(await use(new TestBrowser(service), { counter: 8 }))
+    })
+
+    test('does not sign in with a challenge twice, in another browser, or after five minutes', async () => {
+      const other = new TestBrowser(service)
+      const asked = await options(other, { for: 'sign-in' })
+      const response = passkey.get(asked)
+      const stranger = new TestBrowser(service)
+      await options(stranger, { for: 'sign-in' })
+      equal((await stranger.ask('POST', 'session/passkey', { response })).status, 401)
+      equal((await other.ask('POST', 'session/passkey', { response })).status, 401, 'It was used up by the stranger.')
+      const late = await options(other, { for: 'sign-in' })
+      service.clock.advance(5 * minuteMs)
+      equal((await other.ask('POST', 'session/passkey', { response: passkey.get(late) })).status, 401)
+    })
+
+    test('is added and removed, and the last way in stays', async () => {
+      const second = authenticator()
+      const asked = await options(browser, { for: 'add' })
+      succeed(await browser.ask('POST', 'me/passkeys', { name: 'Phone', response: second.create(asked) }))
+      const { body } = await browser.ask('GET', 'me')
+      const names = (body['passkeys'] as Record<string, unknown>[]).map(({ name }) => name)
+      deepEqual(new Set(names), new Set(['Passkey', 'Phone']))
+      equal((await browser.ask('DELETE', `me/passkeys/${passkey.id}`)).status, 204)
+      equal((await use(new TestBrowser(service))).status, 401)
+      equal((await browser.ask('DELETE', `me/passkeys/${second.id}`)).status, 409)
+    })
+
+    test('proves anew who somebody is, and not who somebody else is', async () => {
+      service.clock.advance(11 * minuteMs)
+      const removal = () => browser.ask('DELETE', 'sessions')
+      const refused = await removal()
+      deepEqual([refused.status, refused.body['type']], [403, 'urn:odyssey:problem:proof-needed'])
+      const stolen = browser.copy()
+      const asked = await options(browser, { for: 'proof' })
+      equal((await browser.ask('POST', 'session/proof', { response: authenticator().get(asked) })).status, 401)
+      const again = await options(browser, { for: 'proof' })
+      succeed(await browser.ask('POST', 'session/proof', { response: passkey.get(again) }))
+      equal((await removal()).status, 204)
+      equal(await isSignedIn(stolen), false, 'The session got another token.')
+    })
+  })
+
+  describe('a password', () => {
+    beforeEach(setUp)
+
+    test('signs in its person, whatever the capitals of the address', async () => {
+      const other = new TestBrowser(service)
+      succeed(await signIn(other, { email: ' Ann@Example.ORG ' }))
+      equal(await isSignedIn(other), true)
+      ok((await auditActions()).includes('sessions:create'))
+    })
+
+    test('of nobody is refused in the same words as a wrong one', async () => {
+      const answers = [
+        await signIn(browser.copy(), { password: 'wrong horse battery staple' }),
+        await signIn(browser.copy(), { email: 'nobody@example.org' }),
+      ]
+      for (const { status, body } of answers) {
+        deepEqual([status, body['detail']], [401, 'That did not sign you in.'])
+      }
+    })
+
+    test('is guessed ten times a minute at most, whether the account is there or not', async () => {
+      for (const email of [owner.email, 'nobody@example.org']) {
+        let address = 0
+        const guess = (given: object) => {
+          address += 1
+          const from = new TestBrowser(service, `198.51.${address}.${email.length}`)
+          return signIn(from, { email, ...given })
+        }
+        for (let count = 0; count < 10; count += 1) equal((await guess({ password: `wrong ${count}` })).status, 401)
+        const held = await guess({})
+        equal(held.status, 429)
+        match(String(held.headers['retry-after']), /^\d+$/)
+      }
+      service.clock.advance(minuteMs)
+      succeed(await signIn(new TestBrowser(service, '203.0.113.9')))
+    })
+
+    test('waits for the code of the authenticator app, which counts once', async () => {
+      const { body } = succeed(await browser.ask('POST', 'me/totp'))
+      const secret = String(body['secret'])
+      const code = () => totpCode(secret, Math.floor(service.clock.nowMs() / 30_000))
+      equal((await browser.ask('POST', 'me/totp/confirm', { code: '000000' })).status, 400)
+      succeed(await browser.ask('POST', 'me/totp/confirm', { code: code() }))
+      const other = new TestBrowser(service)
+      equal((await signIn(other)).body['state'], 'totp')
+      equal(await isSignedIn(other), false)
+      const before = new Map(other.cookies)
+      equal((await other.ask('POST', 'session/totp', { code: code() })).status, 401, 'It was used to confirm.')
+      service.clock.advance(minuteMs)
+      equal((await other.ask('POST', 'session/totp', { code: code() })).body['state'], 'signed-in')
+      equal(await isSignedIn(other), true)
+      notEqual(other.cookies.get('__Host-odyssey'), before.get('__Host-odyssey'))
+      const third = new TestBrowser(service)
+      equal((await signIn(third)).body['state'], 'totp')
+      equal((await third.ask('POST', 'session/totp', { code: code() })).status, 401)
+      service.clock.advance(6 * minuteMs)
+      equal(
+        (await third.ask('POST', 'session/totp', { code: code() })).status,
+        401,
+        'The password was given too long ago.',
+      )
+    })
+
+    test('goes with a recovery code in the place of the authenticator app, which counts once', async () => {
+      const secret = String(succeed(await browser.ask('POST', 'me/totp')).body['secret'])
+      const code = totpCode(secret, Math.floor(service.clock.nowMs() / 30_000))
+      succeed(await browser.ask('POST', 'me/totp/confirm', { code }))
+      const { codes } = succeed(await browser.ask('POST', 'me/recovery-codes')).body as { codes: string[] }
+      equal(codes.length, 10)
+      const [recoveryCode = ''] = codes
+      equal((await browser.ask('POST', 'session/recovery', { email: owner.email, recoveryCode })).status, 401)
+      for (const expected of [200, 401]) {
+        const other = new TestBrowser(service)
+        await signIn(other)
+        const given = { recoveryCode: recoveryCode.toLowerCase() }
+        equal((await other.ask('POST', 'session/totp', given)).status, expected)
+      }
+      equal((await browser.ask('GET', 'me')).body['recoveryCodesLeft'], 9)
+    })
+
+    test('is replaced by the link of the command line, which ends the sessions there are', async () => {
+      const { id } = (await browser.ask('GET', 'session')).body['user'] as { id: UserId }
+      const token = await createRecoveryLink(service.accounts, id)
+      const renewed = { kind: 'password', password: 'another horse battery staple' }
+      const other = new TestBrowser(service)
+      succeed(await other.ask('POST', 'session/link', { token, credential: renewed }))
+      equal(await isSignedIn(other), true)
+      equal(await isSignedIn(browser), false)
+      equal((await signIn()).status, 401)
+      succeed(await signIn(new TestBrowser(service), { password: renewed.password }))
+      equal((await other.ask('POST', 'session/link', { token, credential: renewed })).status, 401)
+    })
+  })
+})
+
+function succeed(answer: Answer): Answer {
+  equal(answer.status, 200, answer.text)
+  return answer
+}
+
+function privateKeyOfAnother() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey
+}

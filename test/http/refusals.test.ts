@@ -1,0 +1,97 @@
+// Requests that are turned away, each for another reason, leave no row in the ledger: they are counted.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { setBudget } from '../../src/limits/settings/budget-settings.ts'
+import { setLimit } from '../../src/limits/settings/limit-settings.ts'
+import { bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
+import { startFakeService, type FakeService } from '../harness/fake-service.ts'
+
+const operator = { kind: 'operator' } as const
+const countPath = '/v1/messages/count_tokens'
+
+let service: FakeService
+beforeEach(async () => {
+  service = await startFakeService({})
+})
+afterEach(() => service.close())
+
+async function ask(path: string, body: unknown, key = service.key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(`${service.address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  await response.text()
+  return response.status
+}
+
+async function recorded() {
+  await service.refusals.flush()
+  const rows = await service.db.selectFrom('refusals').select(['organization_id', 'class', 'requests']).execute()
+  const counted = rows.map((row) => [row.organization_id, row.class, row.requests] as const)
+  const outcomes = await service.db.selectFrom('ledger').select('outcome').execute()
+  return { counted: counted.toSorted(([, a], [, b]) => (a < b ? -1 : 1)), rows: outcomes.map(({ outcome }) => outcome) }
+}
+
+const subject = () => ({ organizationId: service.home.organizationId, model: '*' }) as const
+
+for (const format of formats) {
+  const path = paths[format]
+  const good = (fields: Record<string, unknown> = {}) => bodyFor(format, { max_tokens: 100, ...fields })
+
+  test(`${format}: refusals by limits and budgets write no row, and are counted by class`, async () => {
+    const { organizationId, projectId } = service.home
+    await setLimit(service.accounts, operator, {
+      ...subject(),
+      subject: { kind: 'project', id: projectId },
+      inputTokensPerMinute: 25,
+    })
+    await service.limits.look()
+    const statuses = await Promise.all(Array.from({ length: 12 }, () => ask(path, good())))
+    deepEqual(
+      [200, 429].map((wanted) => statuses.filter((status) => status === wanted).length),
+      [2, 10],
+    )
+    await setBudget(service.accounts, operator, {
+      organizationId,
+      subject: { kind: 'organization', id: organizationId },
+      period: 'month',
+      tokensMax: 1,
+    })
+    await service.limits.look()
+    service.clock.advance(59_000)
+    equal(await ask(path, good()), 429)
+    deepEqual(await recorded(), {
+      counted: [
+        [organizationId, 'budget-exceeded', 1],
+        [organizationId, 'rate-limited', 10],
+      ],
+      rows: ['finished', 'finished'],
+    })
+  })
+
+  test(`${format}: requests that are refused for what they ask write no row, and are counted by class`, async () => {
+    equal(await ask(path, { model: 'clarke-1.0', messages: 'none' }), 400)
+    equal(await ask(path, good({ model: 'nobody-1.0' })), 404)
+    equal(await ask(path, good(), 'sk-ody-nobody'), 401)
+    const { organizationId } = service.home
+    deepEqual(await recorded(), {
+      counted: [
+        [organizationId, 'invalid-request', 1],
+        [organizationId, 'model-not-found', 1],
+        ['', 'unauthenticated', 1],
+      ],
+      rows: [],
+    })
+  })
+}
+
+test('a count of tokens that is refused is counted like any other request', async () => {
+  equal(await ask(countPath, { model: 'nobody-1.0', messages: [{ role: 'user', content: 'Hello' }] }), 404)
+  equal(await ask(countPath, bodyFor('messages' satisfies Format, {})), 200)
+  deepEqual(await recorded(), { counted: [[service.home.organizationId, 'model-not-found', 1]], rows: [] })
+})
+
+test('refused requests are in the metrics by class', async () => {
+  equal(await ask(paths.chat, {}), 400)
+  const { text } = await service.metrics.expose()
+  equal(text.includes('odyssey_requests_refused_total{class="invalid-request"} 1'), true)
+})

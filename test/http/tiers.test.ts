@@ -1,0 +1,153 @@
+// What a fresh installation says and does of limits before anybody has set one. The engine is scripted, counts every
+// prompt as ten tokens, and the service's clock is moved by hand.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createApiKey } from '../../src/accounts/api-keys.ts'
+import { createOrganization, type Home } from '../../src/accounts/organizations.ts'
+import type { ManagementKeyPrincipal } from '../../src/core/principal.ts'
+import { setLimit } from '../../src/limits/settings/limit-settings.ts'
+import { assignTier, listTiers, setTierLimit } from '../../src/limits/settings/tiers.ts'
+import { bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
+import { startFakeService, type FakeService } from '../harness/fake-service.ts'
+
+const operator = { kind: 'operator' } as const
+const model = 'clarke-1.0'
+
+let service: FakeService
+let acme: Home
+let acmeKey: string
+
+beforeEach(async () => {
+  service = await startFakeService({}, {}, { hasTiers: true })
+  acme = await createOrganization(service.accounts, operator, { name: 'Acme' })
+  acmeKey = (await createApiKey(service.accounts, operator, { name: 'acme', ...acme })).key
+  await service.parts.access.refresh()
+})
+afterEach(() => service.close())
+
+async function ask(key: string, format: Format = 'messages') {
+  const response = await fetch(`${service.address}${paths[format]}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify(bodyFor(format, { model })),
+  })
+  await response.text()
+  const header = (name: string) => Number(response.headers.get(name) ?? Number.NaN)
+  return { status: response.status, header, retryAfter: response.headers.get('retry-after') }
+}
+
+const standing = ({ header }: Awaited<ReturnType<typeof ask>>) =>
+  ['requests', 'input-tokens', 'output-tokens'].map((kind) => [
+    header(`anthropic-ratelimit-${kind}-limit`),
+    header(`anthropic-ratelimit-${kind}-remaining`),
+  ])
+
+async function setTier(values: Parameters<typeof setTierLimit>[2]): Promise<void> {
+  await setTierLimit(service.accounts, operator, values)
+  await service.limits.look()
+}
+
+async function setOwn(values: Omit<Parameters<typeof setLimit>[2], 'organizationId' | 'subject'>, by?: 'organization') {
+  const { organizationId } = acme
+  const admin: ManagementKeyPrincipal = {
+    kind: 'management-key',
+    managementKeyId: 'mkey_1',
+    organizationId,
+    role: 'owner',
+  }
+  const subject = { kind: 'organization', id: organizationId } as const
+  await setLimit(service.accounts, by === undefined ? operator : admin, { organizationId, subject, ...values })
+  await service.limits.look()
+}
+
+for (const format of formats) {
+  test(`${format}: a fresh installation tells the keys of every organization how their tier stands`, async () => {
+    const tiers = await listTiers(service.accounts, operator)
+    for (const [key, tier] of [
+      [service.key, 'internal'],
+      [acmeKey, 'tier-1'],
+    ] as const) {
+      const limits = tiers.find(({ id }) => id === tier)?.limits.find((limit) => limit.model === model)
+      const { requestsPerMinute, inputTokensPerMinute, outputTokensPerMinute } = limit(limits)
+      const answer = await ask(key, format)
+      equal(answer.status, 200)
+      deepEqual(standing(answer), [
+        [requestsPerMinute, requestsPerMinute - 1],
+        [inputTokensPerMinute, inputTokensPerMinute - 10],
+        // One word was all the answer was.
+        [outputTokensPerMinute, outputTokensPerMinute - 1],
+      ])
+      equal(answer.header('x-ratelimit-remaining-tokens'), inputTokensPerMinute + outputTokensPerMinute - 11)
+    }
+  })
+}
+
+type Numbers = Record<'requestsPerMinute' | 'inputTokensPerMinute' | 'outputTokensPerMinute', number>
+
+const limit = (values: object | undefined) => values as Numbers
+
+test('a key of the home organization is refused nothing by its tier, and shown no debt', async () => {
+  await setTier({
+    tier: 'internal',
+    model,
+    inputTokensPerMinute: 15,
+    requestsPerMinute: 1,
+    concurrency: 1,
+    isRequestsEnforced: true,
+  })
+  for (const [requests, input] of [
+    [0, 5],
+    [0, 0],
+    [0, 0],
+  ] as const) {
+    const answer = await ask(service.key)
+    equal(answer.status, 200)
+    deepEqual(standing(answer).slice(0, 2), [
+      [1, requests],
+      [15, input],
+    ])
+  }
+})
+
+test('a key of another organization is refused what its tier has no room for, by tokens and not by requests', async () => {
+  await setTier({ tier: 'tier-1', model, inputTokensPerMinute: 15, requestsPerMinute: 1 })
+  equal((await ask(acmeKey)).status, 200)
+  const refused = await ask(acmeKey)
+  equal(refused.status, 429)
+  equal(refused.retryAfter, '20')
+  await setTier({ tier: 'tier-1', model, requestsPerMinute: 1 })
+  for (const _ of [1, 2, 3]) equal((await ask(acmeKey)).status, 200)
+})
+
+test('an organization in another tier has the limits of that one at once, and what it used counts on', async () => {
+  await setTier({ tier: 'tier-1', model, inputTokensPerMinute: 15 })
+  await setTier({ tier: 'tier-3', model, inputTokensPerMinute: 25 })
+  equal((await ask(acmeKey)).status, 200)
+  equal((await ask(acmeKey)).status, 429)
+  await assignTier(service.accounts, operator, { organizationId: acme.organizationId, tier: 'tier-3' })
+  await service.limits.look()
+  const answer = await ask(acmeKey)
+  equal(answer.status, 200)
+  deepEqual(standing(answer)[1], [25, 5])
+  equal((await ask(acmeKey)).status, 429)
+})
+
+test('a limit that the installation sets takes the place of the tier’s of its kind, and of no other', async () => {
+  const tier = (await listTiers(service.accounts, operator))[0]?.limits.find((each) => each.model === model)
+  await setTier({ ...limit(tier), tier: 'tier-1', model, inputTokensPerMinute: 15 })
+  await setOwn({ model: '*', inputTokensPerMinute: 1_000 })
+  const answer = await ask(acmeKey)
+  deepEqual(standing(answer)[1], [1_000, 990])
+  equal(standing(answer)[2]?.[0], limit(tier).outputTokensPerMinute)
+  equal((await ask(acmeKey)).status, 200)
+})
+
+test('a limit that an organization sets for itself lifts nothing of its tier', async () => {
+  await setTier({ tier: 'tier-1', model, inputTokensPerMinute: 15 })
+  await setOwn({ model: '*', inputTokensPerMinute: 1_000 }, 'organization')
+  equal((await ask(acmeKey)).status, 200)
+  equal((await ask(acmeKey)).status, 429)
+  await setOwn({ model, inputTokensPerMinute: 12 }, 'organization')
+  ok(Number.isFinite(standing(await ask(acmeKey))[1]?.[0]))
+})
