@@ -1,18 +1,18 @@
-// What log-probabilities cost: the time per token with the twenty likeliest of each, divided
+// The cost of log-probabilities: the time per token with the twenty likeliest of each, divided
 // by the time without. Both are measured in turn within one run, so that a machine that
 // slows down meanwhile does so for both.
 //
 //     logprobs.ts [--seconds N] [--rounds N] [--at-once N] [--threads N] [--gpu KIND] [--greedy]
 //                 [--weights FILE]
 
-import { runAlone } from '../src/core/run-alone.ts'
+import { runAlone } from '../src/core/engine.ts'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { LlamaEngine } from '../src/engines/llama/llama-engine.ts'
+import type { LlamaEngine } from '../src/engines/llama/llama-engine.ts'
 import type { LoadSettings } from '../src/engines/llama/ipc.ts'
-import { systemClock } from '../src/lib/clock.ts'
+import { openEngine } from './engine/engine-alone.ts'
 import { engineRequest, withSeed } from '../test/harness/requests.ts'
 import { halfBillion } from './weights/shapes.ts'
 import { writeRandomWeights } from './weights/write-random-weights.ts'
@@ -67,7 +67,16 @@ async function measure(weightsPath: string, kind: LoadSettings['gpu']): Promise<
   console.log(
     `${rounds} rounds of twice ${seconds} s, answers of ${answerTokens} tokens, ${atOnce} at once, ${manner}\n`,
   )
-  const engine = await openEngine(weightsPath, kind)
+  const setting = {
+    weightsPath,
+    gpu: kind,
+    threads,
+    slots: atOnce,
+    windowTokens: windowTokensMax,
+    batchTokens: 256,
+    cacheBytes: 0,
+  }
+  const engine = await openEngine(setting, 0)
   try {
     // The first steps read the weights from the disk.
     await answerFor(engine, 1, logprobsTop)
@@ -103,34 +112,6 @@ function report(turns: readonly Turn[]): void {
   console.log(
     `fastest: ${fastest.without.toFixed(2)} and ${fastest.with.toFixed(2)} ms, ${ratioOf(fastest).toFixed(3)}`,
   )
-}
-
-function openEngine(weightsPath: string, kind: LoadSettings['gpu']): Promise<LlamaEngine> {
-  return new Promise((resolve, reject) => {
-    const engine = new LlamaEngine({
-      settings: {
-        weightsPath,
-        gpu: kind,
-        slots: atOnce,
-        windowTokensMax,
-        threads,
-        batchTokens: 256,
-        isReproducible: false,
-        draftTokensMax: 0,
-        cacheBytesMax: 0,
-        cacheOnDisk: null,
-      },
-      environment: { PATH: process.env['PATH'] ?? '' },
-      clock: systemClock,
-      // Later, when the variable has its value: a child is never ready at once.
-      onReady: () => resolve(engine),
-      onExit: (reason) => {
-        reject(new Error(`The engine ended: ${reason}.`))
-        void engine.close()
-      },
-      onOutput: (line) => console.error(line),
-    })
-  })
 }
 
 /** Fills all slots, again and again. Returns the median time of a token in milliseconds. */

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** What processes have used, as Linux tells it; null elsewhere. */
 export type ProcessUse = { readonly cpuMs: number; readonly peakBytes: number }
 
-/** Of a process and all that descend from it. What has ended meanwhile is not in it. */
+/** The use of a process and all that descend from it, without those that have ended meanwhile. */
 export function useOfTree(pid: number): ProcessUse | null {
   try {
     const uses = treeOf(pid).map(useOf)
@@ -16,7 +16,36 @@ export function useOfTree(pid: number): ProcessUse | null {
   }
 }
 
-/** Of one process. Throws where there is none, or no Linux. */
+/** The use of a tree of processes; its next look tells the peak of memory from now on. */
+export function useOfTreeSinceLast(pid: number): ProcessUse | null {
+  const use = useOfTree(pid)
+  if (use !== null) for (const member of treeOf(pid)) forgetPeak(member)
+  return use
+}
+
+/** The peak of one process's memory since this was last asked; null elsewhere than on Linux. */
+export function peakSinceLast(pid: number): number | null {
+  try {
+    const { peakBytes } = useOf(pid)
+    forgetPeak(pid)
+    return peakBytes
+  } catch {
+    return null
+  }
+}
+
+/** What `clear_refs` takes for "the peak begins at what is resident now". */
+const peakBeginsNow = '5'
+
+function forgetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, peakBeginsNow)
+  } catch {
+    // A process that has ended, or one of another user: its peak stays that of its whole life.
+  }
+}
+
+/** The use of one process. Throws where there is none, or no Linux. */
 export function useOf(pid: number): ProcessUse {
   const threads = readdirSync(`/proc/${pid}/task`)
   // Nanoseconds, where the ticks of `stat` are hundredths of a second.

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 /** Long enough for programs that work now and then to show. */
 const watchMs = 2_000
 
-/** Waits until the machine uses at most so much of its processors; any use is allowed at 100. */
+/** Waits until the machine uses at most this percentage of its processors; 100 allows any use. */
 export async function untilIdle(percentMax: number): Promise<void> {
   while (percentMax < 100 && (await busyPercent()) > percentMax);
 }

@@ -1,4 +1,4 @@
-/** A request to be answered with exactly so many tokens, always the likeliest. */
+/** A request to be answered with an exact number of tokens, always the likeliest. */
 export type Ask = { readonly system: string; readonly question: string; readonly tokens: number }
 
 export type Answer = {
@@ -21,7 +21,7 @@ export type Contestant = {
   stop(): Promise<unknown>
 }
 
-/** What every contestant is given, so that none has more than another. */
+/** The settings of every contestant, so that none has more than another. */
 export type Setting = {
   readonly weightsPath: string
   readonly gpu: 'off' | 'auto' | 'cuda' | 'vulkan' | 'metal'

@@ -1,4 +1,4 @@
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { engineRequest, withSeed } from '../../test/harness/requests.ts'
@@ -15,6 +15,7 @@ export async function startEngineAlone(setting: Setting): Promise<Contestant> {
   }
 }
 
+/** Starts an engine and waits until it is ready. Rejects where it ends before. */
 export function openEngine(setting: Setting, draftTokensMax: number): Promise<LlamaEngine> {
   return new Promise((resolve, reject) => {
     const engine = new LlamaEngine({

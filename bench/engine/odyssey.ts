@@ -16,7 +16,7 @@ export async function startOdyssey(setting: Setting, changes: Record<string, unk
         windowTokensMax: setting.windowTokens,
         batchTokens: setting.batchTokens,
         cacheBytesMax: setting.cacheBytes,
-        // What random weights always find likeliest is soon the same again, which says nothing of an answer's speed.
+        // Greedy sampling of random weights soon repeats itself, which says nothing of an answer's speed.
         speculation: 'off',
         ...changes,
       },

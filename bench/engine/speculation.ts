@@ -1,7 +1,7 @@
 // What guessing ahead gains where an answer repeats itself, and what it costs where it does not:
 // the engine with speculation and without, asked in turn. README.md says how.
 
-import { runAlone } from '../../src/core/run-alone.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { writeRandomWeights } from '../weights/write-random-weights.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { openEngine } from './engine-alone.ts'
 
-/** Of one token. */
+/** Milliseconds of one token. */
 type Cost = { readonly wallMs: number; readonly processorMs: number }
 
 type Work = { readonly name: string; readonly sampling: (round: number) => EngineRequest['sampling'] }

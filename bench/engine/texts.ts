@@ -5,7 +5,7 @@ const words =
     .concat(' morning never orange people quiet river silver through under village water winter yellow young')
     .split(' ')
 
-/** Writes a text of about so many tokens that begins with a label. Another label gives another text from the start on. */
+/** Writes a text of about the given number of tokens that begins with a label. Another label gives another text from the start on. */
 export type WriteText = (label: string, tokens: number) => string
 
 /**

@@ -20,7 +20,7 @@ import type { Place } from './targets/start-program.ts'
 import type { Target } from './targets/target.ts'
 import type { Wait } from './wait.ts'
 
-/** What a run may take where nothing is said about its length. */
+/** The time a run may take where no option says how long it lasts. */
 const wholeRunMs = 240_000
 /** For starting everything and for the last answers of each reading. */
 const startMs = 20_000
@@ -115,8 +115,6 @@ function tell({ target, shape, firstMs, endMs, requests, failures }: Reading): v
 }
 
 async function report(readings: readonly Reading[], shapes: readonly Shape[]): Promise<void> {
-  const peaks = []
-  for (const target of targets) peaks.push({ target: target.name, peakBytes: (await target.use())?.peakBytes ?? null })
   console.log(`${latencyTable(readings.filter(({ shape }) => shapes.includes(shape)))}\n`)
-  console.log(`Times in milliseconds.\n\n${useTable(readings, peaks, options)}\n`)
+  console.log(`Times in milliseconds.\n\n${useTable(readings, options)}\n`)
 }

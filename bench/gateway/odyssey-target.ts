@@ -2,26 +2,26 @@
 // ledger, keys, limits and a budget on every level, prices, metrics and the access log are all there.
 // The data folder is the working folder. Whoever started it asks over the channel what it has used.
 
-import { join } from 'node:path'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { createLedger } from '../../src/billing/ledger/ledger.ts'
 import { openAccess } from '../../src/service/joins/open-access.ts'
 import { openBilling } from '../../src/service/joins/open-billing.ts'
-import { openServingAccounts, type Accounts } from '../../src/service/joins/open-accounts.ts'
-import { reportToLog } from '../../src/service/joins/report-to-log.ts'
+import { openServingInstallation, type Installation } from '../../src/service/joins/open-installation.ts'
+import { reportToLog } from '../../src/service/serve.ts'
 import { openTelemetry } from '../../src/service/joins/open-telemetry.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/config/schema.ts'
 import { modelIds } from '../../src/core/model.ts'
-import { openRowWriter } from '../../src/billing/ledger/write-ahead/open-row-writer.ts'
+import { openLedgerWriter } from '../../src/billing/ledger/writer/open-ledger-writer.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { createApp } from '../../src/http/app.ts'
 import { readBounds } from '../../src/http/bounds.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
 import { createCatalog } from '../../src/models/catalog.ts'
+import { createTokenCounter } from '../../src/inference/count-tokens.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
-import { watchLedger } from '../../src/inference/watched-ledger.ts'
+import { watchLedger } from '../../src/inference/settlement.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
@@ -30,7 +30,9 @@ import { openFormats } from '../../src/protocols/formats.ts'
 import { SlotQueue } from '../../src/scheduling/slot-queue.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createTestManagement } from '../../test/harness/management.ts'
+import { placeholderPath } from '../../test/harness/engines/open-llama.ts'
 import { paceVariable } from './mock/read-pace.ts'
+import { peakSinceLast } from '../process-use.ts'
 import type { TargetUse } from './targets/target.ts'
 
 export type OdysseyStart = { readonly address: string; readonly key: string; readonly enginePid: number }
@@ -40,44 +42,51 @@ const operator = { kind: 'operator' } as const
 const config = loadConfig({ ...process.env, ODYSSEY_HOME: process.cwd(), PORT: '0', DATABASE_URL: '' })
 const log = createLog(config.logLevel)
 
-const opened = await openServingAccounts(config)
+const opened = await openServingInstallation(config)
 const key = await prepare(opened)
 const access = openAccess(opened, config, log)
-const { accounts } = access
-const rows = await openRowWriter(config, reportToLog(log))
+const { installation, feed } = access
+const rows = await openLedgerWriter(config, reportToLog(log))
 const limits = await openLimits({
-  db: accounts.db,
+  db: installation.db,
+  feed,
   clock: systemClock,
   log,
-  readSpent: createReadSpent(accounts.db),
+  readSpent: createReadSpent(installation.db),
   requestsPerKeyMax: null,
 })
-const billing = await openBilling({ accounts, rows, config, log })
 const { engine, queue } = await startScriptedEngine(config)
 const catalog = createCatalog(
   modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine, queue })),
 )
 const { metrics, tracing } = await openTelemetry(config, catalog, log)
+const billing = await openBilling({ installation, feed, rows, config, log, metrics })
 const app = createApp({
   deliveries: billing.deliveries,
   inference: {
     catalog,
     ledger: watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock }),
+    refusals: billing.refusals,
     prices: billing.prices,
     limiter: limits,
     clock: systemClock,
   },
+  counter: createTokenCounter({
+    catalog,
+    clock: systemClock,
+    limits: { perKeyMinuteMax: null, concurrentPerKeyMax: null },
+  }),
   access: access.cache,
   bounds: readBounds(config),
   trustedProxies: config.server.trustedProxies,
   corsOrigins: config.server.corsOrigins,
-  signatureKey: accounts.secrets.signatureKey,
-  formats: openFormats({ signatureKey: accounts.secrets.signatureKey, readFingerprint: () => 'fp_bench' }),
+  signatureKey: installation.secrets.signatureKey,
+  formats: openFormats({ signatureKey: installation.secrets.signatureKey, readFingerprint: () => 'fp_bench' }),
   tracker: createRequestTracker(),
   log,
   metrics,
   tracing,
-  management: createTestManagement(accounts.apiKeys, limits),
+  management: createTestManagement(installation.accounts, limits),
 })
 const address = await app.listen({ host: config.host, port: config.port })
 
@@ -90,11 +99,13 @@ process.send?.({ address, key, enginePid: engine.pid ?? 0 } satisfies OdysseySta
 
 function readUse(): TargetUse {
   const { user, system } = process.cpuUsage()
-  return { cpuMs: (user + system) / 1_000, peakBytes: process.resourceUsage().maxRSS * 1_024 }
+  // The child has the mock in it, and is none of Odyssey's use.
+  const peakBytes = peakSinceLast(process.pid) ?? process.resourceUsage().maxRSS * 1_024
+  return { cpuMs: (user + system) / 1_000, peakBytes }
 }
 
 async function countLedgerRows(): Promise<number> {
-  const { count } = await accounts.db
+  const { count } = await installation.db
     .selectFrom('ledger')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
@@ -102,8 +113,8 @@ async function countLedgerRows(): Promise<number> {
 }
 
 /** A key, and limits that are looked at for every request and never reached. */
-async function prepare({ db, apiKeys, home }: Accounts): Promise<string> {
-  const created = await createApiKey(apiKeys, operator, { name: 'bench', ...home })
+async function prepare({ db, accounts, home }: Installation): Promise<string> {
+  const created = await createApiKey(accounts, operator, { name: 'bench', ...home })
   const { organizationId, projectId } = home
   const subjects = [
     { kind: 'organization', id: organizationId },
@@ -130,7 +141,7 @@ async function prepare({ db, apiKeys, home }: Accounts): Promise<string> {
 }
 
 /** Written as they would stand there after a while: a price that is set now is in force only in ten seconds. */
-async function addPrices(db: Accounts['db']): Promise<void> {
+async function addPrices(db: Installation['db']): Promise<void> {
   const rates = {
     input: 3_000_000,
     cache_read: 300_000,
@@ -151,7 +162,7 @@ async function startScriptedEngine({ childEnvironment, engine: settings, server 
   const started = new LlamaEngine({
     settings: {
       ...settings,
-      weightsPath: join(config.home, 'none.gguf'),
+      weightsPath: placeholderPath,
       isReproducible: false,
       draftTokensMax: 0,
       cacheBytesMax: 0,

@@ -18,6 +18,8 @@ export type Reading = {
   readonly lateMs: readonly number[]
   /** Processor time for each request that ended; null where it cannot be told. */
   readonly cpuMsPerRequest: number | null
+  /** The most that was resident meanwhile; null where it cannot be told. */
+  readonly peakBytes: number | null
 }
 
 /** Until the connections are open and answers of this kind are under way. */
@@ -36,10 +38,13 @@ export async function read(target: Target, shape: Shape, seconds: number): Promi
   const ended = samples.filter(({ endMs }) => endMs >= fromMs && endMs < untilMs).length
   const cpuMs = before === null || after === null || ended === 0 ? null : after.cpuMs - before.cpuMs
   const cpuMsPerRequest = cpuMs === null ? null : cpuMs / ended
-  return { target: target.name, shape, sent: samples.length, ...summarize(measured), cpuMsPerRequest }
+  const peakBytes = after?.peakBytes ?? null
+  return { target: target.name, shape, sent: samples.length, ...summarize(measured), cpuMsPerRequest, peakBytes }
 }
 
-function summarize(samples: readonly Sample[]): Omit<Reading, 'target' | 'shape' | 'sent' | 'cpuMsPerRequest'> {
+function summarize(
+  samples: readonly Sample[],
+): Omit<Reading, 'target' | 'shape' | 'sent' | 'cpuMsPerRequest' | 'peakBytes'> {
   const answered = samples.filter(({ failure }) => failure === null)
   const failure = samples.find((sample) => sample.failure !== null)?.failure
   if (failure !== undefined) console.error(`  failed: ${failure}`)
@@ -56,7 +61,7 @@ function sorted(numbers: readonly number[]): number[] {
   return numbers.toSorted((one, other) => one - other)
 }
 
-/** Of sorted numbers; NaN of none. */
+/** A quantile of sorted numbers; NaN where there are none. */
 export function percentile(numbers: readonly number[], percent: number): number {
   return numbers[Math.max(0, Math.ceil((numbers.length * percent) / 100) - 1)] ?? NaN
 }

@@ -9,7 +9,7 @@ export function latencyTable(readings: readonly Reading[]): string {
   const present = bases.filter((base) => readings.some(({ target }) => target === base))
   const ratioHeads = present.flatMap((base) => [`P50 / ${base}`, `P99 / ${base}`])
   const heads = ['A second', 'Prompt', 'Time to', 'Of', 'P50', 'P99', 'added P50', 'added P99', ...ratioHeads]
-  const all = [...heads, 'CPU a request', 'Requests', 'failed', 'Asker late P99']
+  const all = [...heads, 'CPU a request', 'Peak MiB', 'Requests', 'failed', 'Asker late P99']
   const shapes = readings.flatMap(({ shape }, index) =>
     readings.findIndex((reading) => isSame(reading.shape, shape)) === index ? [shape] : [],
   )
@@ -24,7 +24,7 @@ type Time = 'firstMs' | 'endMs'
 type Against = { readonly time: Time; readonly present: readonly (typeof bases)[number][] }
 
 function lineOf(reading: Reading, here: readonly Reading[], { time, present }: Against): string[] {
-  const { shape, target, requests, failures, cpuMsPerRequest, lateMs } = reading
+  const { shape, target, requests, failures, cpuMsPerRequest, peakBytes, lateMs } = reading
   const direct = target === 'direct' ? undefined : here.find((other) => other.target === 'direct')
   const at = (of: Reading, percent: number) => percentile(of[time], percent)
   const added = [50, 99].map((percent) => (direct === undefined ? '' : ms(at(reading, percent) - at(direct, percent))))
@@ -44,6 +44,7 @@ function lineOf(reading: Reading, here: readonly Reading[], { time, present }: A
     ...added,
     ...ratios,
     cpuMsPerRequest === null ? '' : ms(cpuMsPerRequest),
+    peakBytes === null ? '' : mebibytes(peakBytes),
     String(requests),
     String(failures),
     ms(percentile(lateMs, 99)),
@@ -59,19 +60,17 @@ function nameOf({ isStream, tokens }: Shape, time: Time): string {
   return time === 'firstMs' ? 'first text' : `end of stream, ${tokens} tokens`
 }
 
-/** What a target needs for an event, and the most memory it had. */
-export function useTable(
-  readings: readonly Reading[],
-  peaks: readonly { readonly target: string; readonly peakBytes: number | null }[],
-  options: ShapeOptions,
-): string {
+/** What a target needs for an event, and the most memory it had in any reading. */
+export function useTable(readings: readonly Reading[], options: ShapeOptions): string {
   const [short, long] = eventShapes(options)
   const cpuOf = (target: string, shape: Shape) =>
     readings.find((reading) => reading.target === target && isSame(reading.shape, shape))?.cpuMsPerRequest ?? null
-  const lines = peaks.map(({ target, peakBytes }) => {
+  const targets = [...new Set(readings.map(({ target }) => target))]
+  const lines = targets.map((target) => {
+    const peakBytes = Math.max(...readings.map((reading) => (reading.target === target && reading.peakBytes) || 0))
     const [less, more] = [cpuOf(target, short), cpuOf(target, long)]
     const perEvent = less === null || more === null ? null : (1_000 * (more - less)) / (long.tokens - short.tokens)
-    const memory = peakBytes === null ? '–' : (peakBytes / 2 ** 20).toFixed(0)
+    const memory = peakBytes === 0 ? '–' : mebibytes(peakBytes)
     return [target, perEvent === null ? '–' : perEvent.toFixed(1), memory]
   })
   return toMarkdown(['Of', 'CPU an event (µs)', 'Peak memory (MiB)'], lines, 1)
@@ -79,6 +78,10 @@ export function useTable(
 
 function ms(milliseconds: number): string {
   return shown(milliseconds, 2)
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0)
 }
 
 /** Where nothing was answered there is nothing to show. */

@@ -48,7 +48,7 @@ async function insertRange(db: Database, { firstNumber, done, last, firstMs, ste
     )
     insert into ledger (request_id, kind, at, admitted_at, organization_id, project_id, api_key_id, model, outcome,
       input_uncached, input_cache_read, input_cache_write, input_cache_write_long, output, output_thinking,
-      price_id, cost_micros, duration_ms)
+      price_id, cost_micros, duration_ms, body_hash)
     select 'req_' || ${scattered(48_271, 2_147_483_647)} || '_' || i, 'charge',
       ${sql.lit(firstMs)} + cast((i - ${sql.lit(firstNumber)}) * ${sql.lit(stepMs)} as bigint), null,
       'org_' || ${organization}, 'proj_' || ${organization} || '_' || (${key} % 5),
@@ -56,6 +56,7 @@ async function insertRange(db: Database, { firstNumber, done, last, firstMs, ste
       case ${scattered(31, 3)} when 0 then 'clarke-1.0' when 1 then 'hal-1.0' else 'tycho-1.0' end,
       case when ${scattered(17, 20)} = 0 then 'aborted' else 'finished' end,
       ${scattered(6_007, 9_000)}, ${scattered(7_001, 30_000)}, 0, 0, ${scattered(5_003, 2_000)}, 0,
-      'price_bench', ${scattered(3_001, 90_000)}, ${scattered(2_003, 20_000)}
+      'price_bench', ${scattered(3_001, 90_000)}, ${scattered(2_003, 20_000)},
+      'body_' || ${scattered(48_271, 2_147_483_647)} || '_' || i
     from numbers`.execute(db)
 }

@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { reconcile } from '../../src/billing/audits/reconcile.ts'
-import { listLedger } from '../../src/billing/ledger/list-ledger.ts'
-import { deleteOldRows } from '../../src/billing/ledger/retention.ts'
+import { listLedger } from '../../src/billing/ledger/read-ledger.ts'
+import { deleteOldRows } from '../../src/billing/ledger-jobs.ts'
 import { queryUsage, spentSince, type UsageQuery } from '../../src/billing/usage/query-usage.ts'
 import { rollUp } from '../../src/billing/usage/roll-up.ts'
 import type { OrganizationId } from '../../src/core/ids.ts'
@@ -78,7 +78,7 @@ async function askAll(): Promise<void> {
     spentSince(db, { organizationId }, nowMs - 30 * dayMs),
   )
   await ask('the latest 100 requests', (organizationId) =>
-    // As the management API's page of so many reads it, which looks whether there is one more.
+    // Reads one row more than a page has, as the management API does to know whether there is another page.
     listLedger(db, { kind: 'operator' }, { organizationId, limit: 101, after: null }),
   )
 }

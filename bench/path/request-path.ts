@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { modelIds } from '../../src/core/model.ts'
-import { placeholderPath } from '../../test/harness/open-llama.ts'
+import { placeholderPath } from '../../test/harness/engines/open-llama.ts'
 import { Coverage, type Called } from './coverage.ts'
 
 const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } })
@@ -42,7 +42,7 @@ async function measure(): Promise<void> {
   const { inspector, address } = await started()
   const key = readFileSync(join(home, 'first-api-key'), 'utf8').trim()
   const ask = () => askOnce(address, key)
-  // What is called for the first time is compiled, and some of it does something only then.
+  // A function that is called for the first time is compiled, and some do something only then.
   for (let round = 0; round < 3; round += 1) await ask()
   const coverage = await Coverage.open(inspector, source)
   await coverage.take()

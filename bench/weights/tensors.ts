@@ -4,7 +4,7 @@ import type { Shape } from './shapes.ts'
 /** `shape` is in the container's order: the length of one row first, then the number of rows. */
 export type Tensor = { readonly name: string; readonly format: Format; readonly shape: readonly number[] }
 
-/** What a file is made of, by the name that llama.cpp's own quantizer has for it. */
+/** The types of a file's tensors, by the name that llama.cpp's own quantizer has for the mixture. */
 export const weightTypes = ['f16', 'q4_0'] as const
 export type WeightType = (typeof weightTypes)[number]
 

@@ -2,8 +2,7 @@
 // answers come at the mock's pace. It is loaded before the real child's program, which then never
 // begins, because this module waits for ever.
 
-import type { GenerationEvent, Usage } from '../../../src/core/generation.ts'
-import { zeroUsage } from '../../../src/core/generation.ts'
+import { type GenerationEvent, type Usage, zeroUsage } from '../../../src/core/generation.ts'
 import type {
   FromChild,
   FromTextChild,
@@ -13,7 +12,7 @@ import type {
   ToTextChild,
 } from '../../../src/engines/llama/ipc.ts'
 import type { PreparedText } from '../../../src/engines/llama/prepared-text.ts'
-import { PartReceiver } from '../../../src/engines/llama/part-receiver.ts'
+import { PartReceiver } from '../../../src/engines/llama/message-parts.ts'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
 import { Pacer, type Due } from './pacer.ts'
 import { readPace } from './read-pace.ts'
@@ -38,10 +37,20 @@ process.on('message', (message: ToChild | ToTextChild | PartToChild) => {
 process.on('disconnect', () => process.exit(0))
 await new Promise(() => {})
 
+const fitness = {
+  tools: 'own',
+  notation: null,
+  exampleCall: null,
+  history: null,
+  thinking: null,
+  system: '',
+  lateSystem: '',
+} as const
+
 function receive(message: ToChild | ToTextChild): void {
   switch (message.kind) {
     case 'load':
-      return tell({ kind: 'ready', windowTokens: 1_000_000, slots, threads: 1, tokenBytesMax: 64, takesTools: true })
+      return tell({ kind: 'ready', windowTokens: 1_000_000, slots, threads: 1, tokenBytesMax: 64, fitness })
     case 'generate':
       return prepare(message)
     case 'prepare':
@@ -56,6 +65,8 @@ function receive(message: ToChild | ToTextChild): void {
       return tell({ kind: 'pong', steps, isBusy: running.size > 0, drafts: { drafted: 0, accepted: 0 } })
     case 'stop':
       return process.exit(0)
+    // Nobody limits what it makes.
+    case 'allow':
     case 'taken':
     case 'resize-cache':
       return
@@ -64,16 +75,17 @@ function receive(message: ToChild | ToTextChild): void {
 
 function textOf(tokens: number): PreparedText {
   const nothing = { thinks: false, startsThinking: false, breakpoints: [], conversationLength: tokens, blocks: [] }
-  const plan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [] }
+  const plan = { forced: null, lazy: null, readsCalls: false, isCallsOnly: false, banned: [], unenforced: [] }
   return { prompt: { ...nothing, tokens: new Uint32Array(tokens) }, plan }
 }
 
-function prepare({ id, request, text, headStart }: Generate): void {
+function prepare({ id, request, text, optimisticTerms }: Generate): void {
   const inputTokens = text?.prompt.tokens.length ?? countTokens(request)
   const task = { id, inputTokens, tokensMax: request.outputTokensMax }
   prepared.set(id, task)
-  tell({ kind: 'prepared', id, inputTokens: task.inputTokens })
-  if (headStart !== null && task.inputTokens <= headStart.inputTokensMax) begin(id, headStart.outputTokensMax)
+  tell({ kind: 'prepared', id, inputTokens: task.inputTokens, unenforced: [] })
+  if (optimisticTerms !== null && task.inputTokens <= optimisticTerms.inputTokensMax)
+    begin(id, optimisticTerms.outputTokensMax)
 }
 
 function begin(id: TaskId, outputTokensMax: number): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
-import { useOfTree } from '../../process-use.ts'
+import { useOfTreeSinceLast } from '../../process-use.ts'
 import { start, untilListening, type Place } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
@@ -20,7 +20,7 @@ export async function startNginx(path: string, place: Place, upstream: URL): Pro
     url,
     headers: {},
     model,
-    use: () => Promise.resolve(pid === undefined ? null : useOfTree(pid)),
+    use: () => Promise.resolve(pid === undefined ? null : useOfTreeSinceLast(pid)),
     report: () => Promise.resolve(null),
     stop: () => started.stop(),
   }

@@ -1,4 +1,4 @@
-import { useOfTree } from '../../process-use.ts'
+import { useOfTreeSinceLast } from '../../process-use.ts'
 import { start, untilListening, type Place } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
@@ -25,7 +25,7 @@ export async function startPeer(peer: Peer, place: Place, upstream: URL): Promis
     url,
     headers: filled.headers ?? {},
     model: filled.model ?? model,
-    use: () => Promise.resolve(pid === undefined ? null : useOfTree(pid)),
+    use: () => Promise.resolve(pid === undefined ? null : useOfTreeSinceLast(pid)),
     report: () => Promise.resolve(null),
     stop: async () => started?.stop(),
   }

@@ -25,7 +25,7 @@ const startMsMax = 120_000
 
 /** Starts a program of the bench's own, with a channel for messages. */
 export function startOwn(file: URL, given: readonly string[], place: Place): Started {
-  return start([process.execPath, file.pathname, ...given], place, true)
+  return start([process.execPath, ...process.execArgv, file.pathname, ...given], place, true)
 }
 
 /** Starts a program of others'. Its output goes to a file, as a service's log does. */

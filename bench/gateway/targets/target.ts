@@ -1,13 +1,16 @@
 /** Something that chat completions are asked of. All of them run at the same time and are asked in turn. */
 export type Target = {
   readonly name: string
-  /** Of chat completions, the path included. */
+  /** The address of chat completions, the path included. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly model: string
-  /** What it has used so far; null where that cannot be told, or is not the target's own. */
+  /**
+   * Processor time so far, and the peak of memory since the last look (elsewhere than on Linux: so far).
+   * Null where they cannot be told, or are not the target's own.
+   */
   use(): Promise<TargetUse | null>
-  /** What there is to say of it when all is measured and so many requests were sent; null for nothing. */
+  /** A remark once all is measured and `sent` requests are answered; null for none. */
   report(sent: number): Promise<string | null>
   stop(): Promise<void>
 }

@@ -1,0 +1,94 @@
+// node bin/odyssey.cjs --run bench/ledger/ledger-reads.ts [--rows N] [--database postgresql://…]
+//
+// Fills a new ledger and asks for pages of it, narrowed to a key, a project, a model, an outcome and to what is not
+// there, and for the charge that a repeated body would void. SQLite in a temporary folder unless an empty PostgreSQL
+// database is given.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
+import { listLedger, type LedgerFilter } from '../../src/billing/ledger/read-ledger.ts'
+import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
+import { isPostgres } from '../../src/db/is-postgres.ts'
+import { openDatabase } from '../../src/db/open-database.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { wholeNumber } from '../whole-number.ts'
+import { fillLedger } from './fill-ledger.ts'
+
+const runs = 200
+/** Within the ten minutes in which a repeated body is looked for, all of them. */
+const spanMs = 9 * 60_000
+
+const { values } = parseArgs({ options: { rows: { type: 'string' }, database: { type: 'string' } } })
+const rows = wholeNumber('rows', values.rows, 1_000_000)
+const home = mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
+const db = await openDatabase({ home, databaseUrl: values.database ?? null })
+try {
+  const startedMs = performance.now()
+  await fillLedger(db, { firstNumber: 1, rows, firstMs: Date.now() - spanMs, spanMs })
+  const seconds = (performance.now() - startedMs) / 1_000
+  console.log(`filled ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second)`)
+  if (isPostgres(db)) await sql`analyze`.execute(db)
+  await askAll()
+} finally {
+  await db.destroy()
+  rmSync(home, { recursive: true })
+}
+
+async function askAll(): Promise<void> {
+  console.log(
+    `\n${'page of 101 rows'.padEnd(50)}${['p50 ms', 'p95 ms', 'max ms'].map((head) => head.padStart(9)).join('')}`,
+  )
+  const page = (filter: Partial<LedgerFilter>) => () =>
+    listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', limit: 101, after: null, ...filter })
+  await ask('plain', page({}))
+  await ask('of a key', page({ apiKeyId: 'key_1_7' }))
+  await ask('of a key without requests', page({ apiKeyId: 'key_none' }))
+  await ask('of a project', page({ projectIds: ['proj_1_3'] }))
+  await ask('of three projects', page({ projectIds: ['proj_1_1', 'proj_1_2', 'proj_1_3'] }))
+  await ask('of a model', page({ model: 'hal-1.0' }))
+  await ask('of a model that nobody asked', page({ model: 'none' }))
+  await ask('aborted', page({ outcome: 'aborted' }))
+  await ask('failed, of which there are none', page({ outcome: 'failed' }))
+  await ask('failed, of a key', page({ outcome: 'failed', apiKeyId: 'key_1_7' }))
+  await askRepeated()
+}
+
+async function askRepeated(): Promise<void> {
+  const log = createLog('silent')
+  const writer = createDirectLedgerWriter(db)
+  const deliveries = createDeliveries({
+    db,
+    rows: writer,
+    clock: systemClock,
+    log,
+    hashKey: new Uint8Array(32),
+    reversalsPerKeyDayMax: 10,
+  })
+  const principal = {
+    kind: 'api-key',
+    apiKeyId: 'key_1_7',
+    organizationId: 'org_1',
+    projectId: 'proj_1_2',
+  } as const
+  await ask('the charges for a body that was not sent before', () =>
+    deliveries.begin('req_new', { principal, bodyHash: 'unknown' })(true),
+  )
+  await deliveries.close()
+}
+
+async function ask(name: string, query: () => Promise<unknown>): Promise<void> {
+  const times: number[] = []
+  for (let run = 0; run < runs; run++) {
+    const startedMs = performance.now()
+    await query()
+    times.push(performance.now() - startedMs)
+  }
+  times.sort((a, b) => a - b)
+  const cells = [0.5, 0.95, 1].map((part) => (times[Math.ceil(part * times.length) - 1] ?? 0).toFixed(1).padStart(9))
+  console.log(`${name.padEnd(50)}${cells.join('')}`)
+}
