@@ -35,6 +35,7 @@ mkdirSync(folder, { recursive: true })
 compile()
 for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
 for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
+execFileSync(process.execPath, [join(root, 'web/build.ts'), join(folder, 'web/dist')], { stdio: 'inherit' })
 cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true })
 writeManifest()
 // A setting of this repository keeps npm from running scripts; a package has none to run.

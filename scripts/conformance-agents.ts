@@ -28,7 +28,7 @@ function isDone({ code, hasWritten, hasTold }: AgentOutcome): string | null {
   return code === 0 && hasWritten && hasTold ? 'done' : null
 }
 
-/** Of a fault that passes: what the agent makes of it, or tells of it where it asks only once. */
+/** The agent's answer after a fault that passes, or its words about the fault where it asks only once. */
 function isDoneOrReported(outcome: AgentOutcome, { asksAgain }: Agent): string | null {
   const { code, output, hasWritten } = outcome
   const isReported = code !== 0 && !hasWritten && /refused|error/i.test(output)

@@ -3,49 +3,92 @@
 
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { globSync } from 'node:fs'
+import { globSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
+import { describeFailure, withoutKnownGaps } from './test-report/failures.ts'
+import { processorTimeFile } from './test-report/processor-time.ts'
+import { reportSlowestFiles } from './test-report/report-slowest-files.ts'
 
 const root = join(import.meta.dirname, '..')
 const words = process.argv.slice(2)
+const times = join(tmpdir(), `odyssey-test-times-${randomUUID()}`)
 
-/** The first test that needs PostgreSQL starts it for all of them; it ends by itself once this process is gone. */
-const onePostgres = {
-  ODYSSEY_TEST_POSTGRES: join(tmpdir(), `odyssey-test-postgres-${randomUUID()}`),
-  ODYSSEY_TEST_POSTGRES_OWNER: String(process.pid),
-}
+// The first test that needs PostgreSQL starts it for all of them; it ends by itself once this process is gone.
+process.env['ODYSSEY_TEST_POSTGRES'] = join(tmpdir(), `odyssey-test-postgres-${randomUUID()}`)
+process.env['ODYSSEY_TEST_POSTGRES_OWNER'] = String(process.pid)
+process.env[processorTimeFile] = times
 
-process.exitCode = words.length === 0 ? runAll() : runMatching(words)
+/**
+ * The files that take longest, the longest first; the report at the end of a run shows which belong here.
+ *
+ * They begin before all others, so that neither process is left alone with one of them at the end.
+ */
+const longestFirst = [
+  'scripts/unit-tests/with-database.ts',
+  'test/engines/speculation.test.ts',
+  'scripts/unit-tests/without-database.ts',
+  'test/campaigns/short/requests.test.ts',
+  'test/campaigns/short/kills.test.ts',
+  'test/campaigns/short/departures.test.ts',
+  'test/campaigns/short/sums.test.ts',
+]
 
-function runAll(): number {
-  const checked = runNode(['scripts/check.ts'])
+if (words.length === 0) runAll()
+else runMatching(words)
+
+function runAll(): void {
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/check.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  console.log(stdout.trimEnd())
   const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
-  const tested = runTests(['scripts/unit-tests.ts', ...others.toSorted()])
-  if (checked !== 0) console.log('The check before the tests failed; its output stands above theirs.')
-  return checked === 0 ? tested : 1
+  runTests([...new Set([...longestFirst, ...others.toSorted()])])
+  if (status === 0) return
+  process.exitCode = 1
+  // Thousands of lines of tests may stand between, so what it said is said again.
+  process.once('exit', () => console.log(`${stdout.trimEnd()}\nThe check before the tests failed.`))
 }
 
-function runMatching(wanted: readonly string[]): number {
+function runMatching(wanted: readonly string[]): void {
   const files = globSync('{src,test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
   const matching = files.filter((file) => wanted.some((word) => file.includes(word)))
   if (matching.length > 0) return runTests(matching.toSorted())
   console.error(`No test file has a path that contains ${wanted.join(' or ')}.`)
-  return 1
+  process.exitCode = 1
 }
 
-/** Two files at a time, each in its own process; a test that hangs fails after ten minutes. */
-function runTests(files: readonly string[]): number {
-  const reporters = ['spec', join(root, 'scripts/slowest-files.ts')].flatMap((reporter) => [
-    `--test-reporter=${reporter}`,
-    '--test-reporter-destination=stdout',
-  ])
-  return runNode(['--test', ...reporters, '--test-concurrency=2', '--test-timeout=600000', ...files])
-}
-
-function runNode(args: readonly string[]): number {
-  return (
-    spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...onePostgres } })
-      .status ?? 1
-  )
+/**
+ * Runs two files at a time, each in its own process and begun in the order given, which `node --test` would sort.
+ *
+ * A test that hangs fails after ten minutes.
+ */
+function runTests(files: readonly string[]): void {
+  const events = run({
+    cwd: root,
+    files: files.map((file) => join(root, file)),
+    concurrency: 2,
+    timeout: 600_000,
+    execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/note-processor-time.ts')).href}`],
+  })
+  const failures: string[] = []
+  events.on('test:fail', (data) => {
+    const failure = describeFailure({ type: 'test:fail', data })
+    if (failure === null) return
+    failures.push(failure)
+    process.exitCode = 1
+  })
+  events.compose(withoutKnownGaps).compose(new spec()).pipe(process.stdout)
+  events.compose(reportSlowestFiles).pipe(process.stdout)
+  process.once('exit', () => {
+    rmSync(times, { force: true })
+    // They are the last lines, because those are what a log that was cut still shows.
+    if (failures.length > 0) console.log(`Failed: ${failures.length}\n${failures.join('\n')}`)
+  })
 }

@@ -30,7 +30,14 @@ export const allowedLicences: ReadonlySet<string> = new Set([
 ])
 
 /** Packages under another licence, each with the reason why it may be here all the same. */
-export const licenceExceptions: Readonly<Record<string, string>> = {}
+export const licenceExceptions: Readonly<Record<string, string>> = {
+  '@fontsource-variable/geist': 'OFL-1.1: a font may be used and passed on with a program, and is not sold by itself',
+  '@fontsource-variable/geist-mono': 'OFL-1.1, as the font it belongs to',
+  'axe-core': 'MPL-2.0: it checks pages in tests, and is part of nothing that is passed on',
+  lightningcss:
+    'MPL-2.0: it makes style sheets smaller when the dashboard is built, and is part of nothing that is passed on',
+  'lightningcss-*': 'the same, for one platform each',
+}
 
 /**
  * Packages that would run a program when they are installed. None of them may: the launcher installs without scripts.
