@@ -109,10 +109,14 @@ suite('without a pointer', () => {
 
   test('the palette finds a page by a few letters, and the letters of a prefix lead to another', async () => {
     const { page } = dashboard().owner
+    const palette = page.getByRole('dialog', { name: 'Find' })
     await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('budg')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Budgets' }).waitFor()
+    // Letters are for the page again when the palette has gone.
+    await palette.waitFor({ state: 'detached' })
     await page.keyboard.press('g')
     await page.keyboard.press('u')
     await page.getByRole('heading', { name: 'Usage and cost' }).waitFor()

@@ -31,7 +31,8 @@ export async function openDashboard(
     viewport: { width: 1_280, height: 800 },
     ...look,
   })
-  context.setDefaultTimeout(10_000)
+  // It only bounds a test that hangs: on a busy machine a page takes many times as long as on a quiet one.
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))

@@ -13,7 +13,7 @@ import { ProofDialogs } from './proof-dialog.tsx'
 import { preferences, usePreferences, type Theme } from './preferences.ts'
 import { routes } from './route-table.ts'
 import { queryClient, reasonOf, signOut } from './session.ts'
-import { isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
+import { isLayerOpen, isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
 import { SystemBanner } from './system-banner.tsx'
 import styles from './shell.module.css'
 
@@ -232,9 +232,10 @@ function useGlobalKeys(
         return open('palette')
       }
       if (!preferences.current().hasShortcuts || !isPlainKey(event)) return
-      if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return
-      const isPrefixed = Date.now() < prefixedUntil
-      prefixedUntil = event.key === 'g' ? Date.now() + prefixMs : 0
+      if (isLayerOpen()) return
+      // The time of the press counts, not that of its turn: a busy page may come to both letters late.
+      const isPrefixed = event.timeStamp < prefixedUntil
+      prefixedUntil = event.key === 'g' ? event.timeStamp + prefixMs : 0
       if (isPrefixed && go(event.key)) return event.stopImmediatePropagation()
       plainKeys[event.key]?.(event, open)
     }

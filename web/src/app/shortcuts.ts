@@ -25,12 +25,17 @@ export function isPlainKey(event: KeyboardEvent): boolean {
   return !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented
 }
 
+/** Whether something stands over the page. A layer that is on its way out holds no key back. */
+export function isLayerOpen(): boolean {
+  return document.querySelector('[role="dialog"][data-open], [role="menu"][data-open]') !== null
+}
+
 /** Acts on single keys while a page is shown and no layer is open over it. */
 export function useKeys(actions: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const act = (event: KeyboardEvent) => {
       if (!preferences.current().hasShortcuts || !isPlainKey(event)) return
-      if (document.querySelector('[role="dialog"], [role="menu"]') !== null) return
+      if (isLayerOpen()) return
       const action = actions[event.key]
       if (action === undefined) return
       event.preventDefault()
