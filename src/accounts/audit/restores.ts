@@ -14,13 +14,22 @@ export type Restored = {
   readonly key: Uint8Array | null
 }
 
-/** Records, signed, that the database was filled from a file. What was anchored before is no longer expected of it. */
+/**
+ * Records, signed, that the database was filled from a file. What was anchored before is no longer expected of it.
+ *
+ * Nobody stays signed in: a session that ended after the backup was made, of somebody who left perhaps, would begin again
+ * with it, and a link for setting a password that was used since would work once more.
+ */
 export function recordRestore(parts: ChangeParts, { file, key }: Restored): Promise<void> {
   const target = `restore_${randomId()}`
-  return change(parts, operator, { action, organizationId: installationChain, target }, (_, note) => {
+  return change(parts, operator, { action, organizationId: installationChain, target }, async (transaction, note) => {
     const restoredAtMs = parts.clock.nowMs()
-    note(null, { file, restoredAtMs, signature: key === null ? null : sign(target, restoredAtMs, key) })
-    return Promise.resolve()
+    const sessions = await transaction.deleteFrom('sessions').executeTakeFirst()
+    await transaction.deleteFrom('passkey_challenges').execute()
+    await transaction.deleteFrom('one_time_links').execute()
+    const sessionsEnded = Number(sessions.numDeletedRows)
+    const signature = key === null ? null : sign(target, restoredAtMs, key)
+    note(null, { file, restoredAtMs, sessionsEnded, signature })
   })
 }
 

@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { recordRestore } from '../../../src/accounts/audit/restores.ts'
 import { createMember, removeMember, setMemberRole } from '../../../src/accounts/members.ts'
 import { beginSession } from '../../../src/accounts/sign-in/sessions.ts'
 import type { MemberId, OrganizationId } from '../../../src/core/ids.ts'
@@ -103,6 +104,13 @@ onEachDatabase(({ open }) => {
         equal(await isIn({ headers: { ...headers, 'sec-fetch-site': site } }), false, site)
       }
       equal(await isIn({ headers: { ...headers, 'sec-fetch-site': 'none' } }), true)
+    })
+
+    test('does not come back with a restored backup', async () => {
+      const person = await signIn('owner')
+      equal(await isIn(person), true)
+      await recordRestore({ db: service.db, clock: service.clock }, { file: 'backup.db', key: null })
+      equal(await isIn(person), false)
     })
 
     test('is signed out for good', async () => {
