@@ -24,6 +24,7 @@ import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
 import { runStructured } from '../test/campaigns/structured/structured.ts'
+import { runConnections } from '../test/campaigns/takedown/connections.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
@@ -44,6 +45,13 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'requests',
     count: 500,
     run: runCalls,
+  },
+  connections: {
+    about:
+      'thousands of connections are held open and bodies come a byte at a time; who is new is served all the while',
+    unit: 'slow bodies',
+    count: 500,
+    run: runConnections,
   },
   'control-tokens': {
     about: 'texts that nobody harmless would write, on every template at hand; none becomes a control token',

@@ -19,6 +19,16 @@ export function residentMiB(pid: number): number | null {
   return kib === undefined ? null : Math.round(Number(kib) / 1024)
 }
 
+/** Memory goes back within a while; the wait ends early where it has. */
+export async function settledMemory(pid: number, enough: number): Promise<number | null> {
+  for (let seconds = 0; seconds < 90; seconds++) {
+    const held = residentMiB(pid)
+    if (held === null || held <= enough) return held
+    await pause(1_000)
+  }
+  return residentMiB(pid)
+}
+
 /** A process that has ended and was not waited for yet counts as gone. */
 export function isRunning(pid: number): boolean {
   try {

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import { runDisconnects } from '../disconnects.ts'
+import { runConnections } from '../takedown/connections.ts'
 import { runLeaving } from '../takedown/leaving.ts'
 import { runTakedown } from '../takedown/takedown.ts'
 import { runShort } from '../run-short.ts'
@@ -10,3 +11,4 @@ process.setMaxListeners(0)
 test('clients that leave get one ledger row each and keep nothing running', () => runShort(runDisconnects, 120))
 test('clients that leave during their prompts leave the engine to the others', () => runShort(runLeaving, 40))
 test('a key that attacks takes the service from nobody', () => runShort(runTakedown, 60))
+test('connections that say nothing and bodies that hardly come keep nobody out', () => runShort(runConnections, 20))

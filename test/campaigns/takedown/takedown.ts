@@ -15,7 +15,7 @@ import {
   type CampaignOptions,
   type CampaignResult,
 } from '../campaign.ts'
-import { isRunning, residentMiB, untilIdle } from '../processes.ts'
+import { isRunning, residentMiB, settledMemory, untilIdle } from '../processes.ts'
 import { createRandom } from '../random.ts'
 import { RawConnection } from '../raw-http.ts'
 import { errorLines } from '../service-log.ts'
@@ -123,14 +123,4 @@ async function play({ address }: Service, { parts, pauseMs, staysMs }: Attack): 
   const ending = status === null ? (connection.isClosed ? 'closed' : 'left') : String(status)
   connection.leave('rst')
   return ending
-}
-
-/** Memory goes back within a while; the wait ends early where it has. */
-async function settledMemory(pid: number, enough: number): Promise<number | null> {
-  for (let seconds = 0; seconds < 90; seconds++) {
-    const held = residentMiB(pid)
-    if (held === null || held <= enough) return held
-    await pause(1_000)
-  }
-  return residentMiB(pid)
 }
