@@ -4,7 +4,6 @@ import type { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createBucketAllowance } from './allowances/token-bucket.ts'
-import { createReportedAllowance } from './allowances/reported-allowance.ts'
 import { createFixedAllowance } from './allowances/fixed-allowance.ts'
 import type { ReadSpent, BudgetParts } from './budgets/budget-account.ts'
 import type { Amounts } from './budgets/amounts.ts'
@@ -16,6 +15,7 @@ import { createLimiter, type Limiter } from './limiter.ts'
 import type { LimitChange } from './settings/change-limits.ts'
 import { openSettings } from './settings/live-settings.ts'
 import type { Budget } from './settings/setting.ts'
+import type { Allowance } from './allowances/allowance.ts'
 
 export type LimitsParts = {
   readonly db: Database
@@ -119,4 +119,30 @@ export function createAlert(parts: {
 
 function fieldsOf({ id, organizationId, subject }: Budget, percent: number) {
   return { budget_id: id, organization_id: organizationId, subject: subject.id, alert_percent: percent }
+}
+
+/**
+ * An allowance that is counted and shown, and refuses nobody.
+ *
+ * Nothing is reserved of it. What was used is taken as far as it goes, so that no debt is shown that nobody pays.
+ */
+function createReportedAllowance(counted: Allowance): Allowance {
+  return {
+    get limit() {
+      return counted.limit
+    },
+    returnsAtOnce: true,
+    lagMs: 0,
+    free: () => Infinity,
+    remaining: () => counted.remaining(),
+    left: () => Infinity,
+    take() {},
+    settle: (_, used) => counted.take(Math.min(used, counted.free())),
+    returned: () => null,
+    giveBackUntaken() {},
+    replenish: () => Promise.resolve(),
+    waitMs: (amount) => counted.waitMs(amount),
+    resize: (limit) => counted.resize(limit),
+    close: () => counted.close(),
+  }
 }

@@ -1,7 +1,10 @@
 import { ApiError } from '../../../core/error.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { nowhere } from '../schemas.ts'
-import { followEvents } from './follow-events.ts'
+import type { Session } from '../../../accounts/sign-in/sessions.ts'
+import type { OrganizationId } from '../../../core/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { EventHub, EventTopic } from './event-hub.ts'
 
 /** The tabs of a browser share one. A page that is loaded anew begins another up to a second before the last one ends. */
 const streamsPerSessionMax = 4
@@ -28,3 +31,60 @@ export const eventRoutes: readonly Route[] = [
     },
   }),
 ]
+
+type Following = {
+  readonly hub: EventHub
+  readonly clock: Clock
+  readonly session: Session
+  /** Finds the session anew; null when it is over. */
+  findSession(): Promise<Session | null>
+  isStopping(): boolean
+}
+
+/** Says nothing for this long, and proxies give up. */
+const heartbeatMs = 15_000
+/** How soon a stream notices that its session is over or the service stops. */
+const lookMs = 1_000
+/** A browser that was cut off comes back this soon. */
+const retryMs = 2_000
+
+/**
+ * Tells a browser what has changed, without the data: it reads again what it shows.
+ *
+ * What comes while it reads slowly is told together, so that a reader that stands still holds nothing in memory. Who has
+ * been given another role or none is told nothing more: the stream ends, and the next one begins with their new part.
+ */
+export async function* followEvents(following: Following): AsyncGenerator<string> {
+  const { hub, clock, session } = following
+  const pending = new Map<OrganizationId | null, Set<EventTopic>>()
+  const isOwn = new Set(session.memberships.map(({ organizationId }) => organizationId))
+  const unsubscribe = hub.subscribe(session.id, (topic, organizationId) => {
+    if (organizationId !== null && !isOwn.has(organizationId)) return
+    pending.set(organizationId, (pending.get(organizationId) ?? new Set()).add(topic))
+  })
+  let saidMs = clock.monotonicMs()
+  try {
+    // Whatever changed while nobody listened is unknown, so everything is read again.
+    yield `retry: ${retryMs}\nevent: begin\ndata: {}\n\n`
+    for (;;) {
+      await new Promise<void>((resolve) => void clock.after(lookMs, resolve))
+      if (following.isStopping() || !isSame(session, await following.findSession())) return
+      const told = [...pending].map(([organizationId, topics]) => ({ organizationId, topics: [...topics] }))
+      pending.clear()
+      if (told.length > 0) yield told.map((data) => `event: changed\ndata: ${JSON.stringify(data)}\n\n`).join('')
+      else if (clock.monotonicMs() - saidMs >= heartbeatMs) yield ': here\n\n'
+      else continue
+      saidMs = clock.monotonicMs()
+    }
+  } finally {
+    unsubscribe()
+  }
+}
+
+/** Whether somebody still has the part in which the stream began. */
+function isSame(before: Session, now: Session | null): boolean {
+  if (now === null) return false
+  const part = ({ principal, memberships }: Session) =>
+    JSON.stringify([principal.role, memberships.map((member) => member.principal)])
+  return part(before) === part(now)
+}

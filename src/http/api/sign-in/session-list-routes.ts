@@ -8,7 +8,6 @@ import {
 } from '../../../accounts/sign-in/session-lists.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { id, inOrganization, memberId, nowhere, time, toTime } from '../schemas.ts'
-import { describeDevice } from './describe-device.ts'
 import { method, requireSession, signInParts } from './schemas.ts'
 
 const sessionId = id('ses')
@@ -110,3 +109,29 @@ export const sessionListRoutes: readonly Route[] = [
       endMemberSessions(signInParts(parts), principal, { ...params, id: chosen }),
   }),
 ]
+
+/** In this order: later names stand beside earlier ones in what browsers say of themselves. */
+const browsers = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const
+const systems = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const
+
+/** A browser and its system in words, by what it says of itself, such as “Firefox on Linux”. */
+function describeDevice(agent: string): string {
+  const find = (names: readonly (readonly [string, string])[]) => names.find(([mark]) => agent.includes(mark))?.[1]
+  const [browser, system] = [find(browsers), find(systems)]
+  if (browser === undefined) return system ?? 'Unknown device'
+  return system === undefined ? browser : `${browser} on ${system}`
+}

@@ -9,7 +9,8 @@ import type { Installation } from '../../service/joins/open-installation.ts'
 import { readServiceFile } from '../../service/status/service-file.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { operator, print, readOrganizationId, requireId, withInstallation } from './with-installation.ts'
+import { operator, print, readOrganizationId, requireId, withInstallation, printList } from './with-installation.ts'
+import { endMemberSessions, listMemberSessions } from '../../accounts/sign-in/session-lists.ts'
 
 const text = { type: 'string' } as const
 const options = { organization: text, member: text, json: { type: 'boolean', default: false } } as const
@@ -74,4 +75,27 @@ async function linkForMember({ installation, config, site }: Place, { member, or
 function recover(site: Site, token: string): Made {
   const what = 'The owner makes another passkey or password with this link, within ten minutes; their sessions end:'
   return { link: `${site.url}/login#${token}`, what }
+}
+
+/** `odyssey sessions`: who is signed in, and the end of it; works on the database directly, as `members` does. */
+export async function sessionsCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const [verb = '', id] = positionals
+  if (verb !== 'list' && verb !== 'revoke') throw new UsageError('sessions takes list, revoke.')
+  await withInstallation(async (installation, config) => {
+    const parts = { ...installation.accounts, signIn: signInSettings(config, installation.secrets) }
+    const memberId = requireId(values.member, 'mem')
+    const reference = { organizationId: readOrganizationId(values.organization, installation), memberId }
+    if (verb === 'revoke') {
+      const chosen = id === undefined ? null : requireId(id, 'ses')
+      await endMemberSessions(parts, operator, { ...reference, id: chosen })
+      print(values.json, reference, [`${chosen ?? `Every session of ${memberId}`} is ended.`])
+      return
+    }
+    const sessions = await listMemberSessions(parts, operator, reference)
+    const lines = sessions.map(({ id: session, createdAtMs, method, address, agent }) => {
+      return `${session}  ${new Date(createdAtMs).toISOString()}  ${method}  ${address}  ${agent}`
+    })
+    printList(values.json, 'sessions', sessions, lines)
+  })
 }

@@ -9,14 +9,16 @@ import { formatExact, formatRounded } from './money-text.ts'
 import { parsePeriod, periodOptions } from './period.ts'
 import { textTable } from './text-table.ts'
 import { writeOut } from './write-out.ts'
+import { readRefusals, refusalBuckets, type RefusalRow } from '../../billing/refusals/read-refusals.ts'
 
-const options = {
-  ...periodOptions,
-  by: { type: 'string', default: 'day' },
-  organization: { type: 'string' },
-  csv: { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-} as const
+const optionsOf = (by: string) =>
+  ({
+    ...periodOptions,
+    by: { type: 'string', default: by },
+    organization: { type: 'string' },
+    csv: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  }) as const
 
 const groupings: Readonly<Record<string, Pick<UsageQuery, 'bucket' | 'groupBy'>>> = {
   key: { bucket: 'whole', groupBy: 'key' },
@@ -31,7 +33,7 @@ const rowsPerRead = 1_000
 
 /** `odyssey usage`: what an organization has used and what it cost. */
 export async function usageCommand(args: string[]): Promise<void> {
-  const { values } = parseArguments({ args, options })
+  const { values } = parseArguments({ args, options: optionsOf('day') })
   const grouping = Object.hasOwn(groupings, values.by) ? groupings[values.by] : undefined
   if (grouping === undefined) throw new UsageError(`usage --by takes ${Object.keys(groupings).join(', ')}.`)
   if (values.csv && values.json) throw new UsageError('usage takes --csv or --json.')
@@ -81,4 +83,36 @@ function toCells(row: UsageRow, by: string, format: (picos: bigint) => string): 
 function toJson({ startMs, costPicos, unpriced, ...row }: UsageRow, currency: string) {
   const start = startMs === null ? null : new Date(startMs).toISOString()
   return { start, ...row, notPriced: unpriced, cost: formatExact(costPicos), currency }
+}
+
+/** `odyssey refusals`: how many requests were turned away, whose and why. */
+export async function refusalsCommand(args: string[]): Promise<void> {
+  const { values } = parseArguments({ args, options: optionsOf('hour') })
+  const bucket = (Object.keys(refusalBuckets) as (keyof typeof refusalBuckets)[]).find((name) => name === values.by)
+  if (bucket === undefined) throw new UsageError(`refusals --by takes ${Object.keys(refusalBuckets).join(', ')}.`)
+  if (values.csv && values.json) throw new UsageError('refusals takes --csv or --json.')
+  const { fromMs = systemClock.nowMs() - dayMs, toMs = null } = parsePeriod(values)
+  const organizationId = values.organization === undefined ? null : requireId(values.organization, 'org')
+  await withInstallation(async ({ db }) => {
+    const rows: RefusalRow[] = []
+    for (let after: RefusalRow | null = null; ;) {
+      const query = { organizationId, fromMs, toMs, bucket, limit: rowsPerRead, after }
+      const page = await readRefusals(db, operator, query)
+      rows.push(...page)
+      after = page.at(-1) ?? null
+      if (page.length < rowsPerRead) break
+    }
+    await writeOut(describeRefusals(rows, values))
+  })
+}
+
+type RefusalForm = { readonly csv: boolean; readonly json: boolean }
+
+function describeRefusals(rows: readonly RefusalRow[], { csv, json }: RefusalForm): string {
+  const shown = rows.map(({ startMs, ...row }) => ({ start: new Date(startMs).toISOString(), ...row }))
+  if (json) return `${JSON.stringify(shown)}\n`
+  const head = ['start', 'organization', 'class', 'requests']
+  const lines = shown.map((row) => [row.start.slice(0, 16), row.organizationId ?? '-', row.class, row.requests])
+  if (csv) return [head, ...lines].map(csvLine).join('')
+  return `${textTable([head, ...lines].map((cells) => cells.map(String)))}\n`
 }
