@@ -22,6 +22,8 @@ export type UsageFilter = {
   /** Whole hours since 1970, UTC; `toMs` itself is left out, and null goes on to now. */
   readonly fromMs: number
   readonly toMs: number | null
+  /** Nothing but these hours of that time, by their beginnings. */
+  readonly hoursMs?: readonly number[]
   readonly projectIds?: readonly ProjectId[]
   readonly apiKeyIds?: readonly ApiKeyId[]
   readonly models?: readonly string[]
@@ -75,6 +77,29 @@ export async function queryUsage(db: Database, query: UsageQuery): Promise<Usage
   return {
     rows: page.map((row) => toUsageRow(row, bucket !== 'whole', groupBy !== null)),
     nextCursor: rows.length > limit && last !== undefined ? makeCursor(last) : null,
+  }
+}
+
+/** Without bound: a year of a thousand keys by the day is less. */
+const rowsMax = 1_000_000
+
+/** The sums of several questions, all of the same moment: each counts up to the same row of the ledger. */
+export async function queryUsageTogether(
+  db: Database,
+  questions: readonly Omit<UsageQuery, 'limit' | 'cursor'>[],
+): Promise<readonly (readonly UsageRow[])[]> {
+  for (const question of questions) requireWholeHours(question)
+  for (;;) {
+    const upTo = await lastSettled(db)
+    const answers: (readonly UsageRow[])[] = []
+    for (const question of questions) {
+      const rolledUpTo = await readProgress(db)
+      const query = { ...question, limit: rowsMax, cursor: null }
+      const rows = rolledUpTo > upTo ? null : await sumOnce(db, query, sql`1 = 1`, { rolledUpTo, upTo })
+      if (rows === null) break
+      answers.push(rows.map((row) => toUsageRow(row, question.bucket !== 'whole', question.groupBy !== null)))
+    }
+    if (answers.length === questions.length) return answers
   }
 }
 
@@ -158,6 +183,8 @@ function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Fresh): RawBuild
   const { groupBy, organizationId } = query
   const grouped = groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
   const conditions = conditionsOf(query)
+  const isInHours = (hour: RawBuilder<unknown>) =>
+    query.hoursMs === undefined ? sql`1 = 1` : isOneOf(hour, query.hoursMs)
   const rolledUp = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`)
   const fresh = summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`)
   const bucket = bucketOf(query)
@@ -166,10 +193,11 @@ function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Fresh): RawBuild
   const isOfOrganization = sql`organization_id || '' = ${organizationId}`
   return sql`
     select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(rolledUp)} from ${sql.table(tableFor(query))}
-    where organization_id = ${organizationId} and ${conditions} group by ${sql.lit(1)}, ${sql.lit(2)}
+    where organization_id = ${organizationId} and ${isInHours(sql.ref('at'))} and ${conditions} group by ${sql.lit(1)}, ${sql.lit(2)}
     union all
     select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(fresh)} from ledger
-    where sequence > ${rolledUpTo} and ${sequenceUpTo} and ${isOfOrganization} and ${conditions}
+    where sequence > ${rolledUpTo} and ${sequenceUpTo} and ${isOfOrganization}
+      and ${isInHours(bucketOfLedger(hourMs))} and ${conditions}
     group by ${sql.lit(1)}, ${sql.lit(2)}`
 }
 
@@ -187,14 +215,14 @@ function tableFor({ fromMs, toMs, bucket }: UsageQuery): UsageTableName {
 function conditionsOf({ fromMs, toMs, projectIds, apiKeyIds, models }: UsageFilter): RawBuilder<unknown> {
   const conditions = [sql`at >= ${fromMs}`]
   if (toMs !== null) conditions.push(sql`at < ${toMs}`)
-  if (projectIds !== undefined) conditions.push(isOneOf('project_id', projectIds))
-  if (apiKeyIds !== undefined) conditions.push(isOneOf('api_key_id', apiKeyIds))
-  if (models !== undefined) conditions.push(isOneOf('model', models))
+  if (projectIds !== undefined) conditions.push(isOneOf(sql.ref('project_id'), projectIds))
+  if (apiKeyIds !== undefined) conditions.push(isOneOf(sql.ref('api_key_id'), apiKeyIds))
+  if (models !== undefined) conditions.push(isOneOf(sql.ref('model'), models))
   return sql.join(conditions, sql` and `)
 }
 
-function isOneOf(column: string, values: readonly string[]): RawBuilder<unknown> {
-  return values.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} in (${sql.join(values)})`
+function isOneOf(column: RawBuilder<unknown>, values: readonly (string | number)[]): RawBuilder<unknown> {
+  return values.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(values)})`
 }
 
 function requireWholeHours({ fromMs, toMs }: UsageFilter): void {

@@ -2,8 +2,9 @@ import type { OrganizationId } from '../../core/ids.ts'
 import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
-import { queryUsage, type UsageFilter, type UsageRow } from './query-usage.ts'
+import { queryUsageTogether, type UsageFilter, type UsageRow } from './query-usage.ts'
 import { bucketStarts, type BucketKind } from './zone-buckets.ts'
+import { readZoneRows } from './zone-rows.ts'
 
 export type SeriesQuery = UsageFilter & {
   readonly toMs: number
@@ -58,7 +59,7 @@ export async function readSeries(db: Database, principal: Principal, query: Seri
   const seen = { ...query, ...(projectIds !== undefined && { projectIds }) }
   const startsMs = bucketStarts(query)
   if (startsMs.length > bucketsMax) throw new TooManyBuckets(`${startsMs.length} are more than ${bucketsMax} buckets.`)
-  const rows = await readRows(db, seen)
+  const rows = await readRows(db, seen, startsMs)
   const owners = query.groupBy === 'member' ? await readOwners(db, query.organizationId) : null
   const byGroup = Map.groupBy(rows, ({ group }) => (owners === null ? group : (owners.get(group ?? '') ?? null)))
   const sums = [...byGroup].map(([id, own]) => ({ id, total: addUp(own), rows: own }))
@@ -78,13 +79,11 @@ export async function readSeries(db: Database, principal: Principal, query: Seri
   return { startsMs, groups: rest.length > 0 ? [...groups, other] : groups, total: addUp(rows) }
 }
 
-/** Without bound: a year by the hour in eight groups is 70,000 rows. */
-const rowsMax = 1_000_000
-
-async function readRows(db: Database, query: SeriesQuery): Promise<readonly UsageRow[]> {
-  const bucket = query.zone === 'UTC' && query.bucket !== 'hour' ? 'day' : 'hour'
+async function readRows(db: Database, query: SeriesQuery, startsMs: readonly number[]): Promise<readonly UsageRow[]> {
+  const { bucket } = query
   const groupBy = query.groupBy === 'member' ? 'key' : query.groupBy
-  const { rows } = await queryUsage(db, { ...query, bucket, groupBy, limit: rowsMax, cursor: null })
+  if (bucket !== 'hour') return readZoneRows(db, { ...query, groupBy }, startsMs)
+  const [rows = []] = await queryUsageTogether(db, [{ ...query, bucket, groupBy }])
   return rows
 }
 

@@ -11,6 +11,8 @@ import type { Price } from '../prices/price.ts'
 import { createPriceBook } from '../prices/price-book.ts'
 import { InvalidCursor, queryUsage, spentSince, type UsageQuery, type UsageRow } from './query-usage.ts'
 import { rollUp } from './roll-up.ts'
+import { readSeries } from './usage-series.ts'
+import { bucketStarts } from './zone-buckets.ts'
 import { dayMs, hourMs } from './usage-columns.ts'
 
 const day = Date.UTC(2027, 2, 1)
@@ -97,6 +99,35 @@ onEachDatabase((database) => {
     await rollUp(db)
     await rollUp(db)
     await check()
+  })
+
+  test('days and weeks of a zone have the sums of their own hours, wherever they begin', async () => {
+    await append(entries.slice(0, 1_100))
+    await rollUp(db)
+    await append(entries.slice(1_100))
+    const bounds = [
+      [day, day + 3 * dayMs],
+      [day + 5 * hourMs, day + 3 * dayMs - 2 * hourMs],
+    ] as const
+    for (const zone of ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Auckland']) {
+      for (const bucket of ['day', 'week'] as const) {
+        for (const [fromMs, toMs] of bounds) {
+          const starts = bucketStarts({ bucket, zone, fromMs, toMs })
+          const asked = { organizationId: 'org_1', fromMs, toMs, bucket, zone, groupBy: 'model', top: 9 } as const
+          const { groups } = await readSeries(db, { kind: 'operator' }, asked)
+          const sums = groups.flatMap(({ id, buckets }) =>
+            buckets.flatMap(({ requests, usage, costPicos }, index) =>
+              requests === 0 ? [] : [[`${starts[index]} ${id}`, [requests, usage.output, costPicos]] as const],
+            ),
+          )
+          const byBucket = expected(({ atMs, model }) => {
+            const start = starts.findLast((startMs) => startMs <= atMs)
+            return start === undefined || atMs >= toMs ? null : `${start} ${model}`
+          })
+          assert.deepEqual(new Map(sums), byBucket, `${bucket} of ${zone} from ${new Date(fromMs).toISOString()}`)
+        }
+      }
+    }
   })
 
   test('two that roll up at once count every row once', async () => {
