@@ -23,6 +23,17 @@ type Generate = Extract<ToChild, { kind: 'generate' }>
 /** More than are ever under way here: what is measured is not the wait for a slot. */
 const slots = 16_384
 
+/** What a template of a model says, of which nothing is asked here. */
+const fitness = {
+  tools: 'own',
+  notation: null,
+  exampleCall: null,
+  history: null,
+  thinking: null,
+  system: '',
+  lateSystem: '',
+} as const
+
 const prepared = new Map<TaskId, Task>()
 const running = new Map<TaskId, Task>()
 const made = new Map<TaskId, number>()
@@ -36,16 +47,6 @@ process.on('message', (message: ToChild | ToTextChild | PartToChild) => {
 })
 process.on('disconnect', () => process.exit(0))
 await new Promise(() => {})
-
-const fitness = {
-  tools: 'own',
-  notation: null,
-  exampleCall: null,
-  history: null,
-  thinking: null,
-  system: '',
-  lateSystem: '',
-} as const
 
 function receive(message: ToChild | ToTextChild): void {
   switch (message.kind) {
