@@ -88,7 +88,7 @@ export type HubSettings = {
   readonly token: string | null
 }
 
-/** Apart from `Config`, since the token is no business of a running service. */
+/** Apart from `Config`, so that nothing but what fetches weights knows the token. */
 export function loadHubSettings(environment: Environment = process.env): HubSettings {
   return {
     address: setting(environment, 'ODYSSEY_HUB') ?? setting(environment, 'HF_ENDPOINT') ?? 'https://huggingface.co',

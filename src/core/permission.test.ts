@@ -52,7 +52,9 @@ const expected: Readonly<Record<Permission, string>> = {
   'prices:read': 'OOOOO',
   'prices:update': 'II---',
   'audit:read': 'OO--O',
-  'engines:read': 'II---',
+  'engines:read': 'II--I',
+  'engines:update': 'II---',
+  'installation:read': 'II--I',
   'weights:read': '-----',
   'weights:update': '-----',
 }

@@ -37,6 +37,7 @@ const installation: Row = {
   billing: 'none',
   auditor: 'none',
 }
+const installationReaders: Row = { ...installation, auditor: 'installation' }
 /** The operator alone, who has the command line of the machine. */
 const nobody: Row = { ...administrators, owner: 'none', admin: 'none' }
 const accountants: Row = { ...administrators, billing: 'organization' }
@@ -81,7 +82,9 @@ const table = {
   'prices:read': everyone,
   'prices:update': installation,
   'audit:read': { ...administrators, auditor: 'organization' },
-  'engines:read': installation,
+  'engines:read': installationReaders,
+  'engines:update': installation,
+  'installation:read': installationReaders,
   'weights:read': nobody,
   'weights:update': nobody,
 } as const satisfies Record<string, Row>

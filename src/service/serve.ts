@@ -33,6 +33,7 @@ import { createFingerprint, describeWeights } from './status/describe-engines.ts
 import { EnginePool } from '../models/fleet/engine-pool.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
 import { WeightsSwaps } from '../models/fleet/weights-swaps.ts'
+import { openWeightsJobs, type WeightsJobs } from '../models/jobs/weights-jobs.ts'
 import { makeCacheFolder, makeHome } from './joins/make-home.ts'
 import { makeSetupLink, Site } from './joins/make-setup-link.ts'
 import { makeFirstKey } from './joins/make-first-key.ts'
@@ -59,6 +60,7 @@ export async function serve(): Promise<void> {
   pool.startAll()
   const catalog = createCatalogOf(config, pool)
   const swaps = new WeightsSwaps({ config, log, swap: (swap) => swapWeights({ config, pool, catalog }, swap) })
+  const jobs = openWeightsJobs({ config, log, swaps })
   const operatorDoor = new OperatorDoor()
   const site = new Site(config)
   const tracker = createRequestTracker()
@@ -72,6 +74,7 @@ export async function serve(): Promise<void> {
     catalog,
     pool,
     swaps,
+    jobs,
     operatorDoor,
     site,
     tracker,
@@ -84,8 +87,10 @@ export async function serve(): Promise<void> {
   site.listensAt(address)
   writeServiceFile(config.home, { pid: process.pid, address, operator: await operatorDoor.listen(app) })
   swaps.startLate()
+  jobs.resume()
 
   const stop = async () => {
+    jobs.close()
     await operatorDoor.close()
     await pool.close()
     await app.close()
@@ -147,6 +152,7 @@ type ServiceParts = {
   readonly catalog: Catalog
   readonly pool: EnginePool
   readonly swaps: WeightsSwaps
+  readonly jobs: WeightsJobs
   readonly operatorDoor: OperatorDoor
   readonly site: Site
   readonly tracker: RequestTracker
@@ -166,6 +172,7 @@ async function createService(
     catalog,
     pool,
     swaps,
+    jobs,
     operatorDoor,
     site,
     tracker,
@@ -206,7 +213,7 @@ async function createService(
     log,
     metrics,
     tracing,
-    management: createManagement(installation, { config, catalog, pool, swaps, limits, operatorDoor, site, feed }),
+    management: createManagement(installation, { config, catalog, pool, swaps, jobs, limits, operatorDoor, site, feed }),
     ...(config.dashboard.enabled && {
       dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
     }),

@@ -33,6 +33,7 @@ import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
 import { usageRoutes } from './resources/usage.ts'
 import { engineRoutes } from './resources/engines.ts'
+import { fleetRoutes } from './resources/installation/fleet.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
 import { meRoutes } from './sign-in/me-routes.ts'
 import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
@@ -64,6 +65,7 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...auditLogRoutes,
   ...engineRoutes,
+  ...fleetRoutes,
   ...setupRoutes,
   ...sessionRoutes,
   ...passkeyOptionsRoutes,

@@ -7,8 +7,10 @@ import type { Limits } from '../../limits/open-limits.ts'
 import type { OperatorDoor } from '../../http/operator-door.ts'
 import type { Catalog } from '../../models/catalog.ts'
 import type { WeightsSwaps } from '../../models/fleet/weights-swaps.ts'
+import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
 import { readVersion } from '../read-version.ts'
 import { describeQueues, describeWeights } from '../status/describe-engines.ts'
+import { openFleetControl } from '../status/describe-fleet.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
@@ -19,6 +21,7 @@ type Joined = {
   readonly catalog: Catalog
   readonly pool: EnginePool
   readonly swaps: WeightsSwaps
+  readonly jobs: WeightsJobs
   readonly limits: Limits
   readonly operatorDoor: OperatorDoor
   readonly site: Site
@@ -27,7 +30,7 @@ type Joined = {
 
 /** What the management API of a running service stands on. */
 export function createManagement({ accounts, secrets }: Installation, joined: Joined): ManagementParts {
-  const { config, catalog, pool, swaps, limits, operatorDoor, feed } = joined
+  const { config, catalog, pool, swaps, jobs, limits, operatorDoor, feed } = joined
   const anchors = anchorFileIn(config.home, secrets)
   return {
     accounts: {
@@ -45,6 +48,8 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
       startSwap: (id, swap) => swaps.start(id, swap),
       findSwap: (id) => swaps.find(id),
     },
+    fleet: openFleetControl({ config, pool }),
+    jobs,
     feed,
     signIn: signInSettings(config, secrets),
     publicUrl: config.server.publicUrl,

@@ -20,7 +20,7 @@ import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
-import { knownSwap, testSignIn } from '../../harness/management.ts'
+import { knownJob, knownSwap, knownWeights, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 
 const operator = { kind: 'operator' } as const
@@ -81,6 +81,8 @@ export type Things = {
   readonly installationRowId: string
   readonly model: string
   readonly swapId: string
+  readonly weightsId: string
+  readonly jobId: string
   readonly tier: string
 }
 
@@ -110,7 +112,7 @@ export async function createThings(
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
   const rows = await signAudit(parts, organizationId)
-  const engine = { model: knownSwap.model, swapId: knownSwap.id }
+  const engine = { model: knownSwap.model, swapId: knownSwap.id, weightsId: knownWeights.id, jobId: knownJob.id }
   return {
     organizationId,
     projectId,
