@@ -90,8 +90,7 @@ export async function serve(): Promise<void> {
   jobs.resume()
 
   const stop = async () => {
-    jobs.close()
-    await operatorDoor.close()
+    await Promise.all([operatorDoor.close(), jobs.close()])
     await pool.close()
     await app.close()
     await telemetry.close()
@@ -213,7 +212,17 @@ async function createService(
     log,
     metrics,
     tracing,
-    management: createManagement(installation, { config, catalog, pool, swaps, jobs, limits, operatorDoor, site, feed }),
+    management: createManagement(installation, {
+      config,
+      catalog,
+      pool,
+      swaps,
+      jobs,
+      limits,
+      operatorDoor,
+      site,
+      feed,
+    }),
     ...(config.dashboard.enabled && {
       dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
     }),

@@ -53,6 +53,9 @@ const known: readonly Known[] = [
   },
 ]
 
+/** Weights alone answer nobody: a few answers' memory comes to some seventh of theirs. */
+const withAnswers = 1.15
+
 /** The loaded weights count in full while a swap goes on, and not at all for a service that starts with the new ones. */
 export type Fit = 'beside' | 'alone' | 'no'
 
@@ -60,9 +63,10 @@ export type Recommendation = Known & { readonly fit: Fit }
 
 /** Whether weights fit into a machine's memory: beside those that are loaded, or only in their place. */
 export function fitOf(bytes: number, loadedBytes: number, memory: Memory): Fit {
-  if (lackOfMemory(bytes, loadedBytes, memory) === null) return 'beside'
+  const neededBytes = bytes * withAnswers
+  if (lackOfMemory(neededBytes, loadedBytes, memory) === null) return 'beside'
   const whenAlone = { ...memory, availableBytes: memory.totalBytes }
-  return lackOfMemory(bytes, 0, whenAlone) === null ? 'alone' : 'no'
+  return lackOfMemory(neededBytes, 0, whenAlone) === null ? 'alone' : 'no'
 }
 
 /** What may be fetched for a machine, the largest that fits first. */

@@ -1,5 +1,6 @@
 import { loadHubSettings, type HubSettings } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
+import type { ChosenWeights } from '../../config/weights-map.ts'
 import type { ModelId } from '../../core/model.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/message-of.ts'
@@ -47,7 +48,14 @@ export function openWeightsJobs({
   swaps,
 }: Pick<WeightsJobsParts, 'config' | 'log'> & { readonly swaps: Pick<WeightsSwaps, 'run'> }): WeightsJobs {
   const swap: WeightsJobsParts['swap'] = (id, wanted) => swaps.run(id, wanted)
-  return new WeightsJobs({ config, log, hub: loadHubSettings, clock: systemClock, retryPolicy: defaultRetryPolicy, swap })
+  return new WeightsJobs({
+    config,
+    log,
+    hub: loadHubSettings,
+    clock: systemClock,
+    retryPolicy: defaultRetryPolicy,
+    swap,
+  })
 }
 
 type Running = { readonly abort: AbortController; readonly speed: SpeedMeter }
@@ -67,6 +75,7 @@ export class WeightsJobs {
   readonly #parts: WeightsJobsParts
   readonly #jobs = new Map<string, StoredJob>()
   readonly #running = new Map<string, Running>()
+  readonly #fetches = new Set<Promise<ChosenWeights>>()
 
   constructor(parts: WeightsJobsParts) {
     this.#parts = parts
@@ -118,9 +127,10 @@ export class WeightsJobs {
     return true
   }
 
-  /** Lets go of what is under way; the next start takes it up again. */
-  close(): void {
+  /** Lets go of what is being fetched; the next start takes it up again. A swap ends with the engines. */
+  async close(): Promise<void> {
     for (const { abort } of this.#running.values()) abort.abort(closing)
+    await Promise.allSettled(this.#fetches)
   }
 
   #create(id: string, kind: StoredJob['kind'], wanted: WantedFetch): StoredJob {
@@ -164,7 +174,9 @@ export class WeightsJobs {
     this.#enter(job.id, 'fetching')
     const said: string[] = []
     const progress = this.#progressOf(job.id, said)
-    const chosen = await fetchWeights({ progress, freeBytes, spareBytes, retryPolicy, clock, signal }, wanted)
+    const fetching = fetchWeights({ progress, freeBytes, spareBytes, retryPolicy, clock, signal }, wanted)
+    this.#fetches.add(fetching)
+    const chosen = await fetching.finally(() => this.#fetches.delete(fetching))
     if (job.model === null) return said.at(-1) ?? 'Fetched.'
     return this.#use(job, { model: job.model, chosen })
   }

@@ -8,7 +8,12 @@ import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import { readMemory } from '../../models/fleet/memory-room.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 import { recommendWeights } from '../../models/jobs/recommended.ts'
-import { deleteWeightsFile, listWeightsFiles, weightsFolderOf, type WeightsFile } from '../../models/jobs/weights-folder.ts'
+import {
+  deleteWeightsFile,
+  listWeightsFiles,
+  weightsFolderOf,
+  type WeightsFile,
+} from '../../models/jobs/weights-folder.ts'
 import { readDigests } from '../../models/weights/weights-digests.ts'
 
 type FleetParts = { readonly config: Config; readonly pool: EnginePool }

@@ -16,7 +16,9 @@ const weights = z.strictObject({
   sha256: sha256.nullable().describe('Null while nobody has hashed it.'),
   isBuiltIn: z.boolean().describe('Whether they are the starter weights that come with Odyssey.'),
   source: z.string().nullable().describe('Where they were fetched from; null for a file that was brought.'),
-  fixedByConfig: z.array(model).describe('The models for which the config file names them, which nothing here changes.'),
+  fixedByConfig: z
+    .array(model)
+    .describe('The models for which the config file names them, which nothing here changes.'),
 })
 
 const loadedFile = z
