@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { madeGguf } from '../../../test/harness/engines/made-gguf.ts'
-import { linkedHeaders, sendFile, sha256Of, startWeightsHub, type WeightsHub } from '../../../test/harness/engines/weights-hub.ts'
+import {
+  linkedHeaders,
+  sendFile,
+  sha256Of,
+  startWeightsHub,
+  type WeightsHub,
+} from '../../../test/harness/engines/weights-hub.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { Swap } from '../fleet/swap-weights.ts'
@@ -147,7 +153,10 @@ suite('recommended weights', () => {
     equal(fitOf(12e9, 1e9, memory), 'alone')
     equal(fitOf(15e9, 1e9, memory), 'no')
     const order = recommendWeights(1e9, memory).map(({ fit }) => fit)
-    deepEqual(order, order.toSorted((one, other) => 'beside alone no'.indexOf(one) - 'beside alone no'.indexOf(other)))
+    deepEqual(
+      order,
+      order.toSorted((one, other) => 'beside alone no'.indexOf(one) - 'beside alone no'.indexOf(other)),
+    )
     equal(order[0], 'beside')
   })
 })

@@ -90,11 +90,6 @@ export const pricesQuery = queryOptions({
   queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/prices', { query: given(after) }, { signal })),
 })
 
-export const modelsQuery = queryOptions({
-  queryKey: ['models'],
-  queryFn: ({ signal }) => api('GET /api/v1/models', {}, { signal }),
-})
-
 type LedgerQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/ledger'>
 export type LedgerFilter = Omit<LedgerQuery, 'after' | 'limit'>
 
