@@ -162,26 +162,8 @@ type ServiceParts = {
   readonly telemetry: Telemetry
 }
 
-async function createService(
-  installation: Installation,
-  {
-    access,
-    feed,
-    config,
-    catalog,
-    pool,
-    swaps,
-    jobs,
-    operatorDoor,
-    site,
-    tracker,
-    log,
-    rows,
-    limits,
-    billing,
-    telemetry,
-  }: ServiceParts,
-): Promise<Service> {
+async function createService(installation: Installation, parts: ServiceParts): Promise<Service> {
+  const { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry } = parts
   const { metrics, tracing } = telemetry
   const { signatureKey, systemFingerprintKey: key } = installation.secrets
   const formats = openFormats({ signatureKey, readFingerprint: createFingerprint({ config, pool, key }) })
@@ -212,17 +194,7 @@ async function createService(
     log,
     metrics,
     tracing,
-    management: createManagement(installation, {
-      config,
-      catalog,
-      pool,
-      swaps,
-      jobs,
-      limits,
-      operatorDoor,
-      site,
-      feed,
-    }),
+    management: createManagement(installation, parts),
     ...(config.dashboard.enabled && {
       dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
     }),

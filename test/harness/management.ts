@@ -82,6 +82,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     signIn: testSignIn,
     publicUrl: 'https://ai.example.com',
     siteUrl: () => 'https://ai.example.com',
+    arePricesPublic: true,
     version: 'test',
     readAnchors: () => Promise.resolve({ valid: [], damagedLines: [] }),
   }

@@ -58,6 +58,8 @@ export type ManagementParts = {
   readonly publicUrl: string | null
   /** Where people sign in, as the beginning of addresses. */
   siteUrl(): string
+  /** Whether prices are for everybody to read. */
+  readonly arePricesPublic: boolean
   /** Tells a page that was loaded before an update that there is another one. */
   readonly version: string
 }

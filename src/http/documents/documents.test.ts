@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openFormats } from '../../protocols/formats.ts'
@@ -58,6 +59,13 @@ suite('the description of the wire formats', () => {
         equal(JSON.stringify(answer).includes(use === 'count' ? '31' : 'Seven eight nine.'), true, path)
       }
     }
+  })
+
+  test('is valid OpenAPI 3.1, and no bound of it is null', async () => {
+    const served = JSON.parse(JSON.stringify(describeWireFormats(formats))) as Record<string, unknown>
+    equal(/"(?:minimum|maximum)":null/.test(JSON.stringify(served)), false)
+    const { errors = [] } = await new Validator().validate(served)
+    deepEqual(errors, [])
   })
 
   test('tells nothing of the inside', () => {

@@ -57,7 +57,9 @@ function describeRoute(format: OpenFormat, route: FormatRoute): Node {
 
 function schemaOf(body: z.ZodType): unknown {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })
-  return schema
+  // A bound that is none would be written as null, which no schema may have.
+  const isNoBound = (value: unknown) => typeof value === 'number' && !Number.isFinite(value)
+  return JSON.parse(JSON.stringify(schema, (_key, value: unknown) => (isNoBound(value) ? undefined : value)))
 }
 
 function withoutLimit(example: object): unknown {

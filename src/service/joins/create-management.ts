@@ -54,6 +54,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     signIn: signInSettings(config, secrets),
     publicUrl: config.server.publicUrl,
     siteUrl: () => joined.site.url,
+    arePricesPublic: config.billing.publicPrices,
     version: readVersion(),
     readAnchors: () => readAnchorsInForce(accounts.db, anchors),
   }

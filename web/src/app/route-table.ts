@@ -19,6 +19,10 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
   setup: { title: 'Set up', needs: 'public', load: () => import('../pages/setup/page.tsx') },
   login: { title: 'Sign in', needs: 'public', load: () => import('../pages/login/page.tsx') },
   invite: { title: 'Invitation', needs: 'public', load: () => import('../pages/invite/page.tsx') },
+  docsApi: { title: 'API reference', needs: 'public', load: () => import('../pages/docs-api/page.tsx') },
+  docsErrors: { title: 'Errors', needs: 'public', load: () => import('../pages/docs-errors/page.tsx') },
+  docsMigrate: { title: 'Moving here', needs: 'public', load: () => import('../pages/docs-migrate/page.tsx') },
+  docsPricing: { title: 'Pricing', needs: 'public', load: () => import('../pages/docs-pricing/page.tsx') },
   account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
   home: {
     title: 'Home',

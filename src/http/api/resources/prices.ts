@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import type { Price } from '../../../billing/prices/price.ts'
+import { notFound } from '../../../core/permission.ts'
 import {
   ForeignCurrency,
   listPrices,
+  readPrices,
   NotVoidable,
   ratesSchema,
   setPrice,
@@ -10,6 +12,7 @@ import {
   voidPrice,
 } from '../../../billing/prices/prices.ts'
 import { ApiError } from '../../../core/error.ts'
+import { modelIds } from '../../../core/model.ts'
 import { requireOrganization } from '../../../accounts/organizations.ts'
 import { pageOfAll } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
@@ -46,6 +49,33 @@ const newPrice = z
   })
   .meta({ id: 'NewPrice' })
 
+const publicRates = z.strictObject({ rates, effectiveAt: time })
+const publicPrice = z
+  .strictObject({
+    model,
+    current: publicRates.nullable().describe('Null where requests cost nothing.'),
+    announced: z.array(publicRates),
+  })
+  .meta({ id: 'PublicPrice' })
+
+/** What a model costs whoever has no price of their own. */
+function describePublicly(
+  prices: readonly Price[],
+  which: (typeof modelIds)[number],
+  nowMs: number,
+): z.input<typeof publicPrice> {
+  const own = prices
+    .filter((known) => known.model === which)
+    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
+  const shown = ({ rates: asked, effectiveAtMs }: Price) => ({ rates: asked, effectiveAt: toTime(effectiveAtMs) })
+  const current = own.findLast(({ effectiveAtMs }) => effectiveAtMs <= nowMs)
+  return {
+    model: which,
+    current: current === undefined || current.rates === null ? null : shown(current),
+    announced: own.filter(({ effectiveAtMs }) => effectiveAtMs > nowMs).map(shown),
+  }
+}
+
 function show({ effectiveAtMs, createdAtMs, ...rest }: Price): z.input<typeof price> {
   return { ...rest, effectiveAt: toTime(effectiveAtMs), createdAt: toTime(createdAtMs) }
 }
@@ -76,6 +106,22 @@ export const priceRoutes: readonly Route[] = [
       const listed = await listPrices(parts.accounts, principal)
       const prices = listed.filter((item) => which === undefined || item.model === which)
       return toPage(pageOfAll(prices, query, placeOf), show)
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/public/prices',
+    permission: 'public',
+    scope: 'own',
+    summary: 'Show what the models cost everyone, now and as announced, where the operator lets anybody read it',
+    params: nowhere,
+    answer: z.strictObject({ currency, data: z.array(publicPrice) }),
+    async work({ parts: { accounts, management } }) {
+      if (!management.arePricesPublic) throw notFound()
+      const prices = await readPrices(accounts.db, accounts.currency)
+      const general = prices.filter(({ organizationId: whose, fault }) => whose === null && fault === null)
+      const nowMs = accounts.clock.nowMs()
+      return { currency: accounts.currency, data: modelIds.map((which) => describePublicly(general, which, nowMs)) }
     },
   }),
   defineRoute({

@@ -90,7 +90,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     features: {
       recording: false,
       prices: hasPrices !== undefined,
-      publicPrices: false,
+      publicPrices: parts.management.arePricesPublic,
       portal: false,
       sso: false,
       mail: false,
