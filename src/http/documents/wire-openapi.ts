@@ -57,9 +57,10 @@ function describeRoute(format: OpenFormat, route: FormatRoute): Node {
 
 function schemaOf(body: z.ZodType): unknown {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })
-  // A bound that is none would be written as null, which no schema may have.
-  const isNoBound = (value: unknown) => typeof value === 'number' && !Number.isFinite(value)
-  return JSON.parse(JSON.stringify(schema, (_key, value: unknown) => (isNoBound(value) ? undefined : value)))
+  // A bound that is none comes out as null, which no schema may have.
+  const isNoBound = (key: string, value: unknown) => value === null && /^(?:minimum|maximum)$/.test(key)
+  const text = JSON.stringify(schema, (key, value: unknown) => (isNoBound(key, value) ? undefined : value))
+  return JSON.parse(text) as unknown
 }
 
 function withoutLimit(example: object): unknown {
