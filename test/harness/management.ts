@@ -70,6 +70,19 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
       recommend: () => recommendWeights(0, { totalBytes: 16e9, availableBytes: 8e9 }),
       isFixed: () => false,
     },
+    readSystem: () =>
+      Promise.resolve({
+        version: 'test',
+        startedAtMs: 0,
+        database: 'sqlite',
+        migrations: { latest: null, waiting: 0 },
+        disk: null,
+        ledger: { rows: 0, notYetSummed: 0 },
+        reconciliation: null,
+        lastBackupAtMs: null,
+        settings: [{ name: 'host', value: '"127.0.0.1"', from: 'default' }],
+        warnings: [],
+      }),
     jobs: {
       list: () => [knownJob],
       find: (id) => (id === knownJob.id ? knownJob : null),

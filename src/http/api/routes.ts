@@ -33,6 +33,7 @@ import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
 import { usageRoutes } from './resources/usage.ts'
 import { engineRoutes } from './resources/engines.ts'
+import { systemRoutes } from './resources/installation/system.ts'
 import { fleetRoutes } from './resources/installation/fleet.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
 import { meRoutes } from './sign-in/me-routes.ts'
@@ -66,6 +67,7 @@ export const routes: readonly Route[] = [
   ...auditLogRoutes,
   ...engineRoutes,
   ...fleetRoutes,
+  ...systemRoutes,
   ...setupRoutes,
   ...sessionRoutes,
   ...passkeyOptionsRoutes,

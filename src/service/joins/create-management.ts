@@ -10,6 +10,7 @@ import type { WeightsSwaps } from '../../models/fleet/weights-swaps.ts'
 import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
 import { readVersion } from '../read-version.ts'
 import { describeQueues, describeWeights } from '../status/describe-engines.ts'
+import { describeSystem } from '../status/describe-system.ts'
 import { openFleetControl } from '../status/describe-fleet.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Installation } from './open-installation.ts'
@@ -31,6 +32,7 @@ type Joined = {
 /** What the management API of a running service stands on. */
 export function createManagement({ accounts, secrets }: Installation, joined: Joined): ManagementParts {
   const { config, catalog, pool, swaps, jobs, limits, operatorDoor, feed } = joined
+  const startedAtMs = accounts.clock.nowMs()
   const anchors = anchorFileIn(config.home, secrets)
   return {
     accounts: {
@@ -48,6 +50,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
       startSwap: (id, swap) => swaps.start(id, swap),
       findSwap: (id) => swaps.find(id),
     },
+    readSystem: () => describeSystem({ config, db: accounts.db, startedAtMs }, accounts.clock.nowMs()),
     fleet: openFleetControl({ config, pool }),
     jobs,
     feed,

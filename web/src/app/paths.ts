@@ -27,7 +27,10 @@ export const paths = {
   audit: '/o/:organizationId/audit',
   settings: '/o/:organizationId/settings',
   models: '/installation/models',
+  installationPrices: '/installation/prices',
   organizations: '/installation/organizations',
+  installationAudit: '/installation/audit',
+  installationSettings: '/installation/settings',
 } as const
 
 export type PageName = keyof typeof paths
@@ -41,6 +44,11 @@ export function findPage(path: string): { readonly name: PageName; readonly para
     if (params !== null) return { name: name as PageName, params }
   }
   return null
+}
+
+/** Whether a page is of the installation, for which a role in an organization counts nothing. */
+export function isOfInstallation(name: PageName): boolean {
+  return paths[name].startsWith('/installation/')
 }
 
 export function pagePath(name: PageName, params: PageParams = {}): string {

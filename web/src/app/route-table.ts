@@ -122,11 +122,29 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     menu: { group: 'Installation', icon: 'cpu' },
     load: () => import('../pages/models/page.tsx'),
   },
+  installationPrices: {
+    title: 'All prices',
+    needs: 'prices:update',
+    menu: { group: 'Installation', icon: 'tag' },
+    load: () => import('../pages/installation-prices/page.tsx'),
+  },
   organizations: {
     title: 'Organizations',
     needs: 'organizations:create',
     menu: { group: 'Installation', icon: 'building' },
     load: () => import('../pages/organizations/page.tsx'),
+  },
+  installationAudit: {
+    title: 'Installation log',
+    needs: 'audit:read',
+    menu: { group: 'Installation', icon: 'book' },
+    load: () => import('../pages/installation-audit/page.tsx'),
+  },
+  installationSettings: {
+    title: 'Installation settings',
+    needs: 'installation:read',
+    menu: { group: 'Installation', icon: 'settings' },
+    load: () => import('../pages/installation-settings/page.tsx'),
   },
 }
 

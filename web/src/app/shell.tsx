@@ -12,7 +12,7 @@ import { pagePath, type PageName } from './paths.ts'
 import { ProofDialogs } from './proof-dialog.tsx'
 import { preferences, usePreferences, type Theme } from './preferences.ts'
 import { routes } from './route-table.ts'
-import { queryClient, reasonOf, signOut } from './session.ts'
+import { pageReason, queryClient, signOut } from './session.ts'
 import { isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
 import { SystemBanner } from './system-banner.tsx'
 import styles from './shell.module.css'
@@ -216,12 +216,7 @@ function useGlobalKeys(
     let prefixedUntil = 0
     const go = (key: string): boolean => {
       const name = byLetter.get(key)
-      const needs = name === undefined ? null : routes[name].needs
-      if (
-        name === undefined ||
-        organizationId === null ||
-        (needs !== null && reasonOf(session, organizationId, needs) !== null)
-      )
+      if (name === undefined || organizationId === null || pageReason(session, organizationId, name) !== null)
         return false
       void location.go(pagePath(name, { organizationId }))
       return true

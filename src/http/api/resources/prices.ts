@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { previewPrice } from '../../../billing/prices/preview-price.ts'
+import { toMicrosText } from '../../../core/money.ts'
 import type { Price } from '../../../billing/prices/price.ts'
 import { notFound } from '../../../core/permission.ts'
 import {
@@ -17,7 +19,19 @@ import { requireOrganization } from '../../../accounts/organizations.ts'
 import { pageOfAll } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { givenTime, id, model, nowhere, organizationId, pageOf, pageQuery, time, toPage, toTime } from '../schemas.ts'
+import {
+  costMicros,
+  givenTime,
+  id,
+  model,
+  nowhere,
+  organizationId,
+  pageOf,
+  pageQuery,
+  time,
+  toPage,
+  toTime,
+} from '../schemas.ts'
 
 const priceId = id('price')
 const rates = ratesSchema.nullable().describe('Micro-units per million tokens; null ends the price that was in force.')
@@ -48,6 +62,25 @@ const newPrice = z
     rates,
   })
   .meta({ id: 'NewPrice' })
+
+const preview = z
+  .strictObject({
+    from: time.describe(
+      'The first moment that was looked at: 30 days ago, or later where there are very many requests.',
+    ),
+    chargedMicros: costMicros,
+    wouldMicros: costMicros,
+    organizations: z.array(
+      z.strictObject({
+        organizationId,
+        name: z.string(),
+        requests: z.int(),
+        chargedMicros: costMicros,
+        wouldMicros: costMicros,
+      }),
+    ),
+  })
+  .meta({ id: 'PricePreview' })
 
 const publicRates = z.strictObject({ rates, effectiveAt: time })
 const publicPrice = z
@@ -145,6 +178,38 @@ export const priceRoutes: readonly Route[] = [
         }
         if (error instanceof TooEarly) throw new InvalidFields([{ path: 'effectiveAt', message: error.message }])
         throw error
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/prices/preview',
+    permission: 'prices:update',
+    scope: 'installation',
+    summary: 'Work out what the last requests for a model would have cost at a price; changes nothing',
+    hasOwnTransactions: true,
+    params: nowhere,
+    body: newPrice.pick({ organizationId: true, model: true, rates: true }),
+    example: { model: example.model, rates: example.rates },
+    answer: preview,
+    async work({ parts: { accounts }, principal, body }) {
+      if (body.organizationId !== null) await requireOrganization(accounts.db, body.organizationId)
+      const { fromMs, organizations } = await previewPrice(accounts, principal, body)
+      const rows = await accounts.db.selectFrom('organizations').select(['id', 'name']).execute()
+      const names = new Map<string, string>(rows.map(({ id: own, name }) => [own, name]))
+      const sum = (field: 'chargedPicos' | 'wouldPicos') =>
+        toMicrosText(organizations.reduce((total, one) => total + one[field], 0n))
+      return {
+        from: toTime(fromMs),
+        chargedMicros: sum('chargedPicos'),
+        wouldMicros: sum('wouldPicos'),
+        organizations: organizations.map(({ organizationId: own, requests, chargedPicos, wouldPicos }) => ({
+          organizationId: own,
+          name: names.get(own) ?? own,
+          requests,
+          chargedMicros: toMicrosText(chargedPicos),
+          wouldMicros: toMicrosText(wouldPicos),
+        })),
       }
     },
   }),

@@ -1,10 +1,12 @@
 import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
-import { ChangeProblem } from '../../app/change-problem.tsx'
-import { modelChoices, type ModelId } from '../../app/models.ts'
-import { useCurrency } from '../../app/queries.ts'
-import { useMembership } from '../../app/session.ts'
-import { useChange } from '../../app/use-change.ts'
+import { ChangeProblem } from '../change-problem.tsx'
+import { modelChoices, type ModelId } from '../models.ts'
+import { organizationsQuery, useCurrency } from '../queries.ts'
+import { Preview } from './preview.tsx'
+import { useMembership } from '../session.ts'
+import { useChange } from '../use-change.ts'
 import { parseMoney } from '../../format/money.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
@@ -19,25 +21,30 @@ const kinds = [
 ] as const
 type Rates = Readonly<Record<(typeof kinds)[number]['field'], string>>
 const noRates: Rates = { input: '', cacheRead: '', cacheWriteShort: '', cacheWriteLong: '', output: '' }
-type Fields = { readonly model: ModelId; readonly whom: 'all' | 'own'; readonly from: string; readonly rates: Rates }
+type Fields = {
+  readonly model: ModelId /** An organization’s id; the empty text is everybody. */
+  readonly whom: string
+  readonly from: string
+  readonly rates: Rates
+}
 
 export function PriceDrawer({
   organizationId,
   onClose,
 }: {
-  readonly organizationId: string
+  readonly organizationId: string | null
   readonly onClose: () => void
 }) {
   const currency = useCurrency()
-  const organization = useMembership(organizationId)?.organizationName ?? organizationId
-  const [fields, setFields] = useState<Fields>({ model: 'clarke-1.0', whom: 'all', from: '', rates: noRates })
+  const organizations = useOrganizations(organizationId)
+  const [fields, setFields] = useState<Fields>({ model: 'clarke-1.0', whom: '', from: '', rates: noRates })
   const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
   const change = useChange(
     (body: BodyOf<'POST /api/v1/prices'>, options) => api('POST /api/v1/prices', { body }, options),
     { touches: [['prices']], onDone: onClose },
   )
   const reason = reasonOf(fields)
-  const save = () => (reason === null ? void change.run(toBody(fields, { organizationId, currency })) : undefined)
+  const save = () => (reason === null ? void change.run(toBody(fields, currency)) : undefined)
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
       Set price
@@ -58,8 +65,8 @@ export function PriceDrawer({
         label="For"
         value={fields.whom}
         choices={[
-          { value: 'all', label: 'Everybody without a price of their own' },
-          { value: 'own', label: `${organization} alone` },
+          { value: '', label: 'Everybody without a price of their own' },
+          ...organizations.map(({ id, name }) => ({ value: id, label: `${name} alone` })),
         ]}
         onChoice={(whom) => set({ whom })}
       />
@@ -73,6 +80,7 @@ export function PriceDrawer({
           onText={(text) => set({ rates: { ...fields.rates, [field]: text } })}
         />
       ))}
+      <Preview body={reason === null ? toBody(fields, currency) : null} currency={currency} />
       <TextField
         label="From, in your time zone"
         type="datetime-local"
@@ -83,6 +91,14 @@ export function PriceDrawer({
       />
     </Drawer>
   )
+}
+
+/** Whose own price it may be: the page's organization, or any where the page is of the whole installation. */
+function useOrganizations(organizationId: string | null): readonly { readonly id: string; readonly name: string }[] {
+  const own = useMembership(organizationId ?? '')
+  const all = useQuery({ ...organizationsQuery, enabled: organizationId === null }).data ?? []
+  if (organizationId === null) return all
+  return [{ id: organizationId, name: own?.organizationName ?? organizationId }]
 }
 
 function reasonOf({ rates }: Fields): string | null {
@@ -98,14 +114,11 @@ function micros(text: string): number {
   return Number(BigInt(parseMoney(text) ?? '0'))
 }
 
-function toBody(
-  { model, whom, from, rates }: Fields,
-  { organizationId, currency }: { readonly organizationId: string; readonly currency: string },
-): BodyOf<'POST /api/v1/prices'> {
+function toBody({ model, whom, from, rates }: Fields, currency: string): BodyOf<'POST /api/v1/prices'> {
   return {
     model,
     currency,
-    organizationId: whom === 'own' ? organizationId : null,
+    organizationId: whom === '' ? null : (whom as `org_${string}`),
     ...(from !== '' && { effectiveAt: new Date(from).toISOString() }),
     rates: {
       input: micros(rates.input),

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
 import { toProblem, type Problem } from '../../api/problem.ts'
 import type { Schemas } from '../../api/types.ts'
-import { ProblemBox } from '../../app/states.tsx'
+import { ProblemBox } from '../states.tsx'
+import { verifyPart } from './queries.ts'
 import { formatCount } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Banner, Row, Stack } from '../../kit/page.tsx'
@@ -11,7 +11,7 @@ type Fault = Schemas['AuditVerdict']['faults'][number]
 type Checked = { readonly rows: number; readonly faults: readonly Fault[]; readonly isOver: boolean }
 
 /** Has the chain of the log checked, part by part, and names each row that breaks it. */
-export function Verify({ organizationId }: { readonly organizationId: string }) {
+export function Verify({ organizationId }: { readonly organizationId: string | null }) {
   const [checked, setChecked] = useState<Checked | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const isBusy = checked !== null && !checked.isOver && problem === null
@@ -47,15 +47,12 @@ export function Verify({ organizationId }: { readonly organizationId: string }) 
   )
 }
 
-async function verifyAll(organizationId: string, show: (checked: Checked) => void): Promise<void> {
+async function verifyAll(organizationId: string | null, show: (checked: Checked) => void): Promise<void> {
   let after: string | undefined
   let checked: Checked = { rows: 0, faults: [], isOver: false }
   show(checked)
   do {
-    const verdict = await api('GET /api/v1/organizations/{organizationId}/audit/verify', {
-      params: { organizationId },
-      query: after === undefined ? {} : { after },
-    })
+    const verdict = await verifyPart(organizationId, after)
     after = verdict.next ?? undefined
     checked = {
       rows: checked.rows + verdict.rows,
