@@ -74,7 +74,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
       Promise.resolve({
         version: 'test',
         startedAtMs: 0,
-        database: 'sqlite',
+        database: 'file',
         migrations: { latest: null, waiting: 0 },
         disk: null,
         ledger: { rows: 0, notYetSummed: 0 },

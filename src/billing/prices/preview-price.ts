@@ -25,7 +25,7 @@ type Wanted = Pick<NewPrice, 'organizationId' | 'model' | 'rates'>
 
 /** What the last requests for a model would have cost, had a price always been in force. Writes nothing. */
 export async function previewPrice(parts: Parts, principal: Principal, wanted: Wanted): Promise<PricePreview> {
-  requirePermission(principal, 'prices:update', { organizationId: null })
+  requirePermission(principal, 'prices:read', { organizationId: null })
   const { db, clock, currency } = parts
   const { organizationId, model, rates } = wanted
   const others = (await readPrices(db, currency)).filter(

@@ -24,7 +24,7 @@ export async function describeSystem({ config, db, startedAtMs }: SystemParts, n
   const system = {
     version: readVersion(),
     startedAtMs,
-    database: config.databaseUrl === null ? ('sqlite' as const) : ('postgresql' as const),
+    database: config.databaseUrl === null ? ('file' as const) : ('server' as const),
     migrations: {
       latest: migrations.findLast(({ appliedAt }) => appliedAt !== null)?.name ?? null,
       waiting: migrations.filter(({ appliedAt }) => appliedAt === null).length,

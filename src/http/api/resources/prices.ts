@@ -63,6 +63,17 @@ const newPrice = z
   })
   .meta({ id: 'NewPrice' })
 
+const rate = z.int().min(0).describe('Micro-units per million tokens.')
+const previewQuery = z.strictObject({
+  model,
+  organizationId: organizationId.optional().describe('Without one, for everyone without a price of their own.'),
+  input: rate,
+  cacheRead: rate,
+  cacheWriteShort: rate,
+  cacheWriteLong: rate,
+  output: rate,
+})
+
 const preview = z
   .strictObject({
     from: time.describe(
@@ -182,19 +193,18 @@ export const priceRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
+    method: 'GET',
     path: '/api/v1/prices/preview',
-    permission: 'prices:update',
+    permission: 'prices:read',
     scope: 'installation',
-    summary: 'Work out what the last requests for a model would have cost at a price; changes nothing',
-    hasOwnTransactions: true,
+    summary: 'Work out what the last requests for a model would have cost at a price',
     params: nowhere,
-    body: newPrice.pick({ organizationId: true, model: true, rates: true }),
-    example: { model: example.model, rates: example.rates },
+    query: previewQuery,
     answer: preview,
-    async work({ parts: { accounts }, principal, body }) {
-      if (body.organizationId !== null) await requireOrganization(accounts.db, body.organizationId)
-      const { fromMs, organizations } = await previewPrice(accounts, principal, body)
+    async work({ parts: { accounts }, principal, query: { organizationId: whose = null, model: which, ...asked } }) {
+      if (whose !== null) await requireOrganization(accounts.db, whose)
+      const wanted = { organizationId: whose, model: which, rates: asked }
+      const { fromMs, organizations } = await previewPrice(accounts, principal, wanted)
       const rows = await accounts.db.selectFrom('organizations').select(['id', 'name']).execute()
       const names = new Map<string, string>(rows.map(({ id: own, name }) => [own, name]))
       const sum = (field: 'chargedPicos' | 'wouldPicos') =>

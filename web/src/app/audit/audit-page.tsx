@@ -27,11 +27,12 @@ const dayMs = 24 * 60 * 60 * 1_000
 type Props = {
   /** Null is the installation itself. */
   readonly organizationId: string | null
+  readonly title: string
   readonly said: string
 }
 
 /** A log of changes, in a chain that shows when one was altered. */
-export function AuditPage({ organizationId, said }: Props) {
+export function AuditPage({ organizationId, title, said }: Props) {
   const [search, change] = useSearch(auditSearch)
   const [open, setOpen] = useState<Entry | null>(null)
   const { action, actor, target, from, to } = search
@@ -61,7 +62,7 @@ export function AuditPage({ organizationId, said }: Props) {
   )
   return (
     <Frame
-      title="Audit log"
+      title={title}
       said={said}
       actions={<ExportMenu parts={[{ label: 'The whole log', addressIn: fileIn }]} />}
       filters={filters}

@@ -9,7 +9,8 @@ import { ChangeProblem } from '../change-problem.tsx'
 import { useChange } from '../use-change.ts'
 
 type Wanted = BodyOf<'POST /api/v1/prices'>
-type Previewed = AnswerOf<'POST /api/v1/prices/preview'>
+type Previewed = AnswerOf<'GET /api/v1/prices/preview'>
+const noRates = { input: 0, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 0 }
 
 /** What the last requests would have cost at the price that is being set. */
 export function Preview({ body, currency }: { readonly body: Wanted | null; readonly currency: string }) {
@@ -17,8 +18,9 @@ export function Preview({ body, currency }: { readonly body: Wanted | null; read
   const asked = JSON.stringify(body)
   const change = useChange(
     (wanted: Wanted) => {
-      const { organizationId = null, model, rates } = wanted
-      return api('POST /api/v1/prices/preview', { body: { organizationId, model, rates } })
+      const { organizationId, model, rates } = wanted
+      const whose = typeof organizationId === 'string' ? { organizationId } : {}
+      return api('GET /api/v1/prices/preview', { query: { ...whose, model, ...(rates ?? noRates) } })
     },
     { touches: [], onDone: (preview) => setShown({ of: asked, preview }) },
   )

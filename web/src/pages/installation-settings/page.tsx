@@ -69,7 +69,7 @@ function Service({ system }: { readonly system: System }) {
         rows={[
           ['Version', version],
           ['Started', <Time key="started" at={startedAt} />],
-          ['Database', database === 'sqlite' ? 'SQLite, in the data folder' : 'PostgreSQL'],
+          ['Database', database === 'file' ? 'SQLite, in the data folder' : 'PostgreSQL'],
           [
             'Schema',
             `${migrations.latest ?? 'none'}${migrations.waiting > 0 ? `, ${migrations.waiting} waiting` : ''}`,

@@ -8,7 +8,7 @@ const warnings = ['disk', 'sums', 'backup', 'public-url'] as const
 export type System = {
   readonly version: string
   readonly startedAtMs: number
-  readonly database: 'sqlite' | 'postgresql'
+  readonly database: 'file' | 'server'
   readonly migrations: { readonly latest: string | null; readonly waiting: number }
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null
   readonly ledger: { readonly rows: number; readonly notYetSummed: number }
@@ -30,7 +30,7 @@ const answer = z
   .strictObject({
     version: z.string(),
     startedAt: time,
-    database: z.enum(['sqlite', 'postgresql']),
+    database: z.enum(['file', 'server']).describe('In the data folder, or a server of its own.'),
     migrations: z.strictObject({ latest: z.string().nullable(), waiting: z.int() }),
     disk: z
       .strictObject({ freeBytes: z.int(), totalBytes: z.int() })
