@@ -39,6 +39,7 @@ const expected: Readonly<Record<Permission, string>> = {
   'management-keys:revoke': 'OO---',
   'limits:read': 'OOPOO',
   'limits:update': 'OO---',
+  'limits:ask': 'OOP--',
   'tiers:read': 'OOOOO',
   'tiers:update': 'II---',
   'tiers:assign': 'II---',

@@ -69,6 +69,7 @@ const table = {
   'management-keys:revoke': administrators,
   'limits:read': { ...everyone, developer: 'projects' },
   'limits:update': administrators,
+  'limits:ask': { ...administrators, developer: 'projects' },
   'tiers:read': everyone,
   'tiers:update': installation,
   'tiers:assign': installation,

@@ -19,6 +19,8 @@ import { auditLogRoutes } from './resources/audit-log.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
 import { effectiveLimitRoutes } from './resources/limits/effective-limits.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
+import { limitRequestRoutes } from './resources/limits/limit-requests.ts'
+import { portalRoutes } from './portal/portal-routes.ts'
 import { limitRoutes } from './resources/limits/limits.ts'
 import { managementKeyRoutes } from './resources/management-keys.ts'
 import { memberRoutes } from './resources/members.ts'
@@ -52,6 +54,7 @@ export const routes: readonly Route[] = [
   ...managementKeyRoutes,
   ...tierRoutes,
   ...limitRoutes,
+  ...limitRequestRoutes,
   ...effectiveLimitRoutes,
   ...budgetRoutes,
   ...alertRoutes,
@@ -74,6 +77,7 @@ export const routes: readonly Route[] = [
   ...sessionListRoutes,
   ...meRoutes,
   ...invitationRoutes,
+  ...portalRoutes,
   ...eventRoutes,
 ]
 

@@ -91,7 +91,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
       recording: false,
       prices: hasPrices !== undefined,
       publicPrices: parts.management.arePricesPublic,
-      portal: false,
+      portal: true,
       sso: false,
       mail: false,
       passwords: parts.management.signIn.passwords !== 'off',
