@@ -23,7 +23,7 @@ const staleBy: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'organizations',
   ],
-  limits: ['limits', 'budgets', 'tiers'],
+  limits: ['limits', 'budgets', 'tiers', 'limit-requests'],
   prices: ['prices'],
   requests: ['ledger', 'overview', 'usage', 'budgets', 'alerts', 'keys'],
 }

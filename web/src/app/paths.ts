@@ -8,6 +8,7 @@ export const paths = {
   docsErrors: '/docs/errors',
   docsMigrate: '/docs/migrate',
   docsPricing: '/docs/pricing',
+  portal: '/portal',
   account: '/account',
   home: '/o/:organizationId',
   quickstart: '/o/:organizationId/quickstart',

@@ -23,6 +23,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
   docsErrors: { title: 'Errors', needs: 'public', load: () => import('../pages/docs-errors/page.tsx') },
   docsMigrate: { title: 'Moving here', needs: 'public', load: () => import('../pages/docs-migrate/page.tsx') },
   docsPricing: { title: 'Pricing', needs: 'public', load: () => import('../pages/docs-pricing/page.tsx') },
+  portal: { title: 'Your key', needs: 'public', load: () => import('../pages/portal/page.tsx') },
   account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
   home: {
     title: 'Home',
