@@ -6,7 +6,10 @@ import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { documentsSuite } from './suites/documents.ts'
+import { installationSuite } from './suites/installation.ts'
 import { playgroundSuite } from './suites/playground.ts'
+import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
 import { sumsSuite } from './suites/sums.ts'
 
@@ -119,6 +122,8 @@ suite('without a pointer', () => {
   })
 })
 
+portalSuite(dashboard)
+
 suite('what holds requests back', () => {
   test('a limit is set, and stands in the table', async () => {
     const { page } = dashboard().owner
@@ -143,5 +148,9 @@ suite('what holds requests back', () => {
     equal(await ask(key), 429)
   })
 })
+
+// Last, since they lead away from the pages of the organization.
+installationSuite(dashboard)
+documentsSuite(dashboard)
 
 test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))

@@ -48,6 +48,7 @@ export function reasonOf(session: Session, organizationId: string | null, permis
   if (session.installation?.permissions[permission] !== undefined) return null
   const membership = session.memberships.find((one) => one.organizationId === organizationId)
   if (membership?.permissions[permission] !== undefined) return null
+  if (organizationId === null) return `You need ${permission}, which is for whoever runs the installation.`
   const owners = membership?.owners.map(({ name }) => name).join(', ') ?? ''
   return `You need ${permission}.${owners === '' ? '' : ` Owners have it: ${owners}.`}`
 }

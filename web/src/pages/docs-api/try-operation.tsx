@@ -33,7 +33,7 @@ export function TryOperation({ operation: { path, parameters = [] } }: { readonl
   return (
     <Stack>
       <Row>
-        {needed.map(({ name }) => (
+        {parameters.map(({ name }) => (
           <TextField
             key={name}
             label={name}

@@ -95,7 +95,7 @@ function Entry({ entry, format }: { readonly entry: ErrorEntry; readonly format:
   const shape = shapes.find((one) => one.format === format)
   return (
     <div id={code} className={styles.error}>
-      <Card title={title} actions={<Badge>{shape?.status ?? ''}</Badge>}>
+      <Card title={<Title title={title} code={code} />} actions={<Badge>{shape?.status ?? ''}</Badge>}>
         <Stack>
           <p>{means}</p>
           <KeyValue
@@ -122,6 +122,15 @@ function Entry({ entry, format }: { readonly entry: ErrorEntry; readonly format:
         </Stack>
       </Card>
     </div>
+  )
+}
+
+/** Several codes share a title, and are told apart by themselves. */
+function Title({ title, code }: { readonly title: string; readonly code: string }) {
+  return (
+    <>
+      {title} <code>{code}</code>
+    </>
   )
 }
 

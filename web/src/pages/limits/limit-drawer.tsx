@@ -128,7 +128,7 @@ function fieldsOfLimit(organizationId: string, limit: Limit | null): Fields {
     requestsPerMinute: text(limit?.requestsPerMinute),
     concurrency: text(limit?.concurrency),
     isRequestsEnforced: limit?.isRequestsEnforced ?? false,
-    cachedReadPercent: text(limit?.cachedReadPercent ?? 0),
+    cachedReadPercent: text(limit?.cachedReadPercent ?? 10),
   }
 }
 

@@ -14,7 +14,7 @@ export function AskForMore() {
   return (
     <Card title="Higher limits">
       <Stack>
-        <Disclosure title="Ask for higher limits">
+        <Disclosure key={sent} title="Ask for higher limits">
           <AskForm onSent={() => setSent(sent + 1)} />
         </Disclosure>
         {sent > 0 && <Banner kind="good">Asked. The answer will stand here.</Banner>}
