@@ -24,7 +24,7 @@ const secrets: readonly (readonly [string, string])[] = [
 ]
 
 /** Every setting as the service runs with it, and where each comes from. */
-export function describeSettings(config: Config, environment: Environment = process.env): DescribedSetting[] {
+export function describeSettings(config: Config, environment: Environment): DescribedSetting[] {
   const written = leavesOf(readWritten(config))
   const inForce = configFileSchema.parse(Object.fromEntries(fields.map((field) => [field, config[field]])))
   const settings = Object.entries(leavesOf(inForce)).map(([name, value]): DescribedSetting => {

@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { ConfigError } from './config-error.ts'
+import { describeSettings, type DescribedSetting } from './describe-settings.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
 import { readWeightsMap, type WeightsMap } from './weights-map.ts'
@@ -80,6 +81,11 @@ function chooseWeights(models: ConfigFile['models'], chosen: WeightsMap) {
     weightsChoices[id] = models[id].weights !== null ? 'config-file' : weights !== null ? 'command' : 'built-in'
   }
   return { models: completed, weightsChoices }
+}
+
+/** Every setting of a running service, and where each comes from. */
+export function listSettings(config: Config, environment: Environment = process.env): DescribedSetting[] {
+  return describeSettings(config, environment)
 }
 
 export type HubSettings = {

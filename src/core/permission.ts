@@ -94,6 +94,11 @@ const table = {
 export type Permission = keyof typeof table
 export const permissions = Object.keys(table) as readonly Permission[]
 
+/** How far a permission reaches in each role. */
+export function reachByRole(permission: Permission): Row {
+  return table[permission]
+}
+
 /** The owner of what something is done to; null where it belongs to none. */
 export type Target = {
   readonly organizationId: OrganizationId | null

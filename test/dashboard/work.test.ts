@@ -98,8 +98,10 @@ suite('without a pointer', () => {
     await page.goto(`${base()}/keys`)
     await page.getByRole('row', { name: /sums/ }).first().waitFor()
     await page.keyboard.press('c')
-    await page.getByRole('dialog', { name: 'Create key' }).waitFor()
+    const drawer = page.getByRole('dialog', { name: 'Create key' })
+    await drawer.locator('input:focus').waitFor()
     await page.keyboard.type('by hand')
+    await drawer.getByRole('button', { name: 'Create key', disabled: false }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: '“by hand” is ready' }).waitFor()
     // Nothing but its own button closes what is shown once.

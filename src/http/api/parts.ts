@@ -15,7 +15,7 @@ import type { ModelId } from '../../core/model.ts'
 import type { Recommendation } from '../../models/jobs/recommended.ts'
 import type { WeightsFile } from '../../models/jobs/weights-folder.ts'
 import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
-import type { System } from './resources/installation/system.ts'
+import type { System } from './resources/installation/system-schema.ts'
 import type { Fleet } from './resources/installation/fleet-schemas.ts'
 
 /** What is loaded, and the swapping of it. */

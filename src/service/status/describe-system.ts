@@ -1,10 +1,10 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeSettings } from '../../config/describe-settings.ts'
+import { listSettings } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { listMigrations } from '../../db/migrate.ts'
 import type { Database } from '../../db/database.ts'
-import type { System } from '../../http/api/resources/installation/system.ts'
+import type { System } from '../../http/api/resources/installation/system-schema.ts'
 import { readVersion } from '../read-version.ts'
 
 type SystemParts = { readonly config: Config; readonly db: Database; readonly startedAtMs: number }
@@ -33,7 +33,7 @@ export async function describeSystem({ config, db, startedAtMs }: SystemParts, n
     ledger: await readLedgerProgress(db),
     reconciliation,
     lastBackupAtMs,
-    settings: describeSettings(config),
+    settings: listSettings(config),
   }
   const warnings = [
     disk !== null && disk.freeBytes < leastFreeBytes ? ('disk' as const) : null,

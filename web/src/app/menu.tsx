@@ -62,7 +62,10 @@ export function MenuLinks({
   ))
 }
 
+/** The lists that lead to records. */
+const lists: Readonly<Partial<Record<PageName, PageName>>> = { key: 'keys', request: 'requests', member: 'members' }
+
 /** A record's page belongs to the list that leads to it. */
 function isWithin(current: PageName | undefined, name: PageName): boolean {
-  return current === name || (current === 'key' && name === 'keys') || (current === 'request' && name === 'requests')
+  return current === name || (current !== undefined && lists[current] === name)
 }

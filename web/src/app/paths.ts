@@ -24,6 +24,7 @@ export const paths = {
   prices: '/o/:organizationId/prices',
   projects: '/o/:organizationId/projects',
   members: '/o/:organizationId/members',
+  member: '/o/:organizationId/members/:memberId',
   managementKeys: '/o/:organizationId/management-keys',
   audit: '/o/:organizationId/audit',
   settings: '/o/:organizationId/settings',

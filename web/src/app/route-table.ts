@@ -99,6 +99,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     menu: { group: 'Control', icon: 'users', go: 'm' },
     load: () => import('../pages/members/page.tsx'),
   },
+  member: { title: 'Member', needs: 'members:read', load: () => import('../pages/member/page.tsx') },
   managementKeys: {
     title: 'Management keys',
     needs: 'management-keys:read',
