@@ -30,6 +30,7 @@ import { priceRoutes } from './resources/prices.ts'
 import { projectRoutes } from './resources/projects.ts'
 import { requestRoutes } from './resources/requests.ts'
 import { searchRoutes } from './resources/search.ts'
+import { taskRoutes } from './resources/tasks.ts'
 import { tierRoutes } from './resources/limits/tiers.ts'
 import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
@@ -59,6 +60,7 @@ export const routes: readonly Route[] = [
   ...budgetRoutes,
   ...alertRoutes,
   ...overviewRoutes,
+  ...taskRoutes,
   ...searchRoutes,
   ...priceRoutes,
   ...usageRoutes,

@@ -123,6 +123,7 @@ function TopBar({
         entries={[
           { kind: 'name', label: session.user.email },
           { kind: 'action', label: 'Account', icon: 'user', act: () => void location.go('/account') },
+          { kind: 'action', label: 'API reference', icon: 'book', act: () => void location.go('/docs/api') },
           { kind: 'rule' },
           { kind: 'action', label: 'Sign out', icon: 'logout', act: () => void signOut() },
         ]}
