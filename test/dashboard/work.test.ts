@@ -112,6 +112,24 @@ suite('without a pointer', () => {
     await page.getByRole('row', { name: /^by hand/ }).waitFor()
   })
 
+  test('brackets lead to the next record of the list, and keep its filter', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys?sort=name&down=0`)
+    const names = await page.locator('tr[data-row] th a').allTextContents()
+    await page.locator('tr[data-row] th a').first().click()
+    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
+    await page.keyboard.press(']')
+    await page.getByRole('heading', { level: 1, name: names[1] ?? '' }).waitFor()
+    match(page.url(), /\?sort=name&down=0$/)
+    await page.keyboard.press('[')
+    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
+    await page.goto(`${base()}/requests?range=all&outcome=finished`)
+    await page.locator('tr[data-row] a').first().click()
+    const first = page.url()
+    await page.getByRole('button', { name: 'Next request ]' }).click()
+    await page.waitForURL((url) => url.href !== first && url.search === '?range=all&outcome=finished')
+  })
+
   test('the palette finds a page by a few letters, and the letters of a prefix lead to another', async () => {
     const { page } = dashboard().owner
     await page.keyboard.press('Control+k')

@@ -7,6 +7,7 @@ import { KeyState } from '../../app/keys/key-state.tsx'
 import { endpointChoices } from '../../app/keys/rules-fields.tsx'
 import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
+import { usePlace } from '../../app/router.tsx'
 import { ledgerQuery, useNames, type ApiKey } from '../../app/queries.ts'
 import { RequestTable } from '../../app/requests/request-table.tsx'
 import { useReason } from '../../app/session.ts'
@@ -15,6 +16,7 @@ import { Empty, Loaded } from '../../app/states.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
 import { Card, KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { KeyNeighbours } from './key-neighbours.tsx'
 import { KeySums } from './key-sums.tsx'
 import { EditKeyDrawer } from './edit-drawer.tsx'
 
@@ -82,14 +84,16 @@ type ActionsProps = {
   readonly onAction: (action: KeyAction | 'edit' | 'ask') => void
 }
 
-function Actions({ organizationId, apiKey: { state }, onAction }: ActionsProps) {
+function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsProps) {
+  const { search } = usePlace()
   const over = state === 'revoked' || state === 'expired' ? 'The key has ended.' : null
   const reason = useReason(organizationId, 'api-keys:update')
   const edit = over ?? reason
   const askReason = useReason(organizationId, 'limits:ask')
   return (
     <>
-      <LinkButton href={pagePath('keys', { organizationId })} icon="left">
+      <KeyNeighbours organizationId={organizationId} apiKeyId={id} search={search} />
+      <LinkButton href={pagePath('keys', { organizationId }) + search} icon="left">
         API keys
       </LinkButton>
       <Button shortcut="e" reason={edit} onClick={() => onAction('edit')}>

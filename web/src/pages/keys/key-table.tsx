@@ -12,7 +12,7 @@ import { Name, Time } from '../../kit/content.tsx'
 import { Menu, type MenuEntry } from '../../kit/layers.tsx'
 import { Link } from '../../kit/link.tsx'
 import { More, Table, type Column } from '../../kit/table.tsx'
-import type { KeysSearch } from './search.ts'
+import type { KeysSearch } from '../../app/keys/keys-search.ts'
 
 type Props = {
   readonly organizationId: string

@@ -13,7 +13,7 @@ import { Page as Frame } from '../../kit/page.tsx'
 import { CreateKeyDrawer } from './create-drawer.tsx'
 import { KeyFilters } from './filters.tsx'
 import { KeyTable } from './key-table.tsx'
-import { filterKeys, keysSearch, type KeysSearch } from './search.ts'
+import { filterKeys, keysSearch, type KeysSearch } from '../../app/keys/keys-search.ts'
 
 type Open =
   | { readonly kind: 'create' }
@@ -92,7 +92,8 @@ function Keys({ organizationId, keys, search, onChange, create, onAction }: Keys
     )
   }
   if (shown.length === 0) return <NothingMatches what="keys" onClear={() => onChange(keysSearch.read('').state)} />
-  const hrefOf = ({ id }: ApiKey) => pagePath('key', { organizationId, apiKeyId: id })
+  // The key's page leads to the next one under the same filter.
+  const hrefOf = ({ id }: ApiKey) => pagePath('key', { organizationId, apiKeyId: id }) + keysSearch.write(search)
   return (
     <KeyTable
       keys={shown}

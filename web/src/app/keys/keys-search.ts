@@ -1,5 +1,5 @@
-import { isInUse } from '../../app/keys/key-state.tsx'
-import type { ApiKey } from '../../app/queries.ts'
+import { isInUse } from './key-state.tsx'
+import type { ApiKey } from '../queries.ts'
 import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
 
 const fields = {
