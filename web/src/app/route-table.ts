@@ -13,16 +13,18 @@ export type PageRow = {
   readonly load: () => Promise<{ readonly Page: PageComponent }>
 }
 
+const documents = () => import('../pages/docs/pages.ts')
+
 /** Every page: the menu, the palette, the shortcuts, the titles and the tests are loops over this table. */
 export const routes: Readonly<Record<PageName, PageRow>> = {
   start: { title: 'Odyssey', needs: null, load: () => import('../pages/start/page.tsx') },
   setup: { title: 'Set up', needs: 'public', load: () => import('../pages/setup/page.tsx') },
   login: { title: 'Sign in', needs: 'public', load: () => import('../pages/login/page.tsx') },
   invite: { title: 'Invitation', needs: 'public', load: () => import('../pages/invite/page.tsx') },
-  docsApi: { title: 'API reference', needs: 'public', load: () => import('../pages/docs-api/page.tsx') },
-  docsErrors: { title: 'Errors', needs: 'public', load: () => import('../pages/docs-errors/page.tsx') },
-  docsMigrate: { title: 'Moving here', needs: 'public', load: () => import('../pages/docs-migrate/page.tsx') },
-  docsPricing: { title: 'Pricing', needs: 'public', load: () => import('../pages/docs-pricing/page.tsx') },
+  docsApi: { title: 'API reference', needs: 'public', load: async () => ({ Page: (await documents()).ApiPage }) },
+  docsErrors: { title: 'Errors', needs: 'public', load: async () => ({ Page: (await documents()).ErrorsPage }) },
+  docsMigrate: { title: 'Moving here', needs: 'public', load: async () => ({ Page: (await documents()).MigratePage }) },
+  docsPricing: { title: 'Pricing', needs: 'public', load: async () => ({ Page: (await documents()).PricingPage }) },
   portal: { title: 'Your key', needs: 'public', load: () => import('../pages/portal/page.tsx') },
   account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
   home: {
