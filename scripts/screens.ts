@@ -6,7 +6,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBrowser } from '../test/harness/http/open-browser.ts'
 import { startService } from '../test/harness/start-service.ts'
-import { settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
 
@@ -60,7 +59,7 @@ async function takePortal(): Promise<void> {
 async function take(name: string, path: string): Promise<void> {
   await page.goto(origin + path)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await settled(page)
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
   await page.waitForTimeout(500)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   console.log(`${name}.png`)

@@ -1,9 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import fastify from 'fastify'
 import { openFormats } from '../../protocols/formats.ts'
+import type { ReadinessParts } from '../health.ts'
 import { problemKinds } from '../api/problem.ts'
 import { describeErrors } from './error-catalogue.ts'
+import { statusRoutes } from './status-page.ts'
 import { describeWireFormats } from './wire-openapi.ts'
 
 const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' })
@@ -94,5 +97,41 @@ suite('the catalogue of errors', () => {
       if (retry !== 'after a while') deepEqual(new Set(headers), new Set(['false']), code)
       else ok(!headers.includes('false'), code)
     }
+  })
+})
+
+suite('the status', () => {
+  const partsIn = (states: Readonly<Record<string, string>>, isAvailable = true) =>
+    ({
+      tracker: { isDraining: () => false },
+      access: { isAvailable: () => isAvailable },
+      inference: {
+        ledger: { requireWritable: () => {} },
+        catalog: {
+          list: () =>
+            Object.entries(states).map(([id, state]) => ({ model: { id }, engine: { status: () => ({ state }) } })),
+        },
+      },
+    }) as unknown as ReadinessParts
+
+  const ask = async (parts: ReadinessParts, path: string) => {
+    const app = fastify()
+    for (const [url, { GET }] of Object.entries(statusRoutes(parts))) app.get(url, GET)
+    const answer = await app.inject(path)
+    await app.close()
+    return answer
+  }
+
+  test('says in words which models answer, without a script or a style', async () => {
+    const { body, headers } = await ask(partsIn({ 'hal-1.0': 'ready', 'tycho-1.0': 'down' }, false), '/status')
+    ok(body.includes('<dt>hal-1.0</dt><dd>answers</dd><dt>tycho-1.0</dt><dd>does not answer</dd>'), body)
+    ok(body.includes('Not everything works.') && body.includes('Keys cannot be checked'))
+    equal(/<script|<style|style=/.test(body), false)
+    equal(headers['cache-control'], 'public, max-age=10')
+  })
+
+  test('is there for programs too', async () => {
+    const { body } = await ask(partsIn({ 'hal-1.0': 'ready' }), '/status.json')
+    deepEqual(JSON.parse(body), { status: 'ready', models: { 'hal-1.0': 'ready' }, keys: 'ready', ledger: 'ready' })
   })
 })
