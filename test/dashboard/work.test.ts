@@ -53,6 +53,20 @@ suite('a key', () => {
     equal(await ask(key), 401)
   })
 
+  test('and others are disabled and revoked several at once, by who types their number', async () => {
+    const { page } = dashboard().owner
+    const several = [await createKey(page, base(), 'several 1'), await createKey(page, base(), 'several 2')]
+    await page.goto(`${base()}/keys?q=several`)
+    await page.getByRole('row', { name: /several 2/ }).waitFor()
+    await page.keyboard.press('x')
+    for (const name of ['several 1', 'several 2']) await page.getByLabel(`Choose ${name}`).check()
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    await page.getByLabel('Type 2 to go on').fill('2')
+    await page.getByRole('button', { name: 'Revoke 2 keys' }).click()
+    await page.getByText('No keys match these filters.').waitFor()
+    deepEqual(await Promise.all(several.map(ask)), [401, 401])
+  })
+
   test('that is hidden by the filter is shown by the address, also after a reload', async () => {
     const { page } = dashboard().owner
     await page.goto(`${base()}/keys?state=ended`)
