@@ -16,6 +16,7 @@ import { alertRoutes } from './resources/limits/alerts.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { auditLogRoutes } from './resources/audit-log.ts'
+import { clientRoutes } from './resources/clients.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
 import { effectiveLimitRoutes } from './resources/limits/effective-limits.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
@@ -80,6 +81,7 @@ export const routes: readonly Route[] = [
   ...meRoutes,
   ...invitationRoutes,
   ...portalRoutes,
+  ...clientRoutes,
   ...eventRoutes,
 ]
 

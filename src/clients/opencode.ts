@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyToWrite, plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachEither } from '../reach.ts'
+import { keyToWrite, plannedOutputTokens, type Connection } from './connection.ts'
+import { reachEither } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 /** Both take the address with `/v1`. */

@@ -6,8 +6,8 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseYaml, stringify } from 'yaml'
-import { planFile } from '../write-settings.ts'
-import { isTree, type SettingsTree, type SettingsValue } from './plan-edits.ts'
+import { planFile } from './write-settings.ts'
+import { isTree, type SettingsTree, type SettingsValue } from '../../clients/settings/plan-edits.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-plan-'))
 after(() => rmSync(folder, { recursive: true }))

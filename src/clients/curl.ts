@@ -1,5 +1,5 @@
-import type { Connection } from '../connection.ts'
-import { reachEither } from '../reach.ts'
+import type { Connection } from './connection.ts'
+import { reachEither } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 export const curl: SupportedClient = {

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { SettingsFile } from '../clients/client.ts'
+import type { SettingsFile } from '../client.ts'
 import { applyEdits, planEdits, type SettingsTree } from './plan-edits.ts'
 
 /** A file with nothing but these settings. */

@@ -1,6 +1,6 @@
-import type { Connection, Format } from '../connection.ts'
-import type { Reach } from '../reach.ts'
-import type { SettingsTree } from '../settings/plan-edits.ts'
+import type { Connection, Format } from './connection.ts'
+import type { Reach } from './reach.ts'
+import type { SettingsTree } from './settings/plan-edits.ts'
 
 /** Code or commands to paste. They read the key from `ODYSSEY_KEY` and never hold it. */
 export type Snippet = {

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path'
-import type { SettingsFile, Setup, Snippet, SupportedClient } from './clients/client.ts'
+import type { SettingsFile, Setup, Snippet, SupportedClient } from './client.ts'
 import { keyPlaceholder, type Connection } from './connection.ts'
 import { renderNewFile } from './settings/render.ts'
 

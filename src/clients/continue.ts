@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { keyToWrite, plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachEither } from '../reach.ts'
+import { keyToWrite, plannedOutputTokens, type Connection } from './connection.ts'
+import { reachEither } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 const providers = { chat: 'openai', messages: 'anthropic' } as const

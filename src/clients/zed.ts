@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachChat } from '../reach.ts'
+import { plannedOutputTokens, type Connection } from './connection.ts'
+import { reachChat } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 export const zed: SupportedClient = {

@@ -1,5 +1,5 @@
-import type { Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import type { Connection } from './connection.ts'
+import { reachChat, reachMessages } from './reach.ts'
 import type { Snippet, SupportedClient } from './client.ts'
 
 /** What the official library of the messages format has sent since its 1.0, and the one for Python since 2.0. */

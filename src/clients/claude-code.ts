@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { keyToWrite, type Connection } from '../connection.ts'
-import { reachMessages } from '../reach.ts'
+import { keyToWrite, type Connection } from './connection.ts'
+import { reachMessages } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 export const claudeCode: SupportedClient = {

@@ -1,5 +1,5 @@
-import type { Connection } from '../connection.ts'
-import { reachChat, reachEither, reachMessages } from '../reach.ts'
+import type { Connection } from './connection.ts'
+import { reachChat, reachEither, reachMessages } from './reach.ts'
 import type { Setup, SupportedClient } from './client.ts'
 
 export const frameworks: readonly SupportedClient[] = [

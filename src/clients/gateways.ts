@@ -1,6 +1,6 @@
-import { renderSettings } from '../settings/render.ts'
-import { plannedOutputTokens, type Connection } from '../connection.ts'
-import { reachChat } from '../reach.ts'
+import { renderSettings } from './settings/render.ts'
+import { plannedOutputTokens, type Connection } from './connection.ts'
+import { reachChat } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 export const litellm: SupportedClient = {

@@ -1,5 +1,5 @@
-import type { ClientFolders } from '../../config/load.ts'
-import type { ServedModel } from '../../core/model.ts'
+import type { ClientFolders } from '../config/load.ts'
+import type { ServedModel } from '../core/model.ts'
 
 /** The two wire formats, by the names that the command line has for them. */
 export const formats = ['chat', 'messages'] as const

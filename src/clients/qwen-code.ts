@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { keyToWrite, type Connection } from '../connection.ts'
-import { reachChat, reachMessages } from '../reach.ts'
+import { keyToWrite, type Connection } from './connection.ts'
+import { reachChat, reachMessages } from './reach.ts'
 import type { SupportedClient } from './client.ts'
 
 const protocols = { chat: 'openai', messages: 'anthropic' } as const
