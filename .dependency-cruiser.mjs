@@ -2,7 +2,7 @@
 export const floors = [
   ['core', 'lib'],
   ['config', 'db', 'grammar', 'chat-format', 'protocols', 'telemetry'],
-  ['accounts', 'billing', 'engines', 'limits', 'scheduling'],
+  ['accounts', 'billing', 'clients', 'engines', 'limits', 'scheduling'],
   ['models'],
   ['inference'],
   ['http'],

@@ -35,13 +35,31 @@ const request = await page.getByRole('link', { name: 'Open request' }).getAttrib
 await take('home', organization)
 await take('usage', `${organization}/usage?range=today&metric=tokens`)
 await take('request', request ?? '')
+await take('keys', `${organization}/keys`)
+await take('requests', `${organization}/requests?range=all`)
+await take('playground', `${organization}/playground`)
+await take('members', `${organization}/members`)
+await take('models', '/installation/models')
+await take('reference', '/docs/api')
+await takePortal()
 await browser.close()
 await service.stop()
+
+/** As somebody sees it who has no account. */
+async function takePortal(): Promise<void> {
+  await page.goto(`${origin}/portal`)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('table', { name: 'Last requests' }).waitFor()
+  await page.waitForTimeout(500)
+  await page.screenshot({ path: join(folder, 'portal.png') })
+  console.log('portal.png')
+}
 
 async function take(name: string, path: string): Promise<void> {
   await page.goto(origin + path)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
   await page.waitForTimeout(500)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   console.log(`${name}.png`)

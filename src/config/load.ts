@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { ConfigError } from './config-error.ts'
+import { describeSettings, type DescribedSetting } from './describe-settings.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
 import { readWeightsMap, type WeightsMap } from './weights-map.ts'
@@ -82,13 +83,18 @@ function chooseWeights(models: ConfigFile['models'], chosen: WeightsMap) {
   return { models: completed, weightsChoices }
 }
 
+/** Every setting of a running service, and where each comes from. */
+export function listSettings(config: Config, environment: Environment = process.env): DescribedSetting[] {
+  return describeSettings(config, environment)
+}
+
 export type HubSettings = {
   /** Where `owner/repo/file` is looked for. */
   readonly address: string
   readonly token: string | null
 }
 
-/** Apart from `Config`, since the token is no business of a running service. */
+/** Apart from `Config`, so that nothing but what fetches weights knows the token. */
 export function loadHubSettings(environment: Environment = process.env): HubSettings {
   return {
     address: setting(environment, 'ODYSSEY_HUB') ?? setting(environment, 'HF_ENDPOINT') ?? 'https://huggingface.co',

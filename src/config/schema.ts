@@ -158,6 +158,8 @@ const billing = z.strictObject({
     .default('USD'),
   /** Refuses requests for which there is no price. */
   pricesRequired: z.boolean().default(false),
+  /** Whether anybody may read at /docs/pricing what the models cost. */
+  publicPrices: z.boolean().default(false),
   /** Charges of one key that are voided in a day because their answers did not arrive; further ones stand. */
   reversalsPerKeyDayMax: z.int().min(0).default(20),
   /** Older ledger rows are deleted; their sums by the hour and the day stay. Null keeps every row. */

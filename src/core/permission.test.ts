@@ -39,6 +39,7 @@ const expected: Readonly<Record<Permission, string>> = {
   'management-keys:revoke': 'OO---',
   'limits:read': 'OOPOO',
   'limits:update': 'OO---',
+  'limits:ask': 'OOP--',
   'tiers:read': 'OOOOO',
   'tiers:update': 'II---',
   'tiers:assign': 'II---',
@@ -52,7 +53,9 @@ const expected: Readonly<Record<Permission, string>> = {
   'prices:read': 'OOOOO',
   'prices:update': 'II---',
   'audit:read': 'OO--O',
-  'engines:read': 'II---',
+  'engines:read': 'II--I',
+  'engines:update': 'II---',
+  'installation:read': 'II--I',
   'weights:read': '-----',
   'weights:update': '-----',
 }

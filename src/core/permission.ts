@@ -37,6 +37,7 @@ const installation: Row = {
   billing: 'none',
   auditor: 'none',
 }
+const installationReaders: Row = { ...installation, auditor: 'installation' }
 /** The operator alone, who has the command line of the machine. */
 const nobody: Row = { ...administrators, owner: 'none', admin: 'none' }
 const accountants: Row = { ...administrators, billing: 'organization' }
@@ -68,6 +69,7 @@ const table = {
   'management-keys:revoke': administrators,
   'limits:read': { ...everyone, developer: 'projects' },
   'limits:update': administrators,
+  'limits:ask': { ...administrators, developer: 'projects' },
   'tiers:read': everyone,
   'tiers:update': installation,
   'tiers:assign': installation,
@@ -81,7 +83,9 @@ const table = {
   'prices:read': everyone,
   'prices:update': installation,
   'audit:read': { ...administrators, auditor: 'organization' },
-  'engines:read': installation,
+  'engines:read': installationReaders,
+  'engines:update': installation,
+  'installation:read': installationReaders,
   'weights:read': nobody,
   'weights:update': nobody,
 } as const satisfies Record<string, Row>
@@ -89,6 +93,11 @@ const table = {
 /** What may be done, as `resource:verb`. */
 export type Permission = keyof typeof table
 export const permissions = Object.keys(table) as readonly Permission[]
+
+/** How far a permission reaches in each role. */
+export function reachByRole(permission: Permission): Row {
+  return table[permission]
+}
 
 /** The owner of what something is done to; null where it belongs to none. */
 export type Target = {

@@ -42,6 +42,7 @@ import type {
   BudgetTable,
   LimitCounterTable,
   LimitLeaseTable,
+  LimitRequestTable,
   LimitTable,
   TierLimitTable,
 } from './tables/limits.ts'
@@ -87,6 +88,7 @@ export type Tables = {
   budget_alerts: BudgetAlertTable
   limit_counters: LimitCounterTable
   limit_leases: LimitLeaseTable
+  limit_requests: LimitRequestTable
   stored_answers: StoredAnswerTable
 }
 

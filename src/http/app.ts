@@ -9,6 +9,8 @@ import { breakOffOf, waitToContinue, watchHalfClosed } from './connections/conne
 import { createConnections } from './connections/open-connections.ts'
 import { MalformedRequests } from './connections/raw-answers.ts'
 import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
+import { documentRoutes } from './documents/documents.ts'
+import { statusRoutes } from './documents/status-page.ts'
 import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
 import { authenticate } from './middleware/authenticate.ts'
@@ -90,6 +92,8 @@ function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
         ]),
       ),
     ),
+    ...documentRoutes(parts.formats),
+    ...statusRoutes(parts),
     '/v1/models': { GET: listModelsRoute(parts) },
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
     '/healthz': { GET: healthRoute },

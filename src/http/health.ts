@@ -19,19 +19,33 @@ export type ReadinessParts = Pick<HttpParts, 'tracker'> & {
  * 503 while one of these cannot, in which case requests are refused, or the
  * service stops. It needs no key, so it names the part and no reason.
  */
-export function readinessRoute({ inference, access, tracker }: ReadinessParts) {
+export function readinessRoute(parts: ReadinessParts) {
   return async (_request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const models = inference.catalog.list().map(({ model, engine }) => [model.id, engine.status().state] as const)
-    const keys = access.isAvailable() ? 'ready' : 'down'
-    const ledger = isWritable(inference.ledger) ? 'ready' : 'down'
-    const isDraining = tracker.isDraining()
-    const isReady = !isDraining && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
-    const status = isDraining ? 'draining' : isReady ? 'ready' : 'not ready'
+    const readiness = readReadiness(parts)
     await reply
-      .code(isReady ? 200 : 503)
+      .code(readiness.status === 'ready' ? 200 : 503)
       .type('application/json')
-      .send(JSON.stringify({ status, models: Object.fromEntries(models), keys, ledger }))
+      .send(JSON.stringify(readiness))
   }
+}
+
+export type Readiness = {
+  readonly status: 'ready' | 'not ready' | 'draining'
+  /** By model, the state of its engine. */
+  readonly models: Readonly<Record<string, string>>
+  readonly keys: 'ready' | 'down'
+  readonly ledger: 'ready' | 'down'
+}
+
+/** How the service is at this moment. Nothing of it needs the database. */
+export function readReadiness({ inference, access, tracker }: ReadinessParts): Readiness {
+  const models = inference.catalog.list().map(({ model, engine }) => [model.id, engine.status().state] as const)
+  const keys = access.isAvailable() ? 'ready' : 'down'
+  const ledger = isWritable(inference.ledger) ? 'ready' : 'down'
+  const isDraining = tracker.isDraining()
+  const isReady = !isDraining && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
+  const status = isDraining ? 'draining' : isReady ? 'ready' : 'not ready'
+  return { status, models: Object.fromEntries(models), keys, ledger }
 }
 
 function isWritable(ledger: Pick<Ledger, 'requireWritable'>): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { z } from 'zod'
 import type { LimitSnapshot } from '../core/limit.ts'
 import type { Protocol } from './protocol.ts'
 
@@ -16,6 +17,8 @@ export type FormatRoute = {
   /** By which a key is confined to it. */
   readonly endpoint: string
   readonly use: 'generation' | 'count'
+  /** What bodies are read by, for who wants to know what may be in one. */
+  readonly body: z.ZodType
 }
 
 /** The header in which a format's clients put their key. */

@@ -33,6 +33,7 @@ import { createFingerprint, describeWeights } from './status/describe-engines.ts
 import { EnginePool } from '../models/fleet/engine-pool.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
 import { WeightsSwaps } from '../models/fleet/weights-swaps.ts'
+import { openWeightsJobs, type WeightsJobs } from '../models/jobs/weights-jobs.ts'
 import { makeCacheFolder, makeHome } from './joins/make-home.ts'
 import { makeSetupLink, Site } from './joins/make-setup-link.ts'
 import { makeFirstKey } from './joins/make-first-key.ts'
@@ -59,6 +60,7 @@ export async function serve(): Promise<void> {
   pool.startAll()
   const catalog = createCatalogOf(config, pool)
   const swaps = new WeightsSwaps({ config, log, swap: (swap) => swapWeights({ config, pool, catalog }, swap) })
+  const jobs = openWeightsJobs({ config, log, swaps })
   const operatorDoor = new OperatorDoor()
   const site = new Site(config)
   const tracker = createRequestTracker()
@@ -72,6 +74,7 @@ export async function serve(): Promise<void> {
     catalog,
     pool,
     swaps,
+    jobs,
     operatorDoor,
     site,
     tracker,
@@ -84,9 +87,10 @@ export async function serve(): Promise<void> {
   site.listensAt(address)
   writeServiceFile(config.home, { pid: process.pid, address, operator: await operatorDoor.listen(app) })
   swaps.startLate()
+  jobs.resume()
 
   const stop = async () => {
-    await operatorDoor.close()
+    await Promise.all([operatorDoor.close(), jobs.close()])
     await pool.close()
     await app.close()
     await telemetry.close()
@@ -147,6 +151,7 @@ type ServiceParts = {
   readonly catalog: Catalog
   readonly pool: EnginePool
   readonly swaps: WeightsSwaps
+  readonly jobs: WeightsJobs
   readonly operatorDoor: OperatorDoor
   readonly site: Site
   readonly tracker: RequestTracker
@@ -157,25 +162,8 @@ type ServiceParts = {
   readonly telemetry: Telemetry
 }
 
-async function createService(
-  installation: Installation,
-  {
-    access,
-    feed,
-    config,
-    catalog,
-    pool,
-    swaps,
-    operatorDoor,
-    site,
-    tracker,
-    log,
-    rows,
-    limits,
-    billing,
-    telemetry,
-  }: ServiceParts,
-): Promise<Service> {
+async function createService(installation: Installation, parts: ServiceParts): Promise<Service> {
+  const { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry } = parts
   const { metrics, tracing } = telemetry
   const { signatureKey, systemFingerprintKey: key } = installation.secrets
   const formats = openFormats({ signatureKey, readFingerprint: createFingerprint({ config, pool, key }) })
@@ -206,7 +194,7 @@ async function createService(
     log,
     metrics,
     tracing,
-    management: createManagement(installation, { config, catalog, pool, swaps, limits, operatorDoor, site, feed }),
+    management: createManagement(installation, parts),
     ...(config.dashboard.enabled && {
       dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
     }),

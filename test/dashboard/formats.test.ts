@@ -55,7 +55,7 @@ suite('figures', () => {
     equal(formatDuration(312.4), '312 ms')
     equal(formatDuration(4_213), '4.21 s')
     equal(formatDuration(72_000), '1 m 12 s')
-    equal(formatBytes(2_700_000_000), '2.7 GB')
+    equal(formatBytes(2_700_000_000), '2.7\u202fGB')
     equal(formatChange(108.1, 100), '+8.1\u202f%')
     equal(formatChange(1, 0), null)
   })

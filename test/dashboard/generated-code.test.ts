@@ -24,6 +24,16 @@ const settings: Settings = {
   thinking: 'off',
   tools: '[{"name": "look_up", "description": "Looks it up.", "parameters": {"type": "object", "properties": {}}}]',
   schema: '',
+  more: {
+    topP: '0.9',
+    topK: '',
+    stops: 'END',
+    seed: '',
+    presence: '',
+    frequency: '',
+    choice: 'auto',
+    cache: 'none',
+  },
 }
 const turns: readonly Turn[] = [{ kind: 'user', text: `It’s a "quoted" $HOME \`thing\`, isn't it?\nYes.` }]
 

@@ -6,7 +6,10 @@ import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { documentsSuite } from './suites/documents.ts'
+import { installationSuite } from './suites/installation.ts'
 import { playgroundSuite } from './suites/playground.ts'
+import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
 import { sumsSuite } from './suites/sums.ts'
 
@@ -48,6 +51,20 @@ suite('a key', () => {
     await revoke.click()
     await page.getByText('1 ended hidden').waitFor()
     equal(await ask(key), 401)
+  })
+
+  test('and others are disabled and revoked several at once, by who types their number', async () => {
+    const { page } = dashboard().owner
+    const several = [await createKey(page, base(), 'several 1'), await createKey(page, base(), 'several 2')]
+    await page.goto(`${base()}/keys?q=several`)
+    await page.getByRole('row', { name: /several 2/ }).waitFor()
+    await page.keyboard.press('x')
+    for (const name of ['several 1', 'several 2']) await page.getByLabel(`Choose ${name}`).check()
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    await page.getByLabel('Type 2 to go on').fill('2')
+    await page.getByRole('button', { name: 'Revoke 2 keys' }).click()
+    await page.getByText('No keys match these filters.').waitFor()
+    deepEqual(await Promise.all(several.map(ask)), [401, 401])
   })
 
   test('that is hidden by the filter is shown by the address, also after a reload', async () => {
@@ -95,8 +112,10 @@ suite('without a pointer', () => {
     await page.goto(`${base()}/keys`)
     await page.getByRole('row', { name: /sums/ }).first().waitFor()
     await page.keyboard.press('c')
-    await page.getByRole('dialog', { name: 'Create key' }).waitFor()
+    const drawer = page.getByRole('dialog', { name: 'Create key' })
+    await drawer.locator('input:focus').waitFor()
     await page.keyboard.type('by hand')
+    await drawer.getByRole('button', { name: 'Create key', disabled: false }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: '“by hand” is ready' }).waitFor()
     // Nothing but its own button closes what is shown once.
@@ -105,6 +124,24 @@ suite('without a pointer', () => {
     await page.getByRole('alert').getByText('The key was not copied').waitFor()
     await page.getByRole('button', { name: 'Close without a copy' }).press('Enter')
     await page.getByRole('row', { name: /^by hand/ }).waitFor()
+  })
+
+  test('brackets lead to the next record of the list, and keep its filter', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys?sort=name&down=0`)
+    const names = await page.locator('tr[data-row] th a').allTextContents()
+    await page.locator('tr[data-row] th a').first().click()
+    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
+    await page.keyboard.press(']')
+    await page.getByRole('heading', { level: 1, name: names[1] ?? '' }).waitFor()
+    match(page.url(), /\?sort=name&down=0$/)
+    await page.keyboard.press('[')
+    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
+    await page.goto(`${base()}/requests?range=all&outcome=finished`)
+    await page.locator('tr[data-row] a').first().click()
+    const first = page.url()
+    await page.getByRole('button', { name: 'Next request ]' }).click()
+    await page.waitForURL((url) => url.href !== first && url.search === '?range=all&outcome=finished')
   })
 
   test('the palette finds a page by a few letters, and the letters of a prefix lead to another', async () => {
@@ -122,6 +159,8 @@ suite('without a pointer', () => {
     await page.getByRole('heading', { name: 'Usage and cost' }).waitFor()
   })
 })
+
+portalSuite(dashboard)
 
 suite('what holds requests back', () => {
   test('a limit is set, and stands in the table', async () => {
@@ -147,5 +186,9 @@ suite('what holds requests back', () => {
     equal(await ask(key), 429)
   })
 })
+
+// Last, since they lead away from the pages of the organization.
+installationSuite(dashboard)
+documentsSuite(dashboard)
 
 test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))

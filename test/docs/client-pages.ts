@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Format } from '../../src/cli/connect/connection.ts'
+import type { Format } from '../../src/clients/connection.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -1,6 +1,10 @@
 import type { AccountsParts } from '../../src/accounts/parts.ts'
 import type { SignInSettings } from '../../src/accounts/sign-in/parts.ts'
 import type { ManagementParts } from '../../src/http/api/parts.ts'
+import { parseWeightsSource } from '../../src/models/download/weights-source.ts'
+import { recommendWeights } from '../../src/models/jobs/recommended.ts'
+import type { WeightsFile } from '../../src/models/jobs/weights-folder.ts'
+import type { Job } from '../../src/models/jobs/weights-jobs.ts'
 import type { Limits } from '../../src/limits/open-limits.ts'
 
 /** Makes a request of a test one of this machine's command line. */
@@ -13,6 +17,33 @@ export const testSignIn: SignInSettings = {
   sessionsPerUserMax: 20,
   recentMs: 600_000,
   sealKey: new Uint8Array(32).fill(6),
+}
+
+/** Weights and a job that are known to a service of tests. */
+export const knownWeights: WeightsFile = {
+  id: 'weights_known',
+  name: 'owner/repository/known.gguf',
+  path: '/nowhere/known.gguf',
+  bytes: 1_000,
+  changedAtMs: Date.UTC(2026, 10, 1),
+  sha256: null,
+  isWhole: true,
+}
+
+export const knownJob: Job = {
+  id: 'job_known',
+  kind: 'fetch',
+  model: null,
+  source: 'owner/repository/known.gguf',
+  sha256: null,
+  state: 'under-way',
+  phase: 'fetching',
+  message: '',
+  startedAtMs: Date.UTC(2026, 10, 1),
+  endedAtMs: null,
+  bytesDone: 10,
+  bytesTotal: 1_000,
+  bytesPerSecond: 5,
 }
 
 export const knownSwap = { id: 'swap', model: 'tycho-1.0', state: 'done', message: '' } as const
@@ -31,10 +62,40 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
       startSwap: () => {},
       findSwap: (id) => (id === knownSwap.id ? knownSwap : null),
     },
+    fleet: {
+      read: () => ({ files: [], memory: { totalBytes: 16e9, availableBytes: 8e9, weightsBytes: 0 } }),
+      files: () => [knownWeights],
+      usersOf: () => [],
+      deleteFile: () => {},
+      recommend: () => recommendWeights(0, { totalBytes: 16e9, availableBytes: 8e9 }),
+      isFixed: () => false,
+    },
+    readSystem: () =>
+      Promise.resolve({
+        version: 'test',
+        startedAtMs: 0,
+        database: 'file',
+        migrations: { latest: null, waiting: 0 },
+        disk: null,
+        ledger: { rows: 0, notYetSummed: 0 },
+        reconciliation: null,
+        lastBackupAtMs: null,
+        settings: [{ name: 'host', value: '"127.0.0.1"', from: 'default' }],
+        warnings: [],
+      }),
+    jobs: {
+      list: () => [knownJob],
+      find: (id) => (id === knownJob.id ? knownJob : null),
+      nameOf: (source) => parseWeightsSource(source, 'https://hub.example').name,
+      startFetch: () => {},
+      startUse: () => {},
+      cancel: () => true,
+    },
     feed: { subscribe: () => () => {} },
     signIn: testSignIn,
     publicUrl: 'https://ai.example.com',
     siteUrl: () => 'https://ai.example.com',
+    arePricesPublic: true,
     version: 'test',
     readAnchors: () => Promise.resolve({ valid: [], damagedLines: [] }),
   }

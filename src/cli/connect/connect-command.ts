@@ -10,24 +10,13 @@ import { openInstallation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { findRunningService } from '../running-service.ts'
 import { UsageError } from '../usage-error.ts'
-import { type SupportedClient, isSupported, type Client } from './clients/client.ts'
-import type { Connection, Format, OfferedModel } from './connection.ts'
-import { describeSetup } from './describe-setup.ts'
+import { allClients } from '../../clients/all-clients.ts'
+import { type SupportedClient, isSupported } from '../../clients/client.ts'
+import type { Connection, Format, OfferedModel } from '../../clients/connection.ts'
+import { describeSetup } from '../../clients/describe-setup.ts'
 import { modelsOfService, withSizesAt, resolveAddress } from './local-service.ts'
 import { proveConnection } from './prove-connection.ts'
 import { planSettings, writeSettings } from './write-settings.ts'
-import { aider } from './clients/aider.ts'
-import { claudeCode } from './clients/claude-code.ts'
-import { cline } from './clients/cline.ts'
-import { codex } from './clients/codex.ts'
-import { continueDev } from './clients/continue.ts'
-import { curl } from './clients/curl.ts'
-import { frameworks } from './clients/frameworks.ts'
-import { litellm, openWebui } from './clients/gateways.ts'
-import { opencode } from './clients/opencode.ts'
-import { qwenCode } from './clients/qwen-code.ts'
-import { sdkClients } from './clients/sdk-clients.ts'
-import { zed } from './clients/zed.ts'
 
 const options = {
   'base-url': { type: 'string' },
@@ -167,20 +156,3 @@ const help = `odyssey connect CLIENT            prints the settings and tries th
   --base-url ADDRESS              of a service on another machine or behind a proxy
   --no-check                      makes no call
   --home FOLDER                   where the client's files lie, in place of the own home folder`
-
-/** In the order in which people are told of them: programs first, then what one writes programs with. */
-export const allClients: readonly Client[] = [
-  claudeCode,
-  opencode,
-  qwenCode,
-  cline,
-  continueDev,
-  aider,
-  zed,
-  codex,
-  litellm,
-  openWebui,
-  ...sdkClients,
-  ...frameworks,
-  curl,
-]

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { modelIdsByStrength } from '../../core/model.ts'
 import { describeServedModel } from '../../models/served-models.ts'
 import type { LoadedWeights } from '../../http/api/engine-schemas.ts'
-import type { OfferedModel } from './connection.ts'
+import type { OfferedModel } from '../../clients/connection.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The models as this machine's service offers them with these weights, or without any when it does not run; the strongest first. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
-import type { Format } from './connection.ts'
-import type { Reach } from './reach.ts'
+import type { Format } from '../../clients/connection.ts'
+import type { Reach } from '../../clients/reach.ts'
 
 /** As long as the service itself lets a request wait, and some time to answer. */
 const answerMsMax = 320_000

@@ -1,6 +1,6 @@
-import type { SettingsFile, SupportedClient } from './clients/client.ts'
-import { keyToWrite, type Connection } from './connection.ts'
-import { tellPath } from './describe-setup.ts'
+import type { SettingsFile, SupportedClient } from '../../clients/client.ts'
+import { keyToWrite, type Connection } from '../../clients/connection.ts'
+import { tellPath } from '../../clients/describe-setup.ts'
 import {
   chmodSync,
   copyFileSync,
@@ -13,11 +13,18 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeFileDurably } from '../../lib/write-file-durably.ts'
-import { describePath, isTree, type Edit, type SettingsPath, applyEdits, planEdits } from './settings/plan-edits.ts'
+import {
+  describePath,
+  isTree,
+  type Edit,
+  type SettingsPath,
+  applyEdits,
+  planEdits,
+} from '../../clients/settings/plan-edits.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf } from '../../lib/message-of.ts'
-import { renderNewFile } from './settings/render.ts'
-import { readJson, readYaml, type SettingsText } from './settings/settings-text.ts'
+import { renderNewFile } from '../../clients/settings/render.ts'
+import { readJson, readYaml, type SettingsText } from '../../clients/settings/settings-text.ts'
 
 type Planned = { readonly file: SettingsFile; readonly plan: FilePlan }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { writeAnchors } from '../../accounts/audit/anchors.ts'
 import { recordRestore } from '../../accounts/audit/restores.ts'
 import { loadSecrets, secretPathIn, type Secrets } from '../../config/load-secret.ts'
@@ -11,6 +11,8 @@ import type { Database } from '../../db/database.ts'
 import { openDatabase, listDatabaseMigrations, migrateDatabase } from '../../db/open-database.ts'
 import { backUp } from '../../db/portable/back-up.ts'
 import { restore, type Restoring } from '../../db/portable/restore.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { writeFileDurably } from '../../lib/write-file-durably.ts'
 import { findSecretFault } from '../../service/joins/open-secrets.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
@@ -22,7 +24,18 @@ const restoreOptions = { replace: { type: 'boolean', default: false } } as const
 export async function backupCommand(args: string[]): Promise<void> {
   const { positionals } = parseArguments({ args, allowPositionals: true })
   const path = requirePath(positionals, 'backup')
-  console.log(`${path} holds ${describe(await backUp(loadConfig(), path))}.`)
+  const config = loadConfig()
+  console.log(`${path} holds ${describe(await backUp(config, path))}.`)
+  noteBackup(config)
+}
+
+/** The service tells its operators when the last one was. A backup is none the worse where that cannot be noted. */
+function noteBackup({ home }: Config): void {
+  try {
+    if (existsSync(home)) writeFileDurably(join(home, 'last-backup'), `${new Date().toISOString()}\n`)
+  } catch (error) {
+    console.error(`The time of this backup cannot be noted: ${messageOf(error)}`)
+  }
 }
 
 /** `odyssey restore FILE`: into the database that the environment names, while the service is stopped. */

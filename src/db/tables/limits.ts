@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import type { BudgetPeriod, LimitSetter, LimitSubject } from '../../core/limit.ts'
-import type { OrganizationId } from '../../core/ids.ts'
+import type { ApiKeyId, OrganizationId } from '../../core/ids.ts'
 import type { budgetFields, ColumnsOf, limitFields } from '../../core/limit-fields.ts'
 import type { TierId } from '../../core/tier.ts'
 
@@ -63,4 +63,24 @@ export type LimitLeaseTable = {
   readonly gateway_id: string
   amount: number
   expires_at: number
+}
+
+/** What is asked for beyond the limits of a key. */
+export type LimitRequestTable = {
+  readonly id: string
+  readonly organization_id: OrganizationId
+  readonly api_key_id: ApiKeyId
+  /** A model, or `*` for all of them together. */
+  readonly model: string
+  /** The numbers that are wanted, as JSON. */
+  readonly wanted: string
+  readonly reason: string
+  readonly contact: string | null
+  /** As the audit names actors. */
+  readonly asked_by: string
+  readonly created_at: number
+  state: 'open' | 'approved' | 'declined'
+  answered_at: number | null
+  answered_by: string | null
+  answer: string | null
 }

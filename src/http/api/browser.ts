@@ -9,7 +9,7 @@ import type { ManagementParts } from './parts.ts'
  * The cookies of a browser. At an address with HTTPS their names begin with `__Host-`, by which the browser takes them
  * from no other host and sends them over no open line; plain HTTP, of this machine, has no such names everywhere.
  */
-const cookieNames = { session: 'odyssey', flow: 'odyssey-flow' } as const
+const cookieNames = { session: 'odyssey', flow: 'odyssey-flow', portal: 'odyssey-portal' } as const
 const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
 
@@ -85,6 +85,22 @@ export class BrowserExchange {
     this.#write('session', '', 0)
   }
 
+  /** Gives the browser a sealed note of a key that was shown. */
+  openPortal(sealed: string, seconds: number): void {
+    this.#write('portal', sealed, seconds)
+  }
+
+  closePortal(): void {
+    this.#write('portal', '', 0)
+  }
+
+  /** The note of a key that was shown; null where there is none, also where a page of another site asks. */
+  get portal(): string | null {
+    const site = this.#head.headers['sec-fetch-site']
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') return null
+    return this.#read('portal', true) ?? this.#read('portal', false)
+  }
+
   /** Whose session the browser is in; null for none, also where another site asks. */
   async findSession(
     { signIn, accounts }: Pick<ManagementParts, 'signIn' | 'accounts'>,
@@ -134,7 +150,8 @@ export class BrowserExchange {
     const name = `${isSecure ? securePrefix : ''}${cookieNames[kind]}=`
     const parts = (this.#head.headers.cookie ?? '').split(/; */)
     const [value, ...others] = parts.filter((part) => part.startsWith(name)).map((part) => part.slice(name.length))
-    return value !== undefined && others.length === 0 && isToken(value) ? value : null
+    const isOne = value !== undefined && others.length === 0
+    return isOne && (kind === 'portal' ? isSealed(value) : isToken(value)) ? value : null
   }
 
   #write(kind: CookieKind, value: string, seconds: number | null): void {
@@ -143,4 +160,9 @@ export class BrowserExchange {
     const age = seconds === null ? '' : `; Max-Age=${seconds}`
     this.#cookies.push(`${name}=${value}; Path=/; HttpOnly; SameSite=Strict${age}${isSecure ? '; Secure' : ''}`)
   }
+}
+
+/** Whether it may be a note that was sealed here; unsealing it says the rest. */
+function isSealed(text: string): boolean {
+  return /^[\w-]{40,1000}$/.test(text)
 }

@@ -14,6 +14,16 @@ const status = z
   })
   .meta({ id: 'ModelStatus' })
 
+export const waitingRequest = z.strictObject({
+  position: z.int(),
+  requestId: z.string(),
+  model: z.string(),
+  organizationId: z.string(),
+  apiKeyId: z.string(),
+  inputTokens: z.int().nullable(),
+  waitedMs: z.number(),
+})
+
 const queue = z
   .strictObject({
     models: z.array(z.string()).describe('The models that one loaded file answers for.'),
@@ -21,17 +31,7 @@ const queue = z
     running: z.int(),
     waiting: z.int(),
     oldestWaitMs: z.number(),
-    upcoming: z.array(
-      z.strictObject({
-        position: z.int(),
-        requestId: z.string(),
-        model: z.string(),
-        organizationId: z.string(),
-        apiKeyId: z.string(),
-        inputTokens: z.int().nullable(),
-        waitedMs: z.number(),
-      }),
-    ),
+    upcoming: z.array(waitingRequest),
   })
   .meta({ id: 'Queue' })
 

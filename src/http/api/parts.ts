@@ -11,6 +11,12 @@ import type { Amounts } from '../../limits/budgets/amounts.ts'
 import type { LoadedWeights, Queue } from './engine-schemas.ts'
 import type { Swap } from '../../models/fleet/swap-weights.ts'
 import type { SwapProgress } from '../../models/fleet/weights-swaps.ts'
+import type { ModelId } from '../../core/model.ts'
+import type { Recommendation } from '../../models/jobs/recommended.ts'
+import type { WeightsFile } from '../../models/jobs/weights-folder.ts'
+import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
+import type { System } from './resources/installation/system-schema.ts'
+import type { Fleet } from './resources/installation/fleet-schemas.ts'
 
 /** What is loaded, and the swapping of it. */
 export type WeightsControl = {
@@ -18,6 +24,17 @@ export type WeightsControl = {
   /** Swaps when those before it are done; what becomes of it is found under the id. */
   startSwap(id: string, swap: Swap): void
   findSwap(id: string): SwapProgress | null
+}
+
+/** The loaded files, and those that may be. */
+export type FleetControl = {
+  read(): Fleet
+  files(): WeightsFile[]
+  usersOf(file: WeightsFile): readonly ModelId[]
+  deleteFile(file: WeightsFile): void
+  recommend(): Recommendation[]
+  /** Whether the config file names a model's weights, so that no choice made elsewhere counts. */
+  isFixed(model: ModelId): boolean
 }
 
 /** What the management API stands on. */
@@ -33,6 +50,9 @@ export type ManagementParts = {
   /** Whether a request came from this machine's command line. */
   isOperator(request: IncomingMessage): boolean
   readonly weights: WeightsControl
+  readonly fleet: FleetControl
+  readSystem(): Promise<System>
+  readonly jobs: Pick<WeightsJobs, 'list' | 'find' | 'nameOf' | 'startFetch' | 'startUse' | 'cancel'>
   readAnchors(): Promise<Anchors>
   readonly feed: Pick<ChangeFeed, 'subscribe'>
   readonly signIn: SignInSettings
@@ -40,6 +60,8 @@ export type ManagementParts = {
   readonly publicUrl: string | null
   /** Where people sign in, as the beginning of addresses. */
   siteUrl(): string
+  /** Whether prices are for everybody to read. */
+  readonly arePricesPublic: boolean
   /** Tells a page that was loaded before an update that there is another one. */
   readonly version: string
 }

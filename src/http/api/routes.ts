@@ -16,9 +16,12 @@ import { alertRoutes } from './resources/limits/alerts.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { auditLogRoutes } from './resources/audit-log.ts'
+import { clientRoutes } from './resources/clients.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
 import { effectiveLimitRoutes } from './resources/limits/effective-limits.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
+import { limitRequestRoutes } from './resources/limits/limit-requests.ts'
+import { portalRoutes } from './portal/portal-routes.ts'
 import { limitRoutes } from './resources/limits/limits.ts'
 import { managementKeyRoutes } from './resources/management-keys.ts'
 import { memberRoutes } from './resources/members.ts'
@@ -28,11 +31,14 @@ import { priceRoutes } from './resources/prices.ts'
 import { projectRoutes } from './resources/projects.ts'
 import { requestRoutes } from './resources/requests.ts'
 import { searchRoutes } from './resources/search.ts'
+import { taskRoutes } from './resources/tasks.ts'
 import { tierRoutes } from './resources/limits/tiers.ts'
 import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
 import { usageRoutes } from './resources/usage.ts'
 import { engineRoutes } from './resources/engines.ts'
+import { systemRoutes } from './resources/installation/system.ts'
+import { fleetRoutes } from './resources/installation/fleet.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
 import { meRoutes } from './sign-in/me-routes.ts'
 import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
@@ -50,10 +56,12 @@ export const routes: readonly Route[] = [
   ...managementKeyRoutes,
   ...tierRoutes,
   ...limitRoutes,
+  ...limitRequestRoutes,
   ...effectiveLimitRoutes,
   ...budgetRoutes,
   ...alertRoutes,
   ...overviewRoutes,
+  ...taskRoutes,
   ...searchRoutes,
   ...priceRoutes,
   ...usageRoutes,
@@ -64,12 +72,16 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...auditLogRoutes,
   ...engineRoutes,
+  ...fleetRoutes,
+  ...systemRoutes,
   ...setupRoutes,
   ...sessionRoutes,
   ...passkeyOptionsRoutes,
   ...sessionListRoutes,
   ...meRoutes,
   ...invitationRoutes,
+  ...portalRoutes,
+  ...clientRoutes,
   ...eventRoutes,
 ]
 

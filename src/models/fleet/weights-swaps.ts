@@ -40,6 +40,13 @@ export class WeightsSwaps {
     this.#last = this.#last.then(() => this.#perform(waiting, swap))
   }
 
+  /** Starts a swap, and resolves with what became of it. */
+  async run(id: string, swap: Swap): Promise<SwapProgress> {
+    this.start(id, swap)
+    await this.#last
+    return this.find(id) ?? { id, model: swap.model, state: 'refused', message: 'Nobody knows any more.' }
+  }
+
   find(id: string): SwapProgress | null {
     return this.#progress.get(id) ?? null
   }

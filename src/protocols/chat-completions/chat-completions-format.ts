@@ -23,7 +23,7 @@ const needsV1 = 'Base address for chat-completions clients must end in /v1.'
 /** OpenAI's chat completions. */
 export const chatCompletionsFormat: Format = {
   name: 'chat-completions',
-  routes: [{ path: '/v1/chat/completions', endpoint: 'chat-completions', use: 'generation' }],
+  routes: [{ path: '/v1/chat/completions', endpoint: 'chat-completions', use: 'generation', body: chatBodySchema }],
   ownPaths: ['/v1/chat/'],
   keyHeader: {
     name: 'authorization',

@@ -2,6 +2,7 @@ import type { Format, FormatSettings } from '../format.ts'
 import { createLimitHeaders, formatMoment } from '../limit-headers.ts'
 import type { AnswerEncoder, CountProtocol, Protocol } from '../protocol.ts'
 import { decodeCount, decodeGeneration, encodeCount, type RequestShape } from './decode/decode.ts'
+import { countBodySchema, messagesBodySchema } from './decode/schema.ts'
 import { encodeAnswer, type AnswerShape } from './encode/encode-answer.ts'
 import { encodeStream, ping } from './encode/encode-stream.ts'
 import { encodeError, encodeStreamError } from './error.ts'
@@ -14,8 +15,8 @@ const forV1Libraries = 'Set baseURL to …/v1 for this library.'
 export const messagesFormat: Format = {
   name: 'messages',
   routes: [
-    { path: '/v1/messages', endpoint: 'messages', use: 'generation' },
-    { path: '/v1/messages/count_tokens', endpoint: 'count-tokens', use: 'count' },
+    { path: '/v1/messages', endpoint: 'messages', use: 'generation', body: messagesBodySchema },
+    { path: '/v1/messages/count_tokens', endpoint: 'count-tokens', use: 'count', body: countBodySchema },
   ],
   ownPaths: ['/v1/messages', '/v1/messages/'],
   keyHeader: {

@@ -7,8 +7,11 @@ import type { Limits } from '../../limits/open-limits.ts'
 import type { OperatorDoor } from '../../http/operator-door.ts'
 import type { Catalog } from '../../models/catalog.ts'
 import type { WeightsSwaps } from '../../models/fleet/weights-swaps.ts'
+import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
 import { readVersion } from '../read-version.ts'
 import { describeQueues, describeWeights } from '../status/describe-engines.ts'
+import { describeSystem } from '../status/describe-system.ts'
+import { openFleetControl } from '../status/describe-fleet.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
@@ -19,6 +22,7 @@ type Joined = {
   readonly catalog: Catalog
   readonly pool: EnginePool
   readonly swaps: WeightsSwaps
+  readonly jobs: WeightsJobs
   readonly limits: Limits
   readonly operatorDoor: OperatorDoor
   readonly site: Site
@@ -27,7 +31,8 @@ type Joined = {
 
 /** What the management API of a running service stands on. */
 export function createManagement({ accounts, secrets }: Installation, joined: Joined): ManagementParts {
-  const { config, catalog, pool, swaps, limits, operatorDoor, feed } = joined
+  const { config, catalog, pool, swaps, jobs, limits, operatorDoor, feed } = joined
+  const startedAtMs = accounts.clock.nowMs()
   const anchors = anchorFileIn(config.home, secrets)
   return {
     accounts: {
@@ -45,10 +50,14 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
       startSwap: (id, swap) => swaps.start(id, swap),
       findSwap: (id) => swaps.find(id),
     },
+    readSystem: () => describeSystem({ config, db: accounts.db, startedAtMs }, accounts.clock.nowMs()),
+    fleet: openFleetControl({ config, pool }),
+    jobs,
     feed,
     signIn: signInSettings(config, secrets),
     publicUrl: config.server.publicUrl,
     siteUrl: () => joined.site.url,
+    arePricesPublic: config.billing.publicPrices,
     version: readVersion(),
     readAnchors: () => readAnchorsInForce(accounts.db, anchors),
   }

@@ -44,6 +44,26 @@ export function playgroundSuite(dashboard: () => Dashboard): void {
       equal(new URL(page.url()).search, '?compare=1&other=tycho-1.0&max=16')
     })
 
+    test('sends what is set less often in the words of the format, and names what the other cannot say', async () => {
+      const { page } = dashboard().owner
+      await page.goto(`${baseOf(dashboard())}/playground?topP=0.9&topK=40&stops=END&cache=1h&max=8`)
+      await page.getByLabel('Message', { exact: true }).fill('Say something.')
+      const run = async () => {
+        await page.getByRole('button', { name: 'Run' }).click()
+        await page.getByText(figures).waitFor()
+        await page.getByRole('group', { name: 'View of Answer' }).getByRole('button', { name: 'Request' }).click()
+        return (await page.getByRole('region', { name: 'Request, as sent' }).textContent()) ?? ''
+      }
+      const sent = JSON.parse(await run()) as Readonly<Record<string, unknown>>
+      deepEqual([sent['top_p'], sent['top_k'], sent['stop_sequences']], [0.9, 40, ['END']])
+      deepEqual(sent['cache_control'], { type: 'ephemeral', ttl: '1h' })
+      await page.getByRole('button', { name: 'Chat completions' }).click()
+      await page.getByText('More', { exact: true }).click()
+      await page.getByText('This format cannot say: Top K, The cache mark.').waitFor()
+      await page.getByLabel('Top P').fill('7')
+      await page.getByText('Top P is a number from 0 to 1, or empty.').waitFor()
+    })
+
     test('shows its request as each client says it, with the address of this service and no key', async () => {
       const { page, origin } = dashboard().owner
       await page.goto(`${baseOf(dashboard())}/playground`)

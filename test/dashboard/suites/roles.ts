@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { reachesOf } from '../../../src/core/permission.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
-import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
+import { isOfInstallation, pagePath, type PageName } from '../../../web/src/app/paths.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
 import { askApi, goTo } from '../harness/ask.ts'
 import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
@@ -80,7 +80,11 @@ export function roleSuite(dashboard: () => Dashboard): void {
       test(`sees as ${role} what the service lets it see, and is told why of the rest`, async () => {
         await giveRole(role)
         const may = reachesOf(role, 'organization')
-        const isAllowed = (needs: string | null) => needs === null || may[needs] !== undefined
+        // A role in an organization counts nothing in the installation.
+        const isAllowed = (name: PageName) => {
+          const { needs } = routes[name]
+          return needs === null || (!isOfInstallation(name) && may[needs] !== undefined)
+        }
         const { page } = member
         const menu = await page
           .getByRole('navigation', { name: 'Pages' })
@@ -93,10 +97,12 @@ export function roleSuite(dashboard: () => Dashboard): void {
         for (const name of pages) {
           const { needs, menu: row } = routes[name]
           const href = pagePath(name, { organizationId })
-          if (row !== undefined) equal(menu.includes(href), isAllowed(needs), `${name} in the menu`)
+          if (row !== undefined) equal(menu.includes(href), isAllowed(name), `${name} in the menu`)
           await goTo(page, member.origin + href)
           const text = (await page.locator('main').textContent()) ?? ''
-          if (isAllowed(needs)) equal(text.includes(`You need ${needs}.`), false, name)
+          if (isAllowed(name)) equal(text.includes(`You need ${needs}.`), false, name)
+          else if (isOfInstallation(name))
+            match(text, /You need \S+, which is for whoever runs the installation\./, name)
           else match(text, new RegExp(`You need ${needs}\\. Owners have it: `), name)
         }
         deepEqual([...new Set(refused)], [], 'No page asks for what its reader may not read.')

@@ -30,6 +30,12 @@ export async function requestFor(service: ManagementService, route: Route, thing
   return { method: route.method, path, ...(body !== undefined && { body }) }
 }
 
+/** By the end of a path: what its query cannot do without. */
+const neededQueries: Readonly<Record<string, string>> = {
+  consistency: '?from=1&to=1',
+  preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
+}
+
 async function fillPath(service: ManagementService, { path, scope }: Route, things: Things): Promise<string> {
   const ids: Record<string, string> = { ...things }
   if (scope === 'installation' && path.includes('{managementKeyId}')) {
@@ -37,8 +43,7 @@ async function fillPath(service: ManagementService, { path, scope }: Route, thin
     ids['managementKeyId'] = (await createManagementKey(service.accounts, { kind: 'operator' }, wanted)).id
   }
   if (scope === 'installation') ids['rowId'] = things.installationRowId
-  const query = path.endsWith('/consistency') ? '?from=1&to=1' : ''
-  return `${path}${query}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  return `${path}${neededQueries[path.split('/').at(-1) ?? ''] ?? ''}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)
     return id

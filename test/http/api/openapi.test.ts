@@ -101,7 +101,8 @@ describe('the description of the API', () => {
       else if (selfNames.has(name)) deepEqual(operation.security, [{ cookie: [] }], name)
       else equal(operation.security, undefined, name)
     }
-    equal(/node_modules|src\/|sqlite|postgres|kysely|\.gguf|\$defs/i.test(text), false)
+    const said = text.replaceAll('owner/repo/file.gguf', '')
+    equal(/node_modules|src\/|sqlite|postgres|kysely|\.gguf|\$defs/i.test(said), false)
     match(text, /sk-odym-/)
     deepEqual(JSON.parse(JSON.stringify(describeApi(routes))), JSON.parse(text))
   })

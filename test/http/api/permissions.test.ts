@@ -135,6 +135,9 @@ describe('what each route lets each role do', () => {
     installationRowId: 'audit_nowhere',
     model: 'nowhere',
     swapId: 'nowhere',
+    limitRequestId: 'ask_nowhere',
+    weightsId: 'weights_nowhere',
+    jobId: 'job_nowhere',
     tier: 'nowhere',
   } as const
 

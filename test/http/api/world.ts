@@ -18,9 +18,10 @@ import { roles, type Role } from '../../../src/core/role.ts'
 import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
 import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
+import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
-import { knownSwap, testSignIn } from '../../harness/management.ts'
+import { knownJob, knownSwap, knownWeights, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 
 const operator = { kind: 'operator' } as const
@@ -81,6 +82,9 @@ export type Things = {
   readonly installationRowId: string
   readonly model: string
   readonly swapId: string
+  readonly weightsId: string
+  readonly limitRequestId: string
+  readonly jobId: string
   readonly tier: string
 }
 
@@ -105,12 +109,14 @@ export async function createThings(
   const place = { organizationId, subject: { kind: 'project', id: projectId } } as const
   const { id: limitId } = await setLimit(parts, operator, { ...place, model: '*', requestsPerMinute: 5 })
   const { id: budgetId } = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
+  const asked = { organizationId, apiKeyId, model: '*', wanted: { concurrency: 9 }, reason: 'More', contact: null }
+  const limitRequestId = await askForLimits(parts, operator, asked)
   const alertId = await addAlert(parts, organizationId, budgetId)
   const priceId = await addPrice(parts)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
   const rows = await signAudit(parts, organizationId)
-  const engine = { model: knownSwap.model, swapId: knownSwap.id }
+  const engine = { model: knownSwap.model, swapId: knownSwap.id, weightsId: knownWeights.id, jobId: knownJob.id }
   return {
     organizationId,
     projectId,
@@ -125,6 +131,7 @@ export async function createThings(
     priceId,
     requestId,
     ...rows,
+    limitRequestId,
     tier: 'tier-2',
     ...engine,
   }

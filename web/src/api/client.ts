@@ -58,7 +58,7 @@ export async function api<Name extends OperationName>(
   given: Given<Name>,
   options: AskOptions = {},
 ): Promise<AnswerOf<Name>> {
-  const send = () => sendOnce(name, given as Sent, options)
+  const send = () => sendOnce(name, given as unknown as Sent, options)
   try {
     return (await send()) as AnswerOf<Name>
   } catch (error) {
@@ -70,7 +70,7 @@ export async function api<Name extends OperationName>(
 async function isMended({ kind, status }: Problem, name: string): Promise<boolean> {
   if (kind === 'proof-needed') return answers.current.proveAgain()
   // Without a session these say what they have to say.
-  if (status !== 401 || /^\w+ \/api\/v1\/(?:session|setup|invitations)/.test(name)) return false
+  if (status !== 401 || /^\w+ \/api\/v1\/(?:session|setup|invitations|portal)/.test(name)) return false
   return answers.current.signInAgain()
 }
 

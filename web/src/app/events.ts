@@ -22,8 +22,9 @@ const staleBy: Readonly<Record<string, readonly string[]>> = {
     'invitations',
     'sessions',
     'organizations',
+    'tasks',
   ],
-  limits: ['limits', 'budgets', 'tiers'],
+  limits: ['limits', 'budgets', 'tiers', 'limit-requests', 'tasks'],
   prices: ['prices'],
   requests: ['ledger', 'overview', 'usage', 'budgets', 'alerts', 'keys'],
 }

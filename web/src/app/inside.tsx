@@ -10,7 +10,7 @@ import { findPage, type PageName } from './paths.ts'
 import { preferences } from './preferences.ts'
 import { routes } from './route-table.ts'
 import { usePlace } from './router.tsx'
-import { queryClient, reasonOf, sessionQuery, watchOtherTabs } from './session.ts'
+import { queryClient, pageReason, sessionQuery, watchOtherTabs } from './session.ts'
 import { Shell } from './shell.tsx'
 import { Shown, type Found } from './shown.tsx'
 import { toLogin } from './to-login.ts'
@@ -79,8 +79,7 @@ function Allowed({
   if (page === null) return <Gone />
   const named = page.params['organizationId']
   if (named !== undefined && !session.memberships.some((one) => one.organizationId === named)) return <Gone />
-  const { needs } = routes[page.name]
-  const reason = needs === null ? null : reasonOf(session, organizationId, needs)
+  const reason = pageReason(session, organizationId, page.name)
   if (reason !== null) {
     return (
       <Page title={routes[page.name].title}>

@@ -4,7 +4,7 @@ import type { Session } from '../api/answers.ts'
 import { findPage, pagePath, type PageName } from './paths.ts'
 import { menuGroups, routes } from './route-table.ts'
 import { usePlace } from './router.tsx'
-import { reasonOf } from './session.ts'
+import { pageReason } from './session.ts'
 import styles from './shell.module.css'
 
 type Entry = { readonly name: PageName; readonly title: string; readonly href: string }
@@ -15,7 +15,7 @@ export function menuEntries(session: Session, organizationId: string | null) {
     const entries = Object.entries(routes).flatMap(([name, row]): Entry[] => {
       if (row.menu?.group !== group) return []
       if (group !== 'Installation' && organizationId === null) return []
-      if (row.needs !== null && reasonOf(session, organizationId, row.needs) !== null) return []
+      if (pageReason(session, organizationId, name as PageName) !== null) return []
       return [
         {
           name: name as PageName,
@@ -62,7 +62,10 @@ export function MenuLinks({
   ))
 }
 
+/** The lists that lead to records. */
+const lists: Readonly<Partial<Record<PageName, PageName>>> = { key: 'keys', request: 'requests', member: 'members' }
+
 /** A record's page belongs to the list that leads to it. */
 function isWithin(current: PageName | undefined, name: PageName): boolean {
-  return current === name || (current === 'key' && name === 'keys') || (current === 'request' && name === 'requests')
+  return current === name || (current !== undefined && lists[current] === name)
 }

@@ -5,7 +5,7 @@ import { Dialog } from '../kit/layers.tsx'
 import type { Session } from '../api/answers.ts'
 import { preferences } from './preferences.ts'
 import { pagePath, type PageName } from './paths.ts'
-import { reasonOf, signOut } from './session.ts'
+import { pageReason, signOut } from './session.ts'
 import { routes } from './route-table.ts'
 import styles from './shell.module.css'
 
@@ -87,8 +87,7 @@ export function Palette({
 
 function allResults(session: Session, organizationId: string | null): Result[] {
   const pages = Object.entries(routes).flatMap(([name, row]): Result[] => {
-    if (row.menu === undefined || (row.needs !== null && reasonOf(session, organizationId, row.needs) !== null))
-      return []
+    if (row.menu === undefined || pageReason(session, organizationId, name as PageName) !== null) return []
     const href = pagePath(name as PageName, { organizationId: organizationId ?? '' })
     return [{ label: row.title, said: row.menu.group, icon: row.menu.icon, act: () => void location.go(href) }]
   })

@@ -4,6 +4,11 @@ export const paths = {
   setup: '/setup',
   login: '/login',
   invite: '/invite',
+  docsApi: '/docs/api',
+  docsErrors: '/docs/errors',
+  docsMigrate: '/docs/migrate',
+  docsPricing: '/docs/pricing',
+  portal: '/portal',
   account: '/account',
   home: '/o/:organizationId',
   quickstart: '/o/:organizationId/quickstart',
@@ -19,11 +24,15 @@ export const paths = {
   prices: '/o/:organizationId/prices',
   projects: '/o/:organizationId/projects',
   members: '/o/:organizationId/members',
+  member: '/o/:organizationId/members/:memberId',
   managementKeys: '/o/:organizationId/management-keys',
   audit: '/o/:organizationId/audit',
   settings: '/o/:organizationId/settings',
   models: '/installation/models',
+  installationPrices: '/installation/prices',
   organizations: '/installation/organizations',
+  installationAudit: '/installation/audit',
+  installationSettings: '/installation/settings',
 } as const
 
 export type PageName = keyof typeof paths
@@ -37,6 +46,11 @@ export function findPage(path: string): { readonly name: PageName; readonly para
     if (params !== null) return { name: name as PageName, params }
   }
   return null
+}
+
+/** Whether a page is of the installation, for which a role in an organization counts nothing. */
+export function isOfInstallation(name: PageName): boolean {
+  return paths[name].startsWith('/installation/')
 }
 
 export function pagePath(name: PageName, params: PageParams = {}): string {

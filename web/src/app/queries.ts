@@ -85,14 +85,15 @@ export const membersQuery = (organizationId: string) =>
       ),
   })
 
+/** Every organization, for who runs the installation. */
+export const organizationsQuery = queryOptions({
+  queryKey: ['organizations'],
+  queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/organizations', { query: given(after) }, { signal })),
+})
+
 export const pricesQuery = queryOptions({
   queryKey: ['prices'],
   queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/prices', { query: given(after) }, { signal })),
-})
-
-export const modelsQuery = queryOptions({
-  queryKey: ['models'],
-  queryFn: ({ signal }) => api('GET /api/v1/models', {}, { signal }),
 })
 
 type LedgerQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/ledger'>
@@ -120,22 +121,24 @@ export function useCurrency(): string {
 
 /** The organization's keys; none for who may not read them, and until they are here. */
 export function useKeyList(organizationId: string): readonly ApiKey[] {
-  const enabled = useReason(organizationId, 'api-keys:read') === null
+  const enabled = useReason(organizationId, 'api-keys:read') === null && organizationId !== ''
   return useQuery({ ...keysQuery(organizationId), enabled }).data ?? []
 }
 
 /** Likewise its members. */
 export function useMemberList(organizationId: string): readonly Member[] {
-  const enabled = useReason(organizationId, 'members:read') === null
+  const enabled = useReason(organizationId, 'members:read') === null && organizationId !== ''
   return useQuery({ ...membersQuery(organizationId), enabled }).data ?? []
 }
 
 /** Names for the ids that lists speak of. What cannot be read stays an id. */
-export function useNames(organizationId: string): (id: string | null) => string {
-  const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
+export function useNames(organization: string | null): (id: string | null) => string {
+  const organizationId = organization ?? ''
+  const isOne = organization !== null
+  const mayReadKeys = useReason(organizationId, 'api-keys:read') === null && isOne
   const keys = useKeyList(organizationId)
   const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const projects = useQuery({ ...projectsQuery(organizationId), enabled: isOne }).data ?? []
   const members = useMemberList(organizationId)
   const names = new Map([...keys, ...own, ...projects, ...members].map(({ id, name }) => [id, name] as const))
   return (id) => (id === null ? '–' : (names.get(id) ?? id))

@@ -13,12 +13,19 @@ export type PageRow = {
   readonly load: () => Promise<{ readonly Page: PageComponent }>
 }
 
+const documents = () => import('../pages/docs/pages.ts')
+
 /** Every page: the menu, the palette, the shortcuts, the titles and the tests are loops over this table. */
 export const routes: Readonly<Record<PageName, PageRow>> = {
   start: { title: 'Odyssey', needs: null, load: () => import('../pages/start/page.tsx') },
   setup: { title: 'Set up', needs: 'public', load: () => import('../pages/setup/page.tsx') },
   login: { title: 'Sign in', needs: 'public', load: () => import('../pages/login/page.tsx') },
   invite: { title: 'Invitation', needs: 'public', load: () => import('../pages/invite/page.tsx') },
+  docsApi: { title: 'API reference', needs: 'public', load: async () => ({ Page: (await documents()).ApiPage }) },
+  docsErrors: { title: 'Errors', needs: 'public', load: async () => ({ Page: (await documents()).ErrorsPage }) },
+  docsMigrate: { title: 'Moving here', needs: 'public', load: async () => ({ Page: (await documents()).MigratePage }) },
+  docsPricing: { title: 'Pricing', needs: 'public', load: async () => ({ Page: (await documents()).PricingPage }) },
+  portal: { title: 'Your key', needs: 'public', load: () => import('../pages/portal/page.tsx') },
   account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
   home: {
     title: 'Home',
@@ -94,6 +101,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     menu: { group: 'Control', icon: 'users', go: 'm' },
     load: () => import('../pages/members/page.tsx'),
   },
+  member: { title: 'Member', needs: 'members:read', load: () => import('../pages/member/page.tsx') },
   managementKeys: {
     title: 'Management keys',
     needs: 'management-keys:read',
@@ -118,11 +126,29 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     menu: { group: 'Installation', icon: 'cpu' },
     load: () => import('../pages/models/page.tsx'),
   },
+  installationPrices: {
+    title: 'All prices',
+    needs: 'prices:update',
+    menu: { group: 'Installation', icon: 'tag' },
+    load: () => import('../pages/installation-prices/page.tsx'),
+  },
   organizations: {
     title: 'Organizations',
     needs: 'organizations:create',
     menu: { group: 'Installation', icon: 'building' },
     load: () => import('../pages/organizations/page.tsx'),
+  },
+  installationAudit: {
+    title: 'Installation log',
+    needs: 'audit:read',
+    menu: { group: 'Installation', icon: 'book' },
+    load: () => import('../pages/installation-audit/page.tsx'),
+  },
+  installationSettings: {
+    title: 'Installation settings',
+    needs: 'installation:read',
+    menu: { group: 'Installation', icon: 'settings' },
+    load: () => import('../pages/installation-settings/page.tsx'),
   },
 }
 

@@ -3,6 +3,8 @@ import { api } from '../api/client.ts'
 import type { Membership, Session } from '../api/answers.ts'
 import { readSession, takeEarly } from './early-session.ts'
 import { onSignedIn } from './sign-in-news.ts'
+import { isOfInstallation, type PageName } from './paths.ts'
+import { routes } from './route-table.ts'
 import { toProblem } from '../api/problem.ts'
 
 export const queryClient = new QueryClient({
@@ -46,8 +48,15 @@ export function reasonOf(session: Session, organizationId: string | null, permis
   if (session.installation?.permissions[permission] !== undefined) return null
   const membership = session.memberships.find((one) => one.organizationId === organizationId)
   if (membership?.permissions[permission] !== undefined) return null
+  if (organizationId === null) return `You need ${permission}, which is for whoever runs the installation.`
   const owners = membership?.owners.map(({ name }) => name).join(', ') ?? ''
   return `You need ${permission}.${owners === '' ? '' : ` Owners have it: ${owners}.`}`
+}
+
+/** Why somebody may not see a page; null where they may. */
+export function pageReason(session: Session, organizationId: string | null, name: PageName): string | null {
+  const { needs } = routes[name]
+  return needs === null ? null : reasonOf(session, isOfInstallation(name) ? null : organizationId, needs)
 }
 
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-session') : null

@@ -12,7 +12,7 @@ import { pagePath, type PageName } from './paths.ts'
 import { ProofDialogs } from './proof-dialog.tsx'
 import { preferences, usePreferences, type Theme } from './preferences.ts'
 import { routes } from './route-table.ts'
-import { queryClient, reasonOf, signOut } from './session.ts'
+import { pageReason, queryClient, signOut } from './session.ts'
 import { isLayerOpen, isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
 import { SystemBanner } from './system-banner.tsx'
 import styles from './shell.module.css'
@@ -123,6 +123,7 @@ function TopBar({
         entries={[
           { kind: 'name', label: session.user.email },
           { kind: 'action', label: 'Account', icon: 'user', act: () => void location.go('/account') },
+          { kind: 'action', label: 'API reference', icon: 'book', act: () => void location.go('/docs/api') },
           { kind: 'rule' },
           { kind: 'action', label: 'Sign out', icon: 'logout', act: () => void signOut() },
         ]}
@@ -216,12 +217,7 @@ function useGlobalKeys(
     let prefixedUntil = 0
     const go = (key: string): boolean => {
       const name = byLetter.get(key)
-      const needs = name === undefined ? null : routes[name].needs
-      if (
-        name === undefined ||
-        organizationId === null ||
-        (needs !== null && reasonOf(session, organizationId, needs) !== null)
-      )
+      if (name === undefined || organizationId === null || pageReason(session, organizationId, name) !== null)
         return false
       void location.go(pagePath(name, { organizationId }))
       return true

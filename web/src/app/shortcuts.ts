@@ -7,6 +7,7 @@ export const shortcuts: readonly (readonly [string, string])[] = [
   ['?', 'This list'],
   ['/', 'To the first filter'],
   ['c', 'The page’s main action'],
+  ['x', 'Choose several keys'],
   ['j  k', 'Next and previous row'],
   ['[  ]', 'Previous and next record'],
   ['r', 'Read the data anew'],

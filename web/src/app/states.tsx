@@ -51,6 +51,9 @@ export function ProblemBox({
           <code>{problem.requestId}</code> <CopyButton text={problem.requestId} name="Copy request id" />
         </div>
       )}
+      {problem.status >= 400 && problem.kind !== 'not-found' && (
+        <a href={`/docs/errors#${problem.kind}`}>What this error means</a>
+      )}
       {onAgain !== undefined && <Button onClick={onAgain}>Try again</Button>}
     </div>
   )

@@ -33,7 +33,7 @@ const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 export function formatBytes(bytes: number): string {
   const power = bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1)
   const value = bytes / 1_000 ** power
-  return `${power === 0 ? whole.format(value) : value.toFixed(1)} ${byteUnits[power] ?? 'B'}`
+  return `${power === 0 ? whole.format(value) : value.toFixed(1)}${narrow}${byteUnits[power] ?? 'B'}`
 }
 
 /** How far one figure is from an earlier one, as `+8.1 %`; null where there was nothing before. */

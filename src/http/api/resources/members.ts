@@ -5,6 +5,7 @@ import { setProjectMember } from '../../../accounts/projects.ts'
 import { readMember, readMemberProjects } from '../../../accounts/read-member.ts'
 import { readConsequences, setMemberSuspended } from '../../../accounts/suspend-member.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
+import { permissions, reachByRole } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import {
@@ -13,6 +14,7 @@ import {
   managementKeyId,
   memberId,
   name,
+  nowhere,
   pageOf,
   pageQuery,
   projectId,
@@ -81,7 +83,25 @@ async function showOne(found: Found, id: string): Promise<z.input<typeof member>
   return shown
 }
 
+const reach = z.enum(['installation', 'organization', 'projects', 'own', 'none'])
+const roleTable = z.strictObject({
+  permissions: z.array(z.strictObject({ name: z.string(), reaches: z.record(role, reach) })),
+})
+
 export const memberRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/permissions',
+    permission: 'organizations:read',
+    scope: 'own',
+    summary: 'Show how far each permission reaches in each role',
+    params: nowhere,
+    answer: roleTable,
+    work: () =>
+      Promise.resolve({
+        permissions: permissions.map((known) => ({ name: known, reaches: { ...reachByRole(known) } })),
+      }),
+  }),
   defineRoute({
     method: 'GET',
     path,

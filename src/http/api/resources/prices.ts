@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { previewPrice } from '../../../billing/prices/preview-price.ts'
+import { toMicrosText } from '../../../core/money.ts'
 import type { Price } from '../../../billing/prices/price.ts'
+import { notFound } from '../../../core/permission.ts'
 import {
   ForeignCurrency,
   listPrices,
+  readPrices,
   NotVoidable,
   ratesSchema,
   setPrice,
@@ -10,11 +14,24 @@ import {
   voidPrice,
 } from '../../../billing/prices/prices.ts'
 import { ApiError } from '../../../core/error.ts'
+import { modelIds } from '../../../core/model.ts'
 import { requireOrganization } from '../../../accounts/organizations.ts'
 import { pageOfAll } from '../cursor.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { givenTime, id, model, nowhere, organizationId, pageOf, pageQuery, time, toPage, toTime } from '../schemas.ts'
+import {
+  costMicros,
+  givenTime,
+  id,
+  model,
+  nowhere,
+  organizationId,
+  pageOf,
+  pageQuery,
+  time,
+  toPage,
+  toTime,
+} from '../schemas.ts'
 
 const priceId = id('price')
 const rates = ratesSchema.nullable().describe('Micro-units per million tokens; null ends the price that was in force.')
@@ -45,6 +62,63 @@ const newPrice = z
     rates,
   })
   .meta({ id: 'NewPrice' })
+
+const rate = z.int().min(0).describe('Micro-units per million tokens.')
+const previewQuery = z.strictObject({
+  model,
+  organizationId: organizationId.optional().describe('Without one, for everyone without a price of their own.'),
+  input: rate,
+  cacheRead: rate,
+  cacheWriteShort: rate,
+  cacheWriteLong: rate,
+  output: rate,
+})
+
+const preview = z
+  .strictObject({
+    from: time.describe(
+      'The first moment that was looked at: 30 days ago, or later where there are very many requests.',
+    ),
+    chargedMicros: costMicros,
+    wouldMicros: costMicros,
+    organizations: z.array(
+      z.strictObject({
+        organizationId,
+        name: z.string(),
+        requests: z.int(),
+        chargedMicros: costMicros,
+        wouldMicros: costMicros,
+      }),
+    ),
+  })
+  .meta({ id: 'PricePreview' })
+
+const publicRates = z.strictObject({ rates, effectiveAt: time })
+const publicPrice = z
+  .strictObject({
+    model,
+    current: publicRates.nullable().describe('Null where requests cost nothing.'),
+    announced: z.array(publicRates),
+  })
+  .meta({ id: 'PublicPrice' })
+
+/** What a model costs whoever has no price of their own. */
+function describePublicly(
+  prices: readonly Price[],
+  which: (typeof modelIds)[number],
+  nowMs: number,
+): z.input<typeof publicPrice> {
+  const own = prices
+    .filter((known) => known.model === which)
+    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
+  const shown = ({ rates: asked, effectiveAtMs }: Price) => ({ rates: asked, effectiveAt: toTime(effectiveAtMs) })
+  const current = own.findLast(({ effectiveAtMs }) => effectiveAtMs <= nowMs)
+  return {
+    model: which,
+    current: current === undefined || current.rates === null ? null : shown(current),
+    announced: own.filter(({ effectiveAtMs }) => effectiveAtMs > nowMs).map(shown),
+  }
+}
 
 function show({ effectiveAtMs, createdAtMs, ...rest }: Price): z.input<typeof price> {
   return { ...rest, effectiveAt: toTime(effectiveAtMs), createdAt: toTime(createdAtMs) }
@@ -79,6 +153,22 @@ export const priceRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
+    method: 'GET',
+    path: '/api/v1/public/prices',
+    permission: 'public',
+    scope: 'own',
+    summary: 'Show what the models cost everyone, now and as announced, where the operator lets anybody read it',
+    params: nowhere,
+    answer: z.strictObject({ currency, data: z.array(publicPrice) }),
+    async work({ parts: { accounts, management } }) {
+      if (!management.arePricesPublic) throw notFound()
+      const prices = await readPrices(accounts.db, accounts.currency)
+      const general = prices.filter(({ organizationId: whose, fault }) => whose === null && fault === null)
+      const nowMs = accounts.clock.nowMs()
+      return { currency: accounts.currency, data: modelIds.map((which) => describePublicly(general, which, nowMs)) }
+    },
+  }),
+  defineRoute({
     method: 'POST',
     path: '/api/v1/prices',
     permission: 'prices:update',
@@ -99,6 +189,37 @@ export const priceRoutes: readonly Route[] = [
         }
         if (error instanceof TooEarly) throw new InvalidFields([{ path: 'effectiveAt', message: error.message }])
         throw error
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/prices/preview',
+    permission: 'prices:read',
+    scope: 'installation',
+    summary: 'Work out what the last requests for a model would have cost at a price',
+    params: nowhere,
+    query: previewQuery,
+    answer: preview,
+    async work({ parts: { accounts }, principal, query: { organizationId: whose = null, model: which, ...asked } }) {
+      if (whose !== null) await requireOrganization(accounts.db, whose)
+      const wanted = { organizationId: whose, model: which, rates: asked }
+      const { fromMs, organizations } = await previewPrice(accounts, principal, wanted)
+      const rows = await accounts.db.selectFrom('organizations').select(['id', 'name']).execute()
+      const names = new Map<string, string>(rows.map(({ id: own, name }) => [own, name]))
+      const sum = (field: 'chargedPicos' | 'wouldPicos') =>
+        toMicrosText(organizations.reduce((total, one) => total + one[field], 0n))
+      return {
+        from: toTime(fromMs),
+        chargedMicros: sum('chargedPicos'),
+        wouldMicros: sum('wouldPicos'),
+        organizations: organizations.map(({ organizationId: own, requests, chargedPicos, wouldPicos }) => ({
+          organizationId: own,
+          name: names.get(own) ?? own,
+          requests,
+          chargedMicros: toMicrosText(chargedPicos),
+          wouldMicros: toMicrosText(wouldPicos),
+        })),
       }
     },
   }),

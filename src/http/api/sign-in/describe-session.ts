@@ -90,8 +90,8 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     features: {
       recording: false,
       prices: hasPrices !== undefined,
-      publicPrices: false,
-      portal: false,
+      publicPrices: parts.management.arePricesPublic,
+      portal: true,
       sso: false,
       mail: false,
       passwords: parts.management.signIn.passwords !== 'off',

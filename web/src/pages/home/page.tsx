@@ -9,6 +9,7 @@ import { FirstSteps } from './first-steps.tsx'
 import { LastHour } from './last-hour.tsx'
 import { ModelTiles } from './model-tiles.tsx'
 import { overviewQuery } from './overview.ts'
+import { ToDo } from './to-do.tsx'
 import { Today } from './today.tsx'
 
 /** Is it well, what does it cost, what is left to do. */
@@ -28,6 +29,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         {(overview) => (
           <>
             <FirstSteps organizationId={organizationId} steps={overview.firstSteps} />
+            <ToDo organizationId={organizationId} />
             <ModelTiles models={overview.models} />
             <Today organizationId={organizationId} overview={overview} />
             <LastHour organizationId={organizationId} minutes={overview.minutes} />

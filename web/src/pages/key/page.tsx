@@ -5,7 +5,9 @@ import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
 import { endpointChoices } from '../../app/keys/rules-fields.tsx'
+import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
+import { usePlace } from '../../app/router.tsx'
 import { ledgerQuery, useNames, type ApiKey } from '../../app/queries.ts'
 import { RequestTable } from '../../app/requests/request-table.tsx'
 import { useReason } from '../../app/session.ts'
@@ -14,6 +16,7 @@ import { Empty, Loaded } from '../../app/states.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
 import { Card, KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { KeyNeighbours } from './key-neighbours.tsx'
 import { KeySums } from './key-sums.tsx'
 import { EditKeyDrawer } from './edit-drawer.tsx'
 
@@ -21,7 +24,7 @@ const rowsShown = 10
 
 export function Page({ params }: { readonly params: PageParams }) {
   const { organizationId = '', apiKeyId = '' } = params
-  const [action, setAction] = useState<KeyAction | 'edit' | null>(null)
+  const [action, setAction] = useState<KeyAction | 'edit' | 'ask' | null>(null)
   const [made, setMade] = useState<NewKey | null>(null)
   const query = useQuery({
     queryKey: ['key', organizationId, apiKeyId],
@@ -55,7 +58,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       {apiKey !== undefined && action === 'edit' && (
         <EditKeyDrawer organizationId={organizationId} apiKey={apiKey} onClose={close} />
       )}
-      {apiKey !== undefined && action !== null && action !== 'edit' && (
+      {apiKey !== undefined && action !== null && action !== 'edit' && action !== 'ask' && (
         <KeyActionDialog
           organizationId={organizationId}
           apiKey={apiKey}
@@ -67,6 +70,9 @@ export function Page({ params }: { readonly params: PageParams }) {
           }}
         />
       )}
+      {apiKey !== undefined && action === 'ask' && (
+        <AskDrawer organizationId={organizationId} apiKeyId={apiKey.id} onClose={close} />
+      )}
       {made !== null && <KeyOnce made={made} onClose={() => setMade(null)} />}
     </Frame>
   )
@@ -75,20 +81,26 @@ export function Page({ params }: { readonly params: PageParams }) {
 type ActionsProps = {
   readonly organizationId: string
   readonly apiKey: ApiKey
-  readonly onAction: (action: KeyAction | 'edit') => void
+  readonly onAction: (action: KeyAction | 'edit' | 'ask') => void
 }
 
-function Actions({ organizationId, apiKey: { state }, onAction }: ActionsProps) {
+function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsProps) {
+  const { search } = usePlace()
   const over = state === 'revoked' || state === 'expired' ? 'The key has ended.' : null
   const reason = useReason(organizationId, 'api-keys:update')
   const edit = over ?? reason
+  const askReason = useReason(organizationId, 'limits:ask')
   return (
     <>
-      <LinkButton href={pagePath('keys', { organizationId })} icon="left">
+      <KeyNeighbours organizationId={organizationId} apiKeyId={id} search={search} />
+      <LinkButton href={pagePath('keys', { organizationId }) + search} icon="left">
         API keys
       </LinkButton>
       <Button shortcut="e" reason={edit} onClick={() => onAction('edit')}>
         Edit
+      </Button>
+      <Button reason={over ?? askReason} onClick={() => onAction('ask')}>
+        Ask for more
       </Button>
       <Button reason={over} onClick={() => onAction('rotate')}>
         Rotate

@@ -3,7 +3,7 @@ import { isInUse } from '../../app/keys/key-state.tsx'
 import { projectsQuery, useNames, type ApiKey } from '../../app/queries.ts'
 import { SearchField } from '../../kit/search-field.tsx'
 import { Select } from '../../kit/field.tsx'
-import type { KeysSearch } from './search.ts'
+import type { KeysSearch } from '../../app/keys/keys-search.ts'
 
 const states = [
   { value: 'in-use', label: 'In use' },

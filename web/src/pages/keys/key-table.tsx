@@ -12,7 +12,7 @@ import { Name, Time } from '../../kit/content.tsx'
 import { Menu, type MenuEntry } from '../../kit/layers.tsx'
 import { Link } from '../../kit/link.tsx'
 import { More, Table, type Column } from '../../kit/table.tsx'
-import type { KeysSearch } from './search.ts'
+import type { KeysSearch } from '../../app/keys/keys-search.ts'
 
 type Props = {
   readonly organizationId: string
@@ -23,12 +23,26 @@ type Props = {
   readonly sorting: Pick<KeysSearch, 'sort' | 'down'>
   readonly onSort: (sort: KeysSearch['sort'], isDown: boolean) => void
   readonly onAction: (action: KeyAction, apiKey: ApiKey) => void
+  /** The ids of chosen keys; null while nothing is chosen. */
+  readonly chosen: ReadonlySet<string> | null
+  readonly onChoice: (id: string) => void
 }
 
 /** As long as the page Usage shows where nothing else is asked for. */
 const daysSummed = 30
 
-export function KeyTable({ organizationId, keys, total, nameOf, hrefOf, sorting, onSort, onAction }: Props) {
+export function KeyTable({
+  organizationId,
+  keys,
+  total,
+  nameOf,
+  hrefOf,
+  sorting,
+  onSort,
+  onAction,
+  chosen,
+  onChoice,
+}: Props) {
   const usage = useQuery({
     ...usageByGroupQuery(organizationId, { from: dayBefore(daysSummed - 1), to: dayBefore(-1), groupBy: 'key' }),
     enabled: useReason(organizationId, 'usage:read') === null,
@@ -40,9 +54,19 @@ export function KeyTable({ organizationId, keys, total, nameOf, hrefOf, sorting,
       head: 'Name',
       canSort: true,
       cell: (key) => (
-        <Link href={hrefOf(key)}>
-          <Name>{key.name}</Name>
-        </Link>
+        <>
+          {chosen !== null && (
+            <input
+              type="checkbox"
+              aria-label={`Choose ${key.name}`}
+              checked={chosen.has(key.id)}
+              onChange={() => onChoice(key.id)}
+            />
+          )}{' '}
+          <Link href={hrefOf(key)}>
+            <Name>{key.name}</Name>
+          </Link>
+        </>
       ),
     },
     { key: 'key', head: 'Key', phone: 'line', cell: ({ lastFour }) => <code>sk-ody-…{lastFour}</code> },
@@ -90,6 +114,7 @@ export function KeyTable({ organizationId, keys, total, nameOf, hrefOf, sorting,
         columns={columns}
         items={keys}
         keyOf={({ id }) => id}
+        isSelected={({ id }) => chosen?.has(id) === true}
         sorting={{ key: sorting.sort, isDown: sorting.down }}
         onSort={({ key, isDown }) => onSort(key as KeysSearch['sort'], isDown)}
       />

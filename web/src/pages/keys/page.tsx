@@ -9,11 +9,12 @@ import { useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, Loaded, NothingMatches } from '../../app/states.tsx'
 import { Button } from '../../kit/button.tsx'
-import { Page as Frame } from '../../kit/page.tsx'
+import { Page as Frame, Row } from '../../kit/page.tsx'
+import { BulkActions } from './bulk-actions.tsx'
 import { CreateKeyDrawer } from './create-drawer.tsx'
 import { KeyFilters } from './filters.tsx'
 import { KeyTable } from './key-table.tsx'
-import { filterKeys, keysSearch, type KeysSearch } from './search.ts'
+import { filterKeys, keysSearch, type KeysSearch } from '../../app/keys/keys-search.ts'
 
 type Open =
   | { readonly kind: 'create' }
@@ -83,6 +84,8 @@ type KeysProps = {
 
 function Keys({ organizationId, keys, search, onChange, create, onAction }: KeysProps) {
   const nameOf = useNames(organizationId)
+  const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null)
+  useKeys(useMemo(() => ({ x: () => setChosen((before) => (before === null ? new Set() : null)) }), []))
   const shown = filterKeys(keys, search)
   if (keys.length === 0) {
     return (
@@ -92,17 +95,42 @@ function Keys({ organizationId, keys, search, onChange, create, onAction }: Keys
     )
   }
   if (shown.length === 0) return <NothingMatches what="keys" onClear={() => onChange(keysSearch.read('').state)} />
-  const hrefOf = ({ id }: ApiKey) => pagePath('key', { organizationId, apiKeyId: id })
+  // The key's page leads to the next one under the same filter.
+  const hrefOf = ({ id }: ApiKey) => pagePath('key', { organizationId, apiKeyId: id }) + keysSearch.write(search)
+  const isOver = ({ state }: ApiKey) => state === 'revoked' || state === 'expired'
   return (
-    <KeyTable
-      keys={shown}
-      total={keys.length}
-      nameOf={nameOf}
-      hrefOf={hrefOf}
-      sorting={search}
-      onSort={(sort, isDown) => onChange({ sort, down: isDown })}
-      onAction={onAction}
-      organizationId={organizationId}
-    />
+    <>
+      {chosen === null ? (
+        <Row>
+          <Button isSmall look="quiet" shortcut="x" onClick={() => setChosen(new Set())}>
+            Choose several
+          </Button>
+        </Row>
+      ) : (
+        <BulkActions
+          organizationId={organizationId}
+          keys={shown.filter((key) => chosen.has(key.id) && !isOver(key))}
+          onDone={() => setChosen(null)}
+        />
+      )}
+      <KeyTable
+        keys={shown}
+        total={keys.length}
+        nameOf={nameOf}
+        hrefOf={hrefOf}
+        sorting={search}
+        onSort={(sort, isDown) => onChange({ sort, down: isDown })}
+        onAction={onAction}
+        organizationId={organizationId}
+        chosen={chosen}
+        onChoice={(id) => setChosen(toggled(chosen, id))}
+      />
+    </>
   )
+}
+
+function toggled(chosen: ReadonlySet<string> | null, id: string): ReadonlySet<string> {
+  const next = new Set(chosen)
+  if (!next.delete(id)) next.add(id)
+  return next
 }

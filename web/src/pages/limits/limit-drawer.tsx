@@ -8,6 +8,7 @@ import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
+import type { LimitRequest } from './asked-for.tsx'
 import type { Limit } from './page.tsx'
 
 const numbers = [
@@ -24,18 +25,28 @@ type Fields = Readonly<Record<NumberField, string>> & {
   readonly cachedReadPercent: string
 }
 
-type Props = { readonly organizationId: string; readonly limit: Limit | null; readonly onClose: () => void }
+type Props = {
+  readonly organizationId: string
+  readonly limit: Limit | null
+  /** What somebody has asked for, with which the form begins. */
+  readonly asked?: LimitRequest
+  readonly onSet: () => void
+  readonly onClose: () => void
+}
 
 /** A field that is left empty is no limit. */
-export function LimitDrawer({ organizationId, limit, onClose }: Props) {
-  const [fields, setFields] = useState(() => fieldsOf(organizationId, limit))
+export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Props) {
+  const [fields, setFields] = useState(() => fieldsOf(organizationId, limit, asked))
   const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
   const change = useChange(
     (body: BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'>) =>
       api('PUT /api/v1/organizations/{organizationId}/limits', { params: { organizationId }, body }),
     {
       touches: [['limits', organizationId]],
-      onDone: onClose,
+      onDone: () => {
+        onSet()
+        onClose()
+      },
     },
   )
   const wrong = numbers.find(({ field }) => fields[field] !== '' && !/^\d+$/.test(fields[field]))
@@ -99,7 +110,15 @@ export function LimitDrawer({ organizationId, limit, onClose }: Props) {
   )
 }
 
-function fieldsOf(organizationId: string, limit: Limit | null): Fields {
+function fieldsOf(organizationId: string, limit: Limit | null, asked?: LimitRequest): Fields {
+  const fields = fieldsOfLimit(organizationId, limit)
+  if (asked === undefined) return fields
+  const wanted = Object.fromEntries(Object.entries(asked.wanted).map(([field, value]) => [field, String(value)]))
+  const model = modelChoices.find(({ value }) => value === asked.model)?.value ?? '*'
+  return { ...fields, ...wanted, model, subject: { kind: 'api-key', id: asked.apiKeyId } }
+}
+
+function fieldsOfLimit(organizationId: string, limit: Limit | null): Fields {
   const text = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value))
   return {
     subject: limit?.subject ?? { kind: 'organization', id: organizationId },
@@ -109,7 +128,7 @@ function fieldsOf(organizationId: string, limit: Limit | null): Fields {
     requestsPerMinute: text(limit?.requestsPerMinute),
     concurrency: text(limit?.concurrency),
     isRequestsEnforced: limit?.isRequestsEnforced ?? false,
-    cachedReadPercent: text(limit?.cachedReadPercent ?? 0),
+    cachedReadPercent: text(limit?.cachedReadPercent ?? 10),
   }
 }
 

@@ -15,6 +15,7 @@ import { Menu } from '../../kit/layers.tsx'
 import { Page as Frame } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { searchCodec, text } from '../../lib/search-codec.ts'
+import { AskedFor, useAnswer, type LimitRequest } from './asked-for.tsx'
 import { WhichBinds } from './which-binds.tsx'
 import { LimitDrawer } from './limit-drawer.tsx'
 
@@ -37,7 +38,9 @@ function removeLimit(organizationId: string, { id: limitId }: Limit) {
   return api('DELETE /api/v1/organizations/{organizationId}/limits/{limitId}', { params: { organizationId, limitId } })
 }
 
-type Open = { readonly kind: 'set'; readonly limit: Limit | null } | { readonly kind: 'remove'; readonly limit: Limit }
+type Open =
+  | { readonly kind: 'set'; readonly limit: Limit | null; readonly asked?: LimitRequest }
+  | { readonly kind: 'remove'; readonly limit: Limit }
 
 const limitsSearch = searchCodec({ key: text(), model: text() })
 
@@ -47,6 +50,8 @@ export function Page({ params }: { readonly params: PageParams }) {
   const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
   const query = useQuery(limitsQuery(organizationId))
   const [open, setOpen] = useState<Open | null>(null)
+  const answer = useAnswer(organizationId, () => {})
+  const approve = (request: LimitRequest) => void answer.run({ request, verb: 'approve', answer: null })
   const reason = useReason(organizationId, 'limits:update')
   useKeys(useMemo(() => ({ c: () => (reason === null ? setOpen({ kind: 'set', limit: null }) : undefined) }), [reason]))
   const set = (
@@ -75,9 +80,20 @@ export function Page({ params }: { readonly params: PageParams }) {
           )
         }
       </Loaded>
+      <AskedFor
+        organizationId={organizationId}
+        reason={reason}
+        onApprove={(asked) => setOpen({ kind: 'set', limit: null, asked })}
+      />
       {mayReadKeys && <WhichBinds organizationId={organizationId} apiKeyId={key} model={model} onChange={change} />}
       {open?.kind === 'set' && (
-        <LimitDrawer organizationId={organizationId} limit={open.limit} onClose={() => setOpen(null)} />
+        <LimitDrawer
+          organizationId={organizationId}
+          limit={open.limit}
+          {...(open.asked !== undefined && { asked: open.asked })}
+          onSet={() => (open.asked === undefined ? undefined : approve(open.asked))}
+          onClose={() => setOpen(null)}
+        />
       )}
       {open?.kind === 'remove' && (
         <RemoveFromSubject

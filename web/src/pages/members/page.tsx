@@ -1,33 +1,40 @@
 import { useMemo, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
-import { ChangeProblem } from '../../app/change-problem.tsx'
-import { Confirm } from '../../app/confirm.tsx'
-import type { PageParams } from '../../app/paths.ts'
-import { membersQuery, projectsQuery, useNames, type Member } from '../../app/queries.ts'
-import { roleChoices, roleWords, type Role } from '../../app/roles.ts'
+import { MemberActionDialog, stateOf, useMemberEntries, type MemberAction } from '../../app/members/member-actions.tsx'
+import { pagePath, type PageParams } from '../../app/paths.ts'
+import { membersQuery, useNames, type Member } from '../../app/queries.ts'
+import { roleChoices, roles } from '../../app/roles.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
-import { Loaded } from '../../app/states.tsx'
-import { useChange } from '../../app/use-change.ts'
+import { Loaded, NothingMatches } from '../../app/states.tsx'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
-import { CheckboxGroup, Select } from '../../kit/field.tsx'
-import { Drawer, Menu } from '../../kit/layers.tsx'
-import { Badge, Page as Frame, Tabs } from '../../kit/page.tsx'
+import { Select } from '../../kit/field.tsx'
+import { Menu } from '../../kit/layers.tsx'
+import { Link } from '../../kit/link.tsx'
+import { Badge, Page as Frame, Row, StateTag, Tabs } from '../../kit/page.tsx'
+import { SearchField } from '../../kit/search-field.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
-import { oneOf, searchCodec } from '../../lib/search-codec.ts'
+import { oneOf, searchCodec, text } from '../../lib/search-codec.ts'
 import { Invitations } from './invitations.tsx'
 import { InviteDrawer } from './invite-drawer.tsx'
 import { RoleTable } from './role-table.tsx'
 
-const membersSearch = searchCodec({ tab: oneOf(['people', 'invitations', 'roles'], 'people') })
-type Open = { readonly kind: 'invite' } | { readonly kind: 'change' | 'remove'; readonly member: Member }
+const states = ['active', 'suspended', 'removed', 'all'] as const
+const membersSearch = searchCodec({
+  tab: oneOf(['people', 'invitations', 'roles'], 'people'),
+  q: text(),
+  role: oneOf(['', ...roles], ''),
+  state: oneOf(states, 'active'),
+})
+type Search = ReturnType<typeof membersSearch.read>['state']
+type Open = { readonly kind: 'invite' } | { readonly kind: MemberAction; readonly member: Member }
 
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
-  const [{ tab }, change] = useSearch(membersSearch)
+  const [search, change] = useSearch(membersSearch)
+  const { tab } = search
   const query = useQuery(membersQuery(organizationId))
   const [open, setOpen] = useState<Open | null>(null)
   const reason = useReason(organizationId, 'members:create')
@@ -48,16 +55,67 @@ export function Page({ params }: { readonly params: PageParams }) {
       <Tabs name="Members" tabs={tabs} chosen={tab} onChoice={(chosen) => change({ tab: chosen })}>
         {tab === 'people' && (
           <Loaded query={query} what="The members">
-            {(members) => <MemberTable organizationId={organizationId} members={members} onOpen={setOpen} />}
+            {(members) => (
+              <People
+                organizationId={organizationId}
+                members={members}
+                search={search}
+                onSearch={change}
+                onOpen={setOpen}
+              />
+            )}
           </Loaded>
         )}
         {tab === 'invitations' && <Invitations organizationId={organizationId} />}
         {tab === 'roles' && <RoleTable />}
       </Tabs>
       {open?.kind === 'invite' && <InviteDrawer organizationId={organizationId} onClose={close} />}
-      {open?.kind === 'change' && <ChangeDrawer organizationId={organizationId} member={open.member} onClose={close} />}
-      {open?.kind === 'remove' && <RemoveDialog organizationId={organizationId} member={open.member} onClose={close} />}
+      {open !== null && open.kind !== 'invite' && (
+        <MemberActionDialog organizationId={organizationId} member={open.member} action={open.kind} onClose={close} />
+      )}
     </Frame>
+  )
+}
+
+type PeopleProps = TableProps & {
+  readonly search: Search
+  readonly onSearch: (changes: Partial<Search>) => void
+}
+
+function People({ search: { q, role, state }, onSearch, members, ...rest }: PeopleProps) {
+  const found = members.filter(
+    (member) =>
+      (role === '' || member.role === role) &&
+      (state === 'all' || stateOf(member) === state) &&
+      `${member.name} ${member.email}`.toLowerCase().includes(q.toLowerCase()),
+  )
+  return (
+    <>
+      <div role="search" aria-label="Filters">
+        <Row>
+          <SearchField label="Name or email" value={q} onText={(typed) => onSearch({ q: typed })} />
+          <Select
+            isInline
+            label="Role"
+            value={role}
+            choices={[{ value: '', label: 'any' }, ...roleChoices]}
+            onChoice={(chosen) => onSearch({ role: chosen })}
+          />
+          <Select
+            isInline
+            label="State"
+            value={state}
+            choices={states.map((value) => ({ value, label: value }))}
+            onChoice={(chosen) => onSearch({ state: chosen })}
+          />
+        </Row>
+      </div>
+      {found.length === 0 ? (
+        <NothingMatches what="members" onClear={() => onSearch({ q: '', role: '', state: 'active' })} />
+      ) : (
+        <MemberTable {...rest} members={found} all={members} />
+      )}
+    </>
   )
 }
 
@@ -67,21 +125,20 @@ type TableProps = {
   readonly onOpen: (open: Open) => void
 }
 
-function MemberTable({ organizationId, members, onOpen }: TableProps) {
+function MemberTable({ organizationId, members, all, onOpen }: TableProps & { readonly all: readonly Member[] }) {
   const nameOf = useNames(organizationId)
   const own = useMembership(organizationId)?.memberId
-  const updateReason = useReason(organizationId, 'members:update')
-  const removeReason = useReason(organizationId, 'members:remove')
-  const owners = members.filter(({ role, removedAt }) => role === 'owner' && removedAt === null)
-  const removeReasonOf = (member: Member) =>
-    owners.length === 1 && owners[0]?.id === member.id ? 'The last owner cannot be removed.' : removeReason
+  const entriesOf = useMemberEntries(organizationId, all)
   const columns: readonly Column<Member>[] = [
     {
       key: 'name',
       head: 'Name',
       cell: ({ id, name }) => (
         <>
-          <Name>{name}</Name> {id === own && <Badge>you</Badge>}
+          <Link href={pagePath('member', { organizationId, memberId: id })}>
+            <Name>{name}</Name>
+          </Link>{' '}
+          {id === own && <Badge>you</Badge>}
         </>
       ),
     },
@@ -90,13 +147,23 @@ function MemberTable({ organizationId, members, onOpen }: TableProps) {
       key: 'role',
       head: 'Role',
       phone: 'side',
-      cell: ({ role, removedAt }) => (removedAt === null ? role : 'removed'),
+      cell: (member) => (
+        <>
+          {member.role} {stateOf(member) !== 'active' && <Badge>{stateOf(member)}</Badge>}
+        </>
+      ),
     },
     {
       key: 'projects',
       head: 'Projects',
       cell: ({ role, projectIds }) =>
         role === 'developer' ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all',
+    },
+    {
+      key: 'signs-in',
+      head: 'Signs in',
+      phone: 'off',
+      cell: ({ signsIn }) => (signsIn ? 'yes' : <StateTag mood="warn">not yet</StateTag>),
     },
     { key: 'since', head: 'Since', phone: 'off', cell: ({ createdAt }) => <Time at={createdAt} isAgo /> },
     {
@@ -109,110 +176,10 @@ function MemberTable({ organizationId, members, onOpen }: TableProps) {
           <Menu
             name={`Actions for ${member.name}`}
             trigger={<IconButton icon="more" name={`Actions for ${member.name}`} isSmall />}
-            entries={[
-              {
-                kind: 'action',
-                label: 'Role and projects…',
-                reason: updateReason,
-                act: () => onOpen({ kind: 'change', member }),
-              },
-              {
-                kind: 'action',
-                label: 'Remove…',
-                isBad: true,
-                reason: removeReasonOf(member),
-                act: () => onOpen({ kind: 'remove', member }),
-              },
-            ]}
+            entries={entriesOf(member, (action) => onOpen({ kind: action, member }))}
           />
         ),
     },
   ]
-  return (
-    <Table
-      name="Members"
-      columns={columns}
-      items={members.filter(({ removedAt }) => removedAt === null)}
-      keyOf={({ id }) => id}
-    />
-  )
-}
-
-type MemberProps = { readonly organizationId: string; readonly member: Member; readonly onClose: () => void }
-
-function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
-  const [role, setRole] = useState<Role>(member.role)
-  const [projectIds, setProjects] = useState<readonly string[]>(member.projectIds)
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
-  const params = { organizationId, memberId: member.id }
-  const change = useChange(
-    async (_: null) => {
-      if (role !== member.role)
-        await api('PATCH /api/v1/organizations/{organizationId}/members/{memberId}', { params, body: { role } })
-      const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/members/{memberId}'
-      const added = projectIds.filter((id) => !member.projectIds.includes(id))
-      const gone = member.projectIds.filter((id) => !projectIds.includes(id))
-      for (const projectId of added) await api(`PUT ${path}`, { params: { ...params, projectId } })
-      for (const projectId of gone) await api(`DELETE ${path}`, { params: { ...params, projectId } })
-    },
-    { touches: [['members', organizationId]], onDone: onClose },
-  )
-  const foot = (
-    <Button type="submit" look="primary" isBusy={change.isBusy}>
-      Save
-    </Button>
-  )
-  return (
-    <Drawer
-      title={`Role and projects of ${member.name}`}
-      isOpen
-      onClose={onClose}
-      foot={foot}
-      onSubmit={() => void change.run(null)}
-    >
-      <ChangeProblem problem={change.problem} />
-      <Select
-        label="Role"
-        value={role}
-        choices={roleChoices}
-        onChoice={setRole}
-        hint={`${roleWords[role]} It counts at once, for open sessions too.`}
-      />
-      <CheckboxGroup
-        label="Projects that a developer sees"
-        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
-        chosen={projectIds}
-        onChange={setProjects}
-      />
-    </Drawer>
-  )
-}
-
-function RemoveDialog({ organizationId, member, onClose }: MemberProps) {
-  const change = useChange(
-    (_: null) =>
-      api('DELETE /api/v1/organizations/{organizationId}/members/{memberId}', {
-        params: { organizationId, memberId: member.id },
-      }),
-    {
-      touches: [
-        ['members', organizationId],
-        ['keys', organizationId],
-      ],
-      onDone: onClose,
-    },
-  )
-  return (
-    <Confirm
-      title={`Remove ${member.name}`}
-      verb="Remove member"
-      typedName={member.name}
-      change={change}
-      onClose={onClose}
-      onConfirm={() => void change.run(null)}
-    >
-      The keys they own are revoked and their sessions end at once; running answers end within half a second. Keys that
-      they made for others stay.
-    </Confirm>
-  )
+  return <Table name="Members" columns={columns} items={members} keyOf={({ id }) => id} />
 }

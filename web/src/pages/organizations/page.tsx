@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { Confirm } from '../../app/confirm.tsx'
 import { NameDrawer } from '../../app/name-drawer.tsx'
-import { readAll } from '../../app/queries.ts'
+import { organizationsQuery } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Loaded } from '../../app/states.tsx'
@@ -17,13 +17,7 @@ import { Table, type Column } from '../../kit/table.tsx'
 type Organization = Schemas['Organization']
 
 export function Page() {
-  const query = useQuery({
-    queryKey: ['organizations'],
-    queryFn: ({ signal }) =>
-      readAll((after) =>
-        api('GET /api/v1/organizations', { query: { limit: 200, ...(after !== undefined && { after }) } }, { signal }),
-      ),
-  })
+  const query = useQuery(organizationsQuery)
   const [isOpen, setOpen] = useState(false)
   const [switched, setSwitched] = useState<Organization | null>(null)
   const disableReason = useReason(null, 'organizations:disable')

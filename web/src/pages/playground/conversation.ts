@@ -1,4 +1,5 @@
 import type { WireFormat } from '../../lib/wire.ts'
+import { faultOfMore, moreFields, type MoreSettings } from './more-settings.ts'
 
 /** A call of a tool as a model makes it; its arguments are JSON as text. */
 export type Call = { readonly id: string; readonly name: string; readonly arguments: string }
@@ -22,18 +23,19 @@ export type Settings = {
   readonly tools: string
   /** A JSON Schema that the answer has to keep; empty for none. */
   readonly schema: string
+  readonly more: MoreSettings
 }
 
 type Tool = { readonly name: string; readonly description?: string; readonly parameters: unknown }
 
 /** Says what of the settings cannot be sent; null where all of them can. */
-export function faultOf({ tools, schema, outputTokensMax, temperature }: Settings): string | null {
+export function faultOf({ tools, schema, outputTokensMax, temperature, more }: Settings): string | null {
   if (!/^[1-9]\d{0,6}$/.test(outputTokensMax)) return 'The most output tokens are a whole number.'
   if (temperature !== '' && !(Number(temperature) >= 0 && Number(temperature) <= 2))
     return 'The temperature is a number from 0 to 2, or empty.'
   if (tools.trim() !== '' && !Array.isArray(parse(tools)))
     return 'The tools are a JSON list of {name, description, parameters}.'
-  return schema.trim() !== '' && parse(schema) === undefined ? 'The schema is not JSON.' : null
+  return schema.trim() !== '' && parse(schema) === undefined ? 'The schema is not JSON.' : faultOfMore(more)
 }
 
 function parse(text: string): unknown {
@@ -46,7 +48,7 @@ function parse(text: string): unknown {
 
 /** The request exactly as a client of the format would send it. */
 export function toBody(settings: Settings, turns: readonly Turn[]): Readonly<Record<string, unknown>> {
-  const { model, outputTokensMax, temperature, thinking, format, tools } = settings
+  const { model, outputTokensMax, temperature, thinking, format, tools, more } = settings
   const given = tools.trim() === '' ? [] : (parse(tools) as readonly Tool[])
   const shared = {
     model,
@@ -57,6 +59,7 @@ export function toBody(settings: Settings, turns: readonly Turn[]): Readonly<Rec
       thinking: { type: 'enabled', budget_tokens: Math.max(1_024, Math.floor(Number(outputTokensMax) / 2)) },
     }),
     ...(thinking === 'off' && { thinking: { type: 'disabled' } }),
+    ...moreFields(format, more, given.length > 0),
   }
   return format === 'messages'
     ? { ...shared, ...messagesPart(settings, turns, given) }

@@ -12,6 +12,14 @@ const fields = {
   max: { ...wholeNumber, fallback: '1024' },
   temperature: text(),
   project: text(),
+  topP: text(),
+  topK: wholeNumber,
+  seed: wholeNumber,
+  presence: text(),
+  frequency: text(),
+  stops: text(),
+  choice: oneOf(['auto', 'any', 'none'], 'auto'),
+  cache: oneOf(['none', '5m', '1h'], 'none'),
 }
 
 /** A link carries how something is asked, and nothing of what is said. */

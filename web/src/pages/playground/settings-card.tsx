@@ -1,6 +1,7 @@
 import { modelChoices } from '../../app/models.ts'
 import { Select, TextArea, TextField } from '../../kit/field.tsx'
 import { Card, Disclosure, Segments, Stack } from '../../kit/page.tsx'
+import { MoreFields } from './more-fields.tsx'
 import type { PlaygroundSearch } from './search.ts'
 
 const formats = [
@@ -77,6 +78,7 @@ export function SettingsCard({ search, texts, fault, onChange, onText }: Props) 
           value={search.temperature}
           onText={(temperature) => onChange({ temperature })}
         />
+        <MoreFields search={search} onChange={onChange} />
         <Disclosure title="Tools and JSON">
           <TextArea
             label="Tools"

@@ -78,7 +78,7 @@ export function usePlayground(organizationId: string) {
 
 function settingsOf(search: PlaygroundSearch, texts: Texts): readonly [Settings, Settings] {
   const { format, model, other, thinking, otherThinking, max, temperature } = search
-  const shared = { format, outputTokensMax: max, temperature, ...texts }
+  const shared = { format, outputTokensMax: max, temperature, more: search, ...texts }
   return [
     { ...shared, model, thinking },
     { ...shared, model: other, thinking: otherThinking },

@@ -12,6 +12,7 @@ import { CopyButton, LinkButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Badge, Banner, Card, Columns, Disclosure, KeyValue, Page as Frame, Row, Stack } from '../../kit/page.tsx'
+import { RequestNeighbours } from './request-neighbours.tsx'
 import { PriceLines } from './price-lines.tsx'
 import { Waterfall, type Span } from '../../charts/waterfall.tsx'
 
@@ -24,6 +25,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   })
   const actions = (
     <>
+      <RequestNeighbours organizationId={organizationId} requestId={requestId} search={search} />
       <CopyButton text={requestId} name="Copy id" isSmall={false} />
       <LinkButton href={pagePath('requests', { organizationId }) + search} icon="left">
         Requests

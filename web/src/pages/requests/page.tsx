@@ -79,7 +79,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       )}
       {rows.length > 0 && (
         <Stack>
-          {isSummed(search) && <RequestSums organizationId={organizationId} search={search} />}
+          {isSummed(search) && <RequestSums organizationId={organizationId} search={search} onSpan={change} />}
           <RequestTable organizationId={organizationId} rows={rows} search={written} />
           <More
             shown={rows.length}

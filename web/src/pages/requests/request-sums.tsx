@@ -11,10 +11,15 @@ const hourMs = 60 * 60 * 1_000
 /** Up to so long each bar is an hour. */
 const byHourMs = 49 * hourMs
 
-type Props = { readonly organizationId: string; readonly search: RequestsSearch }
+type Props = {
+  readonly organizationId: string
+  readonly search: RequestsSearch
+  /** Shows the requests of one bar alone. */
+  readonly onSpan: (span: Pick<RequestsSearch, 'range' | 'from' | 'to'>) => void
+}
 
 /** How many requests these filters mean and what they cost, as the service has summed them, and when they were. */
-export function RequestSums({ organizationId, search }: Props) {
+export function RequestSums({ organizationId, search, onSpan }: Props) {
   const { from, to } = spanOf(search)
   const isWholeHour = (at: string | null) => at === null || Date.parse(at) % hourMs === 0
   const canSum = from !== null && isWholeHour(from) && isWholeHour(to)
@@ -62,6 +67,7 @@ export function RequestSums({ organizationId, search }: Props) {
           }))}
           formatTick={formatShortCount}
           isWhole
+          onOpen={(index) => onSpan({ range: 'custom', from: starts[index] ?? '', to: starts[index + 1] ?? to ?? '' })}
         />
       </Card>
     </>

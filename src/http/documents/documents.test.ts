@@ -1,0 +1,137 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import fastify from 'fastify'
+import { openFormats } from '../../protocols/formats.ts'
+import type { ReadinessParts } from '../health.ts'
+import { problemKinds } from '../api/problem.ts'
+import { describeErrors } from './error-catalogue.ts'
+import { statusRoutes } from './status-page.ts'
+import { describeWireFormats } from './wire-openapi.ts'
+
+const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' })
+
+type Described = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      {
+        readonly post?: {
+          readonly requestBody: {
+            readonly content: Readonly<
+              Record<string, { readonly example: unknown; readonly schema: { readonly properties: object } }>
+            >
+          }
+          readonly responses: Readonly<
+            Record<string, { readonly content: Readonly<Record<string, { readonly example?: unknown }>> }>
+          >
+        }
+      }
+    >
+  >
+}
+
+suite('the description of the wire formats', () => {
+  const { paths } = describeWireFormats(formats) as unknown as Described
+
+  test('has every path that is served, with the fields of its body', () => {
+    const served = formats.flatMap(({ routes }) => routes.map(({ path }) => path))
+    deepEqual(Object.keys(paths), [...served, '/v1/models'])
+    const fieldsOf = (path: string) =>
+      Object.keys(paths[path]?.post?.requestBody.content['application/json']?.schema.properties ?? {})
+    ok(
+      ['model', 'messages', 'tools', 'response_format', 'stream'].every((name) =>
+        fieldsOf('/v1/chat/completions').includes(name),
+      ),
+    )
+    ok(
+      ['model', 'messages', 'max_tokens', 'thinking', 'system'].every((name) =>
+        fieldsOf('/v1/messages').includes(name),
+      ),
+    )
+  })
+
+  test('has examples that the formats themselves take and give', () => {
+    for (const { routes, protocol } of formats) {
+      for (const { path, use } of routes) {
+        const operation = paths[path]?.post
+        const body = operation?.requestBody.content['application/json']?.example
+        if (use === 'generation') equal(protocol.decodeShaped(body).isStream, false)
+        else ok(protocol.count?.decodeShaped(body))
+        const answer = operation?.responses['200']?.content['application/json']?.example
+        equal(JSON.stringify(answer).includes(use === 'count' ? '31' : 'Seven eight nine.'), true, path)
+      }
+    }
+  })
+
+  test('is valid OpenAPI 3.1, and no bound of it is null', async () => {
+    const served = JSON.parse(JSON.stringify(describeWireFormats(formats))) as Record<string, unknown>
+    equal(/"(?:minimum|maximum)":null/.test(JSON.stringify(served)), false)
+    const { errors = [] } = await new Validator().validate(served)
+    deepEqual(errors, [])
+  })
+
+  test('tells nothing of the inside', () => {
+    equal(/node_modules|src\/|sqlite|postgres|\.gguf/i.test(JSON.stringify(paths)), false)
+  })
+})
+
+suite('the catalogue of errors', () => {
+  const { errors } = describeErrors(formats)
+
+  test('has every error that a caller may see, as each format tells it', () => {
+    deepEqual(new Set(errors.map(({ code }) => code)), new Set(Object.keys(problemKinds)))
+    for (const { code, means, todo, shapes } of errors) {
+      ok(means !== '' && todo !== '', code)
+      deepEqual(
+        shapes.map(({ format }) => format),
+        [...formats.map(({ name }) => name), 'management API'],
+      )
+      for (const { status, body } of shapes) ok(status >= 400 && JSON.stringify(body).length > 20, code)
+    }
+  })
+
+  test('says of an error whether to try again as its headers do', () => {
+    for (const { code, retry, shapes } of errors) {
+      const headers = shapes.map((shape) => shape.headers['x-should-retry'])
+      if (retry !== 'after a while') deepEqual(new Set(headers), new Set(['false']), code)
+      else ok(!headers.includes('false'), code)
+    }
+  })
+})
+
+suite('the status', () => {
+  const partsIn = (states: Readonly<Record<string, string>>, isAvailable = true) =>
+    ({
+      tracker: { isDraining: () => false },
+      access: { isAvailable: () => isAvailable },
+      inference: {
+        ledger: { requireWritable: () => {} },
+        catalog: {
+          list: () =>
+            Object.entries(states).map(([id, state]) => ({ model: { id }, engine: { status: () => ({ state }) } })),
+        },
+      },
+    }) as unknown as ReadinessParts
+
+  const ask = async (parts: ReadinessParts, path: string) => {
+    const app = fastify()
+    for (const [url, { GET }] of Object.entries(statusRoutes(parts))) app.get(url, GET)
+    const answer = await app.inject(path)
+    await app.close()
+    return answer
+  }
+
+  test('says in words which models answer, without a script or a style', async () => {
+    const { body, headers } = await ask(partsIn({ 'hal-1.0': 'ready', 'tycho-1.0': 'down' }, false), '/status')
+    ok(body.includes('<dt>hal-1.0</dt><dd>answers</dd><dt>tycho-1.0</dt><dd>does not answer</dd>'), body)
+    ok(body.includes('Not everything works.') && body.includes('Keys cannot be checked'))
+    equal(/<script|<style|style=/.test(body), false)
+    equal(headers['cache-control'], 'public, max-age=10')
+  })
+
+  test('is there for programs too', async () => {
+    const { body } = await ask(partsIn({ 'hal-1.0': 'ready' }), '/status.json')
+    deepEqual(JSON.parse(body), { status: 'ready', models: { 'hal-1.0': 'ready' }, keys: 'ready', ledger: 'ready' })
+  })
+})

@@ -1,0 +1,126 @@
+// The portal: what the owner of a key sees by showing it, and that it opens nothing else.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createApiKey, revokeApiKey } from '../../../src/accounts/api-keys.ts'
+import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { addRequest, createCompany, type Company } from './world.ts'
+
+const operator = { kind: 'operator' } as const
+const own = { host: 'localhost:8080', origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }
+
+describe('the portal of a key', () => {
+  let service: ManagementService
+  let company: Company
+  let key: { readonly id: `key_${string}`; readonly key: string }
+  let cookie = ''
+
+  before(async () => {
+    service = await openManagementService(await openSqlite(':memory:'))
+    company = await createCompany(service.accounts)
+    const { organizationId, projectId } = company
+    const wanted = { organizationId, projectId }
+    key = await createApiKey(service.accounts, operator, { ...wanted, name: 'the shown one' })
+    const other = await createApiKey(service.accounts, operator, { ...wanted, name: 'another' })
+    await addRequest(service.accounts, { organizationId, projectId, apiKeyId: key.id })
+    await addRequest(service.accounts, { organizationId, projectId, apiKeyId: other.id })
+  })
+  after(() => service.close())
+
+  const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown, headers = {}): Promise<Answer> =>
+    service.ask({
+      method,
+      path: `/api/v1/portal${path}`,
+      headers: { ...own, cookie, ...headers },
+      ...(body !== undefined && { body }),
+    })
+  const show = (text: string) => ask('POST', '/session', { key: text })
+
+  test('shows nothing to who has shown no key, or a wrong one', async () => {
+    for (const path of ['', '/usage', '/requests', '/statement', '/limit-requests']) {
+      equal((await ask('GET', path)).status, 401, path)
+    }
+    const wrong = `${key.key.slice(0, -1)}${key.key.endsWith('A') ? 'B' : 'A'}`
+    for (const text of ['', 'nothing', wrong, service.key]) equal((await show(text)).status, 401)
+  })
+
+  test('shows the key, its limits and its own requests alone', async () => {
+    const answer = await show(key.key)
+    equal(answer.status, 200, answer.text)
+    const set = String(answer.headers['set-cookie'])
+    match(set, /^odyssey-portal=[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=1800$/)
+    ok(!answer.text.includes(key.key) && !set.includes(key.key), 'The key is in no answer.')
+    cookie = set.split(';', 1)[0] ?? ''
+    deepEqual((answer.body['key'] as { readonly name: string }).name, 'the shown one')
+    const { data } = (await ask('GET', '/requests')).body as { readonly data: readonly unknown[] }
+    equal(data.length, 1)
+    const { totals, days } = (await ask('GET', '/usage')).body as {
+      readonly totals: { readonly requests: number }
+      readonly days: readonly unknown[]
+    }
+    deepEqual([totals.requests, days.length], [1, 30])
+    const statement = await ask('GET', '/statement')
+    deepEqual(statement.text.trim().split('\n').length, 2)
+  })
+
+  test('opens no other route', async () => {
+    const { organizationId } = company
+    for (const path of ['/api/v1/session', `/api/v1/organizations/${organizationId}/api-keys`, '/api/v1/prices']) {
+      equal((await service.ask({ path, headers: { ...own, cookie } })).status, 401, path)
+    }
+    equal((await service.ask({ path: '/v1/models', headers: { cookie } })).status, 401)
+  })
+
+  test('is closed to pages of other sites', async () => {
+    equal((await ask('GET', '', undefined, { 'sec-fetch-site': 'cross-site' })).status, 401)
+    equal((await ask('POST', '/session', { key: key.key }, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  })
+
+  test('takes a request for higher limits, which members see and answer once', async () => {
+    const body = { wanted: { inputTokensPerMinute: 400_000 }, reason: 'More users.', contact: 'bo@example.org' }
+    equal((await ask('POST', '/limit-requests', { ...body, wanted: {} })).status, 400)
+    equal((await ask('POST', '/limit-requests', body)).status, 204)
+    const path = `/api/v1/organizations/${company.organizationId}/limit-requests`
+    const list = async (query = '') =>
+      (await service.ask({ path: `${path}${query}`, key: service.key })).body['data'] as readonly {
+        readonly id: string
+        readonly askedBy: string
+        readonly state: string
+        readonly answer: string | null
+      }[]
+    const [asked] = await list('?state=open')
+    ok(asked)
+    equal(asked.askedBy, key.id)
+    const answer = (verb: string) =>
+      service.ask({ method: 'POST', path: `${path}/${asked.id}/${verb}`, key: service.key, body: { answer: 'Done.' } })
+    deepEqual([(await answer('approve')).status, (await answer('decline')).status], [204, 409])
+    deepEqual([(await list('?state=open')).length, (await list())[0]?.state], [0, 'approved'])
+    const { data } = (await ask('GET', '/limit-requests')).body as {
+      readonly data: readonly { readonly answer: string }[]
+    }
+    equal(data[0]?.answer, 'Done.')
+    ok(!JSON.stringify(data).includes('mkey_'), 'Who answered is not told.')
+  })
+
+  test('lets a key ask for no more than five things at a time', async () => {
+    const body = { wanted: { concurrency: 9 }, reason: 'More.' }
+    const statuses = await Promise.all(Array.from({ length: 6 }, () => ask('POST', '/limit-requests', body)))
+    deepEqual(
+      statuses.map(({ status }) => status).toSorted((one, other) => one - other),
+      [204, 204, 204, 204, 204, 409],
+    )
+  })
+
+  test('is over after half an hour, and at once when the key is revoked', async () => {
+    equal((await ask('GET', '')).status, 200)
+    service.clock.advance(30 * 60_000)
+    equal((await ask('GET', '')).status, 401)
+    cookie = ''
+    cookie = String((await show(key.key)).headers['set-cookie']).split(';', 1)[0] ?? ''
+    equal((await ask('GET', '')).status, 200)
+    await revokeApiKey(service.accounts, operator, { id: key.id, organizationId: company.organizationId })
+    equal((await ask('GET', '')).status, 401)
+    equal((await show(key.key)).status, 401)
+  })
+})

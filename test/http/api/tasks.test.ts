@@ -1,0 +1,102 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createApiKey, updateApiKey } from '../../../src/accounts/api-keys.ts'
+import { removeMember } from '../../../src/accounts/members.ts'
+import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
+import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
+import { createCompany, newMember, type Company } from './world.ts'
+
+const operator = { kind: 'operator' } as const
+const dayMs = 24 * 60 * 60 * 1_000
+
+onEachDatabase(({ open }) => {
+  describe('what somebody should look at', () => {
+    let service: ManagementService
+    let company: Company
+    before(async () => {
+      service = await openManagementService(await open(), {
+        readSystem: () =>
+          Promise.resolve({
+            version: 'test',
+            startedAtMs: 0,
+            database: 'file',
+            migrations: { latest: null, waiting: 0 },
+            disk: null,
+            ledger: { rows: 0, notYetSummed: 0 },
+            reconciliation: null,
+            lastBackupAtMs: null,
+            settings: [],
+            warnings: ['backup'],
+          }),
+      })
+      company = await createCompany(service.accounts)
+      const { organizationId, projectId, siblingId } = company
+      const leaver = await newMember(service.accounts, organizationId, 'admin')
+      const { accounts } = service
+      const leaving = { kind: 'member', memberId: leaver, organizationId, role: 'admin', projectIds: [] } as const
+      const ownerId = company.members.developer.memberId
+      const make = (name: string, by: typeof operator | typeof leaving, project = projectId) =>
+        createApiKey(accounts, by, {
+          name,
+          organizationId,
+          projectId: project,
+          ownerId: company.members.owner.memberId,
+        })
+      await createApiKey(accounts, operator, { name: 'in order', organizationId, projectId, ownerId })
+      const ending = await make('ending', operator)
+      await updateApiKey(
+        accounts,
+        operator,
+        { id: ending.id, organizationId },
+        { expiresAtMs: accounts.clock.nowMs() + 5 * dayMs },
+      )
+      await make('of the leaver', leaving)
+      await make('elsewhere', leaving, siblingId)
+      await removeMember(accounts, operator, { id: leaver, organizationId })
+      const asked = { organizationId, apiKeyId: ending.id, model: '*', wanted: { concurrency: 9 } }
+      await askForLimits(accounts, operator, { ...asked, reason: 'More.', contact: null })
+    })
+    after(() => service.close())
+
+    const tasksOf = async (headers: Readonly<Record<string, string>>) => {
+      const path = `/api/v1/organizations/${company.organizationId}/tasks`
+      const { status, body, text } = await service.ask({ path, headers })
+      equal(status, 200, text)
+      return (body['data'] as readonly { readonly kind: string; readonly name: string | null }[])
+        .map(({ kind, name }) => (name === null ? kind : `${kind} ${name}`))
+        .toSorted()
+    }
+    const as = async (role: keyof Company['members']) =>
+      tasksOf((await signInPerson(service.accounts, { memberId: company.members[role].memberId })).headers)
+
+    test('is told to each reader as far as they may do something about it', async () => {
+      const all = [
+        'key-ends ending',
+        'key-of-gone-member elsewhere',
+        'key-of-gone-member of the leaver',
+        'limit-request ending',
+        'second-owner',
+      ]
+      deepEqual(await as('owner'), all)
+      deepEqual(await as('developer'), ['key-ends ending', 'key-of-gone-member of the leaver'])
+      deepEqual(await as('billing'), [])
+      deepEqual(await as('auditor'), [])
+    })
+
+    test('is of the installation too for who runs it', async () => {
+      const person = await signInPerson(service.accounts, {
+        memberId: company.members.owner.memberId,
+        installationRole: 'owner',
+      })
+      equal((await tasksOf(person.headers)).includes('backup'), true)
+    })
+
+    test('names a key that nobody has used for 90 days', async () => {
+      const lastUsed = { last_used_at: service.clock.nowMs() - 91 * dayMs }
+      await service.db.updateTable('api_keys').set(lastUsed).where('name', '=', 'in order').execute()
+      equal((await as('owner')).includes('key-unused in order'), true)
+    })
+  })
+})

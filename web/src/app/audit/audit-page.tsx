@@ -1,0 +1,168 @@
+import { useState } from 'react'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { toProblem } from '../../api/problem.ts'
+import type { Schemas } from '../../api/types.ts'
+import { ExportMenu } from '../export-menu.tsx'
+import { useNames } from '../queries.ts'
+import { useSearch } from '../router.tsx'
+import { NothingMatches, ProblemBox } from '../states.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
+import { formatInstant } from '../../format/time.ts'
+import { Button } from '../../kit/button.tsx'
+import { Name } from '../../kit/content.tsx'
+import { DayField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { SearchField } from '../../kit/search-field.tsx'
+import { More, Table, type Column } from '../../kit/table.tsx'
+import { day, searchCodec, text } from '../../lib/search-codec.ts'
+import { Diff } from './diff.tsx'
+import { exportAddress, readChanges } from './queries.ts'
+import { Verify } from './verify.tsx'
+
+type Entry = Schemas['AuditEntry']
+const auditSearch = searchCodec({ action: text(), actor: text(), target: text(), from: day, to: day })
+const dayMs = 24 * 60 * 60 * 1_000
+
+type Props = {
+  /** Null is the installation itself. */
+  readonly organizationId: string | null
+  readonly title: string
+  readonly said: string
+}
+
+/** A log of changes, in a chain that shows when one was altered. */
+export function AuditPage({ organizationId, title, said }: Props) {
+  const [search, change] = useSearch(auditSearch)
+  const [open, setOpen] = useState<Entry | null>(null)
+  const { action, actor, target, from, to } = search
+  const filter = toFilter(search)
+  const query = useInfiniteQuery({
+    queryKey: ['audit', organizationId, filter],
+    queryFn: ({ pageParam, signal }) =>
+      readChanges(organizationId, { ...filter, limit: 100, ...(pageParam !== '' && { after: pageParam }) }, signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next,
+    placeholderData: keepPreviousData,
+  })
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const fileIn = (format: 'csv' | 'jsonl') => exportAddress(organizationId, format)
+  const filters = (
+    <>
+      <SearchField
+        label="Action, such as api-keys:rotate"
+        value={action}
+        onText={(value) => change({ action: value })}
+      />
+      <SearchField label="Who, by id" value={actor} onText={(value) => change({ actor: value })} />
+      <SearchField label="To what, by id" value={target} onText={(value) => change({ target: value })} />
+      <DayField label="From" value={from} onText={(value) => change({ from: value })} />
+      <DayField label="To" value={to} onText={(value) => change({ to: value })} />
+    </>
+  )
+  return (
+    <Frame
+      title={title}
+      said={said}
+      actions={<ExportMenu parts={[{ label: 'The whole log', addressIn: fileIn }]} />}
+      filters={filters}
+    >
+      <Verify organizationId={organizationId} />
+      {query.error !== null && (
+        <ProblemBox
+          problem={toProblem(query.error)}
+          what="The audit log could not be read."
+          onAgain={() => void query.refetch()}
+        />
+      )}
+      {query.isPending && <Skeleton rows={12} />}
+      {query.isSuccess && rows.length === 0 && (
+        <NothingMatches
+          what="changes"
+          onClear={() => change({ action: '', actor: '', target: '', from: '', to: '' })}
+        />
+      )}
+      {rows.length > 0 && <AuditTable organizationId={organizationId} rows={rows} onOpen={setOpen} />}
+      {rows.length > 0 && (
+        <More
+          shown={rows.length}
+          what="changes"
+          hasMore={query.hasNextPage}
+          isBusy={query.isFetchingNextPage}
+          onMore={() => void query.fetchNextPage()}
+        />
+      )}
+      {open !== null && <EntryDrawer entry={open} organizationId={organizationId} onClose={() => setOpen(null)} />}
+    </Frame>
+  )
+}
+
+function toFilter({ action, actor, target, from, to }: ReturnType<typeof auditSearch.read>['state']) {
+  return {
+    ...(action !== '' && { action }),
+    ...(actor !== '' && { actor }),
+    ...(target !== '' && { target }),
+    ...(from !== '' && { from: `${from}T00:00:00Z` }),
+    ...(to !== '' && { to: new Date(Date.parse(`${to}T00:00:00Z`) + dayMs).toISOString() }),
+  }
+}
+
+function AuditTable({
+  organizationId,
+  rows,
+  onOpen,
+}: {
+  readonly organizationId: string | null
+  readonly rows: readonly Entry[]
+  readonly onOpen: (entry: Entry) => void
+}) {
+  const nameOf = useNames(organizationId)
+  const columns: readonly Column<Entry>[] = [
+    {
+      key: 'action',
+      head: 'What',
+      cell: (entry) => (
+        <Button isSmall look="quiet" onClick={() => onOpen(entry)}>
+          {entry.action}
+        </Button>
+      ),
+    },
+    {
+      key: 'at',
+      head: 'Time, UTC',
+      phone: 'side',
+      cell: ({ at }) => <time dateTime={at}>{formatInstant(at, { zone: 'UTC' })}</time>,
+    },
+    { key: 'actor', head: 'Who', cell: ({ actor }) => <Name>{nameOf(actor)}</Name> },
+    { key: 'target', head: 'To what', cell: ({ target }) => <Name>{nameOf(target)}</Name> },
+    { key: 'address', head: 'Address', phone: 'off', cell: ({ address }) => address ?? '–' },
+  ]
+  return <Table name="Changes, newest first" columns={columns} items={rows} keyOf={({ id }) => id} />
+}
+
+function EntryDrawer({
+  entry,
+  organizationId,
+  onClose,
+}: {
+  readonly entry: Entry
+  readonly organizationId: string | null
+  readonly onClose: () => void
+}) {
+  const nameOf = useNames(organizationId)
+  return (
+    <Drawer title={entry.action} isOpen onClose={onClose}>
+      <KeyValue
+        rows={[
+          ['Time', `${formatInstant(entry.at, { zone: 'UTC' })} UTC`],
+          ['Who', <Name key="actor">{nameOf(entry.actor)}</Name>],
+          ['To what', <code key="target">{entry.target}</code>],
+          ['Address', entry.address ?? '–'],
+          ['Request', <code key="request">{entry.requestId ?? '–'}</code>],
+          ['Row', entry.sequence === null ? '–' : String(entry.sequence)],
+        ]}
+      />
+      <Diff before={entry.before} after={entry.after} />
+    </Drawer>
+  )
+}

@@ -1,0 +1,54 @@
+import { isInUse } from './key-state.tsx'
+import type { ApiKey } from '../queries.ts'
+import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
+
+const fields = {
+  q: text(),
+  state: oneOf(['in-use', 'active', 'disabled', 'ended', 'all'], 'in-use'),
+  project: text(),
+  owner: text(),
+  unused: oneOf(['any', '30', '90'], 'any'),
+  sort: oneOf(['name', 'used', 'created', 'ends'], 'created'),
+  down: { ...flag, fallback: true },
+}
+export const keysSearch = searchCodec(fields)
+export type KeysSearch = StateOf<typeof fields>
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+export function filterKeys(keys: readonly ApiKey[], search: KeysSearch, nowMs = Date.now()): readonly ApiKey[] {
+  const words = search.q.toLowerCase()
+  const unusedSinceMs = search.unused === 'any' ? null : nowMs - Number(search.unused) * dayMs
+  const isWanted = (key: ApiKey) =>
+    `${key.name} ${key.lastFour} ${key.id}`.toLowerCase().includes(words) &&
+    isInState(key, search.state) &&
+    (search.project === '' || key.projectId === search.project) &&
+    (search.owner === '' || key.ownerId === search.owner) &&
+    (unusedSinceMs === null || Date.parse(key.lastUsedAt ?? key.createdAt) < unusedSinceMs)
+  const sign = search.down ? -1 : 1
+  return keys
+    .filter(isWanted)
+    .toSorted((one, other) => sign * compare(sortTextOf(one, search.sort), sortTextOf(other, search.sort)))
+}
+
+function isInState(key: ApiKey, state: KeysSearch['state']): boolean {
+  switch (state) {
+    case 'all':
+      return true
+    case 'in-use':
+      return isInUse(key)
+    case 'ended':
+      return !isInUse(key)
+    default:
+      return key.state === state
+  }
+}
+
+/** Instants are written so that their texts have the order of their times. */
+function sortTextOf({ name, lastUsedAt, createdAt, expiresAt }: ApiKey, sort: KeysSearch['sort']): string {
+  return { name: name.toLowerCase(), used: lastUsedAt ?? '', created: createdAt, ends: expiresAt ?? '9' }[sort]
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

@@ -1,0 +1,67 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { Button } from '../../kit/button.tsx'
+import { CheckboxGroup, Select } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { ChangeProblem } from '../change-problem.tsx'
+import { projectsQuery, type Member } from '../queries.ts'
+import { roleChoices, roleWords, type Role } from '../roles.ts'
+import { useChange } from '../use-change.ts'
+
+export type MemberProps = { readonly organizationId: string; readonly member: Member; readonly onClose: () => void }
+
+/** Gives a member another role, and shows projects to a developer. */
+export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
+  const [role, setRole] = useState<Role>(member.role)
+  const [projectIds, setProjects] = useState<readonly string[]>(member.projectIds)
+  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const params = { organizationId, memberId: member.id }
+  const change = useChange(
+    async (_: null) => {
+      if (role !== member.role)
+        await api('PATCH /api/v1/organizations/{organizationId}/members/{memberId}', { params, body: { role } })
+      const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/members/{memberId}'
+      const added = projectIds.filter((id) => !member.projectIds.includes(id))
+      const gone = member.projectIds.filter((id) => !projectIds.includes(id))
+      for (const projectId of added) await api(`PUT ${path}`, { params: { ...params, projectId } })
+      for (const projectId of gone) await api(`DELETE ${path}`, { params: { ...params, projectId } })
+    },
+    {
+      touches: [
+        ['members', organizationId],
+        ['member', organizationId],
+      ],
+      onDone: onClose,
+    },
+  )
+  const foot = (
+    <Button type="submit" look="primary" isBusy={change.isBusy}>
+      Save
+    </Button>
+  )
+  return (
+    <Drawer
+      title={`Role and projects of ${member.name}`}
+      isOpen
+      onClose={onClose}
+      foot={foot}
+      onSubmit={() => void change.run(null)}
+    >
+      <ChangeProblem problem={change.problem} />
+      <Select
+        label="Role"
+        value={role}
+        choices={roleChoices}
+        onChoice={setRole}
+        hint={`${roleWords[role]} It counts at once, for open sessions too.`}
+      />
+      <CheckboxGroup
+        label="Projects that a developer sees"
+        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+        chosen={projectIds}
+        onChange={setProjects}
+      />
+    </Drawer>
+  )
+}

@@ -1,0 +1,5 @@
+import { PricesPage } from '../../app/prices/prices-page.tsx'
+
+export function Page() {
+  return <PricesPage organizationId={null} />
+}

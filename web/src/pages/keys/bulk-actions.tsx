@@ -1,0 +1,80 @@
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Confirm } from '../../app/confirm.tsx'
+import type { ApiKey } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Row } from '../../kit/page.tsx'
+
+const verbs = { disable: 'Disable', revoke: 'Revoke' } as const
+type Verb = keyof typeof verbs
+
+type Props = {
+  readonly organizationId: string
+  /** Those that are chosen and not over yet. */
+  readonly keys: readonly ApiKey[]
+  readonly onDone: () => void
+}
+
+/** What is done to several keys at once; each of them is a change of its own, and stands in the audit as one. */
+export function BulkActions({ organizationId, keys, onDone }: Props) {
+  const [asked, setAsked] = useState<Verb | null>(null)
+  const reasons = {
+    disable: useReason(organizationId, 'api-keys:disable'),
+    revoke: useReason(organizationId, 'api-keys:revoke'),
+  }
+  const none = keys.length === 0 ? 'Choose keys first.' : null
+  return (
+    <Row>
+      <span role="status">{keys.length === 1 ? '1 key chosen' : `${keys.length} keys chosen`}</span>
+      <Button isSmall reason={none ?? reasons.disable} onClick={() => setAsked('disable')}>
+        Disable…
+      </Button>
+      <Button isSmall look="danger" reason={none ?? reasons.revoke} onClick={() => setAsked('revoke')}>
+        Revoke…
+      </Button>
+      <Button isSmall look="quiet" onClick={onDone}>
+        Leave
+      </Button>
+      {asked !== null && (
+        <Ask organizationId={organizationId} keys={keys} verb={asked} onClose={() => setAsked(null)} onDone={onDone} />
+      )}
+    </Row>
+  )
+}
+
+type AskProps = Props & { readonly verb: Verb; readonly onClose: () => void }
+
+function Ask({ organizationId, keys, verb, onClose, onDone }: AskProps) {
+  const [done, setDone] = useState(0)
+  const change = useChange(
+    async (_: null) => {
+      // One after the other: what was done stays done where one of them is refused.
+      for (const { id } of keys.slice(done)) {
+        await api(`POST /api/v1/organizations/{organizationId}/api-keys/{apiKeyId}/${verb}`, {
+          params: { organizationId, apiKeyId: id },
+        })
+        setDone((before) => before + 1)
+      }
+    },
+    { touches: [['keys', organizationId]], onDone },
+  )
+  const count = String(keys.length)
+  return (
+    <Confirm
+      title={`${verbs[verb]} ${keys.length} keys`}
+      verb={`${verbs[verb]} ${keys.length} keys`}
+      {...(verb === 'revoke' && { typedName: count })}
+      change={change}
+      onClose={onClose}
+      onConfirm={() => void change.run(null)}
+    >
+      {keys.map(({ name }) => name).join(', ')}.{' '}
+      {verb === 'revoke'
+        ? 'Requests with them are refused at once. Running answers end within half a second. This cannot be undone.'
+        : 'Requests with them are refused until they are enabled again.'}
+      {done > 0 && ` ${done} of ${keys.length} done.`}
+    </Confirm>
+  )
+}

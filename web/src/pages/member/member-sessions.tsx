@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { useReason } from '../../app/session.ts'
+import { Loaded } from '../../app/states.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Name, Time } from '../../kit/content.tsx'
+import { Badge, Card } from '../../kit/page.tsx'
+import { Table, type Column } from '../../kit/table.tsx'
+
+type Listed = Schemas['ListedSession']
+const path = '/api/v1/organizations/{organizationId}/members/{memberId}/sessions'
+
+type Props = { readonly organizationId: string; readonly memberId: string }
+
+/** Where a member is signed in, each of which can be ended. */
+export function MemberSessions({ organizationId, memberId }: Props) {
+  const readReason = useReason(organizationId, 'sessions:read')
+  const reason = useReason(organizationId, 'sessions:revoke')
+  const params = { organizationId, memberId }
+  const key = ['sessions', organizationId, memberId]
+  const query = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => api(`GET ${path}`, { params }, { signal }).then(({ data }) => data),
+    enabled: readReason === null,
+  })
+  const end = useChange(
+    (sessionId: string) => api(`DELETE ${path}/{sessionId}`, { params: { ...params, sessionId } }),
+    {
+      touches: [key],
+    },
+  )
+  const endAll = useChange((_: null) => api(`DELETE ${path}`, { params }), { touches: [key] })
+  if (readReason !== null) return null
+  const columns: readonly Column<Listed>[] = [
+    {
+      key: 'device',
+      head: 'Device',
+      cell: ({ device, isCurrent }) => (
+        <>
+          <Name>{device}</Name> {isCurrent && <Badge>this one</Badge>}
+        </>
+      ),
+    },
+    { key: 'address', head: 'Address', cell: ({ address }) => address },
+    { key: 'method', head: 'By', cell: ({ method }) => method },
+    { key: 'began', head: 'Began', phone: 'off', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'seen', head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} isAgo /> },
+    {
+      key: 'actions',
+      head: '',
+      isRight: true,
+      phone: 'side',
+      cell: ({ id }) => (
+        <Button isSmall isBusy={end.isBusy} reason={reason} onClick={() => void end.run(id)}>
+          End
+        </Button>
+      ),
+    },
+  ]
+  const isAny = (query.data?.length ?? 0) > 0
+  const all = isAny && (
+    <Button isSmall isBusy={endAll.isBusy} reason={reason} onClick={() => void endAll.run(null)}>
+      End all
+    </Button>
+  )
+  return (
+    <Card title="Sessions" isFlush={isAny} actions={all}>
+      <ChangeProblem problem={end.problem ?? endAll.problem} />
+      <Loaded query={query} what="The sessions" rows={2}>
+        {(sessions) =>
+          sessions.length === 0 ? (
+            <p>They are signed in nowhere.</p>
+          ) : (
+            <Table name="Sessions" columns={columns} items={sessions} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}

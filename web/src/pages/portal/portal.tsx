@@ -1,0 +1,305 @@
+import type { ReactNode } from 'react'
+import { addressOf, api, type AnswerOf } from '../../api/client.ts'
+import { clients, snippetsOf, type ClientId } from '../../app/clients.ts'
+import styles from '../../app/docs/docs.module.css'
+import { useSearch } from '../../app/router.tsx'
+import { useAnswer } from '../../app/use-answer.ts'
+import { formatCount, formatDuration } from '../../format/figures.ts'
+import { formatMoney } from '../../format/money.ts'
+import { Button } from '../../kit/button.tsx'
+import { Code, Name, Time } from '../../kit/content.tsx'
+import { Select } from '../../kit/field.tsx'
+import { Banner, Bar, Card, Grid, KeyValue, Page, Row, Stack, StateTag, Stats } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
+import { Table } from '../../kit/table.tsx'
+import { oneOf, searchCodec } from '../../lib/search-codec.ts'
+import { AskForMore } from './ask-for-more.tsx'
+import { DayBars } from './day-bars.tsx'
+
+export type Shown = AnswerOf<'GET /api/v1/portal'>
+type Limit = Shown['limits'][number]
+
+const kinds: Readonly<Record<Limit['kind'], string>> = {
+  'input-tokens': 'Input tokens a minute',
+  'output-tokens': 'Output tokens a minute',
+  requests: 'Requests a minute',
+  concurrency: 'Requests at a time',
+}
+const whose: Readonly<Record<Limit['of'], string>> = {
+  organization: 'organization',
+  project: 'project',
+  'api-key': 'key',
+}
+const search = searchCodec({
+  client: oneOf<ClientId>(
+    clients.map(({ id }) => id),
+    'curl',
+  ),
+})
+
+/** What the owner of a key may know of it. */
+export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly onLeave: () => void }) {
+  const { key, organizationName, projectName, endsAt, limits, currency } = portal
+  return (
+    <>
+      <header className={styles.top}>
+        <span className={styles.brand}>Odyssey</span>
+        <nav className={styles.pages} aria-label="Documents">
+          <a href="/docs/api" className={styles.link}>
+            API reference
+          </a>
+          <a href="/docs/errors" className={styles.link}>
+            Errors
+          </a>
+        </nav>
+        <Button onClick={onLeave}>Leave</Button>
+      </header>
+      <main id="main">
+        <Page
+          title={<Name>{key.name}</Name>}
+          said={
+            <>
+              <code>sk-ody-…{key.lastFour}</code> of <Name>{projectName}</Name>, <Name>{organizationName}</Name>. Shown
+              until <Time at={endsAt} />.
+            </>
+          }
+        >
+          <Usage currency={currency} />
+          <Card title="Limits" isFlush>
+            <Limits limits={limits} />
+          </Card>
+          <Budgets portal={portal} />
+          <Card title="Rules">
+            <Rules shown={key} />
+          </Card>
+          <Prices portal={portal} />
+          <AskForMore />
+          <Requests currency={currency} />
+          <Settings />
+        </Page>
+      </main>
+    </>
+  )
+}
+
+function Usage({ currency }: { readonly currency: string }) {
+  const { data, isPending } = useAnswer(() => api('GET /api/v1/portal/usage', {}))
+  if (isPending) return <Skeleton rows={3} />
+  if (data === undefined) return <Banner kind="bad">The usage could not be read.</Banner>
+  const { totals, days } = data
+  return (
+    <Stack>
+      <Stats
+        name="The last 30 days"
+        figures={[
+          { name: 'Cost, 30 days', value: formatMoney(totals.costMicros, { currency }) },
+          { name: 'Requests', value: formatCount(totals.requests), said: `${formatCount(totals.failed)} failed` },
+          { name: 'Input tokens', value: formatCount(totals.inputTokens) },
+          { name: 'Output tokens', value: formatCount(totals.outputTokens) },
+        ]}
+      />
+      <Card title="Requests by the day, UTC">
+        <DayBars days={days} />
+      </Card>
+    </Stack>
+  )
+}
+
+function Limits({ limits }: { readonly limits: readonly Limit[] }) {
+  if (limits.length === 0) return <p style={{ padding: '4px 16px 16px' }}>No limits: nothing holds this key back.</p>
+  return (
+    <Table
+      name="Limits that apply to the key"
+      items={limits}
+      keyOf={({ of, model, kind, limit }) => `${of} ${model} ${kind} ${limit}`}
+      columns={[
+        {
+          key: 'kind',
+          head: 'Limit',
+          cell: ({ kind, isEnforced }) => `${kinds[kind]}${isEnforced ? '' : ', told only'}`,
+        },
+        { key: 'model', head: 'Model', cell: ({ model }) => (model === '*' ? 'all together' : model) },
+        { key: 'of', head: 'Of the', cell: ({ of }) => whose[of] },
+        {
+          key: 'left',
+          head: 'Left now',
+          isRight: true,
+          cell: ({ remaining, limit }) => `${formatCount(Math.max(0, remaining))} of ${formatCount(limit)}`,
+        },
+        {
+          key: 'bar',
+          head: 'Used',
+          phone: 'off',
+          cell: ({ remaining, limit }) => <Bar share={limit === 0 ? 1 : 1 - remaining / limit} />,
+        },
+        {
+          key: 'binds',
+          head: 'State',
+          phone: 'side',
+          cell: ({ isBinding, fullInMs }) =>
+            isBinding ? (
+              <StateTag mood="info">decides</StateTag>
+            ) : (
+              <span>{fullInMs === null || fullInMs === 0 ? '' : `full in ${formatDuration(fullInMs)}`}</span>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function Budgets({ portal: { budgets, currency } }: { readonly portal: Shown }) {
+  if (budgets.length === 0) return null
+  return (
+    <Grid>
+      {budgets.map(({ period, microsMax, tokensMax, spent, periodEndsAt }) => (
+        <Card key={period} title={`Budget by the ${period}`}>
+          <Stack>
+            {microsMax !== null && (
+              <p>
+                {formatMoney(String(spent.micros), { currency })} of {formatMoney(String(microsMax), { currency })}{' '}
+                spent
+                <Bar share={microsMax === 0 ? 1 : spent.micros / microsMax} />
+              </p>
+            )}
+            {tokensMax !== null && (
+              <p>
+                {formatCount(spent.tokens)} of {formatCount(tokensMax)} tokens used
+                <Bar share={tokensMax === 0 ? 1 : spent.tokens / tokensMax} />
+              </p>
+            )}
+            {periodEndsAt !== null && (
+              <p>
+                It starts anew on <Time at={periodEndsAt} />.
+              </p>
+            )}
+          </Stack>
+        </Card>
+      ))}
+    </Grid>
+  )
+}
+
+function Rules({ shown: { models, endpoints, addresses, createdAt, endsAt } }: { readonly shown: Shown['key'] }) {
+  const rows: readonly (readonly [string, ReactNode])[] = [
+    ['Ends', endsAt === null ? 'Never' : <Time key="ends" at={endsAt} />],
+    ['Models', models?.join(', ') ?? 'All'],
+    ['Formats', endpoints?.join(', ') ?? 'All'],
+    ['Addresses', addresses?.join(', ') ?? 'All'],
+    ['Made', <Time key="made" at={createdAt} />],
+  ]
+  return <KeyValue rows={rows} />
+}
+
+function Prices({ portal: { prices, currency } }: { readonly portal: Shown }) {
+  const money = (micros: number) => formatMoney(String(micros), { currency })
+  if (prices.every(({ current, announced }) => current === null && announced.length === 0)) return null
+  return (
+    <Grid>
+      {prices.map(({ model, current, announced }) => (
+        <Card key={model} title={`Price of ${model}`}>
+          <Stack>
+            {current === null ? (
+              <p>Free of charge.</p>
+            ) : (
+              <KeyValue
+                rows={[
+                  ['Input', `${money(current.rates.input)} a million`],
+                  ['Cache read', `${money(current.rates.cacheRead)} a million`],
+                  ['Output', `${money(current.rates.output)} a million`],
+                ]}
+              />
+            )}
+            {announced.map(({ from, rates }) => (
+              <p key={from}>
+                From <Time at={from} />:{' '}
+                {rates === null ? 'free of charge' : `${money(rates.input)} input, ${money(rates.output)} output`}
+              </p>
+            ))}
+          </Stack>
+        </Card>
+      ))}
+    </Grid>
+  )
+}
+
+function Requests({ currency }: { readonly currency: string }) {
+  const { data, isPending } = useAnswer(() => api('GET /api/v1/portal/requests', {}))
+  const download = <a href={addressOf('/api/v1/portal/statement', {})}>Statement of 30 days, CSV</a>
+  return (
+    <Card title="Last requests" actions={download} isFlush>
+      {isPending && <Skeleton rows={4} />}
+      {data !== undefined && data.data.length === 0 && <p style={{ padding: '4px 16px 16px' }}>Never used.</p>}
+      {data !== undefined && data.data.length > 0 && (
+        <Table
+          name="Last requests"
+          items={data.data}
+          keyOf={({ requestId, kind }) => `${requestId} ${kind}`}
+          columns={[
+            {
+              key: 'id',
+              head: 'Request',
+              cell: ({ requestId }) => <code style={{ overflowWrap: 'anywhere' }}>{requestId}</code>,
+            },
+            { key: 'at', head: 'Time', cell: ({ at }) => <Time at={at} /> },
+            { key: 'model', head: 'Model', cell: ({ model }) => model },
+            {
+              key: 'outcome',
+              head: 'Outcome',
+              phone: 'side',
+              cell: ({ kind, outcome }) => (kind === 'reversal' ? 'charge voided' : outcome),
+            },
+            {
+              key: 'input',
+              head: 'Input',
+              isRight: true,
+              cell: ({ inputTokens, cachedTokens }) =>
+                `${formatCount(inputTokens)}${cachedTokens === 0 ? '' : `, ${formatCount(cachedTokens)} cached`}`,
+            },
+            { key: 'output', head: 'Output', isRight: true, cell: ({ outputTokens }) => formatCount(outputTokens) },
+            {
+              key: 'took',
+              head: 'Took',
+              isRight: true,
+              phone: 'off',
+              cell: ({ durationMs }) => formatDuration(durationMs),
+            },
+            {
+              key: 'cost',
+              head: 'Cost',
+              isRight: true,
+              cell: ({ costMicros }) => (costMicros === null ? '–' : formatMoney(costMicros, { currency })),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Settings() {
+  const [{ client }, change] = useSearch(search)
+  return (
+    <Card
+      title="Settings of your client"
+      actions={
+        <Select
+          isInline
+          label="Client"
+          value={client}
+          choices={clients.map(({ id, name, group }) => ({ value: id, label: `${name} · ${group}` }))}
+          onChoice={(chosen) => change({ client: chosen })}
+        />
+      }
+    >
+      <Stack>
+        <Row>
+          <span>The key stands in the variable ODYSSEY_KEY of your shell.</span>
+        </Row>
+        {snippetsOf(client, { address: window.location.origin, model: 'clarke-1.0' }).map(({ label, text }) => (
+          <Code key={label} label={label} text={text} />
+        ))}
+      </Stack>
+    </Card>
+  )
+}
