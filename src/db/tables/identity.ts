@@ -111,8 +111,8 @@ export type InvitationTable = {
   /** A JSON list. */
   readonly project_ids: string
   link_hash: string
-  /** As the audit names actors. */
-  readonly created_by: string
+  /** As the audit names actors: whoever made its link. */
+  created_by: string
   readonly created_at: number
   ends_at: number
   accepted_at: number | null
