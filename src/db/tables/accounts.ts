@@ -34,7 +34,7 @@ export type MemberTable = {
   suspended_at: number | null
   suspended_by: 'manual' | null
   /** How the member came to be. */
-  readonly source: 'manual' | 'invite'
+  readonly source: 'manual' | 'invite' | 'sso'
 }
 
 /** Which projects a developer may see. */

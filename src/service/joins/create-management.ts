@@ -12,6 +12,7 @@ import { describeQueues, describeWeights } from '../status/describe-engines.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
+import { openSingleSignOn } from './open-single-sign-on.ts'
 import { anchorFileIn } from './audit-anchors.ts'
 
 type Joined = {
@@ -47,6 +48,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     },
     feed,
     signIn: signInSettings(config, secrets),
+    sso: openSingleSignOn(config, () => joined.site.url),
     publicUrl: config.server.publicUrl,
     siteUrl: () => joined.site.url,
     version: readVersion(),

@@ -20,6 +20,7 @@ import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
+import { createSsoThings } from './sso-things.ts'
 import { knownSwap, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 
@@ -82,6 +83,10 @@ export type Things = {
   readonly model: string
   readonly swapId: string
   readonly tier: string
+  readonly connectionId: string
+  readonly domainId: string
+  /** An owner who has used a passkey a short while ago. */
+  readonly breakGlassId: string
 }
 
 export type WantedThings = {
@@ -107,6 +112,7 @@ export async function createThings(
   const { id: budgetId } = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
   const alertId = await addAlert(parts, organizationId, budgetId)
   const priceId = await addPrice(parts)
+  const sso = await createSsoThings(parts, company)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
   const rows = await signAudit(parts, organizationId)
@@ -125,6 +131,7 @@ export async function createThings(
     priceId,
     requestId,
     ...rows,
+    ...sso,
     tier: 'tier-2',
     ...engine,
   }
