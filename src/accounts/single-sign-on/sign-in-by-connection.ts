@@ -96,9 +96,10 @@ async function finish(parts: SsoParts, connection: ConnectionRow, { query, brows
   checkTenant(claims, connection)
   if (linking === null)
     return { next, ...(await openSession(parts, { connection, claims, browser, isProof: is_proof === 1 })) }
+  const inside = withoutNotice(parts)
   await parts.db.transaction().execute(async (transaction) => {
     await lockOrganization(transaction, connection.organization_id)
-    await linkIdentity(parts, transaction, { connection, claims, userId: linking })
+    await linkIdentity(inside, transaction, { connection, claims, userId: linking })
   })
   await parts.accessChanged?.()
   return { next, token: null, userId: linking }
@@ -117,15 +118,21 @@ type Opening = {
   readonly isProof: boolean
 }
 
+/** Gateways hear of a change when it is made: inside of its transaction they would wait for it. */
+function withoutNotice({ accessChanged: _, ...rest }: SsoParts): SsoParts {
+  return rest
+}
+
 async function openSession(parts: SsoParts, { connection, claims, browser, isProof }: Opening) {
+  const inside = withoutNotice(parts)
   const opened = await parts.db.transaction().execute(async (transaction) => {
     // Whoever is being suspended is so before, or their session is found and ended.
     await lockOrganization(transaction, connection.organization_id)
-    const recognised = await recognise(parts, transaction, { connection, claims })
+    const recognised = await recognise(inside, transaction, { connection, claims })
     const { userId } = recognised
-    await applyGroups(parts, transaction, { connection, claims, recognised })
+    await applyGroups(inside, transaction, { connection, claims, recognised })
     const user: Principal = { kind: 'user', userId, organizationId: null, role: null }
-    const joined = { ...parts, db: joinTransaction(transaction) }
+    const joined = { ...inside, db: joinTransaction(transaction) }
     const token = await change(joined, user, ownAction('sessions:create', userId), async (_same, note) => {
       const vouchedBy = vouch(connection.id, claims, isProof ? parts.clock.nowMs() : null)
       const made = await beginSession(parts, transaction, {

@@ -97,18 +97,22 @@ const codes: Readonly<Record<string, FaultCode>> = {
   OAUTH_RESPONSE_IS_NOT_JSON: 'provider-unreachable',
   OAUTH_TIMEOUT: 'provider-unreachable',
   OAUTH_PARSE_ERROR: 'token-invalid',
-  OAUTH_UNSUPPORTED_OPERATION: 'token-invalid',
 }
 
+/** What the library tells by its words alone, which are pinned with its version. */
+const words: readonly (readonly [RegExp, FaultCode])[] = [
+  [/signature verification/, 'signature-invalid'],
+  [/response parameter|"code" parameter|JARM|implicit and hybrid/, 'answer-invalid'],
+  [/claim/, 'claims-invalid'],
+]
+
 function classify(error: unknown): FaultCode {
-  const code = codeOf(error)
-  const known = typeof code === 'string' ? codes[code] : undefined
-  if (known !== undefined) return known
-  if (error instanceof Error && /signature/i.test(error.message)) return 'signature-invalid'
-  if (error instanceof Error && /authorization response|"(?:iss|state|response|code)"/i.test(error.message)) {
-    return 'answer-invalid'
+  const code = String(codeOf(error))
+  if (code === 'OAUTH_INVALID_RESPONSE' || code === 'OAUTH_UNSUPPORTED_OPERATION') {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
+    return words.find(([pattern]) => pattern.test(reason))?.[1] ?? 'token-invalid'
   }
-  return code === 'OAUTH_INVALID_RESPONSE' ? 'token-invalid' : 'provider-unreachable'
+  return codes[code] ?? 'provider-unreachable'
 }
 
 const subjectLengthMax = 255

@@ -12,7 +12,7 @@ const claims = z.object({
   sub: z.string().min(1).max(255).optional(),
   sid: z.string().min(1).max(255).optional(),
   events: z.object({ [event]: z.record(z.string(), z.unknown()) }),
-  nonce: z.undefined(),
+  nonce: z.undefined().optional(),
 })
 
 export type LogoutToken = {
