@@ -43,6 +43,8 @@ export class HostileProvider {
   readonly #server: Server
   readonly #codes = new Map<string, Code>()
   readonly #nowMs: () => number
+  /** Whom the last token was about. */
+  #subject: unknown = 'subject-1'
 
   private constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -87,7 +89,7 @@ export class HostileProvider {
     if (path === '/jwks') return [200, { keys: this.keys() }]
     if (path === '/token') return this.#exchange(form, authorization)
     if (path === '/userinfo') {
-      const claims = { sub: 'subject-1', email: 'new@acme.example', email_verified: true }
+      const claims = { sub: this.#subject, email: 'new@acme.example', email_verified: true }
       return [200, this.lie.userInfo?.(claims) ?? claims]
     }
     return [404, {}]
@@ -143,7 +145,9 @@ export class HostileProvider {
     const at_hash = createHash('sha256').update(access).digest().subarray(0, 16).toString('base64url')
     const times = { iat: now, exp: now + 300, auth_time: now }
     const truth = { iss: this.issuer, aud: clientId, nonce, ...times, ...person, sid: 'session-1', groups: [], at_hash }
-    const token = this.sign(this.lie.claims?.(truth) ?? truth, { typ: 'JWT' })
+    const claims: Fields = this.lie.claims?.(truth) ?? truth
+    this.#subject = claims['sub']
+    const token = this.sign(claims, { typ: 'JWT' })
     return this.lie.idToken === undefined ? token : this.lie.idToken(token)
   }
 

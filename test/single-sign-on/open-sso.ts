@@ -7,6 +7,7 @@ import type { ConnectionId, OrganizationId } from '../../src/core/ids.ts'
 import type { Database } from '../../src/db/database.ts'
 import { domainToken, testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer, type ManagementService } from '../harness/management-service.ts'
+import { createManualClock } from '../harness/manual-clock.ts'
 import { createCompany, type Company } from '../http/api/world.ts'
 import { newConnection } from '../http/api/sso-things.ts'
 import { HostileProvider } from './hostile-provider.ts'
@@ -24,8 +25,8 @@ export type Sso = {
 }
 
 /** A service with an organization whose domain is `acme.example`, and a provider. */
-export async function openSso(db: Database): Promise<Sso> {
-  const service = await openManagementService(db)
+export async function openSso(db: Database, startMs?: number): Promise<Sso> {
+  const service = await openManagementService(db, {}, createManualClock(startMs))
   const { clock, accounts } = service
   const provider = await HostileProvider.open(() => clock.nowMs())
   const company = await createCompany(accounts)
