@@ -32,7 +32,7 @@ export async function createSsoThings(parts: AccountsParts, { organizationId, me
   const { user } = await signInPerson(parts, {})
   const breakGlassId = members.owner.memberId
   const owner = await db.selectFrom('members').select('user_id').where('id', '=', breakGlassId).executeTakeFirst()
-  if (owner?.user_id == null)
+  if (typeof owner?.user_id !== 'string')
     await db.updateTable('members').set({ user_id: user.userId }).where('id', '=', breakGlassId).execute()
   const key = { rp_id: 'ai.example.com', public_key: '', counter: 0, transports: '[]', is_backed_up: 0, name: 'P' }
   await db

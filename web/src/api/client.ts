@@ -58,7 +58,7 @@ export async function api<Name extends OperationName>(
   given: Given<Name>,
   options: AskOptions = {},
 ): Promise<AnswerOf<Name>> {
-  const send = () => sendOnce(name, given as Sent, options)
+  const send = () => sendOnce(name, given as unknown as Sent, options)
   try {
     return (await send()) as AnswerOf<Name>
   } catch (error) {

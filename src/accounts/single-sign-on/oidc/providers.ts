@@ -5,7 +5,7 @@ import {
   ClientSecretPost,
   clockSkew,
   clockTolerance,
-  Configuration,
+  type Configuration,
   customFetch,
   discovery,
   enableNonRepudiationChecks,
