@@ -11,8 +11,9 @@ import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
+import { requireStanding } from './leaving/require-standing.ts'
 import type { AccountsParts } from './parts.ts'
-import { requireMember } from './read-member.ts'
+import { requireActiveMember } from './read-member.ts'
 
 export type NewApiKey = {
   readonly name: string
@@ -65,8 +66,9 @@ export async function createApiKey(
     principal,
     { action: 'api-keys:create', organizationId, target: id },
     async (transaction, note) => {
+      await requireStanding(transaction, principal, organizationId)
       await requireActiveProject(transaction, { organizationId, projectId })
-      if (owner !== null) await requireMember(transaction, { organizationId, memberId: owner })
+      if (owner !== null) await requireActiveMember(transaction, { organizationId, memberId: owner })
       await transaction.insertInto('api_keys').values(row).execute()
       note(null, describe(row))
     },
@@ -91,17 +93,20 @@ export async function updateApiKey(
   })
 }
 
-/** A disabled key is refused until it is enabled again. */
+/** A disabled key is refused until it is enabled again; that of a suspended member comes back with the member only. */
 export async function setApiKeyDisabled(
   parts: AccountsParts,
   principal: Principal,
   reference: ApiKeyReference,
   isDisabled: boolean,
 ): Promise<void> {
-  await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, ({ disabled_at }) => ({
-    disabled_at: isDisabled ? (disabled_at ?? parts.clock.nowMs()) : null,
-    suspended_by: null,
-  }))
+  const { organizationId } = reference
+  await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, async (row, transaction) => {
+    await requireStanding(transaction, principal, organizationId)
+    const { owner_id: memberId, disabled_at } = row
+    if (!isDisabled && memberId !== null) await requireActiveMember(transaction, { organizationId, memberId })
+    return { disabled_at: isDisabled ? (disabled_at ?? parts.clock.nowMs()) : null, suspended_by: null }
+  })
 }
 
 /** Ends a key for good. */
@@ -122,13 +127,13 @@ function changeKey(
   parts: AccountsParts,
   principal: Principal,
   { permission, reference }: KeyChange,
-  decide: (row: ApiKeyTable) => KeyColumns,
+  decide: (row: ApiKeyTable, transaction: Transaction<Tables>) => KeyColumns | Promise<KeyColumns>,
 ): Promise<void> {
   const { organizationId, id } = reference
   const action = { action: permission, organizationId, target: id }
   return changeAccess(parts, principal, action, async (transaction, note) => {
     const row = await findKeyToChange(transaction, { principal, permission, reference })
-    const columns = decide(row)
+    const columns = await decide(row, transaction)
     await transaction
       .updateTable('api_keys')
       .set(columns)
@@ -165,13 +170,16 @@ export async function rotateApiKey(
   const { organizationId } = reference
   const action = { action: 'api-keys:rotate', organizationId, target: reference.id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, organizationId)
     const old = await findKeyToChange(transaction, { principal, permission: 'api-keys:rotate', reference })
     const now = parts.clock.nowMs()
     if (old.expires_at !== null && old.expires_at <= now) throw notFound()
     const fresh = { id, key_hash: hashKey(parts.hashSecret, key), last_four: key.slice(-4), created_at: now }
+    // Whoever replaces a key has seen the secret of the new one.
+    const origin = { rotated_from: old.id, created_by: actorOf(principal) }
     await transaction
       .insertInto('api_keys')
-      .values({ ...old, ...fresh, rotated_from: old.id, last_used_at: null })
+      .values({ ...old, ...fresh, ...origin, last_used_at: null })
       .execute()
     const ending = { expires_at: Math.min(old.expires_at ?? Infinity, now + overlapMs) }
     await transaction

@@ -9,8 +9,8 @@ import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { createKey, hashKey, isWellFormedKey } from './key-format.ts'
+import { requireStanding } from './leaving/require-standing.ts'
 import { requireGrant } from './members.ts'
-import { requireOrganization } from './organizations.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -31,6 +31,8 @@ export type ManagementKeySummary = Scope & {
   readonly createdAtMs: number
   readonly expiresAtMs: number | null
   readonly revokedAtMs: number | null
+  /** Whether it is out of use because whoever made it is suspended. */
+  readonly isSuspended: boolean
 }
 
 /** Makes a key for programs that manage things. The answer is the only place where it can ever be read. */
@@ -54,12 +56,13 @@ export async function createManagementKey(
     target: id,
   }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    if (organizationId !== null) await requireOrganization(transaction, organizationId)
+    if (organizationId !== null) await requireStanding(transaction, principal, organizationId)
     const hidden = {
       key_hash: hashKey(parts.hashSecret, key),
       created_at: now,
       revoked_at: null,
       created_by: actorOf(principal),
+      suspended_by: null,
     }
     await transaction
       .insertInto('management_keys')
@@ -70,7 +73,7 @@ export async function createManagementKey(
   return { id, key }
 }
 
-/** On whose behalf a management key asks, or null for one that is unknown, revoked, expired or of a disabled organization. */
+/** On whose behalf a management key asks, or null for one that is unknown, revoked, suspended, expired or of a disabled organization. */
 export async function findManagementPrincipal(
   { db, clock, hashSecret }: AccountsParts,
   key: string,
@@ -82,6 +85,7 @@ export async function findManagementPrincipal(
     .select(['management_keys.id', 'management_keys.organization_id', 'role', 'expires_at', 'disabled_at'])
     .where('key_hash', '=', hashKey(hashSecret, key))
     .where('revoked_at', 'is', null)
+    .where('suspended_by', 'is', null)
     .executeTakeFirst()
   if (row === undefined || row.disabled_at !== null) return null
   if (row.expires_at !== null && row.expires_at <= clock.nowMs()) return null
@@ -168,5 +172,6 @@ function summarize(row: ManagementKeyTable): ManagementKeySummary {
     createdAtMs: row.created_at,
     expiresAtMs: row.expires_at,
     revokedAtMs: row.revoked_at,
+    isSuspended: row.suspended_by !== null,
   }
 }

@@ -10,6 +10,7 @@ import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
+import { cutAccess } from './leaving/cut-access.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -114,7 +115,7 @@ export async function setMemberRole(
   })
 }
 
-/** Ends a membership, and with it every key that the member owns. */
+/** Ends a membership, and with it sessions, every key that the member owns, and the management keys they made. */
 export async function removeMember(
   parts: AccountsParts,
   principal: Principal,
@@ -135,15 +136,8 @@ export async function removeMember(
       .where('id', '=', member.id)
       .where('organization_id', '=', organizationId)
       .execute()
-    const revoked = await transaction
-      .updateTable('api_keys')
-      .set({ revoked_at: now })
-      .where('owner_id', '=', member.id)
-      .where('organization_id', '=', organizationId)
-      .where('revoked_at', 'is', null)
-      .returning('id')
-      .execute()
-    note({ email: member.email, role: member.role }, { removed_at: now, revoked_keys: revoked.map((key) => key.id) })
+    const ended = await cutAccess(transaction, member, { nowMs: now, isFinal: true })
+    note({ email: member.email, role: member.role }, { removed_at: now, ...ended })
   })
 }
 

@@ -8,7 +8,7 @@ import { changeAccess } from './change-access.ts'
 import { noRules, toRuleColumns } from './key-rules.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireActiveProject } from './api-keys.ts'
-import { requireMember } from './read-member.ts'
+import { requireStanding } from './leaving/require-standing.ts'
 
 type Place = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
 
@@ -59,8 +59,8 @@ export async function openPlaygroundKey(
   }
   const action = { action: 'api-keys:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, organizationId)
     await requireActiveProject(transaction, { organizationId, projectId })
-    await requireMember(transaction, { organizationId, memberId })
     const { name } = await transaction
       .selectFrom('members')
       .select('name')

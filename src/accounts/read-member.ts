@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { ApiError } from '../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -36,6 +37,23 @@ export async function requireMember(
     .where('removed_at', 'is', null)
     .executeTakeFirst()
   if (member === undefined) throw notFound()
+}
+
+/** As `requireMember`, and throws too for one who is suspended: no key of theirs comes into use meanwhile. */
+export async function requireActiveMember(
+  transaction: Transaction<Tables>,
+  { organizationId, memberId }: { readonly organizationId: OrganizationId; readonly memberId: MemberId },
+): Promise<void> {
+  await requireMember(transaction, { organizationId, memberId })
+  const suspended = await transaction
+    .selectFrom('members')
+    .select('id')
+    .where('id', '=', memberId)
+    .where('organization_id', '=', organizationId)
+    .where('suspended_at', 'is not', null)
+    .executeTakeFirst()
+  if (suspended === undefined) return
+  throw new ApiError({ code: 'conflict' }, 'The member whose key it is is suspended: restore them first.')
 }
 
 export type ProjectsOfMembers = {

@@ -23,6 +23,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   members: async () => (await import('./accounts/members-command.ts')).membersCommand,
   owners: async () => (await import('./accounts/people-commands.ts')).ownersCommand,
   sessions: async () => (await import('./accounts/people-commands.ts')).sessionsCommand,
+  sso: async () => (await import('./accounts/sso-command.ts')).ssoCommand,
+  domains: async () => (await import('./accounts/domains-command.ts')).domainsCommand,
   limits: async () => (await import('./limits/limits-command.ts')).limitsCommand,
   tiers: async () => (await import('./limits/tiers-command.ts')).tiersCommand,
   budgets: async () => (await import('./limits/budgets-command.ts')).budgetsCommand,

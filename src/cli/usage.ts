@@ -17,6 +17,11 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   members create --email E --role ROLE Make a member; also list, role, remove, show and hide
   owners link [--member ID]            Make the link by which the first owner signs in, or an owner who cannot any more
   sessions list --member ID            Show where a member is signed in; sessions revoke [ID] ends one or all
+  sso connections create --oidc ISSUER Make a connection to an identity provider, with --client-id ID and
+                                       --client-secret-file FILE; also list, show, enable, disable, remove,
+                                       enforce ID --member OWNER, and relax
+  sso attempts ID                      Show why logins by a connection have failed
+  domains add NAME                     Add a domain of e-mail addresses; also list, verify, trust and remove
   management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
                                        installation or one --organization ID; also list and revoke
   limits list                          Show the limits of an organization, its projects and its keys

@@ -88,6 +88,19 @@ const signIn = z.strictObject({
   recentMinutes: z.int().min(1).max(60).default(10),
 })
 
+/** How people sign in by their organization's own provider. */
+const sso = z.strictObject({
+  /** Where a provider may be although it is not on the open internet, as addresses and CIDR blocks; plain HTTP is spoken there alone. */
+  privateAddresses: z
+    .array(z.string())
+    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
+    .default([]),
+  /** What a provider says of itself is read anew after so long. */
+  metadataRefreshMinutes: z.int().min(1).max(10_080).default(360),
+  /** How far a provider's clock may be from ours. */
+  clockSkewSeconds: z.int().min(0).max(300).default(60),
+})
+
 /** As browsers write it: no path, and no port where it is the scheme's own. */
 const originForm = /^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#*\sA-Z]+)$/
 
@@ -229,6 +242,7 @@ export const configFileSchema = z.strictObject({
   engine: engine.prefault({}),
   server: server.prefault({}),
   signIn: signIn.prefault({}),
+  sso: sso.prefault({}),
   limits: limits.prefault({}),
   billing: billing.prefault({}),
   audit: audit.prefault({}),

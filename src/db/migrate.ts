@@ -23,6 +23,8 @@ import { identity } from './migrations/018-identity.ts'
 import { auditLog } from './migrations/030-audit-log.ts'
 import { suspension } from './migrations/people/031-suspension.ts'
 import { limitRequests } from './migrations/people/033-limit-requests.ts'
+import { keyMakers } from './migrations/people/040-key-makers.ts'
+import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -108,4 +110,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '031-suspension': suspension,
   '032-playground-keys': playgroundKeys,
   '033-limit-requests': limitRequests,
+  '040-key-makers': keyMakers,
+  '041-single-sign-on': singleSignOn,
 }

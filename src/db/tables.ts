@@ -27,6 +27,15 @@ import type {
   AuditTable,
   AuditTileTable,
 } from './tables/audit.ts'
+import type {
+  ConnectionTable,
+  DomainTable,
+  GroupMappingTable,
+  IdentityTable,
+  LoginAttemptTable,
+  SsoFlowTable,
+  UsedMessageTable,
+} from './tables/single-sign-on.ts'
 import type { ChangeTable } from './tables/changes.ts'
 import type {
   DeliveryTable,
@@ -67,6 +76,13 @@ export type Tables = {
   passkey_challenges: PasskeyChallengeTable
   one_time_links: OneTimeLinkTable
   invitations: InvitationTable
+  connections: ConnectionTable
+  group_mappings: GroupMappingTable
+  identities: IdentityTable
+  sso_flows: SsoFlowTable
+  used_messages: UsedMessageTable
+  login_attempts: LoginAttemptTable
+  domains: DomainTable
   changes: ChangeTable
   audit: AuditTable
   audit_chains: AuditChainTable

@@ -17,6 +17,7 @@ import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
 import type { Door, HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
+import { addSsoRoutes } from './sso/sso-routes.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server.ts'
 import { formatRoute } from './v1/format-routes.ts'
 import { authenticateSession, playgroundPath } from './v1/playground.ts'
@@ -69,6 +70,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   const routes = routeTable(door)
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)
+  addSsoRoutes(app, door)
   app.setNotFoundHandler((request, reply) => {
     if (parts.dashboard?.answer(request, reply) === true) return reply
     const known = routes[pathOf(request.url)]

@@ -64,8 +64,8 @@ export type ManagementService = {
 export async function openManagementService(
   db: Database,
   overrides: Partial<ManagementParts> = {},
+  clock: ManualClock = createManualClock(),
 ): Promise<ManagementService> {
-  const clock = createManualClock()
   const stored = { db, clock, hashSecret: new Uint8Array(32) }
   await ensureDefaultHome(stored)
   const feed = openTestFeed(db, clock)

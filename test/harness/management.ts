@@ -1,10 +1,14 @@
 import type { AccountsParts } from '../../src/accounts/parts.ts'
 import type { SignInSettings } from '../../src/accounts/sign-in/parts.ts'
+import { createGuardedFetch } from '../../src/accounts/single-sign-on/oidc/guarded-fetch.ts'
+import { Providers } from '../../src/accounts/single-sign-on/oidc/providers.ts'
+import type { SingleSignOn } from '../../src/accounts/single-sign-on/parts.ts'
 import type { ManagementParts } from '../../src/http/api/parts.ts'
 import { parseWeightsSource } from '../../src/models/download/weights-source.ts'
 import { recommendWeights } from '../../src/models/jobs/recommended.ts'
 import type { WeightsFile } from '../../src/models/jobs/weights-folder.ts'
 import type { Job } from '../../src/models/jobs/weights-jobs.ts'
+import { parseAddressList } from '../../src/lib/address-list.ts'
 import type { Limits } from '../../src/limits/open-limits.ts'
 
 /** Makes a request of a test one of this machine's command line. */
@@ -44,6 +48,21 @@ export const knownJob: Job = {
   bytesDone: 10,
   bytesTotal: 1_000,
   bytesPerSecond: 5,
+}
+
+/** What a domain's record has to hold for it to be taken for an organization's own. */
+export const domainToken = 'x'.repeat(43)
+
+/** Providers of this machine alone can be reached. */
+export function createTestSso({ clock }: Pick<AccountsParts, 'clock'>): SingleSignOn {
+  const privateAddresses = parseAddressList(['127.0.0.1'])
+  if ('fault' in privateAddresses) throw new Error('127.0.0.1 is an address.')
+  const fetch = createGuardedFetch({ privateAddresses })
+  return {
+    providers: new Providers({ fetch, clock, refreshMs: 3_600_000, skewSeconds: 60 }),
+    siteUrl: () => 'https://ai.example.com',
+    resolveTexts: () => Promise.resolve([`odyssey-domain=${domainToken}`]),
+  }
 }
 
 export const knownSwap = { id: 'swap', model: 'tycho-1.0', state: 'done', message: '' } as const
@@ -96,6 +115,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     publicUrl: 'https://ai.example.com',
     siteUrl: () => 'https://ai.example.com',
     arePricesPublic: true,
+    sso: createTestSso(accounts),
     version: 'test',
     readAnchors: () => Promise.resolve({ valid: [], damagedLines: [] }),
   }

@@ -51,7 +51,13 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
   const invitation = await readInvitation(parts, acceptance.token)
   const organizationId = invitation.organization_id
   if (acceptance.session !== null) {
-    const { principal, user } = acceptance.session
+    const { principal, user, connectionId } = acceptance.session
+    if (connectionId !== null) {
+      throw new ApiError(
+        { code: 'conflict' },
+        'Sign in without the connection first: its provider answers for its organization alone.',
+      )
+    }
     if (user.email !== invitation.email) {
       throw new ApiError({ code: 'conflict' }, `This invitation is for ${invitation.email}: sign in as that one.`)
     }

@@ -9,6 +9,7 @@ import type { InvitationTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { checkEmail } from '../check-email.ts'
+import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../page.ts'
 import { createToken, hashToken } from './one-time.ts'
@@ -54,6 +55,7 @@ export async function createInvitation(
   const invited = { email: checkEmail(email), role, project_ids: JSON.stringify(projectIds) }
   const action = { action: 'invitations:create', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, organizationId)
     await requireProjects(transaction, organizationId, projectIds)
     await refuseMember(transaction, organizationId, invited.email)
     await transaction
@@ -154,12 +156,14 @@ export async function resendInvitation(
   const token = createToken()
   const action = { action: 'invitations:resend', organizationId: reference.organizationId, target: reference.id }
   const id = await change(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, reference.organizationId)
     const row = await readOpen(transaction, reference)
     requireGrant(principal, row.role)
     const ends_at = parts.clock.nowMs() + lastsMs
     await transaction
       .updateTable('invitations')
-      .set({ link_hash: hashToken(token), ends_at })
+      // Whoever sends it anew has seen the new link.
+      .set({ link_hash: hashToken(token), ends_at, created_by: actorOf(principal) })
       .where('id', '=', row.id)
       .where('organization_id', '=', reference.organizationId)
       .execute()

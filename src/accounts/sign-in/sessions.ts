@@ -1,18 +1,12 @@
 import type { Transaction } from 'kysely'
-import type { MemberId, OrganizationId, SessionId, UserId } from '../../core/ids.ts'
-import type { MemberPrincipal, UserPrincipal } from '../../core/principal.ts'
+import type { ConnectionId, SessionId, UserId } from '../../core/ids.ts'
+import type { UserPrincipal } from '../../core/principal.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
+import { readMemberships, readPlace, type ClosedMembership, type Membership } from './memberships.ts'
 import { createToken, hashToken, isToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
-
-/** A person in an organization. */
-export type Membership = {
-  readonly organizationId: OrganizationId
-  readonly organizationName: string
-  readonly principal: MemberPrincipal
-}
 
 /** Somebody who is signed in, as they are at this moment. */
 export type Session = {
@@ -21,6 +15,10 @@ export type Session = {
   /** The person in the installation as a whole, whose role is null for who has none. */
   readonly principal: UserPrincipal
   readonly memberships: readonly Membership[]
+  /** Those whose organization has to be entered by its own connection. */
+  readonly closed: readonly ClosedMembership[]
+  /** The connection that vouches for the person, to its own organization alone; null for who has shown it here. */
+  readonly connectionId: ConnectionId | null
   readonly origin: string
   readonly method: SignInMethod
   readonly proof: { readonly method: SignInMethod; readonly atMs: number; readonly freshUntilMs: number }
@@ -33,10 +31,22 @@ export type Session = {
 /** Where a session begins. */
 export type Browser = { readonly origin: string; readonly address: string; readonly agent: string }
 
+/** How a provider vouches for a session. */
+export type VouchedBy = {
+  readonly connectionId: ConnectionId
+  readonly subject: string
+  /** How the provider calls its own session; null where it has no name for it. */
+  readonly session: string | null
+  /** When the provider has asked who it is; zero where it does not say. */
+  readonly provenAtMs: number
+}
+
 export type NewSession = Browser & {
   readonly userId: UserId
   readonly method: SignInMethod
   readonly state: SessionTable['state']
+  /** Absent where the person has shown it here. */
+  readonly vouchedBy?: VouchedBy
 }
 
 const agentLengthMax = 300
@@ -47,18 +57,31 @@ const secondFactorMs = 300_000
 export async function beginSession(
   { clock, signIn }: SignInParts,
   transaction: Transaction<Tables>,
-  { userId, method, state, origin, address, agent }: NewSession,
+  { userId, method, state, origin, address, agent, vouchedBy }: NewSession,
 ): Promise<{ readonly id: SessionId; readonly token: string }> {
   const now = clock.nowMs()
   const id: SessionId = `ses_${randomId()}`
   const token = createToken()
   await endOldest(transaction, userId, { now, keep: signIn.sessionsPerUserMax - 1, idleMs: signIn.idleMs })
-  const times = { proof_at: now, created_at: now, last_seen_at: now }
+  const times = {
+    proof_at: vouchedBy === undefined ? now : Math.min(now, vouchedBy.provenAtMs),
+    created_at: now,
+    last_seen_at: now,
+  }
   const ends_at = now + (state === 'open' ? signIn.sessionMsMax : secondFactorMs)
   const row = { id, token_hash: hashToken(token), user_id: userId, state, origin, method, proof_method: method }
   await transaction
     .insertInto('sessions')
-    .values({ ...row, ...times, ends_at, address, agent: agent.slice(0, agentLengthMax) })
+    .values({
+      ...row,
+      ...times,
+      ends_at,
+      address,
+      agent: agent.slice(0, agentLengthMax),
+      connection_id: vouchedBy?.connectionId ?? null,
+      sso_subject: vouchedBy?.subject ?? null,
+      sso_session: vouchedBy?.session ?? null,
+    })
     .execute()
   return { id, token }
 }
@@ -118,13 +141,21 @@ export async function findSession(
     .where('users.disabled_at', 'is', null)
     .executeTakeFirst()
   if (user === undefined) return null
+  const place = await readPlace(parts, row)
+  if (place === null) return null
   const seenAtMs = keepsAwake ? await noteSeen(parts, row) : row.last_seen_at
   const { idleMs, recentMs } = parts.signIn
   return {
     id: row.id,
     user: { id: row.user_id, name: user.name, email: user.email },
-    principal: { kind: 'user', userId: row.user_id, organizationId: null, role: user.installation_role },
-    memberships: await readMemberships(parts, row.user_id),
+    principal: {
+      kind: 'user',
+      userId: row.user_id,
+      organizationId: null,
+      role: row.connection_id === null ? user.installation_role : null,
+    },
+    ...(await readMemberships(parts, row, place)),
+    connectionId: row.connection_id,
     origin: row.origin,
     method: row.method,
     proof: { method: row.proof_method, atMs: row.proof_at, freshUntilMs: row.proof_at + recentMs },
@@ -140,41 +171,6 @@ async function noteSeen({ db, clock }: SignInParts, { id, last_seen_at }: Sessio
   if (now - last_seen_at < seenEveryMs) return last_seen_at
   await db.updateTable('sessions').set({ last_seen_at: now }).where('id', '=', id).execute()
   return now
-}
-
-async function readMemberships({ db }: Pick<SignInParts, 'db'>, userId: UserId): Promise<readonly Membership[]> {
-  const members = await db
-    .selectFrom('members')
-    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
-    .select(['members.id', 'members.organization_id', 'members.role', 'organizations.name'])
-    .where('members.user_id', '=', userId)
-    .where('members.removed_at', 'is', null)
-    .where('members.suspended_at', 'is', null)
-    .where('organizations.disabled_at', 'is', null)
-    .orderBy('members.created_at')
-    .orderBy('members.id')
-    .execute()
-  const projects = await readProjects({ db }, members)
-  return members.map(({ id, organization_id: organizationId, role, name }) => {
-    const projectIds = projects.filter((row) => row.member_id === id).map(({ project_id }) => project_id)
-    const principal: MemberPrincipal = { kind: 'member', memberId: id, organizationId, role, projectIds }
-    return { organizationId, organizationName: name, principal }
-  })
-}
-
-/** Only developers are confined to projects. */
-async function readProjects(
-  { db }: Pick<SignInParts, 'db'>,
-  members: readonly { readonly id: MemberId; readonly role: string }[],
-) {
-  const developers = members.filter(({ role }) => role === 'developer').map(({ id }) => id)
-  if (developers.length === 0) return []
-  return db
-    .selectFrom('project_members')
-    .select(['member_id', 'project_id'])
-    .where('member_id', 'in', developers)
-    .orderBy('project_id')
-    .execute()
 }
 
 /** Notes a proof of who somebody is, and gives the session another token: one that was stolen before it opens nothing. */

@@ -9,6 +9,7 @@ import { hashRecoveryCode } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
 import { checkPasskey, type UsedPasskey } from './passkeys.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
+import { breakGlassMethods, noteBreakGlass } from './memberships.ts'
 import { countAttempt, forgetAttempts, refuseSignIn } from './refusals.ts'
 import { beginSession, findSessionRow, renewSession, type Browser, type Session } from './sessions.ts'
 import { findTotpStep } from './totp.ts'
@@ -178,6 +179,7 @@ async function begin(parts: SignInParts, begun: Begun, browser: Browser): Promis
     note(null, { method }, made.id)
     return made.token
   })
+  if (breakGlassMethods.includes(method)) await noteBreakGlass(parts, { userId, method })
   return { token, state }
 }
 

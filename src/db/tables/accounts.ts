@@ -34,7 +34,7 @@ export type MemberTable = {
   suspended_at: number | null
   suspended_by: 'manual' | null
   /** How the member came to be. */
-  readonly source: 'manual' | 'invite'
+  readonly source: 'manual' | 'invite' | 'sso'
 }
 
 /** Which projects a developer may see. */
@@ -89,4 +89,6 @@ export type ManagementKeyTable = {
   revoked_at: number | null
   /** Who made it, as the audit names actors; null for keys older than this column. */
   readonly created_by: string | null
+  /** The member whose suspension keeps the key out of use: it was made by them, or by a key that was. */
+  suspended_by: MemberId | null
 }

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { InvitationId, OrganizationId, SessionId, UserId } from '../../core/ids.ts'
+import type { ConnectionId, InvitationId, OrganizationId, SessionId, UserId } from '../../core/ids.ts'
 import type { Role } from '../../core/role.ts'
 
 /** A person of the installation; a member is that person in an organization. */
@@ -64,7 +64,7 @@ export type SignInFailureTable = {
 }
 
 /** The ways in which people show who they are. */
-export const signInMethods = ['passkey', 'password', 'password+totp', 'recovery-code'] as const
+export const signInMethods = ['passkey', 'password', 'password+totp', 'recovery-code', 'sso'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
 export type SessionTable = {
@@ -83,6 +83,10 @@ export type SessionTable = {
   readonly ends_at: number
   readonly address: string
   readonly agent: string
+  /** The connection by which it began, whom the provider meant, and how the provider calls its own session. */
+  readonly connection_id: ConnectionId | null
+  readonly sso_subject: string | null
+  readonly sso_session: string | null
 }
 
 export type PasskeyChallengeTable = {
@@ -111,8 +115,8 @@ export type InvitationTable = {
   /** A JSON list. */
   readonly project_ids: string
   link_hash: string
-  /** As the audit names actors. */
-  readonly created_by: string
+  /** As the audit names actors: whoever made its link. */
+  created_by: string
   readonly created_at: number
   ends_at: number
   accepted_at: number | null

@@ -9,11 +9,18 @@ import type { ManagementParts } from './parts.ts'
  * The cookies of a browser. At an address with HTTPS their names begin with `__Host-`, by which the browser takes them
  * from no other host and sends them over no open line; plain HTTP, of this machine, has no such names everywhere.
  */
-const cookieNames = { session: 'odyssey', flow: 'odyssey-flow', portal: 'odyssey-portal' } as const
+const cookieNames = {
+  session: 'odyssey',
+  flow: 'odyssey-flow',
+  portal: 'odyssey-portal',
+  sso: 'odyssey-sso',
+} as const
 const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
 
 const flowSeconds = 300
+/** As long as a way to a provider and back may take. */
+const ssoSeconds = 600
 
 /** What a browser has sent, and what it is sent back beside the answer. */
 export class BrowserExchange {
@@ -21,8 +28,12 @@ export class BrowserExchange {
   readonly #publicUrl: URL | null
   readonly #cookies: string[] = []
 
-  constructor(head: RequestHead, { publicUrl }: Pick<ManagementParts, 'publicUrl'>) {
+  readonly #fixedOrigin: string | null
+
+  /** A page that is gone to says no origin of its own: then it is the one given, which browsers are told of. */
+  constructor(head: RequestHead, { publicUrl }: Pick<ManagementParts, 'publicUrl'>, fixedOrigin: string | null = null) {
     this.#head = head
+    this.#fixedOrigin = fixedOrigin
     this.#publicUrl = publicUrl === null ? null : new URL(publicUrl)
   }
 
@@ -33,6 +44,7 @@ export class BrowserExchange {
 
   /** Where people sign in. Throws at an address that is not the configured one, nor this machine's own. */
   get origin(): string {
+    if (this.#fixedOrigin !== null) return this.#fixedOrigin
     const { origin } = this.#head.headers
     if (origin !== undefined && this.#isOwn(origin)) return origin
     const message = 'Nobody signs in at this address: set server.publicUrl to it, or use http://localhost.'
@@ -68,6 +80,18 @@ export class BrowserExchange {
   beginFlow(): string {
     const token = this.#read('flow', this.#isSecure) ?? createToken()
     this.#write('flow', token, flowSeconds)
+    return token
+  }
+
+  /** The token of a browser that has begun a way to a provider; null for one that has not. */
+  get sso(): string | null {
+    return this.#read('sso', this.#isSecure)
+  }
+
+  /** Sends the browser a token by which it is known when the provider sends it back. */
+  beginSso(): string {
+    const token = this.sso ?? createToken()
+    this.#write('sso', token, ssoSeconds)
     return token
   }
 
@@ -158,7 +182,9 @@ export class BrowserExchange {
     const isSecure = this.#isSecure
     const name = `${isSecure ? securePrefix : ''}${cookieNames[kind]}`
     const age = seconds === null ? '' : `; Max-Age=${seconds}`
-    this.#cookies.push(`${name}=${value}; Path=/; HttpOnly; SameSite=Strict${age}${isSecure ? '; Secure' : ''}`)
+    // Whoever is sent back by a provider comes from another site.
+    const site = kind === 'sso' ? 'Lax' : 'Strict'
+    this.#cookies.push(`${name}=${value}; Path=/; HttpOnly; SameSite=${site}${age}${isSecure ? '; Secure' : ''}`)
   }
 }
 

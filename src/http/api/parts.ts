@@ -4,6 +4,7 @@ import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import type { PriceParts } from '../../billing/prices/prices.ts'
 import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
+import type { SingleSignOn } from '../../accounts/single-sign-on/parts.ts'
 import type { LimitChangeParts } from '../../limits/settings/change-limits.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { LimitStanding } from '../../limits/limit-standing.ts'
@@ -56,6 +57,7 @@ export type ManagementParts = {
   readAnchors(): Promise<Anchors>
   readonly feed: Pick<ChangeFeed, 'subscribe'>
   readonly signIn: SignInSettings
+  readonly sso: SingleSignOn
   /** Where browsers reach the service, as an origin; null where only this machine's do. */
   readonly publicUrl: string | null
   /** Where people sign in, as the beginning of addresses. */

@@ -69,6 +69,8 @@ type RouteFacts = {
   readonly example?: unknown
   /** Whether somebody who is signed in must have shown a short while ago who they are; a function says so by the body. */
   readonly needsProof?: true | ((body: never) => boolean)
+  /** Whether it is open also to whom a connection's provider vouches for, of what changes a person's own account. */
+  readonly isForVouched?: true
   /**
    * Begins transactions of its own, so that what it counts stays where it refuses; then no answer is kept for a request
    * that is sent again.

@@ -45,6 +45,9 @@ import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
 import { sessionListRoutes } from './sign-in/session-list-routes.ts'
 import { sessionRoutes } from './sign-in/session-routes.ts'
 import { setupRoutes } from './sign-in/setup-routes.ts'
+import { connectionRoutes } from './single-sign-on/connection-routes.ts'
+import { domainRoutes } from './single-sign-on/domain-routes.ts'
+import { identityRoutes } from './single-sign-on/identity-routes.ts'
 import type { Export, Route } from './route.ts'
 
 /** Every route of the management API: what is not here is not served, and what is here says which permission it needs. */
@@ -82,6 +85,9 @@ export const routes: readonly Route[] = [
   ...invitationRoutes,
   ...portalRoutes,
   ...clientRoutes,
+  ...connectionRoutes,
+  ...domainRoutes,
+  ...identityRoutes,
   ...eventRoutes,
 ]
 
@@ -135,10 +141,22 @@ function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events'>,
     const principal = asker === null ? anonymous : await authorize(management, asker, route, params)
     const query = readQuery(request)
     const body = await readBody(route, request, parts.bodies)
+    refuseVouched(route, session)
     requireProof(management, route, { session, body })
     const asked: Asked = { route, request, principal, browser, ...watched, session, params, query, body }
     return route.method === 'GET' ? answerRead(parts, asked, reply) : answerChange(parts, asked, reply)
   }
+}
+
+/**
+ * Throws where somebody changes their account whom a provider vouches for: its organization's administrators would get a
+ * passkey by it that opens what the person has elsewhere, and that works on when the provider lets them in no more.
+ */
+function refuseVouched({ method, permission, isForVouched }: Route, session: Asked['session']): void {
+  const isVouched = session !== null && session.connectionId !== null
+  if (!isVouched || permission !== 'self' || method === 'GET' || isForVouched === true) return
+  const message = 'Sign in without your organization’s provider to change how you sign in.'
+  throw new ApiError({ code: 'permission-denied' }, message)
 }
 
 /** Throws where somebody has to show anew who they are. Keys are held by programs, which cannot. */

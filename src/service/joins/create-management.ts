@@ -15,6 +15,7 @@ import { openFleetControl } from '../status/describe-fleet.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
+import { openSingleSignOn } from './open-single-sign-on.ts'
 import { anchorFileIn } from './audit-anchors.ts'
 
 type Joined = {
@@ -55,6 +56,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     jobs,
     feed,
     signIn: signInSettings(config, secrets),
+    sso: openSingleSignOn(config, () => joined.site.url),
     publicUrl: config.server.publicUrl,
     siteUrl: () => joined.site.url,
     arePricesPublic: config.billing.publicPrices,

@@ -51,11 +51,13 @@ async function fillPath(service: ManagementService, { path, scope }: Route, thin
 }
 
 /** The example of the table, with what is there in the places of its names. */
-function bodyFor({ example }: Route, { projectId }: Things): unknown {
+function bodyFor({ example }: Route, { projectId, breakGlassId }: Things): unknown {
   if (example === undefined) return undefined
   count += 1
   const text = JSON.stringify(example)
     .replaceAll('proj_default', projectId)
+    .replaceAll('mem_break_glass', breakGlassId)
+    .replaceAll('acme.example', `acme${count}.example`)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown
 }

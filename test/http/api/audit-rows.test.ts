@@ -1,10 +1,12 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setOrganizationDisabled } from '../../../src/accounts/organizations.ts'
+import { relaxConnection } from '../../../src/accounts/single-sign-on/enforcement.ts'
 import { setProjectArchived } from '../../../src/accounts/projects.ts'
 import { installationChain } from '../../../src/db/change.ts'
 import type { AuditTable } from '../../../src/db/tables/audit.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { testSignIn } from '../../harness/management.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 import { keyFor, nameOf, permittedRoutes, requestFor } from './ask-route.ts'
 import { createCompany, createThings, type Company, type Things } from './world.ts'
@@ -45,7 +47,13 @@ onEachDatabase((database) => {
       })
     }
 
-    async function undo(path: string, { organizationId, projectId }: Things): Promise<void> {
+    async function undo(path: string, { organizationId, projectId, connectionId }: Things): Promise<void> {
+      if (path.endsWith('/enforce')) {
+        await relaxConnection({ ...service.accounts, signIn: testSignIn }, operator, {
+          id: connectionId,
+          organizationId,
+        })
+      }
       const project = { id: projectId, organizationId }
       if (path.endsWith('/archive')) await setProjectArchived(service.accounts, operator, project, false)
       if (path.endsWith('/disable')) {

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { z } from 'zod'
 import { setOrganizationDisabled } from '../../../src/accounts/organizations.ts'
+import { relaxConnection } from '../../../src/accounts/single-sign-on/enforcement.ts'
 import { setProjectArchived } from '../../../src/accounts/projects.ts'
 import { ApiError } from '../../../src/core/error.ts'
 import type { MemberId } from '../../../src/core/ids.ts'
@@ -13,7 +14,7 @@ import { statusOf } from '../../../src/http/api/carry-out.ts'
 import { defineRoute, type Route } from '../../../src/http/api/route.ts'
 import { routes } from '../../../src/http/api/routes.ts'
 import { nowhere } from '../../../src/http/api/schemas.ts'
-import { operatorKey } from '../../harness/management.ts'
+import { operatorKey, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { nameOf, peoplesRoutes, permittedRoutes, requestFor, type PermittedRoute } from './ask-route.ts'
@@ -109,7 +110,10 @@ describe('what each route lets each role do', () => {
   }
 
   /** Some changes would be in the way of what is asked next. */
-  async function undo({ path }: Route, { organizationId, projectId }: Things): Promise<void> {
+  async function undo({ path }: Route, { organizationId, projectId, connectionId }: Things): Promise<void> {
+    if (path.endsWith('/enforce')) {
+      await relaxConnection({ ...service.accounts, signIn: testSignIn }, operator, { id: connectionId, organizationId })
+    }
     if (path.endsWith('/archive')) {
       await setProjectArchived(service.accounts, operator, { id: projectId, organizationId }, false)
     }
@@ -126,6 +130,9 @@ describe('what each route lets each role do', () => {
     managementKeyId: 'mkey_nowhere',
     sessionId: 'ses_nowhere',
     invitationId: 'inv_nowhere',
+    connectionId: 'conn_nowhere',
+    domainId: 'dom_nowhere',
+    breakGlassId: 'mem_nowhere',
     limitId: 'limit_nowhere',
     budgetId: 'budget_nowhere',
     alertId: 'alert_nowhere',

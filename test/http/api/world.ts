@@ -22,6 +22,7 @@ import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
 import { knownJob, knownSwap, knownWeights, testSignIn } from '../../harness/management.ts'
+import { createSsoThings } from './sso-things.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 
 const operator = { kind: 'operator' } as const
@@ -86,6 +87,10 @@ export type Things = {
   readonly limitRequestId: string
   readonly jobId: string
   readonly tier: string
+  readonly connectionId: string
+  readonly domainId: string
+  /** An owner who has used a passkey a short while ago. */
+  readonly breakGlassId: string
 }
 
 export type WantedThings = {
@@ -113,6 +118,7 @@ export async function createThings(
   const limitRequestId = await askForLimits(parts, operator, asked)
   const alertId = await addAlert(parts, organizationId, budgetId)
   const priceId = await addPrice(parts)
+  const sso = await createSsoThings(parts, company)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
   const rows = await signAudit(parts, organizationId)
@@ -132,6 +138,7 @@ export async function createThings(
     requestId,
     ...rows,
     limitRequestId,
+    ...sso,
     tier: 'tier-2',
     ...engine,
   }

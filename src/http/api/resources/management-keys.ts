@@ -35,6 +35,7 @@ const managementKey = z
     createdAt: time,
     expiresAt: time.nullable(),
     revokedAt: time.nullable(),
+    isSuspended: z.boolean().describe('Whether it is refused because whoever made it is suspended.'),
   })
   .meta({ id: 'ManagementKey' })
 

@@ -3,7 +3,7 @@ import { createMember, listMembers, removeMember, setMemberRole, type Member } f
 import type { Page } from '../../../accounts/page.ts'
 import { setProjectMember } from '../../../accounts/projects.ts'
 import { readMember, readMemberProjects } from '../../../accounts/read-member.ts'
-import { readConsequences, setMemberSuspended } from '../../../accounts/suspend-member.ts'
+import { readConsequences, setMemberSuspended } from '../../../accounts/leaving/suspend-member.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import { permissions, reachByRole } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
@@ -48,7 +48,10 @@ const consequences = z
       .array(keyName)
       .describe('These are revoked with their owner, and refused while the owner is suspended.'),
     keysMadeForOthers: z.array(keyName).describe('These stay: somebody else has to look at them.'),
-    managementKeysMade: z.array(z.strictObject({ id: managementKeyId, name: z.string() })).describe('These stay too.'),
+    managementKeysMade: z
+      .array(z.strictObject({ id: managementKeyId, name: z.string() }))
+      .describe('These end with whoever made them, and are refused as long as that one is suspended.'),
+    invitationsMade: z.int().describe('Open invitations of theirs, which end.'),
     sessions: z.int().describe('Where the member is signed in.'),
   })
   .meta({ id: 'MemberConsequences' })
@@ -166,7 +169,7 @@ export const memberRoutes: readonly Route[] = [
     path: `${path}/{memberId}`,
     permission: 'members:remove',
     scope: 'organization',
-    summary: 'Remove a member and revoke the keys they own',
+    summary: 'Remove a member: their sessions, the keys they own and the management keys they made end',
     params: inMember,
     answer: 'nothing',
     async work({ parts, principal, params: { memberId: id, ...params } }) {
@@ -185,7 +188,7 @@ export const memberRoutes: readonly Route[] = [
       return readConsequences(parts.accounts, principal, { id, ...params })
     },
   }),
-  suspend('suspend', true, 'Let a member in nowhere until they are restored, and refuse the keys they own'),
+  suspend('suspend', true, 'Let a member in nowhere until they are restored: sessions end, keys of theirs are refused'),
   suspend('restore', false, 'Let a suspended member in again, with the keys that were refused for it'),
 ]
 

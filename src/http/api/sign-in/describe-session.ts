@@ -35,7 +35,10 @@ const membership = z.strictObject({
   projectIds: z.array(projectId),
   permissions,
   owners: z.array(z.strictObject({ name: z.string() })).describe('Who may give permissions: owners and admins.'),
-  needsProof: z.null(),
+  needsProof: z
+    .strictObject({ connectionId: id('conn') })
+    .nullable()
+    .describe('The connection by which the organization has to be entered; nothing is permitted there until then.'),
 })
 
 export const sessionSchema = z
@@ -69,16 +72,25 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
   const hasPrices = await parts.accounts.db.selectFrom('prices').select('id').limit(1).executeTakeFirst()
   return {
     user: session.user,
-    memberships: session.memberships.map(({ organizationName, principal: member }) => ({
-      organizationId: member.organizationId,
-      organizationName,
-      memberId: member.memberId,
-      role: member.role,
-      projectIds: [...member.projectIds],
-      permissions: reachesOf(member.role, 'organization') as Described['memberships'][number]['permissions'],
-      owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
-      needsProof: null,
-    })),
+    memberships: [
+      ...session.memberships.map(({ organizationName, principal: member }) => ({
+        organizationId: member.organizationId,
+        organizationName,
+        memberId: member.memberId,
+        role: member.role,
+        projectIds: [...member.projectIds],
+        permissions: reachesOf(member.role, 'organization') as Described['memberships'][number]['permissions'],
+        owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
+        needsProof: null,
+      })),
+      ...session.closed.map(({ connectionId, ...closed }) => ({
+        ...closed,
+        projectIds: [],
+        permissions: {},
+        owners: [],
+        needsProof: { connectionId },
+      })),
+    ],
     installation:
       principal.role === null
         ? null
@@ -92,7 +104,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
       prices: hasPrices !== undefined,
       publicPrices: parts.management.arePricesPublic,
       portal: true,
-      sso: false,
+      sso: true,
       mail: false,
       passwords: parts.management.signIn.passwords !== 'off',
     },

@@ -78,6 +78,7 @@ export const meRoutes: readonly Route[] = [
     ...facts,
     method: 'PATCH',
     path,
+    isForVouched: true,
     summary: 'Change one’s own name or preferences; what is not given stays',
     body: z.strictObject({ name: name.optional(), preferences: preferences.partial().optional() }),
     example: { name: 'Ann Lee' },

@@ -9,6 +9,7 @@ import { SignInForm } from '../../app/sign-in-form.tsx'
 import { Banner } from '../../kit/page.tsx'
 import { location } from '../../lib/location.ts'
 import { NewWay } from './new-way.tsx'
+import { SingleSignOn } from './single-sign-on.tsx'
 
 export function Page() {
   const { search } = usePlace()
@@ -31,6 +32,7 @@ export function Page() {
         </Banner>
       )}
       <SignInForm onDone={() => void enter(next)} />
+      <SingleSignOn next={next} />
     </FrontPage>
   )
 }

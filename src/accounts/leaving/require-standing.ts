@@ -1,0 +1,48 @@
+import type { Transaction } from 'kysely'
+import { ApiError } from '../../core/error.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import type { Principal } from '../../core/principal.ts'
+import type { Tables } from '../../db/tables.ts'
+import { lockOrganization } from '../members.ts'
+
+/**
+ * Throws for somebody who was suspended or removed since their request was let in.
+ *
+ * Asked in the transaction of everything that hands out a secret. The organization's row is locked as it is while access
+ * is cut, so that a key is either made before, and found and cut, or not at all.
+ */
+export async function requireStanding(
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  organizationId: OrganizationId,
+): Promise<void> {
+  await lockOrganization(transaction, organizationId)
+  if (await stands(transaction, principal)) return
+  throw new ApiError({ code: 'unauthenticated', key: null }, 'Your access has ended.')
+}
+
+async function stands(transaction: Transaction<Tables>, principal: Principal): Promise<boolean> {
+  if (principal.kind === 'member') {
+    const row = await transaction
+      .selectFrom('members')
+      .select('id')
+      .where('id', '=', principal.memberId)
+      .where('organization_id', '=', principal.organizationId)
+      .where('removed_at', 'is', null)
+      .where('suspended_at', 'is', null)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+  if (principal.kind === 'management-key' && principal.organizationId !== null) {
+    const row = await transaction
+      .selectFrom('management_keys')
+      .select('id')
+      .where('id', '=', principal.managementKeyId)
+      .where('organization_id', '=', principal.organizationId)
+      .where('revoked_at', 'is', null)
+      .where('suspended_by', 'is', null)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+  return true
+}

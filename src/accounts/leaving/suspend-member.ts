@@ -1,0 +1,89 @@
+import type { ApiKeyId, ManagementKeyId } from '../../core/ids.ts'
+import { requirePermission } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
+import { changeAccess } from '../change-access.ts'
+import { cutAccess, giveBackAccess } from './cut-access.ts'
+import { findMadeThings } from './made-keys.ts'
+import { findMember, lockOrganization, requireAnotherOwner, requireGrant, type MemberReference } from '../members.ts'
+import type { AccountsParts } from '../parts.ts'
+import { readMember } from '../read-member.ts'
+
+/**
+ * Lets a member in nowhere, or in again. Their sessions end, and the keys they own and the management keys they made are
+ * refused meanwhile: those that were in use come back with them, and no other that somebody has disabled for a reason of
+ * its own.
+ */
+export async function setMemberSuspended(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: MemberReference,
+  isSuspended: boolean,
+): Promise<void> {
+  const { organizationId, id } = reference
+  requirePermission(principal, 'members:update', { organizationId })
+  const action = { action: isSuspended ? 'members:suspend' : 'members:restore', organizationId, target: id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockOrganization(transaction, organizationId)
+    const member = await findMember(transaction, reference)
+    requireGrant(principal, member.role)
+    if (isSuspended) await requireAnotherOwner(transaction, member)
+    const now = parts.clock.nowMs()
+    const suspended_at = isSuspended ? (member.suspended_at ?? now) : null
+    await transaction
+      .updateTable('members')
+      .set({ suspended_at, suspended_by: isSuspended ? 'manual' : null })
+      .where('id', '=', member.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    const keys = isSuspended
+      ? await cutAccess(transaction, member, { nowMs: now, isFinal: false })
+      : await giveBackAccess(transaction, member)
+    note({ suspended_at: member.suspended_at }, { suspended_at, ...keys })
+  })
+}
+
+export type Consequences = {
+  readonly keysOwned: { readonly id: ApiKeyId; readonly name: string }[]
+  readonly keysMadeForOthers: { readonly id: ApiKeyId; readonly name: string }[]
+  readonly managementKeysMade: { readonly id: ManagementKeyId; readonly name: string }[]
+  readonly invitationsMade: number
+  readonly sessions: number
+}
+
+/** What hangs on a member: what ends with them, and what they leave behind. */
+export async function readConsequences(
+  parts: AccountsParts,
+  principal: Principal,
+  reference: MemberReference,
+): Promise<Consequences> {
+  const { id } = await readMember(parts, principal, reference)
+  const { db, clock } = parts
+  const { user_id } = await db
+    .selectFrom('members')
+    .select('user_id')
+    .where('id', '=', id)
+    .where('organization_id', '=', reference.organizationId)
+    .executeTakeFirstOrThrow()
+  const made = await findMadeThings(db, { id, user_id, organization_id: reference.organizationId })
+  const keysOwned = await db
+    .selectFrom('api_keys')
+    .select(['id', 'name'])
+    .where('organization_id', '=', reference.organizationId)
+    .where('owner_id', '=', id)
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at')
+    .execute()
+  const sessions = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', user_id)
+    .where('ends_at', '>', clock.nowMs())
+    .execute()
+  return {
+    keysOwned,
+    keysMadeForOthers: [...made.keysForOthers],
+    managementKeysMade: [...made.managementKeys],
+    invitationsMade: made.invitations.length,
+    sessions: sessions.length,
+  }
+}

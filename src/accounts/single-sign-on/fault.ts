@@ -1,0 +1,40 @@
+/**
+ * Why somebody was not signed in, in words for the administrators of a connection. The browser is told none of it.
+ */
+export const faultWords = {
+  'no-flow': 'The answer belongs to no sign-in that was begun in this browser, or to one that was used or is over.',
+  'answer-invalid': 'The provider’s answer is not one that was asked for.',
+  'provider-refused': 'The provider said that it did not sign the person in.',
+  'provider-unreachable': 'The provider, its description or its keys could not be read, or are somewhere not allowed.',
+  'code-refused': 'The provider did not exchange the code. Check the client id and the client secret.',
+  'token-invalid': 'The ID token is missing or malformed, or is signed in a way that is not agreed.',
+  'signature-invalid': 'The signature of the ID token is not by a key of the provider.',
+  'claims-invalid': 'A claim of the ID token is missing or is not what was asked for.',
+  'token-time': 'The ID token is expired, not valid yet, or was made too long ago. Check the clocks.',
+  'subject-invalid': 'The provider’s name for the person is empty or longer than 255 characters.',
+  'tenant-foreign': 'The person belongs to another tenant than the connection is for.',
+  'not-known': 'Nobody here is meant by this identity, and the connection makes no members.',
+  'email-missing': 'The provider names no e-mail address, so the person can be nobody who is known here.',
+  'email-unverified': 'The provider does not say that it has verified the e-mail address.',
+  'domain-unverified': 'The e-mail address is of a domain that the organization has not shown to be its own.',
+  'email-taken': 'Somebody of another organization signs in with this e-mail address; an invitation joins the two.',
+  'link-first': 'The member has a way of signing in: they sign in that way and link this identity under Account.',
+  'owner-links-first': 'An owner is never recognised by an e-mail address: they sign in and link this identity.',
+  'member-suspended': 'The member is suspended.',
+  'member-removed': 'The member was removed. An invitation brings them back.',
+  'identity-taken': 'This identity is somebody else’s already.',
+  'connection-off': 'The connection is not switched on.',
+} as const
+
+export type FaultCode = keyof typeof faultWords
+
+/** A sign-in by a connection that is refused. */
+export class SsoFault extends Error {
+  override readonly name = 'SsoFault'
+  readonly code: FaultCode
+
+  constructor(code: FaultCode, options?: { readonly cause?: unknown }) {
+    super(faultWords[code], options)
+    this.code = code
+  }
+}

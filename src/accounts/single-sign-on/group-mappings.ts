@@ -1,0 +1,129 @@
+import type { Transaction } from 'kysely'
+import { invalidRequest } from '../../core/error.ts'
+import type { ConnectionId, OrganizationId, ProjectId } from '../../core/ids.ts'
+import { notFound, requirePermission } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
+import type { Role } from '../../core/role.ts'
+import { change } from '../../db/change.ts'
+import type { Tables } from '../../db/tables.ts'
+import { requireGrant } from '../members.ts'
+import type { SignInParts } from '../sign-in/parts.ts'
+import { findConnection, type ConnectionReference } from './connections.ts'
+
+/** What members of a provider’s group are here. Of several the first gives the role, and each its projects. */
+export type GroupMapping = {
+  readonly group: string
+  readonly role: Role
+  readonly projectIds: readonly ProjectId[]
+}
+
+export async function readMappings(
+  db: Pick<Transaction<Tables>, 'selectFrom'>,
+  { id, organizationId }: { readonly id: ConnectionId; readonly organizationId: OrganizationId },
+): Promise<readonly GroupMapping[]> {
+  const rows = await db
+    .selectFrom('group_mappings')
+    .selectAll()
+    .where('connection_id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .orderBy('position')
+    .execute()
+  return rows.map(({ group_name: group, role, project_ids }) => {
+    return { group, role, projectIds: JSON.parse(project_ids) as ProjectId[] }
+  })
+}
+
+export async function listMappings(
+  { db }: Pick<SignInParts, 'db'>,
+  principal: Principal,
+  reference: ConnectionReference,
+): Promise<readonly GroupMapping[]> {
+  requirePermission(principal, 'connections:read', reference)
+  const { id } = await findConnection(db, reference)
+  return readMappings(db, { id, organizationId: reference.organizationId })
+}
+
+/** Replaces all mappings of a connection. They count from each person’s next sign-in on. */
+export async function setMappings(
+  parts: SignInParts,
+  principal: Principal,
+  reference: ConnectionReference,
+  mappings: readonly GroupMapping[],
+): Promise<void> {
+  const { organizationId } = reference
+  requirePermission(principal, 'connections:update', { organizationId })
+  mappings.forEach((mapping, index) => checkMapping(principal, mapping, index))
+  const groups = new Set(mappings.map(({ group }) => group))
+  if (groups.size < mappings.length) throw invalidRequest(['mappings'], 'value', 'A group stands here once.')
+  const action = { action: 'connections:map', organizationId, target: reference.id }
+  await change(parts, principal, action, async (transaction, note) => {
+    const { id } = await findConnection(transaction, reference)
+    await requireProjects(transaction, organizationId, mappings)
+    const before = await readMappings(transaction, { id, organizationId })
+    await transaction
+      .deleteFrom('group_mappings')
+      .where('connection_id', '=', id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    const rows = mappings.map(({ group: group_name, role, projectIds }, position) => {
+      const of = { connection_id: id, organization_id: organizationId }
+      return { ...of, group_name, position, role, project_ids: JSON.stringify(projectIds) }
+    })
+    if (rows.length > 0) await transaction.insertInto('group_mappings').values(rows).execute()
+    note({ mappings: before }, { mappings })
+  })
+}
+
+function checkMapping(principal: Principal, { role }: GroupMapping, index: number): void {
+  if (role === 'owner') throw invalidRequest(['mappings', index, 'role'], 'value', 'No group makes owners.')
+  requireGrant(principal, role)
+}
+
+async function requireProjects(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+  mappings: readonly GroupMapping[],
+): Promise<void> {
+  const ids = [...new Set(mappings.flatMap(({ projectIds }) => projectIds))]
+  if (ids.length === 0) return
+  const found = await transaction
+    .selectFrom('projects')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  if (found.length < ids.length) throw notFound()
+}
+
+const groupsMax = 2_000
+
+/** The groups that a provider names; null where it names none or not all, which says nothing about anybody. */
+export function readGroups(claims: Readonly<Record<string, unknown>>, name: string): readonly string[] | null {
+  const given = claims[name]
+  const elsewhere = claims['_claim_names']
+  const isOverflowed =
+    claims['hasgroups'] !== undefined ||
+    (typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, name))
+  if (isOverflowed || !Array.isArray(given) || given.length > groupsMax) return null
+  return given.every((group) => typeof group === 'string') ? given : null
+}
+
+export type MappedPart = {
+  readonly role: Role
+  /** What mappings open to the person, and what they close. */
+  readonly opened: ReadonlySet<ProjectId>
+  readonly closed: ReadonlySet<ProjectId>
+}
+
+/** What somebody’s groups make of them; null where there is nothing to go by. */
+export function mapGroups(
+  mappings: readonly GroupMapping[],
+  groups: readonly string[] | null,
+  defaultRole: Role,
+): MappedPart | null {
+  if (groups === null || mappings.length === 0) return null
+  const own = mappings.filter(({ group }) => groups.includes(group))
+  const opened = new Set(own.flatMap(({ projectIds }) => projectIds))
+  const named = mappings.flatMap(({ projectIds }) => projectIds)
+  return { role: own[0]?.role ?? defaultRole, opened, closed: new Set(named.filter((id) => !opened.has(id))) }
+}

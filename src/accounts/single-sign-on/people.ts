@@ -1,0 +1,224 @@
+// Whom a provider means. Identity is the connection and the provider's own name for the person, never an e-mail address:
+// by that somebody is recognised once at most, where the address is verified on both sides and opens nothing else yet.
+
+import type { Selectable, Transaction } from 'kysely'
+import { ApiError } from '../../core/error.ts'
+import type { MemberId, OrganizationId, UserId } from '../../core/ids.ts'
+import type { Principal } from '../../core/principal.ts'
+import { joinTransaction } from '../../db/change.ts'
+import type { MemberTable } from '../../db/tables/accounts.ts'
+import type { Tables } from '../../db/tables.ts'
+import { isPrintable } from '../../lib/is-printable.ts'
+import { randomId } from '../../lib/random-id.ts'
+import { changeAccess } from '../change-access.ts'
+import { checkEmail } from '../check-email.ts'
+import type { SignInParts } from '../sign-in/parts.ts'
+import { createUser } from '../sign-in/users.ts'
+import type { ConnectionRow } from './connections.ts'
+import { SsoFault } from './fault.ts'
+import type { Claims } from './oidc/exchange-code.ts'
+
+type Member = Pick<Selectable<MemberTable>, 'id' | 'organization_id' | 'role'>
+type Meant = { readonly connection: ConnectionRow; readonly claims: Claims }
+
+/** A member who signs in by a connection, found or made. */
+export type Recognised = { readonly userId: UserId; readonly member: Member }
+
+/** Finds whom a provider means. The organization is locked by then, so that nobody is suspended meanwhile. */
+export async function recognise(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  meant: Meant,
+): Promise<Recognised> {
+  const { connection, claims } = meant
+  const known = await transaction
+    .updateTable('identities')
+    .set({ last_seen_at: parts.clock.nowMs() })
+    .where('connection_id', '=', connection.id)
+    .where('subject', '=', claims.sub)
+    .where('organization_id', '=', connection.organization_id)
+    .returning('user_id')
+    .executeTakeFirst()
+  if (known !== undefined) return findKnown(transaction, connection, known.user_id)
+  const email = await readVerifiedEmail(transaction, meant)
+  const member = await findMemberOf(transaction, connection.organization_id, email)
+  if (member === null && connection.makes_members !== 1) throw new SsoFault('not-known')
+  return member === null
+    ? makeMember(parts, transaction, { ...meant, email })
+    : adopt(parts, transaction, { ...meant, email, member })
+}
+
+async function findKnown(
+  transaction: Transaction<Tables>,
+  { organization_id }: ConnectionRow,
+  userId: UserId,
+): Promise<Recognised> {
+  const rows = await transaction
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .selectAll('members')
+    .select('users.disabled_at')
+    .where('members.user_id', '=', userId)
+    .where('members.organization_id', '=', organization_id)
+    .execute()
+  const member = rows.find(({ removed_at }) => removed_at === null)
+  if (member === undefined) throw new SsoFault('member-removed')
+  if (member.suspended_at !== null || member.disabled_at !== null) throw new SsoFault('member-suspended')
+  return { userId, member }
+}
+
+/** An address that the provider says it has verified, of a domain that the organization has shown to be its own. */
+async function readVerifiedEmail(transaction: Transaction<Tables>, { connection, claims }: Meant): Promise<string> {
+  const email = readEmail(claims['email'])
+  // A text that says “false” is true to many programs.
+  if (claims['email_verified'] !== true) throw new SsoFault('email-unverified')
+  const domain = await transaction
+    .selectFrom('domains')
+    .select('id')
+    .where('organization_id', '=', connection.organization_id)
+    .where('name', '=', email.slice(email.lastIndexOf('@') + 1))
+    .where('verified_at', 'is not', null)
+    .executeTakeFirst()
+  if (domain === undefined) throw new SsoFault('domain-unverified')
+  return email
+}
+
+function readEmail(claim: unknown): string {
+  if (typeof claim !== 'string') throw new SsoFault('email-missing')
+  // Letters that look like others make another address of what is read as the same.
+  if (!/^[!-~]+@[a-zA-Z0-9.-]+$/.test(claim)) throw new SsoFault('email-missing')
+  try {
+    return checkEmail(claim)
+  } catch (cause) {
+    throw new SsoFault('email-missing', { cause })
+  }
+}
+
+/** The member with an address; null where there was never one. */
+async function findMemberOf(transaction: Transaction<Tables>, organizationId: OrganizationId, email: string) {
+  const rows = await transaction
+    .selectFrom('members')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('email', '=', email)
+    .execute()
+  const member = rows.find(({ removed_at }) => removed_at === null)
+  if (member === undefined && rows.length > 0) throw new SsoFault('member-removed')
+  return member ?? null
+}
+
+type WithEmail = Meant & { readonly email: string }
+
+/** Somebody who was made by a key or a person and has never signed in becomes the member that they are. */
+async function adopt(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { member, ...meant }: WithEmail & { readonly member: Selectable<MemberTable> },
+): Promise<Recognised> {
+  if (member.role === 'owner') throw new SsoFault('owner-links-first')
+  if (member.user_id !== null) throw new SsoFault('link-first')
+  if (member.suspended_at !== null) throw new SsoFault('member-suspended')
+  const user = await makeUser(parts, transaction, meant)
+  const action = { action: 'members:link', organizationId: member.organization_id, target: member.id }
+  await changeAccess({ ...parts, db: joinTransaction(transaction) }, user, action, async (_same, note) => {
+    await transaction
+      .updateTable('members')
+      .set({ user_id: user.userId })
+      .where('id', '=', member.id)
+      .where('organization_id', '=', member.organization_id)
+      .execute()
+    note(null, { connection: meant.connection.id, subject: meant.claims.sub })
+  })
+  return { userId: user.userId, member }
+}
+
+async function makeMember(parts: SignInParts, transaction: Transaction<Tables>, meant: WithEmail): Promise<Recognised> {
+  const { connection, claims, email } = meant
+  const user = await makeUser(parts, transaction, meant)
+  const id: MemberId = `mem_${randomId()}`
+  const { organization_id, default_role: role } = connection
+  const action = { action: 'members:create', organizationId: organization_id, target: id }
+  await changeAccess({ ...parts, db: joinTransaction(transaction) }, user, action, async (_same, note) => {
+    const nothing = { removed_at: null, suspended_at: null, suspended_by: null }
+    const person = { email, name: nameOf(claims, email), role, user_id: user.userId, source: 'sso' } as const
+    await transaction
+      .insertInto('members')
+      .values({ id, organization_id, ...person, ...nothing, created_at: parts.clock.nowMs() })
+      .execute()
+    note(null, { email, role, connection: connection.id, subject: claims.sub })
+  })
+  return { userId: user.userId, member: { id, organization_id, role } }
+}
+
+async function makeUser(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { connection, claims, email }: WithEmail,
+) {
+  const wanted = { name: nameOf(claims, email), email, installationRole: null }
+  const user = await createUser(parts, transaction, wanted).catch((cause: unknown) => {
+    throw cause instanceof ApiError && cause.code === 'conflict' ? new SsoFault('email-taken', { cause }) : cause
+  })
+  await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId: user.userId })
+  return user
+}
+
+/** What a provider calls somebody is shown and decides nothing. */
+function nameOf({ name }: Claims, email: string): string {
+  const isUsable = typeof name === 'string' && name.trim() !== '' && name.length <= 200 && isPrintable(name)
+  return isUsable ? name.trim() : email
+}
+
+type NewIdentity = {
+  readonly connection: Pick<ConnectionRow, 'id' | 'organization_id'>
+  readonly subject: string
+  readonly userId: UserId
+}
+
+async function keepIdentity(
+  { clock }: Pick<SignInParts, 'clock'>,
+  transaction: Transaction<Tables>,
+  { connection, subject, userId }: NewIdentity,
+): Promise<void> {
+  const now = clock.nowMs()
+  const kept = await transaction
+    .insertInto('identities')
+    .values({
+      connection_id: connection.id,
+      subject,
+      organization_id: connection.organization_id,
+      user_id: userId,
+      created_at: now,
+      last_seen_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['connection_id', 'subject'])
+        .doUpdateSet({ last_seen_at: now })
+        .where('identities.user_id', '=', userId),
+    )
+    .returning('user_id')
+    .executeTakeFirst()
+  if (kept === undefined) throw new SsoFault('identity-taken')
+}
+
+/** Links an identity to a person who is signed in in a way of their own, and notes that the connection works. */
+export async function linkIdentity(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { connection, claims, userId }: Meant & { readonly userId: UserId },
+): Promise<void> {
+  const { member } = await findKnown(transaction, connection, userId)
+  const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
+  const action = { action: 'members:link', organizationId: connection.organization_id, target: member.id }
+  await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
+    await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId })
+    await transaction
+      .updateTable('connections')
+      .set({ tested_by: userId, tested_at: parts.clock.nowMs() })
+      .where('id', '=', connection.id)
+      .where('organization_id', '=', connection.organization_id)
+      .execute()
+    note(null, { connection: connection.id, subject: claims.sub })
+  })
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { listAttempts } from '../../accounts/single-sign-on/attempts.ts'
+import {
+  createConnection,
+  listConnections,
+  readConnection,
+  removeConnection,
+  setConnectionOn,
+} from '../../accounts/single-sign-on/connections.ts'
+import { enforceConnection, relaxConnection } from '../../accounts/single-sign-on/enforcement.ts'
+import type { SignInParts } from '../../accounts/sign-in/parts.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import { signInSettings } from '../../service/joins/create-management.ts'
+import { parseArguments } from '../parse-arguments.ts'
+import { UsageError } from '../usage-error.ts'
+import { operator, print, printList, readOrganizationId, requireId, withInstallation } from './with-installation.ts'
+
+const text = { type: 'string' } as const
+const options = {
+  organization: text,
+  name: text,
+  oidc: text,
+  'client-id': text,
+  'client-secret-file': text,
+  tenant: text,
+  member: text,
+  json: { type: 'boolean', default: false },
+} as const
+
+type Values = ReturnType<typeof readArguments>['values']
+type Given = {
+  readonly parts: SignInParts
+  readonly organizationId: OrganizationId
+  readonly id: string | undefined
+  readonly values: Values
+}
+type Action = (given: Given) => Promise<void>
+
+const actions: Readonly<Record<string, Action>> = {
+  create,
+  list,
+  show,
+  enable: (given) => setOn(given, true),
+  disable: (given) => setOn(given, false),
+  enforce,
+  relax,
+  remove,
+}
+
+/** `odyssey sso`: connections to identity providers, and why logins by them have failed. */
+export async function ssoCommand(args: string[]): Promise<void> {
+  const { values, positionals } = readArguments(args)
+  const [noun = '', ...others] = positionals
+  const [verb = '', id] = noun === 'attempts' ? ['attempts', others[0]] : others
+  const action = noun === 'attempts' ? attempts : Object.hasOwn(actions, verb) ? actions[verb] : undefined
+  if ((noun !== 'connections' && noun !== 'attempts') || action === undefined) {
+    throw new UsageError(`sso takes attempts ID, or connections with ${Object.keys(actions).join(', ')}.`)
+  }
+  await withInstallation((installation, config) => {
+    const parts = { ...installation.accounts, signIn: signInSettings(config, installation.secrets) }
+    return action({ parts, organizationId: readOrganizationId(values.organization, installation), id, values })
+  })
+}
+
+function readArguments(args: string[]) {
+  return parseArguments({ args, options, allowPositionals: true })
+}
+
+function referenceOf({ organizationId, id }: Pick<Given, 'organizationId' | 'id'>) {
+  return { organizationId, id: requireId(id, 'conn') }
+}
+
+async function create({ parts, organizationId, values }: Given): Promise<void> {
+  const { oidc: issuer, 'client-id': clientId, 'client-secret-file': file } = values
+  if (issuer === undefined || clientId === undefined || file === undefined || !URL.canParse(issuer)) {
+    throw new UsageError('sso connections create needs --oidc ISSUER, --client-id ID and --client-secret-file FILE.')
+  }
+  const id = await createConnection(parts, operator, {
+    organizationId,
+    name: values.name ?? new URL(issuer).hostname,
+    issuer,
+    clientId,
+    // What stands on a command line is read by every program of the machine.
+    clientSecret: readFileSync(file, 'utf8').trim(),
+    tokenAuth: 'client_secret_basic',
+    signingAlgorithm: 'RS256',
+    scopes: 'openid email profile',
+    tenant: values.tenant ?? null,
+    groupsClaim: 'groups',
+    makesMembers: false,
+    defaultRole: 'developer',
+  })
+  print(values.json, { id }, [`${id} is made. Nobody signs in by it until it is enabled.`])
+}
+
+async function list({ parts, organizationId, values }: Given): Promise<void> {
+  const connections = await listConnections(parts, operator, organizationId)
+  const lines = connections.map(({ id, state, enforcedAtMs, issuer, name }) => {
+    return `${id}  ${enforcedAtMs === null ? state : 'enforced'}  ${issuer}  ${name}`
+  })
+  printList(values.json, 'connections', connections, lines)
+}
+
+async function show({ values, ...given }: Given): Promise<void> {
+  const connection = await readConnection(given.parts, operator, referenceOf(given))
+  const lines = Object.entries(connection).map(([name, value]) => `${name}: ${String(value)}`)
+  print(values.json, connection, lines)
+}
+
+async function setOn({ values, ...given }: Given, isOn: boolean): Promise<void> {
+  const reference = referenceOf(given)
+  await setConnectionOn(given.parts, operator, reference, isOn)
+  print(values.json, reference, [`${reference.id} is switched ${isOn ? 'on' : 'off'}.`])
+}
+
+async function enforce({ values, ...given }: Given): Promise<void> {
+  const reference = { ...referenceOf(given), breakGlassId: requireId(values.member, 'mem') }
+  await enforceConnection(given.parts, operator, reference)
+  print(values.json, reference, [`Members come in by ${reference.id} alone, and ${reference.breakGlassId} without it.`])
+}
+
+async function relax({ values, ...given }: Given): Promise<void> {
+  const reference = referenceOf(given)
+  await relaxConnection(given.parts, operator, reference)
+  print(values.json, reference, ['Members come in by their other ways of signing in too.'])
+}
+
+async function remove({ values, ...given }: Given): Promise<void> {
+  const reference = referenceOf(given)
+  await removeConnection(given.parts, operator, reference)
+  print(values.json, reference, [`${reference.id} is removed, and who was signed in by it is so no more.`])
+}
+
+async function attempts({ values, ...given }: Given): Promise<void> {
+  const found = await listAttempts(given.parts, operator, referenceOf(given))
+  const lines = found.map(({ atMs, outcome, reason, requestId }) => {
+    return `${new Date(atMs).toISOString()}  ${outcome}  ${requestId}  ${reason ?? ''}`.trimEnd()
+  })
+  printList(values.json, 'attempts', found, lines)
+}

@@ -1,0 +1,297 @@
+import { z } from 'zod'
+import { listAttempts } from '../../../accounts/single-sign-on/attempts.ts'
+import {
+  createConnection,
+  listConnections,
+  readConnection,
+  removeConnection,
+  setConnectionOn,
+  signingAlgorithms,
+  tokenAuths,
+  updateConnection,
+  type Connection,
+} from '../../../accounts/single-sign-on/connections.ts'
+import { enforceConnection, relaxConnection } from '../../../accounts/single-sign-on/enforcement.ts'
+import { listMappings, setMappings } from '../../../accounts/single-sign-on/group-mappings.ts'
+import { connectionStates } from '../../../db/tables/single-sign-on.ts'
+import { roles } from '../../../core/role.ts'
+import { defineRoute, type Route, type RouteParts } from '../route.ts'
+import { given, id, inOrganization, memberId, name, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
+import { signInParts } from '../sign-in/schemas.ts'
+
+const connectionId = id('conn')
+const path = '/api/v1/organizations/{organizationId}/connections'
+const inConnection = inOrganization.extend({ connectionId })
+
+/** No provider makes owners. */
+const givenRole = z.enum(roles).exclude(['owner'])
+
+const settings = {
+  name,
+  clientId: z.string().min(1).max(500),
+  tokenAuth: z.enum(tokenAuths).describe('How the client secret is shown to the provider.'),
+  signingAlgorithm: z.enum(signingAlgorithms).describe('How the provider signs its ID tokens.'),
+  scopes: z
+    .string()
+    .regex(/^openid(?: [!-~]+)*$/, 'begins with openid')
+    .max(500),
+  tenant: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe('What the claim `tid` or `hd` has to say, where one issuer serves many tenants.'),
+  groupsClaim: z.string().regex(/^[!-~]{1,200}$/),
+  makesMembers: z
+    .boolean()
+    .describe('Whether somebody unknown with an address of a verified domain becomes a member by signing in.'),
+  defaultRole: givenRole.describe('Of whom no mapping gives another; never `owner`.'),
+} as const
+
+const connection = z
+  .strictObject({
+    id: connectionId,
+    state: z.enum(connectionStates),
+    issuer: z.string(),
+    redirectUri: z.string().describe('What the provider has to be told; where it sends browsers back to.'),
+    startUri: z.string().describe('Where members sign in.'),
+    logoutUri: z.string().describe('Where the provider says that somebody has signed out there (back-channel logout).'),
+    ...settings,
+    signingAlgorithm: z.string(),
+    defaultRole: role,
+    enforcedAt: time.nullable().describe('Since when members come in by this connection alone.'),
+    breakGlassId: memberId.nullable().describe('The owner who comes in without it all the same.'),
+    testedBy: id('usr').nullable(),
+    testedAt: time.nullable(),
+    createdAt: time,
+  })
+  .meta({ id: 'Connection' })
+
+const newConnection = z
+  .strictObject({
+    ...settings,
+    issuer: z
+      .url({ protocol: /^https?$/ })
+      .max(500)
+      .describe('Exactly as the provider’s description has it. It cannot be changed later.'),
+    clientSecret: z.string().min(1).max(2_000),
+    tokenAuth: settings.tokenAuth.default('client_secret_basic'),
+    signingAlgorithm: settings.signingAlgorithm.default('RS256'),
+    scopes: settings.scopes.default('openid email profile'),
+    tenant: settings.tenant.default(null),
+    groupsClaim: settings.groupsClaim.default('groups'),
+    makesMembers: settings.makesMembers.default(false),
+    defaultRole: settings.defaultRole.default('developer'),
+  })
+  .meta({ id: 'NewConnection' })
+
+const changes = z
+  .strictObject({ ...settings, clientSecret: z.string().min(1).max(2_000) })
+  .partial()
+  .meta({ id: 'ConnectionChanges' })
+
+const mapping = z
+  .strictObject({
+    group: z.string().min(1).max(500),
+    role: givenRole,
+    projectIds: z.array(projectId).max(100).default([]),
+  })
+  .meta({ id: 'GroupMapping' })
+const mappings = z.strictObject({
+  data: z
+    .array(mapping)
+    .max(500)
+    .describe('The first group that somebody is in gives the role, and each its projects.'),
+})
+const mappingsShown = z.strictObject({
+  data: z.array(mapping.extend({ role, projectIds: z.array(projectId) })),
+  next: z.null(),
+})
+
+const attempt = z
+  .strictObject({
+    id: id('att'),
+    at: time,
+    outcome: z.enum(['signed-in', 'linked', 'refused']),
+    code: z.string().nullable(),
+    reason: z.string().nullable().describe('Why it was refused, in words.'),
+    userId: id('usr').nullable(),
+    requestId: z.string(),
+  })
+  .meta({ id: 'LoginAttempt' })
+
+function show(parts: RouteParts, found: Connection): z.input<typeof connection> {
+  const { enforcedAtMs, testedAtMs, createdAtMs, ...rest } = found
+  const base = `${parts.management.siteUrl()}/sso/${found.id}`
+  return {
+    ...rest,
+    redirectUri: `${base}/callback`,
+    startUri: `${base}/start`,
+    logoutUri: `${base}/backchannel-logout`,
+    enforcedAt: toTimeOrNull(enforcedAtMs),
+    testedAt: toTimeOrNull(testedAtMs),
+    createdAt: toTime(createdAtMs),
+  }
+}
+
+const facts = { scope: 'organization', params: inConnection } as const
+
+export const connectionRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path,
+    permission: 'connections:read',
+    scope: 'organization',
+    summary: 'List the connections to identity providers',
+    params: inOrganization,
+    answer: z.strictObject({ data: z.array(connection), next: z.null() }),
+    async work({ parts, principal, params }) {
+      const found = await listConnections(parts.accounts, principal, params.organizationId)
+      return { data: found.map((one) => show(parts, one)), next: null }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path,
+    permission: 'connections:create',
+    scope: 'organization',
+    needsProof: true,
+    summary: 'Make a connection to an identity provider that speaks OpenID Connect. It is a draft until it is enabled',
+    params: inOrganization,
+    body: newConnection,
+    example: { name: 'Okta', issuer: 'https://idp.example.com', clientId: 'odyssey', clientSecret: 'x' },
+    answer: connection,
+    async work({ parts, principal, params, body }) {
+      const made = await createConnection(signInParts(parts), principal, { ...params, ...body })
+      return show(parts, await readConnection(parts.accounts, principal, { ...params, id: made }))
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'GET',
+    path: `${path}/{connectionId}`,
+    permission: 'connections:read',
+    summary: 'Read a connection',
+    answer: connection,
+    work: async ({ parts, principal, params: { connectionId: chosen, ...params } }) =>
+      show(parts, await readConnection(parts.accounts, principal, { ...params, id: chosen })),
+  }),
+  defineRoute({
+    ...facts,
+    method: 'PATCH',
+    path: `${path}/{connectionId}`,
+    permission: 'connections:update',
+    needsProof: true,
+    summary: 'Change a connection; what is not given stays',
+    body: changes,
+    example: { name: 'Okta of the company' },
+    answer: connection,
+    async work({ parts, principal, params: { connectionId: chosen, ...params }, body }) {
+      const reference = { ...params, id: chosen }
+      await updateConnection(signInParts(parts), principal, reference, given(body))
+      return show(parts, await readConnection(parts.accounts, principal, reference))
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'DELETE',
+    path: `${path}/{connectionId}`,
+    permission: 'connections:remove',
+    needsProof: true,
+    summary: 'Remove a connection, and with it whom it knows and who is signed in by it',
+    answer: 'nothing',
+    work: ({ parts, principal, params: { connectionId: chosen, ...params } }) =>
+      removeConnection(signInParts(parts), principal, { ...params, id: chosen }),
+  }),
+  setOn('enable', true, 'Let members sign in by a connection'),
+  setOn('disable', false, 'Let nobody sign in by a connection; who is signed in by it is so no more'),
+  defineRoute({
+    ...facts,
+    method: 'POST',
+    path: `${path}/{connectionId}/enforce`,
+    permission: 'connections:enforce',
+    needsProof: true,
+    summary: 'Let members in by this connection alone, but for one owner who comes in with a passkey or an app',
+    body: z.strictObject({ breakGlassId: memberId }),
+    example: { breakGlassId: 'mem_break_glass' },
+    answer: connection,
+    async work({ parts, principal, params: { connectionId: chosen, ...params }, body }) {
+      const reference = { ...params, id: chosen }
+      await enforceConnection(signInParts(parts), principal, { ...reference, ...body })
+      return show(parts, await readConnection(parts.accounts, principal, reference))
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'POST',
+    path: `${path}/{connectionId}/relax`,
+    permission: 'connections:enforce',
+    needsProof: true,
+    summary: 'Let members in by their other ways of signing in too',
+    answer: connection,
+    async work({ parts, principal, params: { connectionId: chosen, ...params } }) {
+      const reference = { ...params, id: chosen }
+      await relaxConnection(signInParts(parts), principal, reference)
+      return show(parts, await readConnection(parts.accounts, principal, reference))
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'GET',
+    path: `${path}/{connectionId}/attempts`,
+    permission: 'connections:read',
+    summary: 'List the latest attempts to sign in by a connection, with the reasons of those that were refused',
+    answer: z.strictObject({ data: z.array(attempt), next: z.null() }),
+    async work({ parts, principal, params: { connectionId: chosen, ...params } }) {
+      const found = await listAttempts(signInParts(parts), principal, { ...params, id: chosen })
+      return { data: found.map(({ atMs, ...rest }) => ({ ...rest, at: toTime(atMs) })), next: null }
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'GET',
+    path: `${path}/{connectionId}/group-mappings`,
+    permission: 'connections:read',
+    summary: 'List what members of the provider’s groups are here',
+    answer: mappingsShown,
+    work: async ({ parts, principal, params: { connectionId: chosen, ...params } }) =>
+      showMappings(await listMappings(parts.accounts, principal, { ...params, id: chosen })),
+  }),
+  defineRoute({
+    ...facts,
+    method: 'PUT',
+    path: `${path}/{connectionId}/group-mappings`,
+    permission: 'connections:update',
+    needsProof: true,
+    summary: 'Say what members of the provider’s groups are here, in the place of what was said before',
+    body: mappings,
+    example: { data: [{ group: 'engineers', role: 'developer', projectIds: ['proj_default'] }] },
+    answer: mappingsShown,
+    async work({ parts, principal, params: { connectionId: chosen, ...params }, body }) {
+      const reference = { ...params, id: chosen }
+      await setMappings(signInParts(parts), principal, reference, body.data)
+      return showMappings(await listMappings(parts.accounts, principal, reference))
+    },
+  }),
+]
+
+function showMappings(found: Awaited<ReturnType<typeof listMappings>>): z.input<typeof mappingsShown> {
+  return { data: found.map(({ projectIds, ...rest }) => ({ ...rest, projectIds: [...projectIds] })), next: null }
+}
+
+function setOn(verb: string, isOn: boolean, summary: string): Route {
+  return defineRoute({
+    ...facts,
+    method: 'POST',
+    path: `${path}/{connectionId}/${verb}`,
+    permission: 'connections:update',
+    needsProof: true,
+    summary,
+    answer: connection,
+    async work({ parts, principal, params: { connectionId: chosen, ...params } }) {
+      const reference = { ...params, id: chosen }
+      await setConnectionOn(signInParts(parts), principal, reference, isOn)
+      return show(parts, await readConnection(parts.accounts, principal, reference))
+    },
+  })
+}
