@@ -130,7 +130,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     title: 'All prices',
     needs: 'prices:update',
     menu: { group: 'Installation', icon: 'tag' },
-    load: () => import('../pages/installation-prices/page.tsx'),
+    load: () => import('../pages/prices/page.tsx'),
   },
   organizations: {
     title: 'Organizations',
@@ -142,7 +142,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     title: 'Installation log',
     needs: 'audit:read',
     menu: { group: 'Installation', icon: 'book' },
-    load: () => import('../pages/installation-audit/page.tsx'),
+    load: () => import('../pages/audit/page.tsx'),
   },
   installationSettings: {
     title: 'Installation settings',

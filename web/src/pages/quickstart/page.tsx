@@ -2,7 +2,6 @@ import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
-import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../../app/clients.ts'
 import type { PageParams } from '../../app/paths.ts'
 import { modelChoices, modelIds } from '../../app/models.ts'
 import { projectsQuery } from '../../app/queries.ts'
@@ -15,11 +14,12 @@ import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Banner, Card, Page as Frame, Row, Segments, Stack } from '../../kit/page.tsx'
-import { flag, oneOf, searchCodec } from '../../lib/search-codec.ts'
+import { flag, oneOf, searchCodec, text } from '../../lib/search-codec.ts'
+import { ClientSettings, useWireFormat } from './client-settings.tsx'
 
-const clientIds = clients.map(({ id }) => id)
 const quickstartSearch = searchCodec({
-  client: oneOf<ClientId>(clientIds, 'curl'),
+  client: text('curl'),
+  format: oneOf(['any', 'chat', 'messages'], 'any'),
   model: oneOf(modelIds, 'clarke-1.0'),
   first: flag,
 })
@@ -27,9 +27,9 @@ const quickstartSearch = searchCodec({
 /** From nothing to an answer in four steps. The key is in this page's memory alone. */
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
-  const [{ client, model, first }, change] = useSearch(quickstartSearch)
+  const [{ client, model, format, first }, change] = useSearch(quickstartSearch)
+  const wire = useWireFormat({ client, model, format })
   const [key, setKey] = useState('')
-  const address = window.location.origin
   return (
     <Frame
       isNarrow
@@ -49,30 +49,14 @@ export function Page({ params }: { readonly params: PageParams }) {
           <p>{uses[model]}</p>
         </Stack>
       </Card>
-      <Card
-        title="3 · Settings"
-        actions={
-          <Select
-            isInline
-            label="Client"
-            value={client}
-            choices={clients.map(({ id, name, group }) => ({ value: id, label: `${name} · ${group}` }))}
-            onChoice={(chosen) => change({ client: chosen })}
-          />
-        }
-      >
-        <Stack>
-          <Code label="The one line with the key" text={keyLine(key === '' ? 'sk-ody-…' : key)} />
-          {snippetsOf(client, { address, model }).map(({ label, text }) => (
-            <Code key={label} label={label} text={text} />
-          ))}
-        </Stack>
+      <Card title="3 · Settings">
+        <ClientSettings client={client} model={model} format={format} apiKey={key} onChange={change} />
       </Card>
       <Card title="4 · Test it">
         {key === '' ? (
           <p>Make a key in step 1, or paste one, and this sends one real request with it.</p>
         ) : (
-          <TryKey apiKey={key} format={formatOf(client)} model={model} organizationId={organizationId} />
+          <TryKey apiKey={key} format={wire} model={model} organizationId={organizationId} />
         )}
       </Card>
     </Frame>
