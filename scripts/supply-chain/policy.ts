@@ -6,12 +6,13 @@ export const releaseAgeDaysMin = 7
 /**
  * Packages that a service runs with, the optional ones for one platform or another not counted.
  *
- * The goal is that neither number ever grows: a new package takes the place of an old one, or of several.
+ * The goal is that neither number ever grows: a new package takes the place of an old one, or of several. Signing in by
+ * OpenID Connect was worth three: `openid-client`, with `jose` and `oauth4webapi`, which have no others below them.
  */
 export const runtimePackagesMax = {
-  all: 192,
+  all: 195,
   /** What the engine's bindings bring by themselves is theirs to change: tools to download and build, which never run here. */
-  withoutBindings: 78,
+  withoutBindings: 81,
 } as const
 
 /** The engine's bindings, which more than half of all packages come with. */

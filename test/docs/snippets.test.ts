@@ -89,16 +89,16 @@ describe('the documentation', () => {
     }
     if (command.includes('secret.txt')) writeFileSync(join(service.home, 'secret.txt'), 'of a client')
     if (!command.includes('…')) return command
+    if (command.includes('audit_…')) {
+      const [first = ''] = (await odyssey('npx odyssey audit export --organization org_default')).stdout.split('\n')
+      return command.replace('audit_…', (JSON.parse(first) as { id: string }).id)
+    }
     const create = async (what: string) =>
       (JSON.parse((await odyssey(`npx odyssey ${what} --json`)).stdout) as { id: string }).id
     if (command.includes('conn_…')) {
       writeFileSync(join(service.home, 'secret.txt'), 'of a client')
       const facts = '--oidc https://idp.example.com --client-id x --client-secret-file secret.txt'
       return command.replace('conn_…', await create(`sso connections create ${facts}`))
-    }
-    if (command.includes('audit_…')) {
-      const [first = ''] = (await odyssey('npx odyssey audit export --organization org_default')).stdout.split('\n')
-      return command.replace('audit_…', (JSON.parse(first) as { id: string }).id)
     }
     if (command.includes('budget_…')) {
       return command.replace('budget_…', await create('budgets set --period week --amount 50'))

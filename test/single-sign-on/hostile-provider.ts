@@ -18,7 +18,7 @@ export type Lie = {
   readonly idToken?: (token: string) => string | undefined
   readonly answer?: (answer: Fields) => Fields
   readonly userInfo?: (claims: Fields) => Fields
-  /** Takes any verifier for a code. */
+  /** Takes any verifier for a code, and a code as often as it comes. */
   readonly isLax?: boolean
 }
 
@@ -118,7 +118,7 @@ export class HostileProvider {
 
   #exchange(form: URLSearchParams, authorization: string): [number, unknown] {
     const code = this.#codes.get(form.get('code') ?? '')
-    this.#codes.delete(form.get('code') ?? '')
+    if (this.lie.isLax !== true) this.#codes.delete(form.get('code') ?? '')
     const verifier = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')

@@ -62,6 +62,8 @@ onEachDatabase((database) => {
 
     test('50 ends once, also where its end is sent twice at once', async () => {
       somebodyNew()
+      // One that would exchange a code again and again.
+      sso.provider.lie = { ...sso.provider.lie, isLax: true }
       const connectionId = await sso.connect()
       const browser = sso.browser()
       const params = sso.provider.authorize(await browser.begin(connectionId))

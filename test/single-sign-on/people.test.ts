@@ -430,6 +430,31 @@ onEachDatabase((database) => {
     })
   })
 
+  test('the secret of a client is in no answer, no row of the audit and in no column as it is', async () => {
+    const clientSecret = 'canary-of-a-client'
+    const path = `/api/v1/organizations/${organizationId}/connections`
+    const body = { name: 'C', issuer: 'https://idp.example.com', clientId: 'c', clientSecret }
+    const { key } = sso.service
+    const made = await sso.service.ask({ method: 'POST', path, key, body })
+    const changed = { clientSecret: `${clientSecret}-too` }
+    const one = `${path}/${String(made.body['id'])}`
+    const answers = [
+      made,
+      await sso.service.ask({ method: 'PATCH', path: one, key, body: changed }),
+      await sso.service.ask({ path: one, key }),
+    ]
+    deepEqual(
+      answers.map(({ status }) => status),
+      [201, 200, 200],
+    )
+    const rows = [
+      await sso.service.db.selectFrom('audit').selectAll().execute(),
+      await sso.service.db.selectFrom('connections').selectAll().execute(),
+      await sso.service.db.selectFrom('stored_answers').selectAll().execute(),
+    ]
+    equal(`${answers.map(({ text }) => text).join()}${JSON.stringify(rows)}`.includes('canary'), false)
+  })
+
   test('a page finds the provider of an address by its domain, and says nothing of other addresses', async () => {
     await sso.connect()
     const find = async (email: string) =>

@@ -1,13 +1,16 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
 import { testSignIn } from '../../../test/harness/management.ts'
+import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { signInPerson } from '../../../test/harness/sign-in.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import type { MemberPrincipal, Principal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { createAccessCache } from '../access/access-cache.ts'
 import { readKeyAccess } from '../access/key-access.ts'
 import { createApiKey, rotateApiKey, setApiKeyDisabled } from '../api-keys.ts'
 import { hashKey } from '../key-format.ts'
@@ -82,6 +85,25 @@ onEachDatabase((database) => {
     const { action, after } = await lastRow()
     equal(action, 'members:suspend')
     deepEqual([after['sessions'], after['management_keys']], [[person.sessionId], [made.id]])
+  })
+
+  test('what runs under their keys has ended when whoever suspends them is answered', async () => {
+    const clock = createManualClock()
+    const feed = openTestFeed(db, clock)
+    const cache = createAccessCache({ ...parts, clock, feed, confirmBeforeUseMs: 0, outageMs: 60_000 })
+    const ended: string[] = []
+    for (const [name, { key }] of [
+      ['own', await make(leaver)],
+      ['other', await make(stayer)],
+    ] as const) {
+      const access = await cache.find(key)
+      if (access !== null) cache.watch(access, (reason) => ended.push(`${name} ${reason}`))
+    }
+    const noticed = { ...parts, accessChanged: () => cache.refresh() }
+    await setMemberSuspended(noticed, operator, refer(leaver), true)
+    deepEqual(ended, ['own key-ended'])
+    await cache.close()
+    await feed.close()
   })
 
   test('a management key that one of theirs made goes with it, however long the line and whatever of it has ended', async () => {
