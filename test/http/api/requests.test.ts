@@ -133,6 +133,7 @@ describe('what is sent', () => {
         model: 'hal-1.0',
         tier: 'tier-1',
         budgetId: 'budget_x',
+        limitRequestId: 'ask_x',
       }
       const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
       for (const [name, value] of Object.entries(fields)) {
