@@ -1,8 +1,9 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { Menu as BaseMenu } from '@base-ui/react/menu'
-import { useRef, type FormEvent, type ReactElement, type ReactNode } from 'react'
+import { useEffect, useRef, type FormEvent, type ReactElement, type ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
+import { location } from '../lib/location.ts'
 import styles from './layers.module.css'
 
 type LayerProps = {
@@ -59,6 +60,7 @@ function Layer({
     event.preventDefault()
     onSubmit?.()
   }
+  useBack(isOpen, onClose)
   return (
     <Base.Root
       open={isOpen}
@@ -66,16 +68,28 @@ function Layer({
     >
       <Base.Portal>
         <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup
-          className={className}
-          initialFocus={firstField}
-          {...(onSubmit !== undefined && { render: <form noValidate onSubmit={send} /> })}
-        >
-          {inside}
+        <Base.Popup className={className} initialFocus={firstField}>
+          {onSubmit === undefined ? (
+            inside
+          ) : (
+            // A dialog may not itself be a form: readers would be told of one of the two alone.
+            <form noValidate className={styles.form} onSubmit={send}>
+              {inside}
+            </form>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   )
+}
+
+/** The browser's way back closes a layer, the topmost first, before it leads to another page. */
+function useBack(isOpen: boolean, onClose: () => void): void {
+  const close = useRef(onClose)
+  useEffect(() => {
+    close.current = onClose
+  })
+  useEffect(() => (isOpen ? location.openLayer(() => close.current()) : undefined), [isOpen])
 }
 
 export type MenuEntry =
