@@ -12,7 +12,7 @@ import { startService } from '../test/harness/start-service.ts'
 import { askApi, settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
-import { surveyPages } from './screens/survey.ts'
+import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
 
 const [mode = 'pictures', into = 'screens', ...wanted] = process.argv.slice(2)
 const folder = join(import.meta.dirname, '../docs/pictures')

@@ -76,7 +76,6 @@ suite('the first minutes', () => {
     )
     equal(kept.includes(key), false)
   })
-
 })
 
 tabsSuite(dashboard)

@@ -41,6 +41,9 @@ export function widestOf(page: Page): Promise<string> {
     const isBeyond = (element: Element) => element.getBoundingClientRect().right > window.innerWidth
     const beyond = [...document.querySelectorAll('body *')].filter(isBeyond)
     const innermost = beyond.filter((element) => !beyond.some((other) => other !== element && element.contains(other)))
-    return innermost.map((element) => element.outerHTML.slice(0, 200)).slice(0, 3).join('\n')
+    return innermost
+      .map((element) => element.outerHTML.slice(0, 200))
+      .slice(0, 3)
+      .join('\n')
   })
 }

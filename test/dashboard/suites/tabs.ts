@@ -34,8 +34,6 @@ export function tabsSuite(dashboard: () => Dashboard): void {
       const { page, context, origin } = dashboard().owner
       keysPath = `/o/${organizationOf(dashboard().owner)}/keys`
       streams = watchStreams(context)
-      // The stream of the page that is open already began before it was watched.
-      await page.goto(`${origin}/docs-of-nobody`)
       await page.goto(origin + keysPath)
       for (let index = 1; index < tabCount; index += 1) {
         const tab = await context.newPage()
@@ -59,8 +57,13 @@ export function tabsSuite(dashboard: () => Dashboard): void {
       const other = left.find((tab) => tab !== next)
       if (other === undefined) throw new Error('There is no other tab.')
       const path = `/api/v1/organizations/${keysPath.split('/')[2]}`
-      const projects = (await askApi(other, 'GET', `${path}/projects`)).body as { readonly data: readonly { id: string }[] }
-      const made = await askApi(other, 'POST', `${path}/api-keys`, { name: 'elsewhere', projectId: projects.data[0]?.id })
+      const projects = (await askApi(other, 'GET', `${path}/projects`)).body as {
+        readonly data: readonly { id: string }[]
+      }
+      const made = await askApi(other, 'POST', `${path}/api-keys`, {
+        name: 'elsewhere',
+        projectId: projects.data[0]?.id,
+      })
       equal(made.status, 201)
       for (const tab of left) await tab.getByRole('link', { name: 'elsewhere' }).waitFor()
     })
@@ -69,6 +72,8 @@ export function tabsSuite(dashboard: () => Dashboard): void {
       const { page, origin } = dashboard().owner
       await page.goto(origin + keysPath)
       await page.getByRole('link', { name: 'laptop' }).waitFor()
+      await page.getByRole('link', { name: 'Usage and cost' }).click()
+      await page.getByRole('heading', { name: 'Usage and cost' }).waitFor()
       await page.getByRole('banner').getByRole('button', { name: 'Account' }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()
       for (const tab of [page, ...tabs.filter((one) => !one.isClosed())]) {

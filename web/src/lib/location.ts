@@ -1,4 +1,4 @@
-import { LayerHistory } from './layer-history.ts'
+import type { LayerHistory } from './layer-history.ts'
 
 /** What is in the address bar, as far as pages go by it. */
 export type Place = { readonly path: string; readonly search: string }
@@ -12,13 +12,13 @@ class Location {
   #prepare: Prepare = () => Promise.resolve(true)
   #guard: (() => boolean) | null = null
   readonly #listeners = new Set<() => void>()
-  readonly #layers = new LayerHistory()
+  #layers: LayerHistory | null = null
   /** Counted up by each move, so that one which was overtaken ends. */
   #moves = 0
 
   constructor() {
     window.addEventListener('popstate', () => {
-      if (!this.#layers.takesBack(this.#place)) void this.#arrive(read())
+      if (!this.#layers?.takesBack(this.#place)) void this.#arrive(read())
     })
   }
 
@@ -48,7 +48,7 @@ class Location {
     const place = parse(href)
     if (place.path !== this.#place.path && this.#guard !== null && !this.#guard()) return
     if (!(await this.#arrive(place))) return
-    await this.#layers.settled()
+    await this.#layers?.settled()
     const method = replace ? 'replaceState' : 'pushState'
     history[method](null, '', place.path + place.search)
   }
@@ -61,9 +61,9 @@ class Location {
     this.#tell()
   }
 
-  /** Notes what is open before the page, which the way back closes; the answer notes that it is closed. */
-  openLayer(close: () => void): () => void {
-    return this.#layers.open(close)
+  /** Asked first whether a way back means what is open before the page. */
+  keepLayersIn(layers: LayerHistory): void {
+    this.#layers = layers
   }
 
   async #arrive(place: Place): Promise<boolean> {

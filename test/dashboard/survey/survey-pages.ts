@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { pagePath, type PageName } from '../../web/src/app/paths.ts'
-import { routes } from '../../web/src/app/route-table.ts'
-import { settled } from '../../test/dashboard/harness/ask.ts'
-import { findFaults, fitsItsWidth, widestOf } from '../../test/dashboard/harness/find-faults.ts'
-import { openLayers } from './layers.ts'
+import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
+import { routes } from '../../../web/src/app/route-table.ts'
+import { settled } from '../harness/ask.ts'
+import { findFaults, fitsItsWidth, widestOf } from '../harness/find-faults.ts'
+import { openLayers } from './open-layers.ts'
 
 const sizes = [
   { width: 390, height: 844 },

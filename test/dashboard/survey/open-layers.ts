@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { settled } from '../../test/dashboard/harness/ask.ts'
+import { settled } from '../harness/ask.ts'
 
 const layers = '[role="dialog"], [role="alertdialog"], [role="menu"]'
 const layerMs = 400
@@ -13,7 +13,9 @@ export async function openLayers(
   look: (name: string, selector: string) => Promise<void>,
 ): Promise<readonly string[]> {
   const found: string[] = []
-  const buttons = page.locator('main button:visible:not([aria-disabled="true"]):not([disabled]), header button:visible')
+  const buttons = page.locator(
+    'main button:visible:not([aria-disabled="true"]):not([disabled]):not([aria-pressed]):not([role]), header button:visible',
+  )
   const names = await buttons.evaluateAll((all) =>
     all.map((one) => one.getAttribute('aria-label') ?? one.textContent ?? ''),
   )
@@ -32,7 +34,9 @@ export async function openLayers(
     if (await isThere(page)) {
       await look(`with ${kind} open`, layers)
       await page.keyboard.press('Escape')
-      await layer.waitFor({ state: 'detached', timeout: 2_000 }).catch(() => found.push(`${kind}: Escape leaves it open.`))
+      await layer
+        .waitFor({ state: 'detached', timeout: 2_000 })
+        .catch(() => found.push(`${kind}: Escape leaves it open.`))
       const isBack = await button.evaluate((element) => document.activeElement === element).catch(() => false)
       if (!isBack) found.push(`${address} ${kind}: the focus did not come back.`)
     }
