@@ -8,7 +8,9 @@ import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { roleSuite } from './suites/roles.ts'
+import { secretsSuite } from './suites/secrets.ts'
 import { sumsSuite } from './suites/sums.ts'
+import { wayBackSuite } from './suites/way-back.ts'
 
 const dashboard = useDashboard({ isSetUp: true })
 const base = () => baseOf(dashboard())
@@ -59,6 +61,10 @@ suite('a key', () => {
     equal(await page.getByLabel('State').inputValue(), 'ended')
   })
 })
+
+secretsSuite(dashboard)
+
+wayBackSuite(dashboard)
 
 playgroundSuite(dashboard)
 
