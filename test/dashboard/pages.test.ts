@@ -11,6 +11,7 @@ import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { openScales, type Scales, type Weighed } from './harness/weigh.ts'
+import { testAddress, testFailure } from './suites/states.ts'
 import { makeHostileThings, payloads, watchForBreakouts, type Breakouts } from './suites/hostile.ts'
 
 /** With so many rows a page has everything that it can have, and is looked through quickly. */
@@ -80,7 +81,13 @@ for (const [name, { title }] of pages) {
     test('needs no scrolling to the side at 320 pixels', async () => {
       await page.setViewportSize(narrow)
       ok(await fitsItsWidth(page), await widestOf(page))
+      await page.setViewportSize(wide)
     })
+
+    if (isPublic(name)) return
+    const open = () => ({ page, address: dashboard().owner.origin + pagePath(name, params) })
+    testAddress(open)
+    testFailure(open)
   })
 }
 
