@@ -3,9 +3,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { settled } from '../harness/ask.ts'
+import { goTo, settled } from '../harness/ask.ts'
 import { findFaults } from '../harness/find-faults.ts'
 
+/** No page has more that is read by itself. */
+const partsMax = 8
 const requestId = 'req_0000000000000000000000'
 /** Who has signed in, the stream and what others show around the page are answered as ever. */
 const read = /\/api\/v1\/(?!session$|events|organizations\/[^/]+\/(?:projects|members)(?:\?|$))/
@@ -38,36 +40,31 @@ export function testFailure(open: () => { readonly page: Page; readonly address:
     }
     deepEqual(await findFaults(page), [])
     await page.unrouteAll({ behavior: 'wait' })
-    for (let left = await failed.count(); left > 0; left -= 1) {
-      await page.getByRole('button', { name: 'Try again' }).first().click()
+    // Several parts may have failed, and one that is read again may bring another with it.
+    const again = page.getByRole('main').getByRole('button', { name: 'Try again' })
+    for (let left = partsMax; left > 0 && (await again.count()) > 0; left -= 1) {
+      const count = await again.count()
+      await again.first().click()
+      ok(await isSoon(async () => (await again.count()) < count))
     }
     await page.waitForFunction(() => document.querySelector('main [role="alert"]') === null)
   })
 }
 
-/** What is chosen stands in the address, and a reload and another tab show the same. */
+/** What is chosen stands in the address, and loading that anew shows the same. */
 export function testAddress(open: () => { readonly page: Page; readonly address: string }): void {
-  test('shows after a reload, and by a link, what was chosen', async () => {
+  test('shows by a link what was chosen', async () => {
     const { page, address } = open()
-    await page.goto(address)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await settled(page)
+    await goTo(page, address)
     await chooseAll(page)
     await settled(page)
     const link = page.url()
     const shown = await readChoices(page)
-    await page.reload()
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await settled(page)
-    equal(page.url(), link)
-    ok(
-      await isSoon(async () => JSON.stringify(await readChoices(page)) === JSON.stringify(shown)),
-      JSON.stringify(shown),
-    )
     await page.goto('about:blank')
     await page.goto(link)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await settled(page)
+    equal(page.url(), link)
     ok(
       await isSoon(async () => JSON.stringify(await readChoices(page)) === JSON.stringify(shown)),
       JSON.stringify(shown),
@@ -83,7 +80,7 @@ async function chooseAll(page: Page): Promise<void> {
     const [before, kept, other] = [page.url(), await list.inputValue(), await otherChoice(list)]
     if (other === null) continue
     await list.selectOption(other)
-    if (!(await isSoon(() => Promise.resolve(page.url() !== before), 200))) await list.selectOption(kept)
+    if (!(await isSoon(() => Promise.resolve(page.url() !== before), 60))) await list.selectOption(kept)
   }
   const search = page.locator('main input[type="search"]:visible')
   if ((await search.count()) > 0) {
