@@ -91,6 +91,17 @@ suite('after signing out', () => {
     equal(new URL(page.url()).pathname, keys)
   })
 
+  test('a session that ends over a form is begun anew there, and nothing that was typed is lost', async () => {
+    const { page, context } = dashboard().owner
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    await page.getByRole('dialog', { name: 'Create key' }).getByLabel('Name').fill('typed before')
+    await context.clearCookies()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    const again = page.getByRole('dialog', { name: 'Sign in again' })
+    await again.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('dialog', { name: '“typed before” is ready' }).waitFor()
+  })
+
   test('somebody who has not signed in is sent no more than the sign-in needs', async () => {
     const { browser, service } = dashboard()
     const stranger = await openDashboard(browser, service)

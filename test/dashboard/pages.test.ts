@@ -11,6 +11,7 @@ import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { openScales, type Scales, type Weighed } from './harness/weigh.ts'
+import { strangersSuite } from './suites/strangers.ts'
 import { testAddress, testFailure } from './suites/states.ts'
 import { makeHostileThings, payloads, watchForBreakouts, type Breakouts } from './suites/hostile.ts'
 
@@ -108,6 +109,8 @@ suite('200 hostile names', () => {
     })
   }
 })
+
+strangersSuite(dashboard, () => breakouts)
 
 test('no page broke the content policy, and no program failed', () => {
   deepEqual([...dashboard().owner.faults, ...stranger.faults], [])
