@@ -18,7 +18,7 @@ export class Secret {
   }
 
   /** Keeps it for what shows it, until the answer is called; then it is forgotten unless something shows it again at once. */
-  readonly hold = (): (() => void) => {
+  hold(): () => void {
     this.#holders += 1
     return () => {
       this.#holders -= 1

@@ -23,7 +23,7 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
   const [isCopied, setCopied] = useState(false)
   const [isAsked, setAsked] = useState(false)
   useForgetting(onClose)
-  useEffect(made.key.hold, [made.key])
+  useEffect(() => made.key.hold(), [made.key])
   const key = made.key.read()
   const done = () => (isCopied || isAsked ? onClose() : setAsked(true))
   const foot = (

@@ -83,7 +83,7 @@ export function Page({ params }: { readonly params: PageParams }) {
 }
 
 function KeyOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
-  useEffect(made.hold, [made])
+  useEffect(() => made.hold(), [made])
   const foot = (
     <Button look="primary" onClick={onClose}>
       Done
