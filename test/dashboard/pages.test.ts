@@ -110,7 +110,7 @@ suite('200 hostile names', () => {
   }
 })
 
-strangersSuite(dashboard, () => breakouts)
+strangersSuite(dashboard, { organizationId: () => params['organizationId'] ?? '', breakouts: () => breakouts })
 
 test('no page broke the content policy, and no program failed', () => {
   deepEqual([...dashboard().owner.faults, ...stranger.faults], [])

@@ -7,7 +7,6 @@ import { suite, test } from 'node:test'
 import { paths, pagePath } from '../../../web/src/app/paths.ts'
 import { askApi, goTo } from '../harness/ask.ts'
 import { fitsItsWidth } from '../harness/find-faults.ts'
-import { organizationOf } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 import { payloads, type Breakouts } from './hostile.ts'
 
@@ -64,15 +63,16 @@ const attack = (target: string, path: string) => `<!doctype html><title>elsewher
   document.title = 'done ' + JSON.stringify(read)
 </script>`
 
-export function strangersSuite(dashboard: () => Dashboard, breakouts: () => Breakouts): void {
+type Settings = { readonly organizationId: () => string; readonly breakouts: () => Breakouts }
+
+export function strangersSuite(dashboard: () => Dashboard, { organizationId, breakouts }: Settings): void {
   test('what a model answers, and what it gives a tool, is text and nothing more', async () => {
     const { page, origin } = dashboard().owner
-    const organizationId = organizationOf(dashboard().owner)
     const all = payloads.join('\n')
     await page.route('**/playground/messages', (route) =>
       route.fulfill({ contentType: 'text/event-stream', body: streamOf(all) }),
     )
-    await goTo(page, origin + pagePath('playground', { organizationId }))
+    await goTo(page, origin + pagePath('playground', { organizationId: organizationId() }))
     await page.getByLabel('Message', { exact: true }).fill(payloads[0] ?? '')
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByText('look_up').first().waitFor()
@@ -90,13 +90,14 @@ export function strangersSuite(dashboard: () => Dashboard, breakouts: () => Brea
   suite('a page of another origin', () => {
     test('changes nothing, reads nothing and frames nothing with the session of the reader', async (t) => {
       const { owner } = dashboard()
-      const path = `/api/v1/organizations/${organizationOf(owner)}/projects`
+      const path = `/api/v1/organizations/${organizationId()}/projects`
       const server = createServer((_request, response) => {
         response.setHeader('content-type', 'text/html').end(attack(owner.origin, path))
       })
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       t.after(() => server.close())
       const before = await askApi(owner.page, 'GET', `${path}?limit=200`)
+      equal(before.status, 200)
       const evil = await owner.context.newPage()
       await evil.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
       await evil.waitForFunction(() => document.title.startsWith('done'))
@@ -113,7 +114,7 @@ export function strangersSuite(dashboard: () => Dashboard, breakouts: () => Brea
       const path = pattern.replaceAll(/:\w+/g, 'x')
       const { status, headers } = await fetch(service.address + path, { headers: { accept: 'text/html' } })
       equal(status, 200, path)
-      const own = ['content-length', 'date', 'x-request-id', 'connection', 'keep-alive']
+      const own = ['content-length', 'date', 'request-id', 'x-request-id', 'connection', 'keep-alive']
       seen.add(JSON.stringify([...headers].filter(([name]) => !own.includes(name))))
     }
     equal(seen.size, 1, [...seen].join('\n'))
