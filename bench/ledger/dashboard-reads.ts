@@ -17,7 +17,7 @@ import { openManagementService } from '../../test/harness/management-service.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { dayMs, fillLedger } from './fill-ledger.ts'
 
-const runs = 100
+const runs = 30
 const yearMs = 365 * dayMs
 
 const { values } = parseArgs({ options: { rows: { type: 'string' }, database: { type: 'string' } } })
@@ -50,11 +50,14 @@ async function askAll(): Promise<void> {
   const heads = ['p50 ms', 'p95 ms', 'max ms', 'bytes', 'sent'].map((head) => head.padStart(9)).join('')
   console.log(`\n${'route'.padEnd(44)}${heads}`)
   const nowMs = service.clock.nowMs()
-  const hour = (ms: number) => new Date(Math.floor(ms / 3_600_000) * 3_600_000).toISOString()
-  const year = `from=${hour(nowMs - yearMs)}&to=${hour(nowMs)}`
+  // As the page asks: from the beginning of a day of UTC to the end of another.
+  const day = (ms: number) => new Date(Math.ceil(ms / dayMs) * dayMs).toISOString()
+  const year = `from=${day(nowMs - yearMs)}&to=${day(nowMs)}`
+  const zoned = `from=${day(nowMs - yearMs)}&to=${day(nowMs)}&zone=Europe/Berlin`
   await ask('overview', 'overview')
   await ask('usage of a year by day and model', `usage/series?${year}&bucket=day&groupBy=model`)
   await ask('usage of a year by day and key, 8 of 50', `usage/series?${year}&bucket=day&groupBy=key&top=8`)
+  await ask('usage of a year by day of Berlin', `usage/series?${zoned}&bucket=day`)
   await ask('the latest 100 requests', 'ledger?limit=100')
   await ask('the latest 100 requests of a model', 'ledger?limit=100&model=hal-1.0')
   await ask('the latest 100 failed requests, of none', 'ledger?limit=100&outcome=failed')
