@@ -1,20 +1,26 @@
-// npm run screens                 writes the pictures of docs/pictures
+// npm run screens                       writes the pictures of docs/pictures
+// npm run screens -- survey FOLDER      looks at every page at three sizes, in two themes, in each state and with each of its
+//                                       layers open, writes its pictures into the folder and says what breaks a rule
+// npm run screens -- survey FOLDER keys only at the pages that are named
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openBrowser } from '../test/harness/http/open-browser.ts'
 import { startService } from '../test/harness/start-service.ts'
+import { askApi, settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
+import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
 
+const [mode = 'pictures', into = 'screens', ...wanted] = process.argv.slice(2)
 const folder = join(import.meta.dirname, '../docs/pictures')
 const requests = 24
 /** A price is in force ten seconds after it was set at the earliest. */
 const priceMs = 12_000
 
-mkdirSync(folder, { recursive: true })
+if (mode === 'pictures') mkdirSync(folder, { recursive: true })
 buildOnce()
 const [browser, service] = await Promise.all([openBrowser(), startService()])
 const opened = await openDashboard(browser, service)
@@ -32,18 +38,32 @@ await page.getByRole('button', { name: 'Test it' }).click()
 await page.getByRole('link', { name: 'Open request' }).waitFor()
 const request = await page.getByRole('link', { name: 'Open request' }).getAttribute('href')
 
-await take('home', organization)
-await take('usage', `${organization}/usage?range=today&metric=tokens`)
-await take('request', request ?? '')
-await take('keys', `${organization}/keys`)
-await take('requests', `${organization}/requests?range=all`)
-await take('playground', `${organization}/playground`)
-await take('members', `${organization}/members`)
-await take('models', '/installation/models')
-await take('reference', '/docs/api')
-await takePortal()
+if (mode === 'survey') {
+  const found = await surveyPages({ page, origin, params: await findRecords(), folder: resolve(into), wanted })
+  if (found.length + opened.faults.length > 0) process.exitCode = 1
+  for (const fault of opened.faults) console.log(`the console: ${fault}`)
+} else {
+  await take('home', organization)
+  await take('usage', `${organization}/usage?range=today&metric=tokens`)
+  await take('request', request ?? '')
+  await take('keys', `${organization}/keys`)
+  await take('requests', `${organization}/requests?range=all`)
+  await take('playground', `${organization}/playground`)
+  await take('members', `${organization}/members`)
+  await take('models', '/installation/models')
+  await take('reference', '/docs/api')
+  await takePortal()
+}
 await browser.close()
 await service.stop()
+
+/** What stands for each name in the addresses of pages. */
+async function findRecords(): Promise<Record<string, string>> {
+  const organizationId = organization.slice('/o/'.length)
+  const { body } = await askApi(page, 'GET', `/api/v1/organizations/${organizationId}/api-keys`)
+  const apiKeyId = (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? ''
+  return { organizationId, apiKeyId, requestId: request?.split('/').at(-1) ?? '' }
+}
 
 /** As somebody sees it who has no account. */
 async function takePortal(): Promise<void> {
@@ -59,7 +79,7 @@ async function takePortal(): Promise<void> {
 async function take(name: string, path: string): Promise<void> {
   await page.goto(origin + path)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+  await settled(page)
   await page.waitForTimeout(500)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   console.log(`${name}.png`)

@@ -12,6 +12,17 @@ function isOfFront(id: string): boolean {
   return front.test(id.replaceAll('\\', '/'))
 }
 
+/**
+ * What every page inside is made of, and the look of all of them, in one file of each kind. What layers are made of
+ * comes later than any page.
+ */
+const inside =
+  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app|charts|format|lib)\/|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
+
+function isOfInside(id: string): boolean {
+  return inside.test(id.replaceAll('\\', '/')) && !isOfFront(id)
+}
+
 /** Where a service runs that the development server passes requests on to. */
 const service = process.env['ODYSSEY_URL'] ?? 'http://127.0.0.1:8080'
 
@@ -26,7 +37,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     emptyOutDir: true,
     reportCompressedSize: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'front', test: isOfFront, priority: 1 }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'front', test: isOfFront, priority: 2 },
+            { name: 'inside', test: isOfInside, priority: 1 },
+          ],
+        },
+      },
+    },
     // What is bundled is passed on with the package, and its licences with it.
     license: { fileName: 'licences.md' },
   },

@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
 import { rollUp } from '../../src/billing/usage/roll-up.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
 import { openManagementService } from '../../test/harness/management-service.ts'
@@ -60,7 +59,7 @@ async function measure(): Promise<void> {
     'the latest requests': `${within}/ledger?limit=50`,
     'failed requests of a key': `${within}/ledger?limit=50&outcome=failed&apiKeyId=key_1_7`,
   }
-  const head = ['p50 ms', 'p95 ms', 'max ms', 'kB', 'kB packed'].map((word) => word.padStart(10)).join('')
+  const head = ['p50 ms', 'p95 ms', 'max ms', 'kB', 'kB sent'].map((word) => word.padStart(10)).join('')
   console.log(`${''.padEnd(36)}${head}`)
   for (const [name, path] of Object.entries(paths)) {
     const times: number[] = []
@@ -74,7 +73,9 @@ async function measure(): Promise<void> {
     }
     times.sort((one, other) => one - other)
     const at = (share: number) => (times[Math.ceil(share * times.length) - 1] ?? 0).toFixed(1)
-    const sizes = [text.length, gzipSync(text).length].map((bytes) => (bytes / 1_000).toFixed(1))
+    const headers = { authorization: `Bearer ${service.key}`, 'accept-encoding': 'br' }
+    const packed = (await service.app.inject({ url: path, headers })).rawPayload
+    const sizes = [Buffer.byteLength(text), packed.length].map((bytes) => (bytes / 1_000).toFixed(1))
     console.log(`${name.padEnd(36)}${[at(0.5), at(0.95), at(1), ...sizes].map((cell) => cell.padStart(10)).join('')}`)
   }
 }

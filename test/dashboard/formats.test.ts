@@ -13,6 +13,7 @@ import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/reques
 import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
 import { readEvents } from '../../web/src/lib/wire.ts'
 import { rangeOf } from '../../web/src/pages/usage/search.ts'
+import { tickOf } from '../../web/src/pages/usage/metrics.ts'
 
 const dollars = { currency: 'USD' }
 
@@ -185,4 +186,11 @@ test('a stream of events is read however it is cut', async () => {
       ],
     )
   }
+})
+
+test('each step of a chart of cost is called what it is, however small', () => {
+  const tick = tickOf('cost', 'USD')
+  deepEqual([0, 0.005, 0.01, 0.015].map(tick), ['$0', '$0.005', '$0.01', '$0.015'])
+  deepEqual([0, 2.5, 5, 7.5, 10].map(tick), ['$0', '$2.50', '$5.00', '$7.50', '$10'])
+  deepEqual([0, 0.00002].map(tick), ['$0', '$0.00002'])
 })

@@ -2,19 +2,18 @@
 // in every field that it shows.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pagePath, type PageName } from '../../web/src/app/paths.ts'
 import { routes } from '../../web/src/app/route-table.ts'
 import { goTo, settled } from './harness/ask.ts'
+import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { openScales, type Scales, type Weighed } from './harness/weigh.ts'
+import { strangersSuite } from './suites/strangers.ts'
+import { testAddress, testFailure } from './suites/states.ts'
 import { makeHostileThings, payloads, watchForBreakouts, type Breakouts } from './suites/hostile.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** With so many rows a page has everything that it can have, and is looked through quickly. */
 const few = 4
@@ -22,11 +21,16 @@ let params: Record<string, string> = {}
 let breakouts: Breakouts = { found: [] }
 /** Somebody who has not signed in. */
 let stranger: Opened
+const scales = new Map<Opened, Scales>()
+/** What a page may weigh, compressed, with its fonts: the playground has an editor. */
+const bytesMax: Partial<Record<PageName, number>> = { home: 150_000, playground: 330_000 }
+const bytesMaxOfOthers = 220_000
 const dashboard = useDashboard({
   isSetUp: true,
   async prepare({ browser, owner, service }) {
     stranger = await openDashboard(browser, service)
     const organizationId = organizationOf(owner)
+    for (const opened of [stranger, owner]) scales.set(opened, await openScales(opened))
     breakouts = await watchForBreakouts(owner)
     const apiKeyId = await makeHostileThings(owner, service, { organizationId, names: payloads.slice(0, few) })
     params = { organizationId, apiKeyId, requestId: service.ledger().at(-1)?.request_id ?? '' }
@@ -35,34 +39,32 @@ const dashboard = useDashboard({
 const pages = Object.entries(routes).filter(([name]) => name !== 'start') as [PageName, (typeof routes)[PageName]][]
 const isPublic = (name: PageName) => routes[name].needs === 'public'
 
-async function findFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  return page.evaluate(async (tags) => {
-    type Found = {
-      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-    }
-    const { axe: run } = globalThis as unknown as {
-      readonly axe: { run(root: unknown, options: unknown): Promise<Found> }
-    }
-    const { violations } = await run.run(globalThis.document, { runOnly: tags })
-    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`)
-  }, rules)
-}
-
 const wide = { width: 1_280, height: 800 }
 const narrow = { width: 320, height: 700 }
 
 for (const [name, { title }] of pages) {
   suite(title, () => {
     let page: Page
+    let weighed: Weighed | null = null
     before(async () => {
       const opened = isPublic(name) ? stranger : dashboard().owner
       ;({ page } = opened)
       await page.setViewportSize(wide)
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-      await page.goto(opened.origin + pagePath(name, params) + (isPublic(name) ? '#none' : ''))
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await settled(page)
+      weighed =
+        (await scales.get(opened)?.weigh(async () => {
+          await page.goto(opened.origin + pagePath(name, params) + (isPublic(name) ? '#none' : ''))
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          await settled(page)
+          await page.evaluate(() => document.fonts.ready)
+        })) ?? null
+    })
+
+    test('weighs no more than a page may', (t) => {
+      const { bytes = 0, files = [] } = weighed ?? {}
+      const said = `${bytes} bytes: ${files.join(', ')}`
+      ok(bytes > 0 && bytes <= (bytesMax[name] ?? bytesMaxOfOthers), said)
+      t.diagnostic(`${name}: ${bytes} bytes in ${files.length} files`)
     })
 
     test('has its title and one first heading', async () => {
@@ -79,8 +81,14 @@ for (const [name, { title }] of pages) {
 
     test('needs no scrolling to the side at 320 pixels', async () => {
       await page.setViewportSize(narrow)
-      equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true)
+      ok(await fitsItsWidth(page), await widestOf(page))
+      await page.setViewportSize(wide)
     })
+
+    if (isPublic(name)) return
+    const open = () => ({ page, address: dashboard().owner.origin + pagePath(name, params) })
+    testAddress(open)
+    testFailure(open)
   })
 }
 
@@ -97,10 +105,12 @@ suite('200 hostile names', () => {
       const { page, origin } = dashboard().owner
       await goTo(page, origin + pagePath(name, params))
       deepEqual(breakouts.found, [])
-      equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true)
+      ok(await fitsItsWidth(page), await widestOf(page))
     })
   }
 })
+
+strangersSuite(dashboard, { organizationId: () => params['organizationId'] ?? '', breakouts: () => breakouts })
 
 test('no page broke the content policy, and no program failed', () => {
   deepEqual([...dashboard().owner.faults, ...stranger.faults], [])

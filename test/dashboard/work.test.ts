@@ -11,7 +11,9 @@ import { installationSuite } from './suites/installation.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
+import { secretsSuite } from './suites/secrets.ts'
 import { sumsSuite } from './suites/sums.ts'
+import { wayBackSuite } from './suites/way-back.ts'
 
 const dashboard = useDashboard({ isSetUp: true })
 const base = () => baseOf(dashboard())
@@ -76,6 +78,10 @@ suite('a key', () => {
     equal(await page.getByLabel('State').inputValue(), 'ended')
   })
 })
+
+secretsSuite(dashboard)
+
+wayBackSuite(dashboard)
 
 playgroundSuite(dashboard)
 

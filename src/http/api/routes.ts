@@ -6,6 +6,7 @@ import type { Door, HttpParts } from '../parts.ts'
 import { anonymous, authorize, findAsker } from './authorize.ts'
 import { BrowserExchange } from './browser.ts'
 import { carryOut, createRouteParts, type Asked } from './carry-out.ts'
+import { sendJson } from './compressed.ts'
 import { EventHub } from './events/event-hub.ts'
 import { eventRoutes } from './events/event-routes.ts'
 import { FailedAttempts } from './failed-attempts.ts'
@@ -180,7 +181,7 @@ async function answerRead(parts: HttpParts, { route, ...asked }: Asked, reply: F
   sendCookies(asked, reply)
   if (route.answer === 'export') return sendExport(answer as Export, reply)
   if (route.answer === 'events') return sendEvents(answer as AsyncIterable<string>, reply)
-  return reply.type('application/json').send(JSON.stringify(answer))
+  return sendJson(JSON.stringify(answer), asked.request, reply)
 }
 
 /** Streams an export. Where reading fails midway the connection is cut, so that what was sent does not look complete. */

@@ -1,13 +1,14 @@
 // Every role at every page: what is in the menu, what is shown, what is disabled and why, and that the service says the
 // same. One member is given one role after the other.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { reachesOf } from '../../../src/core/permission.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
-import { isOfInstallation, pagePath, type PageName } from '../../../web/src/app/paths.ts'
+import { isOfInstallation, pagePath, paths, type PageName } from '../../../web/src/app/paths.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
+import { permittedRoutes } from '../../http/api/ask-route.ts'
 import { askApi, goTo } from '../harness/ask.ts'
 import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
@@ -31,10 +32,14 @@ const actions: readonly Action[] = [
   { page: 'settings', button: 'Save', permission: 'organizations:update', method: 'PATCH', path: '' },
 ]
 
+/** An action of a page that somebody may not do, and the permission that it is said to need. */
+type Refused = { readonly page: PageName; readonly label: string; readonly permission: string }
+
 /** Pages of an organization; a record's page needs a record. */
 const pages = (Object.keys(routes) as PageName[]).filter((name) => {
   const { needs } = routes[name]
-  return needs !== 'public' && !['start', 'key', 'request'].includes(name)
+  const isOfRecord = paths[name].replace(':organizationId', '').includes(':')
+  return needs !== 'public' && name !== 'start' && !isOfRecord
 })
 
 export function roleSuite(dashboard: () => Dashboard): void {
@@ -42,6 +47,8 @@ export function roleSuite(dashboard: () => Dashboard): void {
     let member: Opened
     let memberId = ''
     let organizationId = ''
+    /** What each role was shown on each page: the actions by their labels, with the permissions that were said to lack. */
+    const shown = new Map<string, ReadonlyMap<string, readonly string[]>>()
 
     before(async () => {
       const { owner, browser, service } = dashboard()
@@ -51,6 +58,10 @@ export function roleSuite(dashboard: () => Dashboard): void {
         readonly data: readonly { readonly id: string }[]
       }
       const projectIds = projects.data.map(({ id }) => id)
+      const subject = { kind: 'project', id: projectIds[0] }
+      // A row of each kind, so that its menu can be looked into.
+      await askApi(owner.page, 'PUT', `${within}/limits`, { subject, model: '*', inputTokensPerMinute: 1_000_000 })
+      await askApi(owner.page, 'PUT', `${within}/budgets`, { subject, period: 'month', tokensMax: 1_000_000_000 })
       const invited = await askApi(owner.page, 'POST', `${within}/invitations`, {
         email: 'cy@example.com',
         role: 'developer',
@@ -104,6 +115,7 @@ export function roleSuite(dashboard: () => Dashboard): void {
           else if (isOfInstallation(name))
             match(text, /You need \S+, which is for whoever runs the installation\./, name)
           else match(text, new RegExp(`You need ${needs}\\. Owners have it: `), name)
+          if (isAllowed(name)) shown.set(`${role} ${name}`, await readActions(page))
         }
         deepEqual([...new Set(refused)], [], 'No page asks for what its reader may not read.')
         page.removeAllListeners('response')
@@ -124,6 +136,23 @@ export function roleSuite(dashboard: () => Dashboard): void {
       })
     }
 
+    test('is refused an action by the page exactly where the service refuses it', () => {
+      const refused = refusedOf(shown)
+      ok(refused.length > 10, JSON.stringify(refused))
+      for (const { page, label, permission } of refused) {
+        ok(
+          permittedRoutes.some((route) => route.permission === permission),
+          `${label}: no route needs ${permission}.`,
+        )
+        for (const role of roles) {
+          const lacking = shown.get(`${role} ${page}`)?.get(label)
+          if (lacking === undefined) continue
+          const isLacking = reachesOf(role, 'organization')[permission] === undefined
+          equal(lacking.includes(permission), isLacking, `${label} on ${page} as ${role}`)
+        }
+      }
+    })
+
     test('who is made less of has the pages closed without loading anything anew', async () => {
       await giveRole('admin')
       const { page } = member
@@ -136,6 +165,44 @@ export function roleSuite(dashboard: () => Dashboard): void {
 
     test('nothing broke the content policy, and no program failed', () => deepEqual(member.faults, []))
   })
+}
+
+function refusedOf(shown: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>): readonly Refused[] {
+  const refused = new Map<string, Refused>()
+  for (const [where, actions] of shown) {
+    const page = where.split(' ')[1] as PageName
+    for (const [label, permissions] of actions) {
+      for (const permission of permissions) refused.set(`${page} ${label} ${permission}`, { page, label, permission })
+    }
+  }
+  return [...refused.values()]
+}
+
+/** The buttons of a page and the entries of its first menu of a row, with the permissions that each says to lack. */
+async function readActions(page: Page): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>()
+  const read = async (selector: string, prefix: string) => {
+    const all = await page.locator(selector).evaluateAll((elements) =>
+      elements.map((element) => ({
+        label: element.getAttribute('aria-label') ?? element.textContent ?? '',
+        reason: element.getAttribute('title') ?? '',
+      })),
+    )
+    for (const { label, reason } of all) {
+      const permission = /^You need ([\w:-]+)\./.exec(reason)?.[1]
+      const known = found.get(prefix + label) ?? []
+      found.set(prefix + label, permission === undefined ? known : [...known, permission])
+    }
+  }
+  await read('main button', '')
+  const menu = page.locator('main td button[aria-haspopup="menu"]').first()
+  if ((await menu.count()) === 0) return found
+  await menu.click()
+  await page.getByRole('menu').waitFor()
+  await read('[role="menuitem"]', 'menu: ')
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
+  return found
 }
 
 /** Disabled with the permission that is lacking, or not disabled for the lack of one. */

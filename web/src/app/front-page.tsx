@@ -11,7 +11,7 @@ export function FrontPage({
   readonly title: string
   readonly said?: ReactNode
   readonly isWide?: boolean
-  readonly children: ReactNode
+  readonly children?: ReactNode
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [title])

@@ -1,5 +1,4 @@
 import { useEffect } from 'react'
-import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { toProblem } from '../api/problem.ts'
 import type { Session } from '../api/answers.ts'
@@ -22,11 +21,9 @@ watchOtherTabs()
 /** Every page of somebody who has signed in, with the shell around it. Nobody else loads this part of the program. */
 export function Inside() {
   return (
-    <CSPProvider disableStyleElements>
-      <QueryClientProvider client={queryClient}>
-        <Current />
-      </QueryClientProvider>
-    </CSPProvider>
+    <QueryClientProvider client={queryClient}>
+      <Current />
+    </QueryClientProvider>
   )
 }
 

@@ -1,11 +1,8 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
-import { Menu as BaseMenu } from '@base-ui/react/menu'
-import { useRef, type FormEvent, type ReactElement, type ReactNode } from 'react'
-import { IconButton } from './button.tsx'
-import { Icon, type IconName } from './icons.tsx'
-import styles from './layers.module.css'
+import { cloneElement, useEffect, useState, useSyncExternalStore, type ReactElement, type ReactNode } from 'react'
+import type { IconName } from './icons.tsx'
+import type * as LayerParts from './layer-parts.tsx'
 
-type LayerProps = {
+export type LayerProps = {
   readonly title: string
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -18,65 +15,7 @@ type LayerProps = {
   readonly isHeld?: boolean
 }
 
-/** A question or a form before the page, which waits behind it. Focus goes in, and back when it closes. */
-export function Dialog({ isWide = false, ...layer }: LayerProps & { readonly isWide?: boolean }) {
-  return <Layer {...layer} className={`${styles.dialog} ${isWide ? styles.wide : ''}`} />
-}
-
-/** A form or a record beside the page; the whole screen on a phone. */
-export function Drawer(layer: LayerProps) {
-  return <Layer {...layer} className={styles.drawer ?? ''} />
-}
-
-function Layer({
-  title,
-  isOpen,
-  onClose,
-  said,
-  children,
-  foot,
-  onSubmit,
-  isHeld = false,
-  className,
-}: LayerProps & { readonly className: string }) {
-  const body = useRef<HTMLDivElement>(null)
-  // Whoever opens a form wants to type, not to close it.
-  const firstField = () => body.current?.querySelector<HTMLElement>('input, select, textarea') ?? true
-  const inside = (
-    <>
-      <div className={styles.head}>
-        <Base.Title className={styles.title}>{title}</Base.Title>
-        {!isHeld && <IconButton icon="close" name="Close" onClick={onClose} />}
-      </div>
-      {said !== undefined && <Base.Description className={styles.said}>{said}</Base.Description>}
-      <div className={styles.body} ref={body}>
-        {children}
-      </div>
-      {foot !== undefined && <div className={styles.foot}>{foot}</div>}
-    </>
-  )
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    onSubmit?.()
-  }
-  return (
-    <Base.Root
-      open={isOpen}
-      onOpenChange={(open, { reason }) => (open || (isHeld && reason !== 'close-press') ? undefined : onClose())}
-    >
-      <Base.Portal>
-        <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup
-          className={className}
-          initialFocus={firstField}
-          {...(onSubmit !== undefined && { render: <form noValidate onSubmit={send} /> })}
-        >
-          {inside}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
-  )
-}
+export type LayerLook = 'dialog' | 'wide' | 'drawer'
 
 export type MenuEntry =
   | {
@@ -90,44 +29,74 @@ export type MenuEntry =
   | { readonly kind: 'rule' }
   | { readonly kind: 'name'; readonly label: string }
 
-export function Menu({
-  trigger,
-  entries,
-  name,
-}: {
+export type MenuProps = {
   readonly trigger: ReactElement
   readonly entries: readonly MenuEntry[]
   readonly name: string
-}) {
-  return (
-    <BaseMenu.Root modal={false}>
-      <BaseMenu.Trigger render={trigger} aria-label={name} />
-      <BaseMenu.Portal>
-        <BaseMenu.Positioner className={styles.positioner} sideOffset={4} align="end">
-          <BaseMenu.Popup className={styles.popup}>
-            {entries.map((entry, index) => (
-              <Entry key={index} entry={entry} />
-            ))}
-          </BaseMenu.Popup>
-        </BaseMenu.Positioner>
-      </BaseMenu.Portal>
-    </BaseMenu.Root>
-  )
 }
 
-function Entry({ entry }: { readonly entry: MenuEntry }) {
-  if (entry.kind === 'rule') return <BaseMenu.Separator className={styles.rule} />
-  if (entry.kind === 'name') return <div className={styles.groupName}>{entry.label}</div>
-  const isOff = typeof entry.reason === 'string'
-  return (
-    <BaseMenu.Item
-      className={`${styles.item} ${entry.isBad && !isOff ? styles.bad : ''}`}
-      disabled={isOff}
-      title={entry.reason ?? undefined}
-      onClick={() => entry.act()}
-    >
-      {entry.icon && <Icon name={entry.icon} />}
-      {entry.label}
-    </BaseMenu.Item>
-  )
+type Parts = typeof LayerParts
+
+/** What layers are made of is a third of the program, and no page needs it before somebody does something. */
+class LazyParts {
+  #parts: Parts | null = null
+  readonly #listeners = new Set<() => void>()
+
+  readonly current = (): Parts | null => this.#parts
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly load = async (): Promise<void> => {
+    if (this.#parts !== null) return
+    this.#parts = await import('./layer-parts.tsx')
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const lazy = new LazyParts()
+// Whoever moves a pointer, touches the page or presses a key is about to, and has it by then.
+for (const sign of ['pointermove', 'pointerdown', 'keydown'] as const) {
+  window.addEventListener(sign, () => void lazy.load().catch(() => {}), { once: true, passive: true })
+}
+
+function useParts(isWanted: boolean): Parts | null {
+  useEffect(() => {
+    if (isWanted) void lazy.load().catch(() => {})
+  }, [isWanted])
+  return useSyncExternalStore(lazy.subscribe, lazy.current)
+}
+
+/** A question or a form before the page, which waits behind it. */
+export function Dialog({ isWide = false, ...layer }: LayerProps & { readonly isWide?: boolean }) {
+  const parts = useParts(layer.isOpen)
+  return parts === null ? null : <parts.Layer {...layer} look={isWide ? 'wide' : 'dialog'} />
+}
+
+/** A form or a record beside the page; the whole screen on a phone. */
+export function Drawer(layer: LayerProps) {
+  const parts = useParts(layer.isOpen)
+  return parts === null ? null : <parts.Layer {...layer} look="drawer" />
+}
+
+/** A button with what may be done. The menu itself is made when it is asked for: a page of rows has a hundred of them. */
+export function Menu({ trigger, entries, name }: MenuProps) {
+  const [isAsked, setAsked] = useState(false)
+  const parts = useParts(isAsked)
+  if (isAsked && parts !== null) return <parts.OpenedMenu trigger={trigger} entries={entries} name={name} />
+  return cloneElement(trigger as ReactElement<TriggerProps>, {
+    'aria-label': name,
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onClick: () => setAsked(true),
+  })
+}
+
+type TriggerProps = {
+  readonly 'aria-label': string
+  readonly 'aria-haspopup': 'menu'
+  readonly 'aria-expanded': boolean
+  readonly onClick: () => void
 }

@@ -1,3 +1,5 @@
+import type { LayerHistory } from './layer-history.ts'
+
 /** What is in the address bar, as far as pages go by it. */
 export type Place = { readonly path: string; readonly search: string }
 
@@ -10,11 +12,14 @@ class Location {
   #prepare: Prepare = () => Promise.resolve(true)
   #guard: (() => boolean) | null = null
   readonly #listeners = new Set<() => void>()
+  #layers: LayerHistory | null = null
   /** Counted up by each move, so that one which was overtaken ends. */
   #moves = 0
 
   constructor() {
-    window.addEventListener('popstate', () => void this.#arrive(read()))
+    window.addEventListener('popstate', () => {
+      if (!this.#layers?.takesBack(this.#place)) void this.#arrive(read())
+    })
   }
 
   readonly current = (): Place => this.#place
@@ -43,6 +48,7 @@ class Location {
     const place = parse(href)
     if (place.path !== this.#place.path && this.#guard !== null && !this.#guard()) return
     if (!(await this.#arrive(place))) return
+    await this.#layers?.settled()
     const method = replace ? 'replaceState' : 'pushState'
     history[method](null, '', place.path + place.search)
   }
@@ -50,9 +56,14 @@ class Location {
   /** Changes what is said after the question mark; the page stays. */
   replaceSearch(search: string): void {
     if (search === this.#place.search) return
-    history.replaceState(null, '', this.#place.path + search)
+    history.replaceState(history.state, '', this.#place.path + search)
     this.#place = { ...this.#place, search }
     this.#tell()
+  }
+
+  /** Asked first whether a way back means what is open before the page. */
+  keepLayersIn(layers: LayerHistory): void {
+    this.#layers = layers
   }
 
   async #arrive(place: Place): Promise<boolean> {

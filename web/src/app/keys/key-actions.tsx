@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { formatAgo, readerZone } from '../../format/time.ts'
 import { Select } from '../../kit/field.tsx'
+import { Secret } from '../../lib/secret.ts'
 import { Confirm } from '../confirm.tsx'
 import type { ApiKey } from '../queries.ts'
 import { useChange } from '../use-change.ts'
@@ -49,7 +50,7 @@ function RotateDialog({
         ['keys', organizationId],
         ['key', organizationId],
       ],
-      onDone: ({ apiKey: { name }, key }) => onMade({ name, key, organizationId }),
+      onDone: ({ apiKey: { name }, key }) => onMade({ name, key: new Secret(key), organizationId }),
     },
   )
   const used =

@@ -4,11 +4,12 @@ import { Select } from '../../kit/field.tsx'
 import { Banner, Row, Stack } from '../../kit/page.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Dialog } from '../../kit/layers.tsx'
+import type { Secret } from '../../lib/secret.ts'
 import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../clients.ts'
 import { modelChoices, type ModelId } from '../models.ts'
 import { TryKey } from '../try-key.tsx'
 
-export type NewKey = { readonly name: string; readonly key: string; readonly organizationId: string }
+export type NewKey = { readonly name: string; readonly key: Secret; readonly organizationId: string }
 
 /** A page that nobody looks at forgets the key after this long. */
 const hiddenMsMax = 10 * 60 * 1_000
@@ -22,6 +23,8 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
   const [isCopied, setCopied] = useState(false)
   const [isAsked, setAsked] = useState(false)
   useForgetting(onClose)
+  useEffect(() => made.key.hold(), [made.key])
+  const key = made.key.read()
   const done = () => (isCopied || isAsked ? onClose() : setAsked(true))
   const foot = (
     <>
@@ -35,19 +38,21 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
     <Dialog title={`“${made.name}” is ready`} isOpen isWide isHeld onClose={done} foot={foot}>
       <Banner kind="warn">This is the only time the key is shown.</Banner>
       <Row>
-        <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{made.key}</code>
-        <CopyButton text={made.key} name="Copy key" isSmall={false} onCopied={() => setCopied(true)} />
+        <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{key}</code>
+        <CopyButton text={key} name="Copy key" isSmall={false} onCopied={() => setCopied(true)} />
       </Row>
-      <ClientSettings made={made} onCopied={() => setCopied(true)} />
+      <ClientSettings apiKey={key} organizationId={made.organizationId} onCopied={() => setCopied(true)} />
     </Dialog>
   )
 }
 
 function ClientSettings({
-  made: { key, organizationId },
+  apiKey,
+  organizationId,
   onCopied,
 }: {
-  readonly made: NewKey
+  readonly apiKey: string
+  readonly organizationId: string
   readonly onCopied: () => void
 }) {
   const [client, setClient] = useState<ClientId>('curl')
@@ -65,11 +70,11 @@ function ClientSettings({
         />
         <Select isInline label="Model" value={model} choices={modelChoices} onChoice={setModel} />
       </Row>
-      <Code label="The one line with the key" text={keyLine(key)} onCopied={onCopied} />
+      <Code label="The one line with the key" text={keyLine(apiKey)} onCopied={onCopied} />
       {snippetsOf(client, { address, model }).map(({ label, text }) => (
         <Code key={label} label={label} text={text} />
       ))}
-      <TryKey apiKey={key} format={formatOf(client)} model={model} organizationId={organizationId} />
+      <TryKey apiKey={apiKey} format={formatOf(client)} model={model} organizationId={organizationId} />
     </Stack>
   )
 }

@@ -21,7 +21,6 @@ export function Page() {
       <FrontPage
         title="This invitation does not work"
         said="It was used, was withdrawn, or is older than 7 days. Whoever has invited you can make another."
-        children={null}
       />
     )
   }

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { addressOf, api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
+import { Secret } from '../../lib/secret.ts'
 import type { NewKey } from '../../app/keys/key-once.tsx'
 import { NameField, noRules, reasonOfRules, RulesFields, toRules } from '../../app/keys/rules-fields.tsx'
 import { membersQuery, projectsQuery } from '../../app/queries.ts'
@@ -28,7 +29,7 @@ export function CreateKeyDrawer({ organizationId, onClose, onMade }: Props) {
       api(`POST ${path}`, { params: { organizationId }, body: bodyOf(body) }, options),
     {
       touches: [['keys', organizationId]],
-      onDone: ({ apiKey, key }) => onMade({ name: apiKey.name, key, organizationId }),
+      onDone: ({ apiKey, key }) => onMade({ name: apiKey.name, key: new Secret(key), organizationId }),
     },
   )
   const given = { fields, projectId, ownerId }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -17,6 +17,7 @@ import { Select, TextField } from '../../kit/field.tsx'
 import { Dialog, Drawer } from '../../kit/layers.tsx'
 import { Banner, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
+import { Secret } from '../../lib/secret.ts'
 
 type ManagementKey = Schemas['ManagementKey']
 
@@ -38,7 +39,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   const query = useQuery(managementKeysQuery(organizationId))
   const [isOpen, setOpen] = useState(false)
   const [revoked, setRevoked] = useState<ManagementKey | null>(null)
-  const [made, setMade] = useState<string | null>(null)
+  const [made, setMade] = useState<Secret | null>(null)
   const reason = useReason(organizationId, 'management-keys:create')
   useKeys(useMemo(() => ({ c: () => (reason === null ? setOpen(true) : undefined) }), [reason]))
   const create = (
@@ -76,23 +77,23 @@ export function Page({ params }: { readonly params: PageParams }) {
       {revoked !== null && (
         <RevokeDialog organizationId={organizationId} managementKey={revoked} onClose={() => setRevoked(null)} />
       )}
-      {made !== null && (
-        <Dialog
-          title="The management key is ready"
-          isOpen
-          isHeld
-          onClose={() => setMade(null)}
-          foot={
-            <Button look="primary" onClick={() => setMade(null)}>
-              Done
-            </Button>
-          }
-        >
-          <Banner kind="warn">This is the only time it is shown.</Banner>
-          <Code label="Management key" wraps text={made} />
-        </Dialog>
-      )}
+      {made !== null && <KeyOnce made={made} onClose={() => setMade(null)} />}
     </Frame>
+  )
+}
+
+function KeyOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
+  useEffect(() => made.hold(), [made])
+  const foot = (
+    <Button look="primary" onClick={onClose}>
+      Done
+    </Button>
+  )
+  return (
+    <Dialog title="The management key is ready" isOpen isHeld onClose={onClose} foot={foot}>
+      <Banner kind="warn">This is the only time it is shown.</Banner>
+      <Code label="Management key" wraps text={made.read()} />
+    </Dialog>
   )
 }
 
@@ -143,7 +144,7 @@ function State({ managementKey: { revokedAt, expiresAt } }: { readonly managemen
 type CreateProps = {
   readonly organizationId: string
   readonly onClose: () => void
-  readonly onMade: (key: string) => void
+  readonly onMade: (key: Secret) => void
 }
 
 function CreateDrawer({ organizationId, onClose, onMade }: CreateProps) {
@@ -153,7 +154,7 @@ function CreateDrawer({ organizationId, onClose, onMade }: CreateProps) {
   const change = useChange(
     (body: { readonly name: string; readonly role: Role; readonly expiresAt: string | null }, options) =>
       api('POST /api/v1/organizations/{organizationId}/management-keys', { params: { organizationId }, body }, options),
-    { touches: [['management-keys', organizationId]], onDone: ({ key }) => onMade(key) },
+    { touches: [['management-keys', organizationId]], onDone: ({ key }) => onMade(new Secret(key)) },
   )
   const reason = name.trim() === '' ? 'A name is needed.' : null
   const create = () =>

@@ -25,7 +25,7 @@ export function Page() {
       </FrontPage>
     )
   }
-  if (token === '') return <FrontPage title={texts.noLink} said={texts.noLinkSaid} children={null} />
+  if (token === '') return <FrontPage title={texts.noLink} said={texts.noLinkSaid} />
   return <SetupForm token={token} />
 }
 

@@ -57,9 +57,15 @@ export function wordsOfMetric(metric: Metric, sums: Shown, currency: string): st
 
 export function tickOf(metric: Metric, currency: string): (value: number) => string {
   if (metric !== 'cost') return (value) => formatShortCount(value)
-  const decimals = (value: number) => (value !== 0 && value < 0.01 ? 6 : value < 10 ? 2 : 0)
-  return (value) =>
-    formatMoney(String(Math.round(value * 1_000_000)), { currency, decimals: value === 0 ? 0 : decimals(value) })
+  return (value) => {
+    const micros = String(Math.round(value * 1_000_000))
+    const parts = (micros.padStart(7, '0').slice(-6).replace(/0+$/, '') || '').length
+    // Rounded, two steps of a small amount would be called the same.
+    return formatMoney(micros, {
+      currency,
+      decimals: parts === 0 && (value === 0 || value >= 10) ? 0 : Math.max(2, parts),
+    })
+  }
 }
 
 export const unitOf: Readonly<Record<Metric, string>> = {

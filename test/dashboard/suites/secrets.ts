@@ -1,0 +1,103 @@
+// A key that was shown once, looked for everywhere that a browser and a service keep things.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { baseOf } from '../harness/ask.ts'
+import type { Opened } from '../harness/open-dashboard.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
+
+export function secretsSuite(dashboard: () => Dashboard): void {
+  suite('the text of a key', () => {
+    let key = ''
+
+    test('is found nowhere in the browser once its dialog is done', async () => {
+      const { owner } = dashboard()
+      const { page } = owner
+      await page.goto(`${baseOf(dashboard())}/keys`)
+      await page.getByRole('button', { name: 'Create key' }).first().click()
+      const drawer = page.getByRole('dialog', { name: 'Create key' })
+      await drawer.getByLabel('Name').fill('once')
+      // Read off the wire, so that the test itself leaves no copy in the page.
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+      await drawer.getByRole('button', { name: 'Create key' }).click()
+      ;({ key } = (await (await answer).json()) as { readonly key: string })
+      match(key, /^sk-ody-\w{20,}$/)
+      const shown = page.getByRole('dialog', { name: '“once” is ready' })
+      await shown.waitFor()
+      equal((await placesOf(owner, key)).includes('the memory'), true, 'While it is shown it is found.')
+      await shown.getByRole('button', { name: 'Done' }).click()
+      await shown.getByRole('button', { name: 'Close without a copy' }).click()
+      await shown.waitFor({ state: 'detached' })
+      deepEqual(await placesOf(owner, key), [])
+    })
+
+    test('is found in no answer, no log and no file of the service', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      const answers: string[] = []
+      page.on('response', (response) => {
+        if (response.url().includes('/api/v1/') && !response.url().endsWith('/events'))
+          void response.text().then(
+            (text) => answers.push(text),
+            () => null,
+          )
+      })
+      for (const path of ['/keys', '/requests', '/usage', '/audit', '/limits', '']) {
+        await page.goto(baseOf(dashboard()) + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+      }
+      page.removeAllListeners('response')
+      equal(answers.length > 5, true)
+      equal(answers.filter((text) => text.includes(key)).length, 0)
+      const { stdout, stderr } = service.output()
+      equal((stdout + stderr).includes(key), false)
+      const files = readdirSync(service.home, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      )
+      const holding = files.filter((file) => readFileSync(join(file.parentPath, file.name)).includes(key))
+      deepEqual(
+        holding.map(({ name }) => name),
+        [],
+      )
+    })
+  })
+}
+
+/** Where in the browser a text is. */
+async function placesOf({ page, context }: Opened, text: string): Promise<readonly string[]> {
+  const places = await page.evaluate(async (wanted) => {
+    const caches = await globalThis.caches.keys()
+    const databases = await indexedDB.databases()
+    const all = {
+      'the page': document.documentElement.outerHTML,
+      'the storage': JSON.stringify(localStorage) + JSON.stringify(sessionStorage),
+      'the address': location.href + JSON.stringify(history.state),
+      'the title': document.title,
+      'the cookies': document.cookie,
+      'a cache or a database': caches.length + databases.length > 0 ? wanted : '',
+    }
+    return Object.entries(all).flatMap(([name, kept]) => (kept.includes(wanted) ? [name] : []))
+  }, text)
+  const snapshot = await readMemory(page)
+  const cookies = JSON.stringify(await context.cookies())
+  return [
+    ...places,
+    ...(snapshot.includes(text) ? ['the memory'] : []),
+    ...(cookies.includes(text) ? ['a cookie'] : []),
+  ]
+}
+
+/** Everything that the page's programs still hold, after what they do not was thrown away. */
+async function readMemory(page: Page): Promise<string> {
+  const devtools = await page.context().newCDPSession(page)
+  const parts: string[] = []
+  devtools.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => parts.push(chunk))
+  await devtools.send('HeapProfiler.enable')
+  await devtools.send('HeapProfiler.collectGarbage')
+  await devtools.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false })
+  await devtools.detach()
+  return parts.join('')
+}

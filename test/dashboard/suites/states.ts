@@ -1,0 +1,109 @@
+// Each page when the service fails, and with all that can be chosen on it: what is shown then, and what the address keeps.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { goTo, settled } from '../harness/ask.ts'
+import { findFaults } from '../harness/find-faults.ts'
+
+const requestId = 'req_0000000000000000000000'
+/** Who has signed in, the stream and what others show around the page are answered as ever. */
+const read = /\/api\/v1\/(?!session$|events|organizations\/[^/]+\/(?:projects|members)(?:\?|$))/
+
+/** The page says what failed, has the request's id, breaks no rule, and shows everything once the service answers again. */
+export function testFailure(open: () => { readonly page: Page; readonly address: string }): void {
+  test('says what failed, and reads it again when it is told to', async () => {
+    const { page, address } = open()
+    let isAsked = false
+    const problem = {
+      type: 'urn:odyssey:problem:internal',
+      title: 'Internal',
+      status: 500,
+      detail: '',
+      instance: requestId,
+    }
+    await page.route(read, async (route) => {
+      if (route.request().method() !== 'GET') return route.fallback()
+      isAsked = true
+      await route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) })
+    })
+    await page.goto(address)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('load')
+    await settled(page)
+    const failed = page.getByRole('alert').first()
+    if (isAsked && (await isSoon(() => failed.isVisible()))) {
+      match((await failed.textContent()) ?? '', /could not be read.*Something failed on our side/)
+      ok((await failed.textContent())?.includes(requestId))
+    }
+    deepEqual(await findFaults(page), [])
+    await page.unrouteAll({ behavior: 'wait' })
+    // Several parts may have failed, and one that is read again may bring another with it.
+    await page.waitForFunction(() => {
+      for (const button of document.querySelectorAll<HTMLElement>('main [role="alert"] button')) {
+        if (button.textContent === 'Try again') button.click()
+      }
+      return document.querySelector('main [role="alert"]') === null
+    })
+  })
+}
+
+/** What is chosen stands in the address, and loading that anew shows the same. */
+export function testAddress(open: () => { readonly page: Page; readonly address: string }): void {
+  test('shows by a link what was chosen', async () => {
+    const { page, address } = open()
+    await goTo(page, address)
+    await chooseAll(page)
+    await settled(page)
+    const link = page.url()
+    const shown = await readChoices(page)
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    equal(page.url(), link)
+    ok(
+      await isSoon(async () => JSON.stringify(await readChoices(page)) === JSON.stringify(shown)),
+      JSON.stringify(shown),
+    )
+  })
+}
+
+/** Chooses something else in each list, search and group of buttons above what is shown; the address may not know of forms. */
+async function chooseAll(page: Page): Promise<void> {
+  const lists = page.locator('main select:visible')
+  for (let index = 0; index < (await lists.count()); index += 1) {
+    const list = lists.nth(index)
+    const [before, kept, other] = [page.url(), await list.inputValue(), await otherChoice(list)]
+    if (other === null) continue
+    await list.selectOption(other)
+    if (!(await isSoon(() => Promise.resolve(page.url() !== before), 60))) await list.selectOption(kept)
+  }
+  const search = page.locator('main input[type="search"]:visible')
+  if ((await search.count()) > 0) {
+    await search.first().fill('a')
+    await isSoon(() => Promise.resolve(page.url().includes('q=a')))
+  }
+}
+
+function otherChoice(list: ReturnType<Page['locator']>): Promise<string | null> {
+  return list.evaluate((element) => {
+    const { options, value } = element as HTMLSelectElement
+    return [...options].find((option) => option.value !== value && !option.disabled)?.value ?? null
+  })
+}
+
+function readChoices(page: Page): Promise<readonly string[]> {
+  return page
+    .locator('main select:visible, main input[type="search"]:visible')
+    .evaluateAll((all) => all.map((one) => (one as HTMLSelectElement | HTMLInputElement).value))
+}
+
+async function isSoon(holds: () => Promise<boolean>, waitMs = 2_000): Promise<boolean> {
+  const endMs = Date.now() + waitMs
+  for (;;) {
+    if (await holds()) return true
+    if (Date.now() > endMs) return false
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
