@@ -22,6 +22,7 @@ import { refusedReplacements } from './migrations/017-refused-replacements.ts'
 import { identity } from './migrations/018-identity.ts'
 import { auditLog } from './migrations/030-audit-log.ts'
 import { suspension } from './migrations/people/031-suspension.ts'
+import { alerts } from './migrations/alerts/050-alerts.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -106,4 +107,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '030-audit-log': auditLog,
   '031-suspension': suspension,
   '032-playground-keys': playgroundKeys,
+  '050-alerts': alerts,
 }

@@ -36,7 +36,11 @@ async function fillPath(service: ManagementService, { path, scope }: Route, thin
     const wanted = { name: 'x', role: 'auditor', organizationId: null, expiresAtMs: null } as const
     ids['managementKeyId'] = (await createManagementKey(service.accounts, { kind: 'operator' }, wanted)).id
   }
-  if (scope === 'installation') ids['rowId'] = things.installationRowId
+  if (scope === 'installation') {
+    ids['rowId'] = things.installationRowId
+    ids['channelId'] = things.installationChannelId
+    ids['silenceId'] = things.installationSilenceId
+  }
   const query = path.endsWith('/consistency') ? '?from=1&to=1' : ''
   return `${path}${query}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
