@@ -8,6 +8,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
 import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
@@ -38,6 +39,12 @@ type Campaign = {
 }
 
 const campaigns: Readonly<Record<string, Campaign>> = {
+  alerts: {
+    about: 'events for a receiver that fails, hangs and restarts, by a sender that is killed; each arrives, in order',
+    unit: 'events',
+    count: 10_000,
+    run: runAlerts,
+  },
   calls: {
     about:
       'open weights without a template for tools call them, write JSON and think; each answer is valid or says it was cut',

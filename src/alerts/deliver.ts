@@ -131,17 +131,15 @@ type Batch = Turn & { readonly channel: Channel; readonly events: readonly Event
 
 /** Returns the channel as it is when all were delivered; null where one was not, or another process has it. */
 async function deliverAll(parts: DeliveryParts, { channel, events, ...turn }: Batch): Promise<Channel | null> {
-  const topics = topicsOf(channel)
+  const { clock } = parts
   let cursor = channel.cursor
   let delivered = 0
-  let takenMs = parts.clock.monotonicMs()
+  let takenMs = clock.monotonicMs()
   for (const event of events) {
-    const isWanted = event.channel_id === null ? topics.includes(event.topic as never) : event.channel_id === channel.id
-    if (isWanted && event.is_silenced === 0) {
-      if (parts.clock.monotonicMs() - takenMs > (parts.leaseMs ?? leaseMsDefault) / 3) {
-        if ((await takeLease(parts, turn)) === null) return null
-        takenMs = parts.clock.monotonicMs()
-      }
+    if (isFor(channel, event)) {
+      const isDue = clock.monotonicMs() - takenMs > (parts.leaseMs ?? leaseMsDefault) / 3
+      if (isDue && (await takeLease(parts, turn)) === null) return null
+      if (isDue) takenMs = clock.monotonicMs()
       const failure = await deliverOne(parts, { channel, event, signal: turn.signal })
       if (failure !== null) {
         await noteFailure(parts, { ...turn, channel, cursor, delivered, failure })
@@ -151,10 +149,14 @@ async function deliverAll(parts: DeliveryParts, { channel, events, ...turn }: Ba
     }
     cursor = event.sequence
   }
-  const nowMs = parts.clock.nowMs()
-  const good = { failures: 0, last_error: null, last_delivered_at: nowMs }
+  const good = { failures: 0, last_error: null, last_delivered_at: clock.nowMs() }
   await moveOn(parts, turn, { cursor, ...(delivered > 0 && good) })
   return takeLease(parts, turn)
+}
+
+function isFor(channel: Channel, { channel_id: only, topic, is_silenced: isSilenced }: Event): boolean {
+  if (isSilenced !== 0) return false
+  return only === null ? topicsOf(channel).some((wanted) => wanted === topic) : only === channel.id
 }
 
 type Failure = { readonly message: string; readonly isFinal: boolean }

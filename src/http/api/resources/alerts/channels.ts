@@ -57,6 +57,7 @@ function show({ createdAtMs, disabledAtMs, lastDeliveredAtMs, ...rest }: Channel
 export const channelRoutes: readonly Route[] = alertPlaces.flatMap((place) => [
   ...readingRoutes(place),
   ...changingRoutes(place),
+  ...endingRoutes(place),
 ])
 
 function readingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[] {
@@ -132,6 +133,14 @@ function changingRoutes({ path, scope, params, of }: AlertPlace): readonly Route
         return show(await readChannel(accounts, principal, reference))
       },
     }),
+  ]
+}
+
+/** To remove a channel, and to try it. */
+function endingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[] {
+  const one = z.strictObject({ ...params.shape, channelId })
+  const permission = 'alert-channels:update'
+  return [
     defineRoute({
       method: 'DELETE',
       path: `${path}/alert-channels/{channelId}`,
