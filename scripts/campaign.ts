@@ -27,6 +27,7 @@ import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
 import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
+import { runTampers } from '../test/campaigns/tampers/tampers.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
@@ -154,6 +155,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'attacks',
     count: 10_000,
     run: runTakedown,
+  },
+  tampers: {
+    about: 'the audit is changed by hand and by who has every secret; a checkpoint that lies elsewhere finds each',
+    unit: 'tampers',
+    count: 1_000,
+    run: runTampers,
   },
   weights: {
     about: 'headers of weights damaged at random; each is taken or refused in words, soon and in little memory',

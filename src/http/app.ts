@@ -10,6 +10,7 @@ import { createConnections } from './connections/open-connections.ts'
 import { MalformedRequests } from './connections/raw-answers.ts'
 import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
 import { sendError } from './errors.ts'
+import { auditKeysPath, auditKeysRoute } from './audit-keys.ts'
 import { healthRoute, readinessRoute } from './health.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
@@ -94,6 +95,7 @@ function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
+    [auditKeysPath]: { GET: auditKeysRoute(parts) },
   }
 }
 
