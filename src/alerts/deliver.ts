@@ -6,6 +6,7 @@ import { randomId } from '../lib/random-id.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AlertParts } from './append-event.ts'
 import { openTarget, topicsOf } from './channels.ts'
+import { notingFaults } from './note-faults.ts'
 import { postMsMax, signWebhook, type Poster } from './webhook.ts'
 
 export type DeliveryParts = AlertParts & {
@@ -51,13 +52,9 @@ export function startDelivering(parts: DeliveryParts): Deliverer {
       .finally(() => running.delete(id))
     running.set(id, work)
   }
-  const look = async () => {
-    try {
-      for (const id of await findDue(parts)) if (!running.has(id) && !stopped.signal.aborted) begin(id)
-    } catch (error) {
-      parts.log.error({ error }, 'it is not known which events are to be delivered')
-    }
-  }
+  const look = notingFaults(parts.log, 'it is not known which events are to be delivered', async () => {
+    for (const id of await findDue(parts)) if (!running.has(id) && !stopped.signal.aborted) begin(id)
+  })
   const stopLooking = every(parts.clock, parts.lookEveryMs ?? 1_000, look)
   return {
     async deliver() {
@@ -94,7 +91,10 @@ async function deliverOver(parts: DeliveryParts, turn: Turn): Promise<void> {
   let channel = await takeLease(parts, turn)
   try {
     while (channel !== null) {
+      const end = await readEnd(parts, channel)
       const events = await readEvents(parts, channel)
+      // What is older than it is kept is not there any more, and no reason to look each time.
+      if (events.length === 0 && channel.cursor < end) await moveOn(parts, turn, { cursor: end })
       channel = events.length === 0 ? null : await deliverAll(parts, { ...turn, channel, events })
     }
   } finally {
@@ -114,6 +114,15 @@ async function takeLease({ db, clock, leaseMs }: DeliveryParts, { id, holder }: 
     .returningAll()
     .executeTakeFirst()
   return row ?? null
+}
+
+async function readEnd({ db }: AlertParts, { organization_id }: Channel): Promise<number> {
+  const stream = await db
+    .selectFrom('alert_streams')
+    .select('sequence')
+    .where('organization_id', '=', organization_id)
+    .executeTakeFirst()
+  return stream?.sequence ?? 0
 }
 
 function readEvents({ db }: AlertParts, { organization_id, cursor }: Channel): Promise<Event[]> {
@@ -214,10 +223,9 @@ async function moveOn(
 /** Everybody who asks for events was told of them by then, or has not looked for a month. */
 const keptMs = 30 * 86_400_000
 
-/** Forgets events that are older than a month. */
+/** Forgets events that are older than a month, and that they were told: nobody looks back so far. */
 export async function deleteOldEvents({ db, clock }: AlertParts): Promise<void> {
-  await db
-    .deleteFrom('alert_events')
-    .where('at', '<', clock.nowMs() - keptMs)
-    .execute()
+  const fromMs = clock.nowMs() - keptMs
+  await db.deleteFrom('alert_events').where('at', '<', fromMs).execute()
+  await db.deleteFrom('alert_causes').where('at', '<', fromMs).execute()
 }

@@ -27,6 +27,22 @@ export async function findAsking({ db }: AlertParts, topic: AlertTopic): Promise
   return asking
 }
 
+/** What was told of a topic lately: looking is cheaper than to try to tell it again. */
+export async function readTold(
+  { db, clock }: AlertParts,
+  organizationId: OrganizationId,
+  topic: AlertTopic,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('alert_causes')
+    .select('cause')
+    .where('organization_id', '=', organizationId)
+    .where('topic', '=', topic)
+    .where('at', '>=', clock.nowMs() - lookBackMs)
+    .execute()
+  return new Set(rows.map(({ cause }) => cause))
+}
+
 /** Tells of the shares of budgets that were spent. */
 export async function tellBudgets(parts: AlertParts): Promise<void> {
   for (const [organizationId, sinceMs] of await findAsking(parts, 'budget.threshold')) {
@@ -37,11 +53,14 @@ export async function tellBudgets(parts: AlertParts): Promise<void> {
       .where('at', '>=', Math.max(sinceMs, parts.clock.nowMs() - lookBackMs))
       .orderBy('at')
       .execute()
+    const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'budget.threshold')
     for (const row of rows) {
+      const cause = `${row.budget_id}:${row.period_start}:${row.percent}`
+      if (told.has(cause)) continue
       await raise(parts, {
         organizationId,
         topic: 'budget.threshold',
-        cause: `${row.budget_id}:${row.period_start}:${row.percent}`,
+        cause,
         windowMs: null,
         data: {
           budgetId: row.budget_id,

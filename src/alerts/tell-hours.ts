@@ -1,7 +1,7 @@
 import { hourMs, summedColumns } from '../billing/usage/usage-columns.ts'
 import { sql } from 'kysely'
 import { raise, type AlertParts } from './append-event.ts'
-import { countsOf, findAsking, lookBackMs } from './sources.ts'
+import { countsOf, findAsking, lookBackMs, readTold } from './sources.ts'
 
 /** A request counts in the hour in which it ends, and its row is there, and added up, a little later. */
 const settledAfterMs = 300_000
@@ -22,7 +22,9 @@ export async function tellHours(parts: AlertParts): Promise<void> {
       .orderBy('at')
       .orderBy('model')
       .execute()
+    const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'usage.hour')
     for (const row of rows) {
+      if (told.has(`${row.at}:${row.model}`)) continue
       const { at, model, requests, finished, aborted, failed, reversed } = row
       const hour = new Date(at).toISOString()
       const data = { hour, model, requests, finished, aborted, failed, reversed, ...countsOf(row) }

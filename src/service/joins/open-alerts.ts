@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { raise, type AlertParts } from '../../alerts/append-event.ts'
 import { deleteOldEvents, startDelivering } from '../../alerts/deliver.ts'
+import { notingFaults } from '../../alerts/note-faults.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
 import { tellBudgets, tellRequests } from '../../alerts/sources.ts'
 import { tellHours } from '../../alerts/tell-hours.ts'
@@ -29,13 +30,11 @@ export type AlertingParts = {
 export function openAlerts({ installation, config, log, readEngines }: AlertingParts): Alerts {
   const parts = { db: installation.db, clock: systemClock }
   const { allowedNetworks, diskPercentMax } = config.alerts
-  const guarded = (what: string, work: () => Promise<void>) => () =>
-    work().catch((error: unknown) => log.error({ error }, `${what} could not be told`))
-  const often = guarded('budgets and requests', async () => {
+  const often = notingFaults(log, 'budgets and requests could not be told', async () => {
     await tellBudgets(parts)
     await tellRequests(parts)
   })
-  const seldom = guarded('hours, disk and engines', async () => {
+  const seldom = notingFaults(log, 'hours, disk and engines could not be told', async () => {
     await tellHours(parts)
     await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })
     await tellEngines(parts, readEngines())
