@@ -4,6 +4,7 @@ import { alertTopics, channelKinds, type AlertTopic } from '../core/alert-topic.
 import type { OrganizationId } from '../core/ids.ts'
 import { installationChain } from '../db/change.ts'
 import type { Installation } from '../service/joins/open-installation.ts'
+import { parseDuration } from './accounts/moments.ts'
 import {
   operator,
   print,
@@ -13,7 +14,6 @@ import {
   requireId,
   withInstallation,
 } from './accounts/with-installation.ts'
-import { parseMoment } from './billing/period.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -27,7 +27,7 @@ const options = {
   address: text,
   topics: text,
   topic: text,
-  until: text,
+  for: text,
   reason: text,
   json: flag,
 } as const
@@ -119,10 +119,11 @@ async function remove({ accounts }: Installation, given: Given): Promise<void> {
 }
 
 async function silence({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {
-  const { until, reason, topic } = values
-  if (until === undefined || reason === undefined)
-    throw new UsageError('alerts silence needs --until TIME and --reason TEXT.')
-  const times = { fromMs: accounts.clock.nowMs(), untilMs: parseMoment(until, '--until') }
+  const { for: length, reason, topic } = values
+  if (length === undefined || reason === undefined)
+    throw new UsageError('alerts silence needs --for TIME, as 8h or 2d, and --reason TEXT.')
+  const fromMs = accounts.clock.nowMs()
+  const times = { fromMs, untilMs: fromMs + parseDuration(length, '--for') }
   const wanted = { organizationId, topic: topic === undefined ? null : readTopic(topic), ...times, reason }
   const made = await createSilence(accounts, operator, wanted)
   print(values.json, made, [`${made.id} is in force until ${new Date(made.untilMs).toISOString()}.`])

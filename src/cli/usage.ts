@@ -35,7 +35,7 @@ ${describeOptions(budgetFields)}
   alerts list                          Show where alerts and usage go, with --organization ID or --installation
   alerts create --name NAME            Make a channel: --kind webhook|log, --address URL, --topics LIST
   alerts test ID                       Have a message sent over one; also enable, disable and remove ID
-  alerts silence --until TIME          Have nothing delivered until then: --reason TEXT, --topic TOPIC;
+  alerts silence --for 8h              Have nothing delivered for so long: --reason TEXT, --topic TOPIC;
                                        silences lists them, and unsilence ID ends one
   audit list, audit export             Show who changed what, or write it as JSON lines
   audit verify [--organization ID]     Check that the audit is as it was written, with --checkpoint FILE also that
