@@ -3,7 +3,7 @@ export const floors = [
   ['core', 'lib'],
   ['config', 'db', 'grammar', 'chat-format', 'protocols', 'telemetry'],
   ['accounts', 'billing', 'clients', 'engines', 'limits', 'scheduling'],
-  ['models'],
+  ['alerts', 'models'],
   ['inference'],
   ['http'],
   ['service'],

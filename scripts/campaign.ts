@@ -8,6 +8,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
 import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
@@ -27,6 +28,7 @@ import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runConnections } from '../test/campaigns/takedown/connections.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
+import { runTampers } from '../test/campaigns/tampers/tampers.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
@@ -39,6 +41,12 @@ type Campaign = {
 }
 
 const campaigns: Readonly<Record<string, Campaign>> = {
+  alerts: {
+    about: 'events for a receiver that fails, hangs and restarts, by a sender that is killed; each arrives, in order',
+    unit: 'events',
+    count: 10_000,
+    run: runAlerts,
+  },
   calls: {
     about:
       'open weights without a template for tools call them, write JSON and think; each answer is valid or says it was cut',
@@ -155,6 +163,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'attacks',
     count: 10_000,
     run: runTakedown,
+  },
+  tampers: {
+    about: 'the audit is changed by hand and by who has every secret; a checkpoint that lies elsewhere finds each',
+    unit: 'tampers',
+    count: 1_000,
+    run: runTampers,
   },
   weights: {
     about: 'headers of weights damaged at random; each is taken or refused in words, soon and in little memory',

@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   limits: async () => (await import('./limits/limits-command.ts')).limitsCommand,
   tiers: async () => (await import('./limits/tiers-command.ts')).tiersCommand,
   budgets: async () => (await import('./limits/budgets-command.ts')).budgetsCommand,
+  alerts: async () => (await import('./alerts-command.ts')).alertsCommand,
   audit: async () => (await import('./accounts/audit-command.ts')).auditCommand,
   connect: async () => (await import('./connect/connect-command.ts')).connectCommand,
   models: async () => (await import('./models/models-command.ts')).modelsCommand,

@@ -18,6 +18,8 @@ export type Secrets = {
   readonly storedAnswerKey: Uint8Array
   /** Encrypts the secrets of people's authenticator apps. */
   readonly signInKey: Uint8Array
+  /** Encrypts where alerts go, and what signs them. */
+  readonly alertKey: Uint8Array
   /** Keeps what clients are told of the deployment from being computed by others. */
   readonly systemFingerprintKey: Uint8Array
   /** Tells in the database whose secret it was made with. Nothing is kept under it, and the secret cannot be found from it. */
@@ -43,6 +45,7 @@ export function loadSecrets(home: string): Secrets {
     auditAnchorKey: derive('audit anchors'),
     storedAnswerKey: derive('stored answers'),
     signInKey: derive('sign-in'),
+    alertKey: derive('alert channels'),
     systemFingerprintKey: derive('system fingerprints'),
     fingerprint: Buffer.from(derive('installation fingerprint')).toString('hex'),
   }

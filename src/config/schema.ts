@@ -217,6 +217,16 @@ function checkRopeScaling(models: Readonly<Record<string, Scaled>>, context: z.R
   }
 }
 
+const alerts = z.strictObject({
+  /** Private networks that webhooks may go to, as addresses and CIDR blocks; everywhere else only public addresses are. */
+  allowedNetworks: z
+    .array(z.string())
+    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
+    .default([]),
+  /** Of the disk of the data folder, how much may be in use before that is told, in percent. */
+  diskPercentMax: z.int().min(1).max(100).default(90),
+})
+
 const audit = z.strictObject({
   /** How the logs of this installation are called in what it signs; null is the host of `server.publicUrl`. A log that was signed once keeps its name. */
   logName: z
@@ -246,6 +256,7 @@ export const configFileSchema = z.strictObject({
   limits: limits.prefault({}),
   billing: billing.prefault({}),
   audit: audit.prefault({}),
+  alerts: alerts.prefault({}),
   metrics: metrics.prefault({}),
   traces: traces.prefault({}),
   dashboard: dashboard.prefault({}),

@@ -52,6 +52,8 @@ const expected: Readonly<Record<Permission, string>> = {
   'budgets:update': 'OO-O-',
   'alerts:read': 'OO-OO',
   'alerts:update': 'OO-O-',
+  'alert-channels:read': 'OO--O',
+  'alert-channels:update': 'OO---',
   'usage:read': 'OOPOO',
   'refusals:read': 'OO-OO',
   'requests:read': 'OOP-O',

@@ -82,6 +82,8 @@ const table = {
   'budgets:update': accountants,
   'alerts:read': { ...accountants, auditor: 'organization' },
   'alerts:update': accountants,
+  'alert-channels:read': { ...administrators, auditor: 'organization' },
+  'alert-channels:update': administrators,
   'usage:read': { ...everyone, developer: 'projects' },
   'refusals:read': { ...accountants, auditor: 'organization' },
   'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },

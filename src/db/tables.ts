@@ -20,6 +20,14 @@ import type {
   UserTable,
 } from './tables/identity.ts'
 import type {
+  AlertCauseTable,
+  AlertChannelTable,
+  AlertEventTable,
+  AlertSilenceTable,
+  AlertSourceTable,
+  AlertStreamTable,
+} from './tables/alerts.ts'
+import type {
   AuditChainTable,
   AuditCheckpointTable,
   AuditKeyTable,
@@ -106,6 +114,12 @@ export type Tables = {
   limit_leases: LimitLeaseTable
   limit_requests: LimitRequestTable
   stored_answers: StoredAnswerTable
+  alert_channels: AlertChannelTable
+  alert_streams: AlertStreamTable
+  alert_events: AlertEventTable
+  alert_causes: AlertCauseTable
+  alert_silences: AlertSilenceTable
+  alert_sources: AlertSourceTable
 }
 
 /** One row at most: what is true of the database as a whole. */

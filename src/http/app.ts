@@ -12,6 +12,7 @@ import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connec
 import { documentRoutes } from './documents/documents.ts'
 import { statusRoutes } from './documents/status-page.ts'
 import { sendError } from './errors.ts'
+import { auditKeysPath, auditKeysRoute } from './audit-keys.ts'
 import { healthRoute, readinessRoute } from './health.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
@@ -100,6 +101,7 @@ function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
     '/v1/models/:id': { GET: retrieveModelRoute(parts) as Handler },
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
+    [auditKeysPath]: { GET: auditKeysRoute(parts) },
   }
 }
 

@@ -26,6 +26,7 @@ import { openFormats } from '../protocols/formats.ts'
 import type { ChangeFeed } from '../db/change-feed.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createManagement } from './joins/create-management.ts'
+import { openAlerts } from './joins/open-alerts.ts'
 import { openAccess, type Access } from './joins/open-access.ts'
 import { describeStart } from './banner.ts'
 import { openBilling, type Billing } from './joins/open-billing.ts'
@@ -84,6 +85,7 @@ export async function serve(): Promise<void> {
     billing,
   })
   const address = await listen(app, config, pool)
+  const alerts = openAlerts({ installation, config, log, readEngines: () => describeWeights(catalog, pool) })
   site.listensAt(address)
   writeServiceFile(config.home, { pid: process.pid, address, operator: await operatorDoor.listen(app) })
   swaps.startLate()
@@ -91,6 +93,7 @@ export async function serve(): Promise<void> {
 
   const stop = async () => {
     await Promise.all([operatorDoor.close(), jobs.close()])
+    await alerts.close()
     await pool.close()
     await app.close()
     await telemetry.close()

@@ -71,6 +71,7 @@ export const knownSwap = { id: 'swap', model: 'tycho-1.0', state: 'done', messag
 export function createTestManagement(accounts: AccountsParts, limits: Limits): ManagementParts {
   return {
     accounts: { ...accounts, currency: 'USD', limitsChanged: (change) => limits.apply(change) },
+    alertKey: new Uint8Array(32).fill(7),
     storedAnswerKey: new Uint8Array(32).fill(5),
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),

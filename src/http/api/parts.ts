@@ -43,6 +43,8 @@ export type ManagementParts = {
   readonly accounts: AccountsParts & LimitChangeParts & PriceParts
   /** Encrypts answers that are kept for requests that are sent again, and cursors that would tell too much. */
   readonly storedAnswerKey: Uint8Array
+  /** Encrypts where alerts go, and what signs them. */
+  readonly alertKey: Uint8Array
   /** What requests under way have reserved of a budget; null where nothing was asked of it yet. */
   reservedOf(budgetId: string): Amounts | null
   /** How the limits stand that apply to a key's requests for a model; null for requests of any. */

@@ -14,6 +14,8 @@ import { describeApi, openApiPath } from './openapi.ts'
 import { answerHeaders } from './problem.ts'
 import { createQueryReader, readBody, readParams } from './read-input.ts'
 import { alertRoutes } from './resources/limits/alerts.ts'
+import { channelRoutes } from './resources/alerts/channels.ts'
+import { silenceRoutes } from './resources/alerts/silences.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { auditLogRoutes } from './resources/audit-log.ts'
@@ -64,6 +66,8 @@ export const routes: readonly Route[] = [
   ...effectiveLimitRoutes,
   ...budgetRoutes,
   ...alertRoutes,
+  ...channelRoutes,
+  ...silenceRoutes,
   ...overviewRoutes,
   ...taskRoutes,
   ...searchRoutes,

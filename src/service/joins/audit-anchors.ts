@@ -3,13 +3,16 @@ import { writeAnchors, type AnchorFile } from '../../accounts/audit/anchors.ts'
 import { checkpointFileIn } from '../../accounts/transparency/checkpoint-file.ts'
 import { signCheckpoints, type Refusal, type Signing } from '../../accounts/transparency/sign-checkpoints.ts'
 import { openSigningKeys } from '../../accounts/transparency/signing-keys.ts'
+import { raise } from '../../alerts/append-event.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Secrets } from '../../config/load-secret.ts'
 import { nowAndEvery, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 /** Whoever holds an older checkpoint can wait so long for the next one. */
 const signEveryMs = 600_000
 
@@ -36,12 +39,25 @@ export function keepAnchors(parts: Parts, file: AnchorFile, log: Log) {
 
 /** Signs every ten minutes for what was added to the audit. Returns the way to stop. */
 export function keepSigning(parts: Parts, config: SigningConfig, log: Log) {
-  const tell = ({ organizationId, message }: Refusal) =>
+  const tell = async ({ organizationId, message }: Refusal) => {
     log.error({ organizationId, message }, 'the audit is not signed')
+    // Whoever runs the service has to know of it as much as whose audit it is.
+    for (const told of new Set([organizationId, installationChain])) {
+      const data = { organizationId, message }
+      const cause = {
+        organizationId: told,
+        topic: 'audit.broken',
+        cause: organizationId,
+        windowMs: dayMs,
+        data,
+      } as const
+      await raise(parts, cause)
+    }
+  }
   const sign = async () => {
     try {
       const refusals = await signCheckpoints(parts, await openSigning(config, parts))
-      refusals.forEach(tell)
+      for (const refusal of refusals) await tell(refusal)
     } catch (error) {
       log.error({ error }, 'the audit could not be signed')
     }

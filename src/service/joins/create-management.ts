@@ -42,6 +42,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
       limitsChanged: (change) => limits.apply(change),
     },
     storedAnswerKey: secrets.storedAnswerKey,
+    alertKey: secrets.alertKey,
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => describeQueues(pool),

@@ -42,7 +42,11 @@ async function fillPath(service: ManagementService, { path, scope }: Route, thin
     const wanted = { name: 'x', role: 'auditor', organizationId: null, expiresAtMs: null } as const
     ids['managementKeyId'] = (await createManagementKey(service.accounts, { kind: 'operator' }, wanted)).id
   }
-  if (scope === 'installation') ids['rowId'] = things.installationRowId
+  if (scope === 'installation') {
+    ids['rowId'] = things.installationRowId
+    ids['channelId'] = things.installationChannelId
+    ids['silenceId'] = things.installationSilenceId
+  }
   return `${path}${neededQueries[path.split('/').at(-1) ?? ''] ?? ''}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)

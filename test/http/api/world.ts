@@ -6,6 +6,8 @@ import { createApiKey } from '../../../src/accounts/api-keys.ts'
 import { readAuditRows } from '../../../src/accounts/audit/read-audit.ts'
 import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
 import { installationChain } from '../../../src/db/change.ts'
+import { createChannel } from '../../../src/alerts/channels.ts'
+import { createSilence } from '../../../src/alerts/silences.ts'
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
 import { createMember } from '../../../src/accounts/members.ts'
@@ -75,6 +77,11 @@ export type Things = {
   readonly limitId: string
   readonly budgetId: string
   readonly alertId: string
+  /** Of the organization and of the installation. */
+  readonly channelId: string
+  readonly silenceId: string
+  readonly installationChannelId: string
+  readonly installationSilenceId: string
   /** The id of a price that is not yet in force. */
   readonly priceId: string
   readonly requestId: string
@@ -117,6 +124,7 @@ export async function createThings(
   const asked = { organizationId, apiKeyId, model: '*', wanted: { concurrency: 9 }, reason: 'More', contact: null }
   const limitRequestId = await askForLimits(parts, operator, asked)
   const alertId = await addAlert(parts, organizationId, budgetId)
+  const alerting = await addAlerting(parts, organizationId)
   const priceId = await addPrice(parts)
   const sso = await createSsoThings(parts, company)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
@@ -134,6 +142,7 @@ export async function createThings(
     limitId,
     budgetId,
     alertId,
+    ...alerting,
     priceId,
     requestId,
     ...rows,
@@ -160,6 +169,23 @@ async function addAlert({ db, clock }: AccountsParts, organization_id: Organizat
     .values({ ...row, spent_micros: 0, spent_tokens: 800 })
     .execute()
   return `alert_${budget_id}_${count}_80`
+}
+
+async function addAlerting(parts: AccountsParts, organizationId: OrganizationId) {
+  const sealing = { ...parts, alertKey: new Uint8Array(32) }
+  const nowMs = parts.clock.nowMs()
+  const addOf = async (of: OrganizationId) => {
+    const wanted = { kind: 'log', name: 'log', address: null, topics: ['audit.broken'] } as const
+    const { id: channelId } = await createChannel(sealing, operator, { organizationId: of, ...wanted })
+    // Disabled ones do not count among those that there may be.
+    await parts.db.updateTable('alert_channels').set({ disabled_at: nowMs }).where('id', '=', channelId).execute()
+    const silence = { topic: null, fromMs: nowMs, untilMs: nowMs + 1_000, reason: 'known', organizationId: of }
+    const { id: silenceId } = await createSilence(parts, operator, silence)
+    return { channelId, silenceId }
+  }
+  const own = await addOf(organizationId)
+  const { channelId: installationChannelId, silenceId: installationSilenceId } = await addOf(installationChain)
+  return { ...own, installationChannelId, installationSilenceId }
 }
 
 async function addPrice(parts: AccountsParts): Promise<string> {

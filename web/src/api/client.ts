@@ -58,7 +58,9 @@ export async function api<Name extends OperationName>(
   given: Given<Name>,
   options: AskOptions = {},
 ): Promise<AnswerOf<Name>> {
-  const send = () => sendOnce(name, given as unknown as Sent, options)
+  // By way of unknown: compared with every operation's own form, of which there are many, the compiler gives up.
+  const sent = given as unknown as Sent
+  const send = () => sendOnce(name, sent, options)
   try {
     return (await send()) as AnswerOf<Name>
   } catch (error) {

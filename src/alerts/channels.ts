@@ -1,0 +1,275 @@
+import type { Selectable, Transaction } from 'kysely'
+import { checkName } from '../accounts/check-name.ts'
+import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../accounts/page.ts'
+import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
+import { ApiError, invalidRequest } from '../core/error.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { notFound, requirePermission } from '../core/permission.ts'
+import type { Principal } from '../core/principal.ts'
+import { change, installationChain, type ChangeParts } from '../db/change.ts'
+import type { AlertChannelTable } from '../db/tables/alerts.ts'
+import type { Tables } from '../db/tables.ts'
+import { randomId } from '../lib/random-id.ts'
+import { seal, unseal } from '../lib/seal.ts'
+import { appendEvents, lockStream } from './append-event.ts'
+import { createWebhookSecret } from './webhook.ts'
+
+export type Channel = {
+  readonly id: string
+  readonly kind: ChannelKind
+  readonly name: string
+  readonly target: string
+  readonly topics: readonly AlertTopic[]
+  readonly createdAtMs: number
+  readonly disabledAtMs: number | null
+  readonly failures: number
+  readonly lastError: string | null
+  readonly lastDeliveredAtMs: number | null
+}
+
+/** What is kept sealed of a channel. */
+export type ChannelTarget = { readonly address: string; readonly secret: string }
+
+export type NewChannel = {
+  readonly organizationId: OrganizationId
+  readonly kind: ChannelKind
+  readonly name: string
+  /** Null where the kind has none. */
+  readonly address: string | null
+  readonly topics: readonly AlertTopic[]
+}
+
+type SealParts = ChangeParts & { readonly alertKey: Uint8Array }
+type ChannelReference = { readonly organizationId: OrganizationId; readonly id: string }
+
+/** An organization has no use for more, and each is looked at once a second. */
+const channelsMax = 50
+
+/** Permissions know the installation as no organization. */
+export function ownerOf(organizationId: OrganizationId): { readonly organizationId: OrganizationId | null } {
+  return { organizationId: organizationId === installationChain ? null : organizationId }
+}
+
+/** Makes a channel, which is told of what happens from now on. The secret signs what is sent and is shown this once. */
+export async function createChannel(
+  parts: SealParts,
+  principal: Principal,
+  wanted: NewChannel,
+): Promise<{ readonly id: string; readonly secret: string | null }> {
+  const { organizationId, kind, topics } = wanted
+  requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
+  const { address, shown } = readTarget(wanted)
+  requireFitting(kind, topics)
+  const id = `chan_${randomId()}`
+  const secret = createWebhookSecret()
+  const name = checkName(wanted.name)
+  const action = { action: 'alert-channels:create', organizationId, target: id }
+  await change(parts, principal, action, async (transaction, note) => {
+    const cursor = await lockStream(transaction, organizationId)
+    await requireRoom(transaction, organizationId)
+    const row: AlertChannelTable = {
+      id,
+      organization_id: organizationId,
+      kind,
+      name,
+      shown_target: shown,
+      sealed: seal(parts.alertKey, id, JSON.stringify({ address, secret } satisfies ChannelTarget)),
+      topics: JSON.stringify([...new Set(topics)]),
+      cursor,
+      created_at: parts.clock.nowMs(),
+      disabled_at: null,
+      failures: 0,
+      next_attempt_at: 0,
+      last_error: null,
+      last_delivered_at: null,
+      lease_holder: null,
+      lease_until: 0,
+    }
+    await transaction.insertInto('alert_channels').values(row).execute()
+    await beginSource(transaction, organizationId)
+    note(null, { kind, name, target: shown, topics })
+  })
+  return { id, secret: kind === 'webhook' ? secret : null }
+}
+
+/** Requests are told of from the moment on in which the first channel is there. */
+async function beginSource(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
+  const last = await transaction
+    .selectFrom('ledger')
+    .select('sequence')
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  await transaction
+    .insertInto('alert_sources')
+    .values({ organization_id: organizationId, ledger_up_to: last?.sequence ?? 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+function readTarget({ kind, address }: NewChannel): { readonly address: string; readonly shown: string } {
+  if (kind === 'log') {
+    if (address === null) return { address: '', shown: 'the log of the service' }
+    throw invalidRequest(['address'], 'value', 'A channel to the log has no address.')
+  }
+  const url = URL.parse(address ?? '')
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  if (isUsable) return { address: url.href, shown: url.origin }
+  throw invalidRequest(['address'], 'value', 'A webhook needs an address with http or https, and no password in it.')
+}
+
+function requireFitting(kind: ChannelKind, topics: readonly AlertTopic[]): void {
+  const unfit = kind === 'webhook' ? undefined : topics.find((topic) => usageTopics.includes(topic))
+  if (unfit === undefined) return
+  throw invalidRequest(['topics'], 'value', `${unfit} goes to webhooks alone: a service has many of them.`)
+}
+
+async function requireRoom(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
+  const rows = await transaction
+    .selectFrom('alert_channels')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('disabled_at', 'is', null)
+    .execute()
+  if (rows.length < channelsMax) return
+  const message = `${channelsMax} channels are enabled, which is the most there may be.`
+  throw new ApiError({ code: 'conflict' }, message)
+}
+
+export async function listChannels(
+  { db }: Pick<ChangeParts, 'db'>,
+  principal: Principal,
+  request: PageRequest & { readonly organizationId: OrganizationId },
+): Promise<Page<Channel>> {
+  requirePermission(principal, 'alert-channels:read', ownerOf(request.organizationId))
+  const rows = await db
+    .selectFrom('alert_channels')
+    .selectAll()
+    .where('organization_id', '=', request.organizationId)
+    .where(afterCursor(request))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(request))
+    .execute()
+  return toPage(rows, request, toChannel)
+}
+
+export async function readChannel(
+  { db }: Pick<ChangeParts, 'db'>,
+  principal: Principal,
+  reference: ChannelReference,
+): Promise<Channel> {
+  requirePermission(principal, 'alert-channels:read', ownerOf(reference.organizationId))
+  return toChannel(await findChannel(db, reference))
+}
+
+export type ChannelChanges = {
+  readonly name?: string
+  readonly topics?: readonly AlertTopic[]
+  readonly isEnabled?: boolean
+}
+
+/** Changes what a channel is told. One that is enabled again goes on with what it missed, as far as that is kept. */
+export async function updateChannel(
+  parts: ChangeParts,
+  principal: Principal,
+  { organizationId, id, ...changes }: ChannelReference & ChannelChanges,
+): Promise<void> {
+  requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
+  const action = { action: 'alert-channels:update', organizationId, target: id }
+  await change(parts, principal, action, async (transaction, note) => {
+    const before = await findChannel(transaction, { organizationId, id })
+    if (changes.topics !== undefined) requireFitting(before.kind, changes.topics)
+    if (changes.isEnabled === true && before.disabled_at !== null) await requireRoom(transaction, organizationId)
+    const after = {
+      name: changes.name === undefined ? before.name : checkName(changes.name),
+      topics: changes.topics === undefined ? before.topics : JSON.stringify([...new Set(changes.topics)]),
+      disabled_at: disabledAt(before, changes, parts.clock.nowMs()),
+    }
+    await transaction
+      .updateTable('alert_channels')
+      .set({ ...after, next_attempt_at: 0, failures: 0 })
+      .where('id', '=', id)
+      .execute()
+    note({ name: before.name, topics: before.topics, disabled_at: before.disabled_at }, after)
+  })
+}
+
+function disabledAt(
+  { disabled_at: before }: Pick<AlertChannelTable, 'disabled_at'>,
+  { isEnabled }: ChannelChanges,
+  nowMs: number,
+): number | null {
+  if (isEnabled === undefined) return before
+  return isEnabled ? null : (before ?? nowMs)
+}
+
+export async function removeChannel(
+  parts: ChangeParts,
+  principal: Principal,
+  { organizationId, id }: ChannelReference,
+): Promise<void> {
+  requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
+  const action = { action: 'alert-channels:remove', organizationId, target: id }
+  await change(parts, principal, action, async (transaction, note) => {
+    const { kind, name, shown_target: target } = await findChannel(transaction, { organizationId, id })
+    await transaction.deleteFrom('alert_channels').where('id', '=', id).execute()
+    note({ kind, name, target }, null)
+  })
+}
+
+/** Has a message sent over one channel, behind what waits for it. What became of it is read from the channel. */
+export async function testChannel(
+  parts: ChangeParts,
+  principal: Principal,
+  { organizationId, id }: ChannelReference,
+): Promise<void> {
+  requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
+  const action = { action: 'alert-channels:test', organizationId, target: id }
+  await change(parts, principal, action, async (transaction) => {
+    const { name } = await findChannel(transaction, { organizationId, id })
+    const event = { topic: 'channel.test', channelId: id, data: { channel: name } } as const
+    await appendEvents(transaction, parts.clock.nowMs(), { organizationId, events: [event] })
+    await transaction.updateTable('alert_channels').set({ next_attempt_at: 0 }).where('id', '=', id).execute()
+  })
+}
+
+async function findChannel(
+  db: Pick<Transaction<Tables>, 'selectFrom'>,
+  { organizationId, id }: ChannelReference,
+): Promise<Selectable<AlertChannelTable>> {
+  const row = await db
+    .selectFrom('alert_channels')
+    .selectAll()
+    .where('id', '=', id)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return row
+}
+
+function toChannel(row: Selectable<AlertChannelTable>): Channel {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    target: row.shown_target,
+    topics: topicsOf(row),
+    createdAtMs: row.created_at,
+    disabledAtMs: row.disabled_at,
+    failures: row.failures,
+    lastError: row.last_error,
+    lastDeliveredAtMs: row.last_delivered_at,
+  }
+}
+
+export function topicsOf({ topics }: Pick<AlertChannelTable, 'topics'>): readonly AlertTopic[] {
+  return JSON.parse(topics) as readonly AlertTopic[]
+}
+
+export function openTarget(
+  alertKey: Uint8Array,
+  { id, sealed }: Pick<AlertChannelTable, 'id' | 'sealed'>,
+): ChannelTarget {
+  return JSON.parse(unseal(alertKey, id, sealed)) as ChannelTarget
+}

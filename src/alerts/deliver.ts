@@ -1,0 +1,231 @@
+import type { Selectable } from 'kysely'
+import type { AlertChannelTable, AlertEventTable } from '../db/tables/alerts.ts'
+import { every } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { randomId } from '../lib/random-id.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { AlertParts } from './append-event.ts'
+import { openTarget, topicsOf } from './channels.ts'
+import { notingFaults } from './note-faults.ts'
+import { postMsMax, signWebhook, type Poster } from './webhook.ts'
+
+export type DeliveryParts = AlertParts & {
+  readonly log: Log
+  readonly alertKey: Uint8Array
+  readonly poster: Poster
+  /** The pause after a first failure, which doubles with each further one; tests have little time. */
+  readonly retryMsMin?: number
+  /** How long a process may think that it alone delivers over a channel: longer than one message takes. */
+  readonly leaseMs?: number
+  readonly lookEveryMs?: number
+}
+
+export type Deliverer = {
+  /** Looks for what is to be delivered, and waits until that was tried. */
+  deliver(): Promise<void>
+  /** Ends what is under way; it is delivered again by whoever comes next. */
+  close(): Promise<void>
+}
+
+const retryMsMax = 3_600_000
+/** After a crash so many are delivered a second time at most. */
+const eventsAtOnce = 100
+/** Longer than one message takes, so that no second process begins while the first still sends. */
+const leaseMsDefault = 3 * postMsMax
+
+type Channel = Selectable<AlertChannelTable>
+type Event = Selectable<AlertEventTable>
+
+/**
+ * Delivers events over channels: each channel's in their order, one after the other, at least once.
+ *
+ * How far a channel has come stands in the database and is moved on only after a delivery. Of several processes one
+ * has a channel at a time, by a lease that ends by itself when the process does.
+ */
+export function startDelivering(parts: DeliveryParts): Deliverer {
+  const holder = randomId()
+  const stopped = new AbortController()
+  const running = new Map<string, Promise<void>>()
+  const begin = (id: string) => {
+    const work = deliverOver(parts, { id, holder, signal: stopped.signal })
+      .catch((error: unknown) => parts.log.error({ error, channel: id }, 'events could not be delivered'))
+      .finally(() => running.delete(id))
+    running.set(id, work)
+  }
+  const look = notingFaults(parts.log, 'it is not known which events are to be delivered', async () => {
+    for (const id of await findDue(parts)) if (!running.has(id) && !stopped.signal.aborted) begin(id)
+  })
+  const stopLooking = every(parts.clock, parts.lookEveryMs ?? 1_000, look)
+  return {
+    async deliver() {
+      await look()
+      await Promise.all(running.values())
+    },
+    async close() {
+      stopped.abort()
+      await stopLooking()
+      await Promise.all(running.values())
+      parts.poster.close()
+    },
+  }
+}
+
+/** The channels with something to deliver, which nobody has at the moment. */
+async function findDue({ db, clock }: AlertParts): Promise<readonly string[]> {
+  const nowMs = clock.nowMs()
+  const rows = await db
+    .selectFrom('alert_channels')
+    .innerJoin('alert_streams', 'alert_streams.organization_id', 'alert_channels.organization_id')
+    .select('alert_channels.id')
+    .whereRef('alert_channels.cursor', '<', 'alert_streams.sequence')
+    .where('disabled_at', 'is', null)
+    .where('next_attempt_at', '<=', nowMs)
+    .where('lease_until', '<=', nowMs)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+type Turn = { readonly id: string; readonly holder: string; readonly signal: AbortSignal }
+
+async function deliverOver(parts: DeliveryParts, turn: Turn): Promise<void> {
+  let channel = await takeLease(parts, turn)
+  try {
+    while (channel !== null) {
+      const end = await readEnd(parts, channel)
+      const events = await readEvents(parts, channel)
+      // What is older than it is kept is not there any more, and no reason to look each time.
+      if (events.length === 0 && channel.cursor < end) await moveOn(parts, turn, { cursor: end })
+      channel = events.length === 0 ? null : await deliverAll(parts, { ...turn, channel, events })
+    }
+  } finally {
+    await moveOn(parts, turn, { lease_holder: null, lease_until: 0 })
+  }
+}
+
+/** Takes or prolongs the lease of a channel. Null where another process has it, or it is not to be used any more. */
+async function takeLease({ db, clock, leaseMs }: DeliveryParts, { id, holder }: Turn): Promise<Channel | null> {
+  const nowMs = clock.nowMs()
+  const row = await db
+    .updateTable('alert_channels')
+    .set({ lease_holder: holder, lease_until: nowMs + (leaseMs ?? leaseMsDefault) })
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .where((own) => own.or([own('lease_until', '<=', nowMs), own('lease_holder', '=', holder)]))
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function readEnd({ db }: AlertParts, { organization_id }: Channel): Promise<number> {
+  const stream = await db
+    .selectFrom('alert_streams')
+    .select('sequence')
+    .where('organization_id', '=', organization_id)
+    .executeTakeFirst()
+  return stream?.sequence ?? 0
+}
+
+function readEvents({ db }: AlertParts, { organization_id, cursor }: Channel): Promise<Event[]> {
+  return db
+    .selectFrom('alert_events')
+    .selectAll()
+    .where('organization_id', '=', organization_id)
+    .where('sequence', '>', cursor)
+    .orderBy('sequence')
+    .limit(eventsAtOnce)
+    .execute()
+}
+
+type Batch = Turn & { readonly channel: Channel; readonly events: readonly Event[] }
+
+/** Returns the channel as it is when all were delivered; null where one was not, or another process has it. */
+async function deliverAll(parts: DeliveryParts, { channel, events, ...turn }: Batch): Promise<Channel | null> {
+  const { clock } = parts
+  let cursor = channel.cursor
+  let delivered = 0
+  let takenMs = clock.monotonicMs()
+  for (const event of events) {
+    if (isFor(channel, event)) {
+      const isDue = clock.monotonicMs() - takenMs > (parts.leaseMs ?? leaseMsDefault) / 3
+      if (isDue && (await takeLease(parts, turn)) === null) return null
+      if (isDue) takenMs = clock.monotonicMs()
+      const failure = await deliverOne(parts, { channel, event, signal: turn.signal })
+      if (failure !== null) {
+        await noteFailure(parts, { ...turn, channel, cursor, delivered, failure })
+        return null
+      }
+      delivered += 1
+    }
+    cursor = event.sequence
+  }
+  const good = { failures: 0, last_error: null, last_delivered_at: clock.nowMs() }
+  await moveOn(parts, turn, { cursor, ...(delivered > 0 && good) })
+  return takeLease(parts, turn)
+}
+
+function isFor(channel: Channel, { channel_id: only, topic, is_silenced: isSilenced }: Event): boolean {
+  if (isSilenced !== 0) return false
+  return only === null ? topicsOf(channel).some((wanted) => wanted === topic) : only === channel.id
+}
+
+type Failure = { readonly message: string; readonly isFinal: boolean }
+type Delivery = { readonly channel: Channel; readonly event: Event; readonly signal: AbortSignal }
+
+/** Returns why it could not be delivered; null where it was. */
+async function deliverOne(parts: DeliveryParts, { channel, event, signal }: Delivery): Promise<Failure | null> {
+  const data = JSON.parse(event.data) as Record<string, unknown>
+  if (channel.kind === 'log') {
+    parts.log.warn({ organization: event.organization_id, event: event.id, ...data }, `alert: ${event.topic}`)
+    return null
+  }
+  const { address, secret } = openTarget(parts.alertKey, channel)
+  const timestamp = new Date(event.at).toISOString()
+  const body = JSON.stringify({ id: event.id, type: event.topic, timestamp, sequence: event.sequence, data })
+  const headers = signWebhook(secret, { id: event.id, body }, parts.clock.nowMs())
+  try {
+    const status = await parts.poster.post({ url: new URL(address), headers, body, signal })
+    if (status >= 200 && status < 300) return null
+    return { message: `The receiver answered ${status}.`, isFinal: status === 410 }
+  } catch (error) {
+    return { message: messageOf(error).slice(0, 300), isFinal: false }
+  }
+}
+
+type Failed = Turn & {
+  readonly channel: Channel
+  readonly cursor: number
+  readonly delivered: number
+  readonly failure: Failure
+}
+
+async function noteFailure(parts: DeliveryParts, failed: Failed): Promise<void> {
+  const { channel, cursor, delivered, failure, signal } = failed
+  // What a stopping service breaks off is nobody's fault.
+  if (signal.aborted) return moveOn(parts, failed, { cursor })
+  const failures = (delivered > 0 ? 0 : channel.failures) + 1
+  const pauseMs = Math.min(retryMsMax, (parts.retryMsMin ?? 1_000) * 2 ** Math.min(failures - 1, 20))
+  const nowMs = parts.clock.nowMs()
+  // Spread, so that a receiver that comes back is not asked by everybody at once.
+  const next_attempt_at = nowMs + Math.round(pauseMs * (0.5 + Math.random() / 2))
+  const end = failure.isFinal ? { disabled_at: nowMs } : {}
+  await moveOn(parts, failed, { cursor, failures, next_attempt_at, last_error: failure.message, ...end })
+}
+
+/** A process whose lease is over moves nothing: another one may have come further. */
+async function moveOn(
+  { db }: AlertParts,
+  { id, holder }: Turn,
+  changes: Partial<Omit<AlertChannelTable, 'id' | 'organization_id' | 'kind' | 'created_at'>>,
+): Promise<void> {
+  await db.updateTable('alert_channels').set(changes).where('id', '=', id).where('lease_holder', '=', holder).execute()
+}
+
+/** Everybody who asks for events was told of them by then, or has not looked for a month. */
+const keptMs = 30 * 86_400_000
+
+/** Forgets events that are older than a month, and that they were told: nobody looks back so far. */
+export async function deleteOldEvents({ db, clock }: AlertParts): Promise<void> {
+  const fromMs = clock.nowMs() - keptMs
+  await db.deleteFrom('alert_events').where('at', '<', fromMs).execute()
+  await db.deleteFrom('alert_causes').where('at', '<', fromMs).execute()
+}

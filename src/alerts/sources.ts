@@ -1,0 +1,158 @@
+// What becomes an event because a table says so. Each looks at what is new since it looked before, so nothing is lost
+// while the service stands still.
+
+import { sql, type Selectable } from 'kysely'
+import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
+import { tokenColumns } from '../billing/ledger/token-columns.ts'
+import { lastSettled } from '../billing/usage/roll-up.ts'
+import type { AlertTopic } from '../core/alert-topic.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'
+import { toMicrosText } from '../core/money.ts'
+import { appendEvents, raise, type AlertParts, type NewEvent } from './append-event.ts'
+import { topicsOf } from './channels.ts'
+
+/** Alerts and sums that are older were told long ago, or nobody was there to be told. */
+export const lookBackMs = 86_400_000
+const requestsAtOnce = 500
+
+/** The organizations that want to be told of a topic, with the time since when. */
+export async function findAsking({ db }: AlertParts, topic: AlertTopic): Promise<ReadonlyMap<OrganizationId, number>> {
+  const rows = await db.selectFrom('alert_channels').select(['organization_id', 'topics', 'created_at']).execute()
+  const asking = new Map<OrganizationId, number>()
+  for (const row of rows) {
+    if (!topicsOf(row).includes(topic)) continue
+    asking.set(row.organization_id, Math.min(row.created_at, asking.get(row.organization_id) ?? Infinity))
+  }
+  return asking
+}
+
+/** What was told of a topic lately: looking is cheaper than to try to tell it again. */
+export async function readTold(
+  { db, clock }: AlertParts,
+  organizationId: OrganizationId,
+  topic: AlertTopic,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('alert_causes')
+    .select('cause')
+    .where('organization_id', '=', organizationId)
+    .where('topic', '=', topic)
+    .where('at', '>=', clock.nowMs() - lookBackMs)
+    .execute()
+  return new Set(rows.map(({ cause }) => cause))
+}
+
+/** Tells of the shares of budgets that were spent. */
+export async function tellBudgets(parts: AlertParts): Promise<void> {
+  for (const [organizationId, sinceMs] of await findAsking(parts, 'budget.threshold')) {
+    const rows = await parts.db
+      .selectFrom('budget_alerts')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('at', '>=', Math.max(sinceMs, parts.clock.nowMs() - lookBackMs))
+      .orderBy('at')
+      .execute()
+    const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'budget.threshold')
+    for (const row of rows) {
+      const cause = `${row.budget_id}:${row.period_start}:${row.percent}`
+      if (told.has(cause)) continue
+      await raise(parts, {
+        organizationId,
+        topic: 'budget.threshold',
+        cause,
+        windowMs: null,
+        data: {
+          budgetId: row.budget_id,
+          percent: row.percent,
+          periodStartsAt: new Date(row.period_start).toISOString(),
+          reachedAt: new Date(row.at).toISOString(),
+          spent: { micros: row.spent_micros, tokens: row.spent_tokens },
+        },
+      })
+    }
+  }
+}
+
+/** Tells of every row of the ledger, once: how far it has come stands in the database with the events. */
+export async function tellRequests(parts: AlertParts): Promise<void> {
+  const asking = await findAsking(parts, 'request.finished')
+  if (asking.size === 0) return
+  const newest = await parts.db
+    .selectFrom('ledger')
+    .select('sequence')
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const sources = await parts.db.selectFrom('alert_sources').selectAll().execute()
+  const behind = sources.filter(
+    (source) => asking.has(source.organization_id) && source.ledger_up_to < (newest?.sequence ?? 0),
+  )
+  if (behind.length === 0) return
+  const last = await lastSettled(parts.db)
+  for (const { organization_id: organizationId } of behind) {
+    while (await tellSomeRequests(parts, organizationId, last));
+  }
+}
+
+/** Returns whether there may be more to tell. */
+function tellSomeRequests({ db, clock }: AlertParts, organizationId: OrganizationId, last: number): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    // The update that changes nothing locks the row, so that several processes tell one after the other.
+    const { ledger_up_to: after } = await transaction
+      .updateTable('alert_sources')
+      .set({ ledger_up_to: sql`ledger_up_to` })
+      .where('organization_id', '=', organizationId)
+      .returning('ledger_up_to')
+      .executeTakeFirstOrThrow()
+    const rows = await transaction
+      .selectFrom('ledger')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('sequence', '>', after)
+      .where('sequence', '<=', last)
+      .orderBy('sequence')
+      .limit(requestsAtOnce)
+      .execute()
+    const isMore = rows.length === requestsAtOnce
+    const upTo = isMore ? (rows.at(-1)?.sequence ?? last) : Math.max(after, last)
+    await appendEvents(transaction, clock.nowMs(), { organizationId, events: rows.map(toEvent) })
+    await transaction
+      .updateTable('alert_sources')
+      .set({ ledger_up_to: upTo })
+      .where('organization_id', '=', organizationId)
+      .execute()
+    return isMore
+  })
+}
+
+function toEvent(row: Selectable<LedgerTable>): NewEvent {
+  return {
+    topic: 'request.finished',
+    data: {
+      requestId: row.request_id,
+      kind: row.kind,
+      endedAt: new Date(row.at).toISOString(),
+      projectId: row.project_id,
+      apiKeyId: row.api_key_id,
+      model: row.model,
+      outcome: row.outcome,
+      ...countsOf(row),
+      durationMs: row.duration_ms,
+      firstTokenMs: row.first_token_ms,
+    },
+  }
+}
+
+/** The counts of a row, and its cost in micro-units, exact as a decimal number in a text. */
+export function countsOf(row: TokenColumns & CostColumns) {
+  const picos = fromCostColumns(row)
+  return {
+    tokens: Object.fromEntries(tokenColumns.map((column) => [toName(column), row[column]])),
+    costMicros: picos === null ? null : toMicrosText(picos),
+  }
+}
+
+function toName(column: string): string {
+  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,148 @@
+import { createChannel, listChannels, removeChannel, testChannel, updateChannel } from '../alerts/channels.ts'
+import { createSilence, listSilences, removeSilence } from '../alerts/silences.ts'
+import { alertTopics, channelKinds, type AlertTopic } from '../core/alert-topic.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { installationChain } from '../db/change.ts'
+import type { Installation } from '../service/joins/open-installation.ts'
+import { parseDuration } from './accounts/moments.ts'
+import {
+  operator,
+  print,
+  printList,
+  readAll,
+  readOrganizationId,
+  requireId,
+  withInstallation,
+} from './accounts/with-installation.ts'
+import { parseArguments } from './parse-arguments.ts'
+import { UsageError } from './usage-error.ts'
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
+const options = {
+  organization: text,
+  installation: flag,
+  kind: { type: 'string', default: 'webhook' },
+  name: text,
+  address: text,
+  topics: text,
+  topic: text,
+  for: text,
+  reason: text,
+  json: flag,
+} as const
+
+type Values = ReturnType<typeof readArguments>['values']
+type Given = { readonly organizationId: OrganizationId; readonly id: string | undefined; readonly values: Values }
+type Action = (installation: Installation, given: Given) => Promise<void>
+
+const actions: Readonly<Record<string, Action>> = {
+  list,
+  create,
+  enable: (installation, given) => setEnabled(installation, given, true),
+  disable: (installation, given) => setEnabled(installation, given, false),
+  test: sendTest,
+  remove,
+  silence,
+  silences,
+  unsilence,
+}
+
+/** `odyssey alerts`: works on the database directly; a service that runs delivers. */
+export async function alertsCommand(args: string[]): Promise<void> {
+  const { values, positionals } = readArguments(args)
+  const [verb = '', id] = positionals
+  const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
+  if (action === undefined) throw new UsageError(`alerts takes ${Object.keys(actions).join(', ')}.`)
+  if (values.installation && values.organization !== undefined)
+    throw new UsageError('alerts takes --organization or --installation.')
+  await withInstallation((installation) => {
+    const organizationId = values.installation
+      ? installationChain
+      : readOrganizationId(values.organization, installation)
+    return action(installation, { organizationId, id, values })
+  })
+}
+
+function readArguments(args: string[]) {
+  return parseArguments({ args, options, allowPositionals: true })
+}
+
+async function list({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {
+  const channels = await readAll((cursor) =>
+    listChannels(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
+  )
+  const lines = channels.map(({ id, kind, target, name, topics, disabledAtMs, failures, lastError }) => {
+    const failing = failures > 0 ? `failed ${failures} times: ${lastError ?? ''}` : 'in order'
+    return `${id}  ${kind}  ${disabledAtMs === null ? failing : 'disabled'}  ${target}  ${topics.join(',')}  ${name}`
+  })
+  printList(values.json, 'channels', channels, lines)
+}
+
+async function create({ accounts, secrets }: Installation, { organizationId, values }: Given): Promise<void> {
+  const kind = channelKinds.find((known) => known === values.kind)
+  if (kind === undefined) throw new UsageError(`--kind takes ${channelKinds.join(', ')}.`)
+  if (values.name === undefined || values.topics === undefined)
+    throw new UsageError('alerts create needs --name NAME and --topics LIST.')
+  const topics = values.topics.split(',').map(readTopic)
+  const parts = { ...accounts, alertKey: secrets.alertKey }
+  const wanted = { organizationId, kind, name: values.name, address: values.address ?? null, topics }
+  const made = await createChannel(parts, operator, wanted)
+  const shown = made.secret === null ? [] : [`What it sends is signed with ${made.secret}, which is not shown again.`]
+  print(values.json, made, [`${made.id} is made.`, ...shown])
+}
+
+function readTopic(given: string): AlertTopic {
+  const topic = alertTopics.find((known) => known === given.trim())
+  if (topic === undefined) throw new UsageError(`A topic is one of ${alertTopics.join(', ')}.`)
+  return topic
+}
+
+async function setEnabled({ accounts }: Installation, given: Given, isEnabled: boolean): Promise<void> {
+  const reference = referenceOf(given, 'chan')
+  await updateChannel(accounts, operator, { ...reference, isEnabled })
+  print(given.values.json, { ...reference, isEnabled }, [
+    `${reference.id} is ${isEnabled ? 'told again' : 'told nothing'}.`,
+  ])
+}
+
+async function sendTest({ accounts }: Installation, given: Given): Promise<void> {
+  const reference = referenceOf(given, 'chan')
+  await testChannel(accounts, operator, reference)
+  print(given.values.json, reference, ['The service sends a message now: "alerts list" says what became of it.'])
+}
+
+async function remove({ accounts }: Installation, given: Given): Promise<void> {
+  const reference = referenceOf(given, 'chan')
+  await removeChannel(accounts, operator, reference)
+  print(given.values.json, reference, [`${reference.id} is removed.`])
+}
+
+async function silence({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {
+  const { for: length, reason, topic } = values
+  if (length === undefined || reason === undefined)
+    throw new UsageError('alerts silence needs --for TIME, as 8h or 2d, and --reason TEXT.')
+  const fromMs = accounts.clock.nowMs()
+  const times = { fromMs, untilMs: fromMs + parseDuration(length, '--for') }
+  const wanted = { organizationId, topic: topic === undefined ? null : readTopic(topic), ...times, reason }
+  const made = await createSilence(accounts, operator, wanted)
+  print(values.json, made, [`${made.id} is in force until ${new Date(made.untilMs).toISOString()}.`])
+}
+
+async function silences({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {
+  const found = await listSilences(accounts, operator, organizationId)
+  const lines = found.map(({ id, topic, untilMs, reason }) => {
+    return `${id}  ${topic ?? 'everything'}  until ${new Date(untilMs).toISOString()}  ${reason}`
+  })
+  printList(values.json, 'silences', found, lines)
+}
+
+async function unsilence({ accounts }: Installation, given: Given): Promise<void> {
+  const reference = referenceOf(given, 'silence')
+  await removeSilence(accounts, operator, reference)
+  print(given.values.json, reference, [`${reference.id} is over.`])
+}
+
+function referenceOf({ organizationId, id }: Given, prefix: 'chan' | 'silence') {
+  return { organizationId, id: requireId(id, prefix) }
+}

@@ -1,0 +1,17 @@
+/** What an organization is told about where it asks to be. `channel.test` is sent by the test button alone. */
+export const alertTopics = [
+  'audit.broken',
+  'budget.threshold',
+  'disk.near-full',
+  'engine.crash-loop',
+  'request.finished',
+  'usage.hour',
+] as const
+
+export type AlertTopic = (typeof alertTopics)[number]
+
+/** So many of these come that the log is no place for them. */
+export const usageTopics: readonly AlertTopic[] = ['request.finished', 'usage.hour']
+
+export const channelKinds = ['webhook', 'log'] as const
+export type ChannelKind = (typeof channelKinds)[number]

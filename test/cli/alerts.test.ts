@@ -1,0 +1,60 @@
+// Channels and silences made by commands, and what a running service sends over them.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { runCli, tryCli } from '../harness/run-cli.ts'
+import { startService, until } from '../harness/start-service.ts'
+
+type Message = { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
+
+const received: Message[] = []
+const receiver = createServer((request, response) => {
+  let text = ''
+  request.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+  request.on('end', () => {
+    received.push(JSON.parse(text) as Message)
+    response.writeHead(204).end()
+  })
+})
+after(() => receiver.close())
+
+const listen = () => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+
+test('each request is told of over a webhook, and what waited when the service was killed is told after it', async () => {
+  await listen()
+  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  let service = await startService({ config: { alerts: { allowedNetworks: ['127.0.0.1'] } } })
+  try {
+    const run = (...args: string[]) => runCli(service, 'alerts', ...args)
+    const wanted = ['--name', 'billing', '--address', address, '--topics', 'request.finished,budget.threshold']
+    const { id, secret } = JSON.parse(await run('create', ...wanted, '--json')) as { id: string; secret: string }
+    match(secret, /^whsec_/)
+    const answer = await fetch(`${service.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'clarke-1.0', max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    equal(answer.status, 200)
+    await until(() => received.length > 0, 'Nothing is told of the request.')
+    const [row] = service.ledger()
+    deepEqual([received[0]?.type, received[0]?.data['requestId']], ['request.finished', row?.request_id])
+    match(await run('list'), /in order +http:\/\/127\.0\.0\.1:\d+ {2}request\.finished,budget\.threshold {2}billing/)
+    await service.stop('SIGKILL')
+    await run('test', id)
+    service = await service.restart()
+    await until(() => received.some(({ type }) => type === 'channel.test'), 'The test does not arrive.')
+    equal(received.filter(({ type }) => type === 'request.finished').length, 1)
+  } finally {
+    await service.stop()
+  }
+  const silence = ['silence', '--topic', 'budget.threshold', '--for', '31d', '--reason', 'known']
+  const refused = await tryCli(service, 'alerts', ...silence)
+  match(refused.stderr, /within 30 days/)
+  const made = await runCli(service, 'alerts', ...silence.with(4, '8h'), '--json')
+  const { id: silenceId } = JSON.parse(made) as { id: string }
+  ok((await runCli(service, 'alerts', 'silences')).startsWith(silenceId))
+  await runCli(service, 'alerts', 'unsilence', silenceId)
+  equal(await runCli(service, 'alerts', 'silences'), 'silences: none.\n')
+})
