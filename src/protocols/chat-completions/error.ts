@@ -10,6 +10,7 @@ import {
 import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
+import { suggestModel } from '../../core/model-equivalents.ts'
 import { errorHeaders } from '../error-headers.ts'
 import { formatDuration } from '../limit-headers.ts'
 import type { EncodedError, SseMessage } from '../protocol.ts'
@@ -185,8 +186,9 @@ function wordKey(key: RefusedKey | null): string {
 
 function wordModel(model: string, available: readonly string[]): string {
   const name = model.slice(0, modelNameLengthMax)
+  const suggestion = suggestModel(model, available)
   return (
     `The model \`${name}\` does not exist or you do not have access to it. ` +
-    `Available models: ${available.join(', ')}.`
+    `Available models: ${available.join(', ')}.${suggestion === null ? '' : ` In its place use ${suggestion}.`}`
   )
 }
