@@ -216,6 +216,12 @@ export const configFileSchema = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8_080),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  /** Whom clients are told to ask for higher limits, such as an address or a page; null tells them nothing. */
+  contact: z
+    .string()
+    .regex(/^[^\p{Cc}\u2028\u2029]{1,200}$/u, 'must be a line of at most 200 characters')
+    .nullable()
+    .default(null),
   models: z
     .strictObject({
       'clarke-1.0': model.prefault({ thinking: 'off' }),

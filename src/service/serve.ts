@@ -200,6 +200,7 @@ async function createService(
     bounds: readBounds(config),
     trustedProxies: config.server.trustedProxies,
     corsOrigins: config.server.corsOrigins,
+    contact: config.contact,
     formats,
     signatureKey,
     tracker,

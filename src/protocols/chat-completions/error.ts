@@ -1,5 +1,6 @@
 import {
   invalidRequest,
+  wordContact,
   type ApiError,
   type ApiErrorCode,
   type ApiErrorReason,
@@ -115,7 +116,7 @@ export function describeError(error: ApiError, requestId: RequestId): ErrorDescr
     type,
     code: reason.code === 'invalid-request' && reason.fault !== null ? faultCodes[reason.fault] : code,
     param: describeParam(reason),
-    message: describeMessage(error, requestId),
+    message: describeMessage(error, requestId) + wordContact(reason),
   }
 }
 

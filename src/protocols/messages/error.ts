@@ -1,5 +1,6 @@
 import {
   invalidRequest,
+  wordContact,
   type ApiError,
   type ApiErrorReason,
   type ErrorPath,
@@ -25,7 +26,7 @@ export function encodeStreamError(error: ApiError, requestId: RequestId): SseMes
 
 function encodeFields({ reason, message }: ApiError, requestId: RequestId): { readonly [key: string]: Json } {
   const details = encodeDetails(reason)
-  const text = wordReason(reason, message)
+  const text = wordReason(reason, message) + wordContact(reason)
   return {
     error: { type: kinds[reason.code].type, message: text, ...(details !== null && { details }) },
     request_id: requestId,
