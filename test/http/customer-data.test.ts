@@ -1,10 +1,10 @@
 // What customers are promised: none of their text is on the disk, and a refusal says whom to ask for more.
 
-import { equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { bodyFor, formats, paths } from '../harness/http/ask.ts'
+import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 const secret = 'quetzalcoatlus northropi'
@@ -13,7 +13,13 @@ const promptsOfEach = 60
 
 let service: Service
 before(async () => {
-  service = await startService({ config: { contact, limits: { countsPerKeyMinuteMax: 1 } } })
+  service = await startService({
+    config: {
+      contact,
+      limits: { countsPerKeyMinuteMax: 1 },
+      models: { 'hal-1.0': { lifecycle: { deprecatedAt: '2027-01-01', retiresAt: '2027-07-01' } } },
+    },
+  })
 })
 after(() => service.stop())
 
@@ -29,6 +35,20 @@ test('a limit that is reached says whom to ask for more', async () => {
   const { status, text } = await post('/v1/messages/count_tokens', body)
   equal(status, 429)
   match(text, new RegExp(`For higher limits ask ${contact}\\.`))
+})
+
+test('every answer of a model whose end is announced says when, whole or streamed, and of no other', async () => {
+  for (const format of formats) {
+    for (const fields of [{ stream: false }, { stream: true }]) {
+      const ended = async (model: string) => {
+        const body = bodyFor(format, { max_tokens: 2, ...fields, model })
+        const { headers } = await ask(service, paths[format], { body })
+        return [headers.get('deprecation'), headers.get('sunset')]
+      }
+      deepEqual(await ended('hal-1.0'), ['@1798761600', 'Thu, 01 Jul 2027 00:00:00 GMT'])
+      deepEqual(await ended('clarke-1.0'), [null, null])
+    }
+  }
 })
 
 test('no prompt is in what the service has written, whether it was answered, streamed or refused', async () => {
