@@ -39,6 +39,7 @@ test('a model may name its weights alone and keeps its own thinking', () => {
     outputTokensMax: 64_000,
     ropeScaling: null,
     chat: null,
+    lifecycle: null,
   })
   assert.equal(config.models['clarke-1.0'].weights, null)
 })

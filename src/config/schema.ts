@@ -30,6 +30,21 @@ const chat = z.strictObject({
 
 export type ChatSettings = z.output<typeof chat>
 
+/** A day, which begins in UTC. */
+const day = z.iso.date('must be a day such as 2027-06-30')
+
+/** The announced end of a model, which clients hear of with every answer. */
+const lifecycle = z
+  .strictObject({
+    deprecatedAt: day,
+    /** Until when it is going to be offered; null where that is not settled. */
+    retiresAt: day.nullable().default(null),
+  })
+  .refine(
+    ({ deprecatedAt, retiresAt }) => retiresAt === null || retiresAt >= deprecatedAt,
+    'must not retire a model before it is deprecated',
+  )
+
 const model = z.strictObject({
   /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
   weights: z.string().min(1).nullable().default(null),
@@ -41,6 +56,7 @@ const model = z.strictObject({
   thinking: z.enum(['on', 'off']),
   /** The most one answer may hold, whatever a client asks for. */
   outputTokensMax: z.int().min(1).max(1_000_000).default(64_000),
+  lifecycle: lifecycle.nullable().default(null),
 })
 
 const engine = z.strictObject({
@@ -241,6 +257,12 @@ export const configFileSchema = z.strictObject({
   host: host.default('127.0.0.1'),
   port: port.default(8_080),
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  /** Whom clients are told to ask for higher limits, such as an address or a page; null tells them nothing. */
+  contact: z
+    .string()
+    .regex(/^[^\p{Cc}\u2028\u2029]{1,200}$/u, 'must be a line of at most 200 characters')
+    .nullable()
+    .default(null),
   models: z
     .strictObject({
       'clarke-1.0': model.prefault({ thinking: 'off' }),

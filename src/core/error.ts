@@ -37,9 +37,15 @@ export type ApiErrorReason =
   | { readonly code: 'method-not-allowed'; readonly allowed: readonly string[] }
   | { readonly code: 'request-too-large'; readonly bytesMax: number; readonly isUnpacked: boolean }
   | { readonly code: 'request-timeout' }
-  | { readonly code: 'rate-limited'; readonly retryAfterMs: number; readonly exceeded?: ExceededLimit }
+  | {
+      readonly code: 'rate-limited'
+      readonly retryAfterMs: number
+      readonly exceeded?: ExceededLimit
+      /** Whom to ask for more, in the operator's words. */
+      readonly contact?: string
+    }
   /** A hard stop: waiting for the next period is all that helps. */
-  | { readonly code: 'budget-exceeded' }
+  | { readonly code: 'budget-exceeded'; readonly contact?: string }
   | { readonly code: 'overloaded'; readonly retryAfterMs: number }
   | { readonly code: 'engine-failed' }
   | { readonly code: 'internal' }
@@ -67,6 +73,18 @@ export class ApiError extends Error {
   get code(): ApiErrorCode {
     return this.reason.code
   }
+}
+
+/** The same error with whom to ask for more, where more would have helped. */
+export function tellContact(error: ApiError, contact: string | null): ApiError {
+  const { reason, message, cause } = error
+  if (contact === null || (reason.code !== 'rate-limited' && reason.code !== 'budget-exceeded')) return error
+  return new ApiError({ ...reason, contact }, message, { cause })
+}
+
+/** The sentence that ends the message of such an error in every format. */
+export function wordContact(reason: ApiErrorReason): string {
+  return 'contact' in reason && reason.contact !== undefined ? ` For higher limits ask ${reason.contact}.` : ''
 }
 
 export function invalidRequest(path: ErrorPath | null, fault: FieldFault | null, message: string): ApiError {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, toApiError } from '../core/error.ts'
+import { ApiError, tellContact, toApiError } from '../core/error.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { EncodedError } from '../protocols/protocol.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
@@ -11,7 +11,8 @@ import { pathOf } from './request-path.ts'
 import { playgroundFormat } from './v1/playground.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that all formats' clients read. */
-export function encodeErrorFor(parts: HttpParts, url: string, error: ApiError, requestId: RequestId): EncodedError {
+export function encodeErrorFor(parts: HttpParts, url: string, thrown: ApiError, requestId: RequestId): EncodedError {
+  const error = tellContact(thrown, parts.contact ?? null)
   const path = pathOf(url)
   const asked = playgroundFormat(path)
   const owner = parts.formats.find(({ name, ownPaths }) =>

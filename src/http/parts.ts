@@ -24,6 +24,8 @@ export type HttpParts = {
   readonly trustedProxies: readonly string[]
   /** Origins whose pages may use the models from a browser; `*` stands for all. */
   readonly corsOrigins: readonly string[]
+  /** Whom clients are told to ask for higher limits. */
+  readonly contact?: string | null
   readonly formats: readonly OpenFormat[]
   /** As the formats have it: a thread decodes large bodies with others of their kind. */
   readonly signatureKey: Uint8Array

@@ -1,5 +1,5 @@
 import { efforts, type Effort, type Thinking } from '../core/generation.ts'
-import type { ModelId, ServedModel } from '../core/model.ts'
+import type { Lifecycle, ModelId, ServedModel } from '../core/model.ts'
 
 const off: Thinking = { kind: 'off' }
 const small: Thinking = { kind: 'on', tokensMax: 1_024 }
@@ -37,7 +37,11 @@ const presentations: Readonly<Record<ModelId, Presentation>> = {
   },
 }
 
-export type ModelSettings = { readonly thinking: 'on' | 'off'; readonly outputTokensMax: number }
+export type ModelSettings = {
+  readonly thinking: 'on' | 'off'
+  readonly outputTokensMax: number
+  readonly lifecycle?: { readonly deprecatedAt: string; readonly retiresAt: string | null } | null
+}
 
 /** A model as it is offered under an operator's settings. */
 export function describeServedModel(id: ModelId, settings: ModelSettings): ServedModel {
@@ -45,9 +49,16 @@ export function describeServedModel(id: ModelId, settings: ModelSettings): Serve
     id,
     ...presentations[id],
     outputTokensMax: settings.outputTokensMax,
+    lifecycle: readLifecycle(settings.lifecycle ?? null),
     thinkingDefault: settings.thinking === 'on' ? uncapped : off,
     thinkingByEffort: thinkingByEffort[id],
   }
+}
+
+function readLifecycle(lifecycle: NonNullable<ModelSettings['lifecycle']> | null): Lifecycle | null {
+  if (lifecycle === null) return null
+  const { deprecatedAt, retiresAt } = lifecycle
+  return { deprecatedAtMs: Date.parse(deprecatedAt), retiresAtMs: retiresAt === null ? null : Date.parse(retiresAt) }
 }
 
 function byEffort(choices: readonly Thinking[]): Readonly<Record<Effort, Thinking>> {

@@ -191,6 +191,7 @@ async function createService(installation: Installation, parts: ServiceParts): P
     bounds: readBounds(config),
     trustedProxies: config.server.trustedProxies,
     corsOrigins: config.server.corsOrigins,
+    contact: config.contact,
     formats,
     signatureKey,
     tracker,

@@ -304,7 +304,7 @@ for (const format of formats) {
     })
 
     test('404 for an unknown model', async () => {
-      const models = ['gpt-4o', 'HAL-1.0', 'odyssey/hal-1.0', 'hal-1.0[1m]', 'hal-1', '']
+      const models = ['unheard-of', 'HAL-1.0', 'odyssey/hal-1.0', 'hal-1.0[1m]', 'hal-1', '']
       for (const model of models) {
         const messages = {
           chat:
@@ -319,6 +319,14 @@ for (const format of formats) {
           param: 'model',
           message: messages[format],
         })
+      }
+    })
+
+    test("404 for another vendor's model says what takes its place", async () => {
+      const places = { 'gpt-4o': 'clarke-1.0', 'claude-opus-4-8': 'hal-1.0', 'gpt-4o-mini': 'tycho-1.0' }
+      for (const [model, place] of Object.entries(places)) {
+        const { text: answered } = await post(bodyFor(format, { model }))
+        match(answered, new RegExp(`in its place use ${place}`, 'i'))
       }
     })
 

@@ -19,6 +19,7 @@ import { noteBreakOff } from '../connections/connection-events.ts'
 import { noteFailure } from '../errors.ts'
 import { requireModel } from '../middleware/authenticate.ts'
 import type { Door, HttpParts } from '../parts.ts'
+import { lifecycleHeaders } from './lifecycle-headers.ts'
 import { tellUnenforced } from './tell-unenforced.ts'
 
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */
@@ -48,6 +49,7 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
       const decoded = { ...shaped, encoder: protocol.createEncoder(shaped.shape) }
       model = decoded.request.model
       requireModel(admitted.access, model)
+      void reply.headers(lifecycleHeaders(parts.inference.catalog.find(model).model.lifecycle))
       const { signal } = admitted
       whenClientLeaves(reply.raw, admitted.abort)
       const received = { request, reply, principal, protocol: format, isStream: decoded.isStream, body: bytes }

@@ -72,6 +72,25 @@ suite('list', () => {
     assert.deepEqual(page({ 'lifecycle[]': ['deprecated', 'active'] })[0], modelIds)
   })
 
+  test('a model whose end is announced says so, and is found by its stage', () => {
+    const lifecycle = { deprecatedAtMs: Date.UTC(2027, 0, 1), retiresAtMs: Date.UTC(2027, 6, 1) }
+    const [first, ...others] = models
+    const ending = [{ ...(first as ServedModel), lifecycle }, ...others]
+    const list = (stage: string) =>
+      (encodeModelList(ending, { 'lifecycle[]': stage }, () => none) as unknown as { data: Record<string, unknown>[] })
+        .data
+    assert.deepEqual(
+      list('active').map(({ id }) => id),
+      others.map(({ id }) => id),
+    )
+    const [entry, ...more] = list('deprecated')
+    assert.equal(more.length, 0)
+    assert.deepEqual(
+      [entry?.['id'], entry?.['lifecycle'], entry?.['deprecated_at'], entry?.['retires_at'], entry?.['shutdown_date']],
+      [first?.id, 'deprecated', '2027-01-01T00:00:00Z', '2027-07-01T00:00:00Z', '2027-07-01T00:00:00Z'],
+    )
+  })
+
   test('a query of the list of models that makes no sense is refused by name', () => {
     const bad: ModelListQuery[] = [
       { limit: '0' },

@@ -49,10 +49,10 @@ export function encodeModel(model: ServedModel, features: ReadonlySet<Feature>):
     owned_by: 'organization',
     display_name: model.displayName,
     description: model.description,
-    shutdown_date: null,
-    lifecycle: 'active',
-    deprecated_at: null,
-    retires_at: null,
+    shutdown_date: timeOf(model.lifecycle?.retiresAtMs),
+    lifecycle: stageOf(model),
+    deprecated_at: timeOf(model.lifecycle?.deprecatedAtMs),
+    retires_at: timeOf(model.lifecycle?.retiresAtMs),
     line: null,
     max_input_tokens: model.windowTokens,
     max_tokens: model.outputTokensMax,
@@ -65,6 +65,15 @@ export function encodeModel(model: ServedModel, features: ReadonlySet<Feature>):
     // Said only where the model's template has no place for tools.
     ...(features.has('generic-tools') && { tool_format: 'generic' }),
   }
+}
+
+/** A model whose end is announced is deprecated, also before the day from which on it counts as that. */
+function stageOf({ lifecycle }: ServedModel): string {
+  return lifecycle === null || lifecycle === undefined ? 'active' : 'deprecated'
+}
+
+function timeOf(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString().replace('.000Z', 'Z')
 }
 
 function encodeCapabilities(features: ReadonlySet<Feature>): Json {
@@ -93,7 +102,8 @@ export function encodeModelList(
   const limit = readLimit(query)
   const after = readCursor(models, query, 'after_id')
   const before = readCursor(models, query, 'before_id')
-  const candidates = wantsActive(query) ? models.slice((after ?? -1) + 1, before ?? models.length) : []
+  const isWanted = readStages(query)
+  const candidates = models.slice((after ?? -1) + 1, before ?? models.length).filter(isWanted)
   // A page before a cursor is the one that touches it.
   const page = before !== null && after === null ? candidates.slice(-limit) : candidates.slice(0, limit)
   return {
@@ -121,14 +131,14 @@ function readCursor(models: readonly ServedModel[], query: ModelListQuery, name:
   return index
 }
 
-/** Every model on offer is active, so any filter that leaves this stage out leaves nothing. */
-function wantsActive(query: ModelListQuery): boolean {
+/** Tells which models are in the stages that are asked for; without any, all are. */
+function readStages(query: ModelListQuery): (model: ServedModel) => boolean {
   const stages = [query['lifecycle[]'] ?? query['lifecycle'] ?? []].flat()
   for (const stage of stages) {
     if (['active', 'deprecated', 'retired'].includes(stage)) continue
     throw invalidRequest(['lifecycle[]'], 'value', 'lifecycle[]: expected active, deprecated or retired')
   }
-  return stages.length === 0 || stages.includes('active')
+  return (model) => stages.length === 0 || stages.includes(stageOf(model))
 }
 
 function lastOf(value: string | readonly string[] | undefined): string | undefined {

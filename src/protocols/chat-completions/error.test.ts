@@ -76,7 +76,7 @@ suite('errors', () => {
       status: 404,
       headers: refused,
       message:
-        'The model `gpt-4o` does not exist or you do not have access to it. Available models: hal-1.0, clarke-1.0, tycho-1.0.',
+        'The model `gpt-4o` does not exist or you do not have access to it. Available models: hal-1.0, clarke-1.0, tycho-1.0. In its place use clarke-1.0.',
       type: invalid,
       param: 'model',
       code: 'model_not_found',

@@ -1,5 +1,6 @@
 import {
   invalidRequest,
+  wordContact,
   type ApiError,
   type ApiErrorCode,
   type ApiErrorReason,
@@ -10,6 +11,7 @@ import {
 import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
+import { suggestModel } from '../../core/model-equivalents.ts'
 import { errorHeaders } from '../error-headers.ts'
 import { formatDuration } from '../limit-headers.ts'
 import type { EncodedError, SseMessage } from '../protocol.ts'
@@ -114,7 +116,7 @@ export function describeError(error: ApiError, requestId: RequestId): ErrorDescr
     type,
     code: reason.code === 'invalid-request' && reason.fault !== null ? faultCodes[reason.fault] : code,
     param: describeParam(reason),
-    message: describeMessage(error, requestId),
+    message: describeMessage(error, requestId) + wordContact(reason),
   }
 }
 
@@ -185,8 +187,9 @@ function wordKey(key: RefusedKey | null): string {
 
 function wordModel(model: string, available: readonly string[]): string {
   const name = model.slice(0, modelNameLengthMax)
+  const suggestion = suggestModel(model, available)
   return (
     `The model \`${name}\` does not exist or you do not have access to it. ` +
-    `Available models: ${available.join(', ')}.`
+    `Available models: ${available.join(', ')}.${suggestion === null ? '' : ` In its place use ${suggestion}.`}`
   )
 }

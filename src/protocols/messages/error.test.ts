@@ -59,7 +59,11 @@ test('key phrases that agents match are exact', () => {
   const context: ApiErrorReason = { code: 'context-exceeded', inputTokens: 131_072, windowTokens: 125_000 }
   equal(encode(context).error.message, 'prompt is too long: 131072 tokens > 125000 maximum')
   const model: ApiErrorReason = { code: 'model-not-found', model: 'gpt-5', available: ['hal-1.0', 'clarke-1.0'] }
-  equal(encode(model).error.message, 'model: gpt-5 (available models: hal-1.0, clarke-1.0)')
+  equal(
+    encode(model).error.message,
+    'model: gpt-5 (available models: hal-1.0, clarke-1.0; in its place use clarke-1.0)',
+  )
+  equal(encode({ ...model, model: 'claude-haiku-4-5' }).error.message.includes('in its place'), false)
   ok(encode({ ...model, model: 'x'.repeat(9_000) }).error.message.length < 200)
   const path = ['messages', 2, 'content', 1, 'image']
   equal(

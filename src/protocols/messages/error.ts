@@ -1,5 +1,6 @@
 import {
   invalidRequest,
+  wordContact,
   type ApiError,
   type ApiErrorReason,
   type ErrorPath,
@@ -9,6 +10,7 @@ import {
 import type { Feature } from '../../core/feature.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ExceededLimit } from '../../core/limit.ts'
+import { suggestModel } from '../../core/model-equivalents.ts'
 import { errorHeaders } from '../error-headers.ts'
 import type { EncodedError, Json, SseMessage } from '../protocol.ts'
 import { toFrame } from './encode/encode-stream.ts'
@@ -24,7 +26,7 @@ export function encodeStreamError(error: ApiError, requestId: RequestId): SseMes
 
 function encodeFields({ reason, message }: ApiError, requestId: RequestId): { readonly [key: string]: Json } {
   const details = encodeDetails(reason)
-  const text = wordReason(reason, message)
+  const text = wordReason(reason, message) + wordContact(reason)
   return {
     error: { type: kinds[reason.code].type, message: text, ...(details !== null && { details }) },
     request_id: requestId,
@@ -78,7 +80,7 @@ function wordReason(reason: ApiErrorReason, message: string): string {
     case 'context-exceeded':
       return `prompt is too long: ${reason.inputTokens} tokens > ${reason.windowTokens} maximum`
     case 'model-not-found':
-      return `model: ${shorten(reason.model)} (available models: ${reason.available.join(', ')})`
+      return wordModel(reason.model, reason.available)
     case 'unsupported-feature':
       return wordFeature(reason.feature, reason.path)
     case 'unauthenticated':
@@ -102,6 +104,12 @@ const unitNames = { requests: 'requests', 'input-tokens': 'input tokens', 'outpu
 function wordLimit({ kind, limit }: ExceededLimit): string {
   const number = limit.toLocaleString('en-US')
   return `This request would exceed your rate limit of ${number} ${unitNames[kind]} per minute.`
+}
+
+function wordModel(model: string, available: readonly string[]): string {
+  const suggestion = suggestModel(model, available)
+  const advice = suggestion === null ? '' : `; in its place use ${suggestion}`
+  return `model: ${shorten(model)} (available models: ${available.join(', ')}${advice})`
 }
 
 function wordKey(key: RefusedKey | null): string {
