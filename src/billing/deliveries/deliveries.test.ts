@@ -5,6 +5,7 @@ import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
 import { createDirectLedgerWriter } from '../ledger/writer/insert-rows.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { verifyLedger } from '../audits/verify-ledger.ts'
@@ -181,9 +182,35 @@ onEachDatabase((database) => {
   test('after a crash nothing is known of the last answers, and one that is asked for again is void', async () => {
     await answer(1, false)
     deliveries = open()
+    clock.advance(3_000)
     await again(2)
     await again(3)
     assert.deepEqual(await voided(), [1])
+  })
+
+  test('an answer that another gateway has just sent stays charged, and one that it could not send is void', async () => {
+    if (!isPostgres(db)) return
+    const other = deliveries
+    await answer(1, true)
+    await answer(2, false)
+    const { after } = clock
+    const waiting = new Promise<void>((resolve) => {
+      clock = {
+        ...clock,
+        after(ms, work) {
+          if (ms > 2_000) resolve()
+          return after(ms, work)
+        },
+      }
+    })
+    deliveries = open()
+    const ended = again(3)
+    await Promise.race([waiting, ended])
+    assert.deepEqual(await voided(), [])
+    await other.close()
+    clock.advance(3_000)
+    await ended
+    assert.deepEqual(await voided(), [2])
   })
 
   test('a repetition that its client breaks off, or that fails, voids nothing', async () => {

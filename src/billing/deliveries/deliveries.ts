@@ -16,6 +16,8 @@ import { dayMs } from '../usage/usage-columns.ts'
 const repeatMsMax = 10 * 60_000
 /** As often as the official clients repeat a request unless told otherwise. */
 const reversalsMax = 2
+/** A gateway's mark of an answer that has left is in the database this much later, where others can read it. */
+const markedWithinMs = 3_000
 
 /** Whose body came in, which may be one that came in before. */
 export type SentBody = { readonly principal: ApiKeyPrincipal; readonly bodyHash: string }
@@ -54,7 +56,32 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   // The key is made once: from bytes, every request would make it anew.
   const key = createSecretKey(hashKey)
   // One after the other, so that a key's reversals of the day are counted with those just made.
-  let voiding = Promise.resolve()
+  let voiding: Promise<unknown> = Promise.resolve()
+  const waits = new Set<() => void>()
+  /** Resolves with false when it ends early because all is closed. */
+  const wait = (ms: number) =>
+    new Promise<boolean>((resolve) => {
+      const over = (isWhole: boolean) => {
+        waits.delete(giveUp)
+        resolve(isWhole)
+      }
+      const callOff = clock.after(ms, () => over(true))
+      const giveUp = () => {
+        callOff()
+        over(false)
+      }
+      waits.add(giveUp)
+    })
+  const voidInTurn = (repetition: Repetition): Promise<number> => {
+    const done = voiding
+      .then(() => voidUndelivered(options, marks, repetition))
+      .catch((error: unknown) => {
+        log.warn({ error }, 'it is not known whether an earlier answer arrived')
+        return 0
+      })
+    voiding = done
+    return done
+  }
   return {
     hashBody: (apiKeyId, body) =>
       createHmac('sha256', key).update(apiKeyId).update('\0').update(body).digest('base64url').slice(0, 22),
@@ -63,13 +90,13 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       return async (wasDelivered) => {
         end(wasDelivered)
         if (!wasDelivered || repeated === null) return
-        voiding = voiding
-          .then(() => voidUndelivered(options, marks, { requestId, ...repeated }))
-          .catch((error: unknown) => log.warn({ error }, 'it is not known whether an earlier answer arrived'))
-        await voiding
+        const repetition = { requestId, ...repeated }
+        const againInMs = await voidInTurn(repetition)
+        if (againInMs > 0 && (await wait(againInMs))) await voidInTurn(repetition)
       }
     },
     async close() {
+      for (const giveUp of waits) giveUp()
       await voiding
       await marks.close()
     },
@@ -81,18 +108,22 @@ type Repetition = SentBody & { readonly requestId: RequestId }
 /**
  * Voids the charges for answers to the same body that did not reach their client, now that one has.
  *
- * Not before: whoever breaks off every answer at its last token would otherwise have them for nothing.
+ * Not before: whoever breaks off every answer at its last token would otherwise have them for nothing. Nor while another
+ * gateway may still be about to write that its answer arrived. Returns after how many milliseconds that is known.
  */
 async function voidUndelivered(
   { db, rows, clock, log, reversalsPerKeyDayMax }: DeliveriesOptions,
   marks: DeliveryMarks,
   repetition: Repetition,
-): Promise<void> {
+): Promise<number> {
   const { apiKeyId } = repetition.principal
   const charges = await findCharges(db, repetition, clock.nowMs() - repeatMsMax)
   const areThere = await Promise.all(charges.map(({ request_id: id }) => marks.has(id)))
   const undelivered = charges.filter((_, index) => areThere[index] === false)
-  if (undelivered.length === 0) return
+  if (undelivered.length === 0) return 0
+  const others = isPostgres(db) ? undelivered.filter(({ request_id: id }) => !marks.isOwn(id)) : []
+  const againInMs = Math.max(0, ...others.map(({ at }) => at + markedWithinMs - clock.nowMs()))
+  if (againInMs > 0) return againInMs
   const left = reversalsPerKeyDayMax - (await reversalsOfDay(db, repetition.principal, clock.nowMs()))
   const voided = undelivered.slice(0, Math.max(0, left))
   if (voided.length < undelivered.length) {
@@ -100,10 +131,11 @@ async function voidUndelivered(
       'as many charges of a key were voided today as billing.reversalsPerKeyDayMax allows: further ones stand'
     log.warn({ api_key: apiKeyId, reversals_max: reversalsPerKeyDayMax }, words)
   }
-  if (voided.length === 0) return
+  if (voided.length === 0) return 0
   await rows.write(voided.map(({ sequence: _, ...row }) => toReversal(row, clock.nowMs())))
   const words = 'answers that did not reach their client were asked for again: their charges are void'
   log.info({ api_key: apiKeyId, voided: voided.map(({ request_id: id }) => id) }, words)
+  return 0
 }
 
 /** The charges for finished answers to a body before this one. None where this one was not finished, or the body was voided often enough. */
@@ -160,11 +192,15 @@ export interface DeliveryMarks {
   begin(requestId: RequestId): (wasDelivered: boolean) => void
   /** Whether the answer has left, or may still. */
   has(requestId: RequestId): Promise<boolean>
+  /** Whether the answer was this process's own, a moment ago. */
+  isOwn(requestId: RequestId): boolean
   close(): Promise<void>
 }
 
 export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOptions): DeliveryMarks {
   const underWay = new Set<RequestId>()
+  /** When each of the last answers ended, the oldest first. */
+  const ended = new Map<RequestId, number>()
   let delivered: RequestId[] = []
   let callOff: (() => void) | null = null
   let writing = Promise.resolve()
@@ -188,6 +224,12 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
       underWay.add(requestId)
       return (wasDelivered) => {
         underWay.delete(requestId)
+        const nowMs = clock.monotonicMs()
+        ended.set(requestId, nowMs)
+        for (const [id, atMs] of ended) {
+          if (atMs > nowMs - 2 * markedWithinMs) break
+          ended.delete(id)
+        }
         if (!wasDelivered) return
         delivered.push(requestId)
         callOff ??= clock.after(writeAfterMs, () => {
@@ -195,6 +237,7 @@ export function createDeliveryMarks({ db, clock, log, keepMs }: DeliveryMarksOpt
         })
       }
     },
+    isOwn: (requestId) => underWay.has(requestId) || ended.has(requestId),
     async has(requestId) {
       await writing
       if (underWay.has(requestId) || delivered.includes(requestId)) return true
