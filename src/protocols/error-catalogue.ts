@@ -10,7 +10,7 @@ import type { EncodedError } from './protocol.ts'
 /** Who can mend it: who sent the request, who runs the service, or nobody by an act of theirs, since it passes. */
 export type ErrorFault = 'caller' | 'operator' | 'load'
 
-type Explanation = {
+export type ErrorExplanation = {
   readonly title: string
   readonly meaning: string
   /** What to do. */
@@ -19,14 +19,14 @@ type Explanation = {
   readonly examples: readonly ErrorExample[]
 }
 
-type ErrorExample = {
+export type ErrorExample = {
   readonly reason: ApiErrorReason
   /** What the service says where the format has no words of its own. */
   readonly text: string
 }
 
 /** An error as it is explained, with what both formats answer. */
-export type CataloguedError = Omit<Explanation, 'examples'> & {
+export type CataloguedError = Omit<ErrorExplanation, 'examples'> & {
   readonly code: ApiErrorCode
   /** `wait` obeys `retry-after`, `pause` is at the client's choice. */
   readonly retry: 'no' | 'wait' | 'pause'
@@ -42,7 +42,7 @@ const path = ['messages', 0, 'content'] as const
 const plain = (reason: ApiErrorReason, text: string): ErrorExample => ({ reason, text })
 const limited = { kind: 'input-tokens', model: 'clarke-1.0', limit: 1_000_000, remaining: 2_000 } as const
 
-const explanations: Readonly<Record<ApiErrorCode, Explanation>> = {
+export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>> = {
   'invalid-request': {
     title: 'The request is not valid',
     meaning: 'A field is missing, has a wrong type or value, or is not known; or the body is not JSON.',
@@ -219,7 +219,7 @@ const requestId = 'req_01EXAMPLE'
 
 /** Every error that there is, in the order of the codes, with what the formats answer. */
 export function readErrorCatalogue(): readonly CataloguedError[] {
-  return Object.entries(explanations).map(([code, { examples, ...explanation }]) => {
+  return Object.entries(errorExplanations).map(([code, { examples, ...explanation }]) => {
     const encoded = examples.map(encodeExample)
     return { code: code as ApiErrorCode, ...explanation, retry: adviceOf(encoded[0]?.messages), examples: encoded }
   })

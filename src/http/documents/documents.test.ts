@@ -2,10 +2,12 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fastify from 'fastify'
+import { modelEquivalents } from '../../core/model-equivalents.ts'
 import { openFormats } from '../../protocols/formats.ts'
 import type { ReadinessParts } from '../health.ts'
 import { problemKinds } from '../api/problem.ts'
 import { describeErrors } from './error-catalogue.ts'
+import { documentRoutes } from './documents.ts'
 import { statusRoutes } from './status-page.ts'
 import { describeWireFormats } from './wire-openapi.ts'
 
@@ -97,6 +99,27 @@ suite('the catalogue of errors', () => {
       if (retry !== 'after a while') deepEqual(new Set(headers), new Set(['false']), code)
       else ok(!headers.includes('false'), code)
     }
+  })
+})
+
+suite('the models that stand in for others', () => {
+  const ask = async (query: string) => {
+    const app = fastify()
+    for (const [url, { GET }] of Object.entries(documentRoutes(formats))) app.get(url, GET)
+    const { body } = await app.inject(`/api/v1/equivalents.json${query}`)
+    await app.close()
+    return JSON.parse(body) as { readonly found: { readonly model: string } | null; readonly equivalents: unknown[] }
+  }
+
+  test('are all listed, and found by a name', async () => {
+    const { found, equivalents } = await ask('')
+    deepEqual([found, equivalents.length], [null, modelEquivalents.length])
+    equal((await ask('?name=gpt-5-mini')).found?.model, 'tycho-1.0')
+  })
+
+  test('are none for a name that says nothing, is there twice or is too long', async () => {
+    for (const query of ['?name=unheard-of', '?name=opus&name=haiku', `?name=${'opus'.repeat(100)}`])
+      equal((await ask(query)).found, null, query.slice(0, 40))
   })
 })
 

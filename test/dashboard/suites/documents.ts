@@ -33,7 +33,7 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await page.getByRole('heading', { name: /The budget is spent/ }).waitFor()
       equal(await page.getByRole('heading', { level: 2 }).count(), 2)
       await page.goto(`${origin}/docs/migrate?model=gpt-5-mini`)
-      await page.getByText('By its name gpt-5-mini is a small, fast model').waitFor()
+      await page.getByText('By its name gpt-5-mini is a small fast model: use tycho-1.0 here.').waitFor()
       await page.goto(`${origin}/docs/pricing`)
       await page.getByText('The operator of this service does not publish prices.').waitFor()
       deepEqual(stranger.faults, [])

@@ -5,7 +5,7 @@ import { Skeleton } from '../../kit/skeleton.tsx'
 import { useAnswer } from '../use-answer.ts'
 
 /** Reads one of the service's public documents. */
-async function readDocument<Document>(address: string): Promise<Document> {
+export async function readDocument<Document>(address: string): Promise<Document> {
   const response = await fetch(address, { credentials: 'omit', headers: { accept: 'application/json' } })
   if (!response.ok) throw new Error(`${address} answered with ${response.status}.`)
   return (await response.json()) as Document

@@ -61,7 +61,7 @@ export function Page() {
                     value={retry}
                     choices={[
                       { value: '', label: 'any' },
-                      ...['no', 'after a while', 'after a change'].map((value) => ({ value, label: value })),
+                      ...['no', 'after a while'].map((value) => ({ value, label: value })),
                     ]}
                     onChoice={(chosen) => change({ retry: chosen })}
                   />

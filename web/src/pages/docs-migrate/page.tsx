@@ -1,12 +1,17 @@
-import { useSearch } from '../../app/router.tsx'
+import { useEffect, useState } from 'react'
 import { DocsFrame } from '../../app/docs/docs-frame.tsx'
+import { Document, readDocument } from '../../app/docs/read-document.tsx'
+import { useSearch } from '../../app/router.tsx'
 import { snippetsOf } from '../../app/clients.ts'
-import { tierFamilies, tierFor } from '../../app/tier-for.ts'
 import { Code } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { Banner, Card, KeyValue, Stack } from '../../kit/page.tsx'
 import { Table } from '../../kit/table.tsx'
 import { searchCodec, text } from '../../lib/search-codec.ts'
+
+type Equivalent = { readonly kind: string; readonly model: string; readonly examples: readonly string[] }
+type Equivalents = { readonly found: Equivalent | null; readonly equivalents: readonly Equivalent[] }
+const equivalentsAddress = '/api/v1/equivalents.json'
 
 const search = searchCodec({ model: text() })
 
@@ -25,15 +30,19 @@ export function Page() {
             onText={(typed) => change({ model: typed })}
           />
           {model.trim() !== '' && <Answer name={model} />}
-          <Table
-            name="Which model stands for which names"
-            columns={[
-              { key: 'names', head: 'Before', cell: ([names]) => names },
-              { key: 'model', head: 'Here', phone: 'side', cell: ([, tier]) => <code>{tier}</code> },
-            ]}
-            items={tierFamilies}
-            keyOf={([names]) => names}
-          />
+          <Document<Equivalents> address={equivalentsAddress}>
+            {({ equivalents }) => (
+              <Table
+                name="Which model stands for which names"
+                columns={[
+                  { key: 'kind', head: 'Before', cell: ({ kind, examples }) => `${kind}: ${examples.join(', ')}` },
+                  { key: 'model', head: 'Here', phone: 'side', cell: (row) => <code>{row.model}</code> },
+                ]}
+                items={equivalents}
+                keyOf={({ kind }) => kind}
+              />
+            )}
+          </Document>
         </Stack>
       </Card>
       <Card title="Three values">
@@ -62,12 +71,30 @@ export function Page() {
 }
 
 function Answer({ name }: { readonly name: string }) {
-  const { tier, said } = tierFor(name)
+  const found = useEquivalent(name)
+  if (found === undefined) return null
+  if (found === null)
+    return <Banner kind="info">Nothing is known by this name: clarke-1.0 is the general model.</Banner>
   return (
     <Banner kind="good">
-      By its name {name.trim()} is {said}: use <code>{tier}</code> here.
+      By its name {name.trim()} is a {found.kind}: use <code>{found.model}</code> here.
     </Banner>
   )
+}
+
+/** What stands in for a name, as the service says; undefined until it has said so. */
+function useEquivalent(name: string): Equivalent | null | undefined {
+  const [found, setFound] = useState<Equivalent | null>()
+  useEffect(() => {
+    let isOver = false
+    readDocument<Equivalents>(`${equivalentsAddress}?name=${encodeURIComponent(name.trim())}`)
+      .then((answer) => !isOver && setFound(answer.found))
+      .catch(() => {})
+    return () => {
+      isOver = true
+    }
+  }, [name])
+  return found
 }
 
 const differences: readonly (readonly [string, string])[] = [
