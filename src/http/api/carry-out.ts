@@ -101,7 +101,8 @@ export function createRouteParts(
   const own = { ...accounts, origin, ...notices }
   const isStopping = () => tracker.isDraining()
   const shared = { management, catalog: inference.catalog, browser, attempts, events, session }
-  return { ...shared, isStopping, afterwards, accounts: own }
+  const hasLeft = () => request.raw.socket.destroyed
+  return { ...shared, isStopping, hasLeft, afterwards, accounts: own }
 }
 
 async function work({ route, principal, params, query, body }: Asked, parts: RouteParts): Promise<StoredAnswer> {

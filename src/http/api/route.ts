@@ -20,6 +20,8 @@ export type RouteParts = {
   readonly events: EventHub
   /** Whether the service is about to stop, and answers that have no end should. */
   isStopping(): boolean
+  /** Whether the client's connection is gone. */
+  hasLeft(): boolean
   /** Where attempts that failed are counted and held back. */
   readonly attempts: FailedAttempts
   /** Whoever is signed in and asks; null for keys, and for what anybody may ask. */

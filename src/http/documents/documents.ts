@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findEquivalent, modelEquivalents } from '../../core/model-equivalents.ts'
 import type { OpenFormat } from '../../protocols/format.ts'
+import { sendJson } from '../api/compressed.ts'
 import { describeErrors, errorCataloguePath } from './error-catalogue.ts'
 import { describeWireFormats, wireOpenApiPath } from './wire-openapi.ts'
 
@@ -13,7 +14,9 @@ export function documentRoutes(formats: readonly OpenFormat[]): Readonly<Record<
   return {
     [wireOpenApiPath]: { GET: once(() => describeWireFormats(formats)) },
     [errorCataloguePath]: { GET: once(() => describeErrors(formats)) },
-    [equivalentsPath]: { GET: (request, reply) => sendDocument(reply, JSON.stringify(describeEquivalents(request))) },
+    [equivalentsPath]: {
+      GET: (request, reply) => sendDocument(request, reply, JSON.stringify(describeEquivalents(request))),
+    },
   }
 }
 
@@ -28,12 +31,10 @@ function describeEquivalents({ query }: FastifyRequest) {
 /** It takes some milliseconds to make, for which no start should wait. */
 function once(describe: () => unknown): Handler {
   let text: string | null = null
-  return (_request, reply) => sendDocument(reply, (text ??= JSON.stringify(describe())))
+  return (request, reply) => sendDocument(request, reply, (text ??= JSON.stringify(describe())))
 }
 
-async function sendDocument(reply: FastifyReply, text: string): Promise<void> {
-  await reply
-    .headers({ 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' })
-    .type('application/json')
-    .send(text)
+async function sendDocument(request: FastifyRequest, reply: FastifyReply, text: string): Promise<void> {
+  void reply.headers({ 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' })
+  await sendJson(text, request, reply)
 }

@@ -36,7 +36,8 @@ const neededQueries: Readonly<Record<string, string>> = {
   preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
 }
 
-async function fillPath(service: ManagementService, { path, scope }: Route, things: Things): Promise<string> {
+/** The path of a route with the ids of things that are there. */
+export async function fillPath(service: ManagementService, { path, scope }: Route, things: Things): Promise<string> {
   const ids: Record<string, string> = { ...things }
   if (scope === 'installation' && path.includes('{managementKeyId}')) {
     const wanted = { name: 'x', role: 'auditor', organizationId: null, expiresAtMs: null } as const

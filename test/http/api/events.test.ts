@@ -26,7 +26,11 @@ function sessionOf(role: 'owner' | 'billing', organizationId: OrganizationId): S
 function open(session: Session) {
   const clock = createManualClock()
   let hear: HearEvent | null = null
-  const now: { session: Session | null; isStopping: boolean } = { session, isStopping: false }
+  const now: { session: Session | null; isStopping: boolean; hasLeft: boolean } = {
+    session,
+    isStopping: false,
+    hasLeft: false,
+  }
   const hub = {
     subscribe(_: string, given: HearEvent) {
       hear = given
@@ -34,7 +38,14 @@ function open(session: Session) {
     },
   } as unknown as EventHub
   const findSession = () => Promise.resolve(now.session)
-  const events = followEvents({ hub, clock, session, findSession, isStopping: () => now.isStopping })
+  const events = followEvents({
+    hub,
+    clock,
+    session,
+    findSession,
+    isStopping: () => now.isStopping,
+    hasLeft: () => now.hasLeft,
+  })
   const next = async () => {
     const coming = events.next()
     for (let turn = 0; turn < 20; turn += 1) {
@@ -90,6 +101,14 @@ test('a service that stops ends the stream', async () => {
   await next()
   now.isStopping = true
   equal(await next(), null)
+})
+
+test('a stream that nobody reads any more ends at once, and not with its next heartbeat', async () => {
+  const { next, now, isOpen } = open(sessionOf('owner', own))
+  equal(await next(), begin)
+  now.hasLeft = true
+  equal(await next(), null)
+  equal(isOpen(), false)
 })
 
 onEachDatabase(({ open: openDatabase }) => {

@@ -11,7 +11,7 @@ import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
-import { keyFor, peoplesRoutes, permittedRoutes } from './ask-route.ts'
+import { fillPath, keyFor, peoplesRoutes, permittedRoutes } from './ask-route.ts'
 import { createCompany, createThings, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
@@ -122,20 +122,11 @@ describe('what is sent', () => {
   test('a body with a field that is not described is refused', async () => {
     const fields = { id: 'org_mine', organization_id: 'org_default', organizationId: 'org_default', role: 'owner' }
     const { headers } = await signInPerson(service.accounts, {})
+    const { projectId, members } = company
+    const things = await createThings(service.accounts, { company, projectId, ownerId: members.developer.memberId })
     for (const route of routes.filter(({ body }) => body !== null)) {
       const { method, path, example } = route
-      const { organizationId, projectId } = company
-      const ids: Record<string, string> = {
-        organizationId,
-        projectId,
-        memberId: 'mem_x',
-        apiKeyId: 'key_x',
-        model: 'hal-1.0',
-        tier: 'tier-1',
-        budgetId: 'budget_x',
-        limitRequestId: 'ask_x',
-      }
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
+      const filled = await fillPath(service, route, things)
       for (const [name, value] of Object.entries(fields)) {
         if (Object.hasOwn(example as object, name)) continue
         if (path === '/api/v1/prices' && name === 'organizationId') continue
@@ -166,13 +157,14 @@ describe('what is sent', () => {
       'a\ud800b',
       '\ufeffa\u00ad',
     ]
-    for (const { method, path, example } of named) {
-      const things: Record<string, string> = await createThings(service.accounts, {
+    for (const route of named) {
+      const { method, path, example } = route
+      const things = await createThings(service.accounts, {
         company,
         projectId: company.projectId,
         ownerId: company.members.developer.memberId,
       })
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => things[name] ?? '')
+      const filled = await fillPath(service, route, things)
       for (const name of names) {
         const answer = await service.ask({
           method,
@@ -318,7 +310,7 @@ describe('a list in pages', () => {
 
   test('a list in pages refuses a cursor that it has not given', async () => {
     const lists = routes.filter(({ query }) => query !== null && Object.hasOwn(query.shape, 'after'))
-    equal(lists.length, 19)
+    equal(lists.length, 21)
     for (const { path } of lists) {
       const filled = path.replace('{organizationId}', company.organizationId)
       for (const cursor of ['x', 'bm9uc2Vuc2U', "'%20or%201=1", Buffer.from("1 ' or 1").toString('base64url')]) {

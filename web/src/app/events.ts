@@ -81,8 +81,11 @@ class Live {
       credentials: 'same-origin',
       headers: { accept: 'text/event-stream', 'x-odyssey-background': '1' },
     })
-    if (response.status === 401) return false
-    if (!response.ok || response.body === null) return true
+    if (!response.ok || response.body === null) {
+      // A body that nobody reads keeps its connection, of which there are six.
+      await response.body?.cancel()
+      return response.status !== 401
+    }
     this.#tell({ isLive: true })
     for await (const { name, text } of readEvents(response.body)) {
       this.#tell(name === 'begin' ? 'all' : { changed: JSON.parse(text) as Changed })

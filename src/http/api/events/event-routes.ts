@@ -20,14 +20,14 @@ export const eventRoutes: readonly Route[] = [
     summary: 'Hear of what has changed, as server-sent events that name what to read again and carry none of it',
     params: nowhere,
     answer: 'events',
-    work({ parts: { session, browser, management, events, isStopping } }) {
+    work({ parts: { session, browser, management, events, isStopping, hasLeft } }) {
       if (session === null) throw new ApiError({ code: 'unauthenticated', key: null }, 'Sign in.')
       if (events.streamsOf(session.id) >= streamsPerSessionMax || events.size >= streamsMax) {
         throw new ApiError({ code: 'rate-limited', retryAfterMs }, 'Too many of these streams are open.')
       }
       const findSession = () => browser.findSession(management, { keepsAwake: false })
       const { clock } = management.accounts
-      return Promise.resolve(followEvents({ hub: events, clock, session, findSession, isStopping }))
+      return Promise.resolve(followEvents({ hub: events, clock, session, findSession, isStopping, hasLeft }))
     },
   }),
 ]
@@ -39,6 +39,8 @@ type Following = {
   /** Finds the session anew; null when it is over. */
   findSession(): Promise<Session | null>
   isStopping(): boolean
+  /** Whether the reader's connection is gone. */
+  hasLeft(): boolean
 }
 
 /** Says nothing for this long, and proxies give up. */
@@ -68,7 +70,8 @@ export async function* followEvents(following: Following): AsyncGenerator<string
     yield `retry: ${retryMs}\nevent: begin\ndata: {}\n\n`
     for (;;) {
       await new Promise<void>((resolve) => void clock.after(lookMs, resolve))
-      if (following.isStopping() || !isSame(session, await following.findSession())) return
+      // Whoever has left would otherwise be counted as there until the next heartbeat, which cannot be sent.
+      if (following.hasLeft() || following.isStopping() || !isSame(session, await following.findSession())) return
       const told = [...pending].map(([organizationId, topics]) => ({ organizationId, topics: [...topics] }))
       pending.clear()
       if (told.length > 0) yield told.map((data) => `event: changed\ndata: ${JSON.stringify(data)}\n\n`).join('')
