@@ -34,6 +34,7 @@ export async function openDashboard(
   // It only bounds a test that hangs: on a busy machine a page takes many times as long as on a quiet one.
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
+  waitForLayers(page)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => {
@@ -52,6 +53,23 @@ export async function openDashboard(
   } as const
   await devtools.send('WebAuthn.addVirtualAuthenticator', { options })
   return { page, context, origin: service.address.replace('127.0.0.1', 'localhost'), faults }
+}
+
+/**
+ * Has the page opened anew only when no step of its history is being taken back.
+ *
+ * A layer that has closed takes its step back a moment later, which would break off the opening of another address. People
+ * are not that quick, and the program's own links wait for it.
+ */
+function waitForLayers(page: Page): void {
+  const goto = page.goto.bind(page)
+  page.goto = async (...args) => {
+    await page.waitForFunction(() => {
+      const depth = (history.state as { readonly layer?: number } | null)?.layer ?? 0
+      return depth === 0 || document.querySelector('[role="dialog"][data-open]') !== null
+    })
+    return goto(...args)
+  }
 }
 
 /** Follows the link for the first owner, as the command prints it, and makes a passkey. Ends on the quickstart. */

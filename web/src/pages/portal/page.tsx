@@ -31,8 +31,9 @@ export function Page() {
   return (
     <Portal
       portal={portal}
-      onLeave={() => {
-        void api('DELETE /api/v1/portal/session', {}).catch(() => null)
+      onLeave={async () => {
+        // Who loads the page anew as soon as the front is there must not see the key's page again.
+        await api('DELETE /api/v1/portal/session', {}).catch(() => null)
         setShown(null)
         setLeft(true)
       }}

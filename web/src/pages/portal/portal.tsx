@@ -38,7 +38,7 @@ const search = searchCodec({
 })
 
 /** What the owner of a key may know of it. */
-export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly onLeave: () => void }) {
+export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly onLeave: () => Promise<void> }) {
   const { key, organizationName, projectName, endsAt, limits, currency } = portal
   return (
     <>
@@ -52,7 +52,7 @@ export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly o
             Errors
           </a>
         </nav>
-        <Button onClick={onLeave}>Leave</Button>
+        <Button onClick={() => void onLeave()}>Leave</Button>
       </header>
       <main id="main">
         <Page
