@@ -79,3 +79,17 @@ export async function readMemberProjects(
   const byMember = Map.groupBy(rows, (row) => row.member_id)
   return new Map([...byMember].map(([id, own]) => [id, own.map(({ project_id }) => project_id)]))
 }
+
+/** How many owners an organization has, two at most: with one alone, a lost device leaves nobody who could let them in. */
+export async function countOwners({ db }: Pick<AccountsParts, 'db'>, organizationId: OrganizationId): Promise<number> {
+  const owners = await db
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('role', '=', 'owner')
+    .where('removed_at', 'is', null)
+    .where('suspended_at', 'is', null)
+    .limit(2)
+    .execute()
+  return owners.length
+}

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { countOwners } from '../../../accounts/read-member.ts'
 import { readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
@@ -74,7 +75,7 @@ export const overviewRoutes: readonly Route[] = [
           { step: 'key' as const, isDone: await hasKey(asking) },
           { step: 'request' as const, isDone: hasRequest },
           { step: 'prices' as const, isDone: await hasPrice(asking) },
-          { step: 'second-owner' as const, isDone: await hasSecondOwner(asking) },
+          { step: 'second-owner' as const, isDone: (await countOwners(parts.accounts, organizationId)) === 2 },
         ],
       }
     },
@@ -228,17 +229,4 @@ async function hasKey({ parts, organizationId }: Asking): Promise<boolean> {
 
 async function hasPrice({ parts }: Asking): Promise<boolean> {
   return (await parts.accounts.db.selectFrom('prices').select('id').limit(1).executeTakeFirst()) !== undefined
-}
-
-async function hasSecondOwner({ parts, organizationId }: Asking): Promise<boolean> {
-  const owners = await parts.accounts.db
-    .selectFrom('members')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('role', '=', 'owner')
-    .where('removed_at', 'is', null)
-    .where('suspended_at', 'is', null)
-    .limit(2)
-    .execute()
-  return owners.length === 2
 }

@@ -1,3 +1,4 @@
+import { countOwners } from '../../../accounts/read-member.ts'
 import { z } from 'zod'
 import type { OrganizationId } from '../../../core/ids.ts'
 import { may, visibleProjects } from '../../../core/permission.ts'
@@ -112,16 +113,8 @@ async function ofLimits({ parts, principal, organizationId }: Asking): Promise<T
 /** One owner who loses their device leaves nobody who can make another one. */
 async function ofOwners({ parts, principal, organizationId }: Asking): Promise<Task[]> {
   if (!may(principal, 'members:create', { organizationId })) return []
-  const owners = await parts.accounts.db
-    .selectFrom('members')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('role', '=', 'owner')
-    .where('removed_at', 'is', null)
-    .where('suspended_at', 'is', null)
-    .limit(2)
-    .execute()
-  return owners.length === 1 ? [{ kind: 'second-owner', id: null, name: null, at: null }] : []
+  const isAlone = (await countOwners(parts.accounts, organizationId)) === 1
+  return isAlone ? [{ kind: 'second-owner', id: null, name: null, at: null }] : []
 }
 
 /** For who runs the installation, whichever organization they look at. */
