@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { createGuardedLookup, literalAddressOf, type Reachable } from './private-addresses.ts'
+import { createGuardedLookup, literalAddressOf } from '../lib/public-address.ts'
+import type { Reachable } from './private-addresses.ts'
 
 /** From the connection to the last byte of the answer: a receiver notes what comes and works on it later. */
 export const postMsMax = 10_000
@@ -38,7 +39,8 @@ export type Poster = {
 }
 
 export function createPoster(isReachable: Reachable): Poster {
-  const lookup = createGuardedLookup(isReachable)
+  const refusal = (name: string) => `${name} is at a private address.`
+  const lookup = createGuardedLookup({ isAllowed: isReachable, refusal })
   // Kept connections end before most receivers would end them.
   const options = { keepAlive: true, timeout: 4_000, lookup } as const
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }

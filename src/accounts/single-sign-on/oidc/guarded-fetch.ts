@@ -1,12 +1,11 @@
 // Asks servers whose addresses somebody has typed in, or that another server has named: none of them may be one of this
 // house unless the operator says so, however its name is resolved, and none can keep us waiting or fill the memory.
 
-import { lookup as lookUp, type LookupAddress } from 'node:dns'
+import type { lookup } from 'node:dns'
 import { request as requestPlain, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
 import type { AddressList } from '../../../lib/address-list.ts'
-import { isPublicAddress } from '../../../lib/public-address.ts'
+import { createGuardedLookup, isPublicAddress, literalAddressOf } from '../../../lib/public-address.ts'
 
 export type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>
 
@@ -22,7 +21,7 @@ export type GuardedFetchOptions = {
   readonly privateAddresses: AddressList
   readonly timeoutMs?: number
   /** Stands in for the system's own way of finding the addresses of a name. */
-  readonly findAddresses?: typeof lookUp
+  readonly findAddresses?: typeof lookup
 }
 
 /** Discovery documents and key sets are a few KiB. */
@@ -32,22 +31,21 @@ const bytesMax = 262_144
 export function createGuardedFetch({
   privateAddresses,
   timeoutMs = 5_000,
-  findAddresses = lookUp,
+  findAddresses,
 }: GuardedFetchOptions): GuardedFetch {
   return async (url, { method = 'GET', headers, body, signal }) => {
     const target = new URL(url)
     const isSecure = target.protocol === 'https:'
     if (!isSecure && target.protocol !== 'http:') throw new Error('Only addresses with HTTPS are asked.')
     const isAllowed = (address: string) => privateAddresses.includes(address) || (isSecure && isPublicAddress(address))
-    const literal = target.hostname.replace(/^\[(.*)\]$/, '$1')
-    // No name is looked up for an address.
-    if (isIP(literal) !== 0 && !isAllowed(literal)) throw new Error(notAllowed)
+    const literal = literalAddressOf(target)
+    if (literal !== null && !isAllowed(literal)) throw new Error(notAllowed)
     const deadline = AbortSignal.timeout(timeoutMs)
     const content = toBytes(body)
     const options: RequestOptions = {
       method,
       headers: { ...Object.fromEntries(new Headers(headers)), ...(content && { 'content-length': content.length }) },
-      lookup: guardedLookup(findAddresses, isAllowed),
+      lookup: createGuardedLookup({ isAllowed, refusal: () => notAllowed, ...(findAddresses && { findAddresses }) }),
       agent: false,
       signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       maxHeaderSize: 16_384,
@@ -64,21 +62,6 @@ export function createGuardedFetch({
 }
 
 const notAllowed = 'The address is not one of the open internet, nor one of sso.privateAddresses.'
-
-/** What is connected to is what was checked: a name that is resolved anew a moment later changes nothing. */
-function guardedLookup(findAddresses: typeof lookUp, isAllowed: (address: string) => boolean): LookupFunction {
-  return (name, options, callback) => {
-    findAddresses(name, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      if (error !== null) return callback(error, '')
-      const [first] = found
-      if (first === undefined || !found.every(({ address }) => isAllowed(address))) {
-        return callback(new Error(notAllowed), '')
-      }
-      if (options.all === true) callback(null, found)
-      else callback(null, first.address, first.family)
-    })
-  }
-}
 
 type Sending = {
   readonly target: URL
