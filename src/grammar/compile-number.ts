@@ -1,7 +1,8 @@
 import type { Context } from './context.ts'
 import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax, naturalRange } from './number-ranges.ts'
 import { anyInteger, anyNumber, fractionDigitsMax, integerDigitsMax } from './json-rules.ts'
-import { type Bound, type Bounds, multipleExponent, numberBounds } from './number-bounds.ts'
+import { multipleExponent } from './multiples.ts'
+import { type Bound, type Bounds, numberBounds } from './number-bounds.ts'
 import { eachKeyword, impossible, type Part } from './schema/schema-part.ts'
 
 export function compileInteger(context: Context, parts: readonly Part[], hint: string): string {

@@ -11,6 +11,7 @@ import {
   type SchemaObject,
 } from './schema/schema-part.ts'
 import { type JsonType, typesOf } from './schema/schema-types.ts'
+import { isMultiple } from './multiples.ts'
 import { satisfies, stringConstraint } from './compile-string.ts'
 
 /** Keywords that a listed value is not checked against. */
@@ -27,7 +28,6 @@ const uncheckedBeside = [
   'minItems',
   'maxItems',
   'uniqueItems',
-  'multipleOf',
 ] as const
 
 /** Whether parts list the values they allow. */
@@ -107,7 +107,7 @@ function fits(context: Context, parts: readonly Part[], value: unknown): boolean
   const types = typesOf(parts.filter((part) => keyword(part.schema, 'type') !== undefined))
   if (types !== null && !typesOfValue(value).some((type) => types.has(type))) return false
   if (typeof value === 'string') return satisfies(context, value, stringConstraint(context, parts))
-  if (typeof value === 'number') return isWithin(parts, value)
+  if (typeof value === 'number') return isWithin(parts, value) && isMultiple(parts, value)
   return true
 }
 

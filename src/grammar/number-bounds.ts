@@ -1,5 +1,4 @@
-import { eachKeyword, faultAt, impossible, keyword, numbers, type Part } from './schema/schema-part.ts'
-import type { Context } from './context.ts'
+import { impossible, keyword, numbers, type Part } from './schema/schema-part.ts'
 
 export type Bound = { readonly value: number; readonly isExclusive: boolean }
 export type Bounds = { readonly low: Bound | null; readonly high: Bound | null }
@@ -32,22 +31,3 @@ function strictest(bounds: readonly Bound[], isStricter: (left: number, right: n
   }
   return best
 }
-
-/**
- * The largest power of ten that values must be multiples of, as its exponent; null where there is none.
- *
- * Other factors cannot be read off the digits.
- */
-export function multipleExponent({ relax }: Pick<Context, 'relax'>, parts: readonly Part[]): number | null {
-  const exponents = eachKeyword(parts, 'multipleOf').flatMap(({ part, value }) => {
-    if (typeof value !== 'number' || value <= 0) throw faultAt(part, 'multipleOf', 'expected a number above 0')
-    const [, exponent] = /^1e([+-][0-9]+)$/.exec(value.toExponential()) ?? []
-    if (exponent !== undefined && Math.abs(Number(exponent)) <= exponentMax) return [Number(exponent)]
-    relax(part, 'multipleOf', 'only 1 and other powers of ten are supported')
-    return []
-  })
-  return exponents.length === 0 ? null : Math.max(...exponents)
-}
-
-/** The digits a generated number may have on either side of its point stop well before. */
-const exponentMax = 15

@@ -20,19 +20,24 @@ export type CampaignResult = {
 }
 
 /** A broken rule repeats itself thousands of times; a few cases of each say what there is to say. */
-const keptPerKind = 3
+const keptPerKindMost = 3
 const kindsMax = 20
 
 export class Failures {
+  readonly #keptPerKind: number
   readonly #kept = new Map<string, string[]>()
   #count = 0
+
+  constructor(keptPerKind = keptPerKindMost) {
+    this.#keptPerKind = keptPerKind
+  }
 
   /** Failures of the same kind are told apart by their labels. */
   add(kind: string, label = ''): void {
     this.#count += 1
     const kept = this.#kept.get(kind) ?? []
     if (kept.length === 0 && this.#kept.size === kindsMax) return
-    if (kept.length < keptPerKind) kept.push(label === '' ? kind : `${label}: ${kind}`)
+    if (kept.length < this.#keptPerKind) kept.push(label === '' ? kind : `${label}: ${kind}`)
     this.#kept.set(kind, kept)
   }
 

@@ -105,6 +105,18 @@ const cases: readonly Case[] = [
     refuses: ['"a"', '2', 'true', '{"k":[2]}'],
   },
   {
+    name: 'listed values beside factors, in decimals',
+    schema: { enum: [4.1, 4.105, 0.3, 3, 1e-7, 1e300, -14.14, 0, 'x'], multipleOf: 0.01 },
+    accepts: ['4.1', '0.3', '3', '1e+300', '-14.14', '0', '"x"'],
+    refuses: ['4.105', '1e-7'],
+  },
+  {
+    name: 'multiples of a hundredth, in decimals',
+    schema: { type: 'number', minimum: -5, maximum: 5, multipleOf: 0.01 },
+    accepts: ['4.1', '4.10', '-0.14', '0.07', '5', '-5'],
+    refuses: ['4.105', '5.01', '-5.01', '0.001'],
+  },
+  {
     name: 'listed values beside a type',
     schema: { type: ['string', 'null'], enum: ['a', 1, null], maxLength: 3 },
     accepts: ['"a"', 'null'],

@@ -2,6 +2,8 @@
 // compiler, for the keywords the compiler supports. Patterns run on the
 // platform's own expressions, with the flag `u`.
 
+import { isExactMultiple } from './is-exact-multiple.ts'
+
 type Schema = Readonly<Record<string, unknown>> | boolean
 
 /** The first thing that is wrong with a value, or null. */
@@ -45,10 +47,7 @@ const checks: Record<string, Check> = {
   maximum: numeric((value, bound) => value <= bound),
   exclusiveMinimum: numeric((value, bound) => value > bound),
   exclusiveMaximum: numeric((value, bound) => value < bound),
-  multipleOf: numeric((value, factor) => {
-    const quotient = value / factor
-    return Math.abs(quotient - Math.round(quotient)) < 1e-6 || Math.abs(quotient) > 2 ** 52
-  }),
+  multipleOf: numeric(isExactMultiple),
   minLength: text((value, bound) => Array.from(value).length >= Number(bound)),
   maxLength: text((value, bound) => Array.from(value).length <= Number(bound)),
   pattern: text((value, pattern) => new RegExp(String(pattern), 'u').test(value)),

@@ -30,6 +30,9 @@ import { fetchSuite, readSuite, type SuiteCase } from './suite.ts'
 /** A compilation that takes longer would be felt by every other request. */
 const compileMsMost = 2_000
 
+/** There should be none; where there are some, each may have a cause of its own. */
+const shownPerKind = 1_000
+
 type Course = {
   readonly failures: Failures
   readonly parseNative: (grammar: string) => NativeGrammar
@@ -53,7 +56,7 @@ export async function runSchemasShort(options: CampaignOptions): Promise<Campaig
 async function runOn(suite: readonly SuiteCase[], { seed, count, log }: CampaignOptions): Promise<CampaignResult> {
   prepareFormats()
   const course: Course = {
-    failures: new Failures(),
+    failures: new Failures(shownPerKind),
     parseNative: await createNativeParser(),
     compileMs: [],
     schemas: new Map(),
