@@ -17,8 +17,7 @@ import { createChannel, readChannel, removeChannel, testChannel, updateChannel }
 import { deleteOldEvents, startDelivering, type Deliverer } from './deliver.ts'
 import { createReachable } from './private-addresses.ts'
 import { createSilence } from './silences.ts'
-import { tellBudgets, tellRequests } from './sources.ts'
-import { tellHours } from './tell-hours.ts'
+import { tellBudgets, tellRequests, tellHours } from './sources.ts'
 import { createPoster, signWebhook } from './webhook.ts'
 
 const operator = { kind: 'operator' } as const

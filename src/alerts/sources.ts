@@ -1,7 +1,7 @@
 // What becomes an event because a table says so. Each looks at what is new since it looked before, so nothing is lost
 // while the service stands still.
 
-import { sql, type Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
 import { tokenColumns } from '../billing/ledger/token-columns.ts'
 import { lastSettled } from '../billing/usage/roll-up.ts'
@@ -9,8 +9,9 @@ import type { AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'
 import { toMicrosText } from '../core/money.ts'
-import { appendEvents, raise, type AlertParts, type NewEvent } from './append-event.ts'
+import { type AlertParts, appendEvents, type NewEvent, raise } from './append-event.ts'
 import { topicsOf } from './channels.ts'
+import { hourMs, summedColumns } from '../billing/usage/usage-columns.ts'
 
 /** Alerts and sums that are older were told long ago, or nobody was there to be told. */
 export const lookBackMs = 86_400_000
@@ -155,4 +156,38 @@ export function countsOf(row: TokenColumns & CostColumns) {
 
 function toName(column: string): string {
   return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A request counts in the hour in which it ends, and its row is there, and added up, a little later. */
+const settledAfterMs = 300_000
+
+/** Tells of the sums of each hour that is over, by model, once. */
+export async function tellHours(parts: AlertParts): Promise<void> {
+  const nowMs = parts.clock.nowMs()
+  const endMs = floor(nowMs - settledAfterMs)
+  for (const [organizationId, sinceMs] of await findAsking(parts, 'usage.hour')) {
+    const rows = await parts.db
+      .selectFrom('usage_hours')
+      .select(['at', 'model'])
+      .select(summedColumns.map((column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)))
+      .where('organization_id', '=', organizationId)
+      .where('at', '>=', floor(Math.max(sinceMs, nowMs - lookBackMs)))
+      .where('at', '<', endMs)
+      .groupBy(['at', 'model'])
+      .orderBy('at')
+      .orderBy('model')
+      .execute()
+    const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'usage.hour')
+    for (const row of rows) {
+      if (told.has(`${row.at}:${row.model}`)) continue
+      const { at, model, requests, finished, aborted, failed, reversed } = row
+      const hour = new Date(at).toISOString()
+      const data = { hour, model, requests, finished, aborted, failed, reversed, ...countsOf(row) }
+      await raise(parts, { organizationId, topic: 'usage.hour', cause: `${at}:${model}`, windowMs: null, data })
+    }
+  }
+}
+
+function floor(ms: number): number {
+  return ms - (ms % hourMs)
 }

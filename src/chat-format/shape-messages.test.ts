@@ -5,7 +5,7 @@ import { describe, it, test } from 'node:test'
 import type { Message } from '../core/generation.ts'
 import { compileChatTemplate } from './chat-template.ts'
 import { probeTemplate, type TemplateTraits } from './probe-template.ts'
-import { shapeMessages } from './shape-messages.ts'
+import { plainSchema, shapeMessages, withProperties } from './shape-messages.ts'
 
 const text = (role: 'system' | 'user' | 'assistant', ...texts: string[]): Message =>
   ({ role, content: texts.map((part) => ({ kind: 'text', text: part })) }) as Message
@@ -87,4 +87,22 @@ describe(`templates of open models${templates.length === 0 ? ' (none at hand: sh
       }
     })
   }
+})
+
+test('a list of types becomes its first that is not null, at any depth', () => {
+  const given = {
+    type: 'object',
+    properties: { a: { type: ['null', 'string'] }, b: { items: [{ type: ['integer'] }] } },
+  }
+  const plain = { type: 'object', properties: { a: { type: 'string' }, b: { items: [{ type: 'integer' }] } } }
+  assert.deepEqual(plainSchema(given), plain)
+})
+
+test('a property that is called type keeps its schema', () => {
+  const schema = { type: 'object', properties: { type: { type: 'string' } } }
+  assert.deepEqual(plainSchema(schema), schema)
+})
+
+test('a tool without parameters has an empty list of properties', () => {
+  assert.deepEqual(withProperties({}), { type: 'object', properties: {} })
 })

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { reachChat, reachMessages } from './reach.ts'
+import { reachChat, reachEither, reachMessages } from './reach.ts'
 import type { Snippet, SupportedClient } from './client.ts'
 
 /** What the official library of the messages format has sent since its 1.0, and the one for Python since 2.0. */
@@ -90,4 +90,27 @@ answer = client.messages.create(
 print(answer.content[-1].text)
 `
   return { kind: 'snippet', title: 'Python', language: 'python', code }
+}
+
+export const curl: SupportedClient = {
+  name: 'curl',
+  title: 'curl',
+  formats: ['chat', 'messages'],
+  setUp: (connection) => ({
+    reach: reachEither(connection, { base: 'root', authorization: 'x-api-key' }),
+    parts: [{ kind: 'snippet', title: 'Shell', language: 'sh', code: command(connection) }],
+  }),
+}
+
+function command({ address, format, model }: Connection): string {
+  if (format === 'chat') {
+    return `curl ${address}/v1/chat/completions \\
+  -H "Authorization: Bearer $ODYSSEY_KEY" \\
+  -d '{"model": "${model.id}", "messages": [{"role": "user", "content": "Hello!"}]}'
+`
+  }
+  return `curl ${address}/v1/messages \\
+  -H "x-api-key: $ODYSSEY_KEY" \\
+  -d '{"model": "${model.id}", "max_tokens": 1024, "messages": [{"role": "user", "content": "Hello!"}]}'
+`
 }

@@ -3,11 +3,9 @@
 
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
 import { filters, tests } from './filters.ts'
-import { formatTime } from './format-time.ts'
 import { locateFault, type Node } from './locate-fault.ts'
-import { methodOf } from './methods.ts'
-import { combine } from './operators.ts'
-import { isMapping, toMapping, toRuntime, type RuntimeValue } from './runtime-values.ts'
+import { combine, methodOf } from './python-values.ts'
+import { isMapping, type RuntimeValue, toMapping, toRuntime } from './runtime-values.ts'
 
 /** The library's interpreter with the methods that its type keeps to itself. */
 type OpenInterpreter = {
@@ -211,4 +209,33 @@ class ChatInterpreter extends Library {
     const known = scope.tests as ReadonlyMap<string, (...values: RuntimeValue[]) => boolean>
     return known.get(name)?.(item, ...args) ?? false
   }
+}
+
+/** A time in the notation of C's strftime, as far as templates ask for it. */
+function formatTime(time: Date, pattern: string): string {
+  const name = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-US', options).format(time)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const hours = time.getHours() % 12 === 0 ? 12 : time.getHours() % 12
+  const parts: Readonly<Record<string, () => string>> = {
+    Y: () => String(time.getFullYear()),
+    y: () => two(time.getFullYear() % 100),
+    m: () => two(time.getMonth() + 1),
+    B: () => name({ month: 'long' }),
+    b: () => name({ month: 'short' }),
+    d: () => two(time.getDate()),
+    e: () => String(time.getDate()).padStart(2),
+    A: () => name({ weekday: 'long' }),
+    a: () => name({ weekday: 'short' }),
+    H: () => two(time.getHours()),
+    I: () => two(hours),
+    M: () => two(time.getMinutes()),
+    S: () => two(time.getSeconds()),
+    p: () => (time.getHours() < 12 ? 'AM' : 'PM'),
+    Z: () => '',
+    '%': () => '%',
+  }
+  return pattern.replace(/%(-?)([a-zA-Z%])/gu, (whole, plain: string, part: string) => {
+    const written = parts[part]?.() ?? whole
+    return plain === '' ? written : written.replace(/^[0 ](?=.)/u, '')
+  })
 }

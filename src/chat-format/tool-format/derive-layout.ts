@@ -1,10 +1,19 @@
 import { pythonicLayout } from '../known/pythonic-calls.ts'
-import { splitBetween } from './compare-texts.ts'
+import { sharedEnd, splitBetween } from './compare-texts.ts'
 import { findJsonCall, findTaggedCall, mergePieces, solveTags } from './find-calls.ts'
-import { findValueFrames } from './find-value-frames.ts'
-import { callTurn, sentinelCalls, tryRender, user, type ProbeCall } from './probes.ts'
-import type { IdShape, RenderProbe, ToolFormat } from './tool-format.ts'
+import { callTurn, type ProbeCall, sentinelCalls, sentinels, tryRender, user } from './probes.ts'
+import {
+  type Enclosure,
+  type IdShape,
+  type JsonType,
+  nameSlot,
+  type RenderProbe,
+  type TaggedParameter,
+  type ToolFormat,
+  type ValueFrame,
+} from './tool-format.ts'
 import type { CallRegion } from './turn-frame.ts'
+import { jsonType, spacedJson } from './write-calls.ts'
 
 /** What the calls themselves show; how history must be passed is found out afterwards. */
 export type Layout = Pick<ToolFormat, 'notation' | 'section' | 'separator' | 'callsMax' | 'endsTurn'>
@@ -112,4 +121,83 @@ function cutFrame(before: string, after: string, between: string | null) {
   if (!before.endsWith(open) || !after.startsWith(close)) return null
   const section = { open: before.slice(0, before.length - open.length), close: after.slice(close.length) }
   return { call: { open, close }, layout: { section, separator, callsMax: between === null ? (1 as const) : null } }
+}
+
+/** Values that no template writes by itself, one of each type but text. */
+const values: readonly unknown[] = [73_519, 73.519, true, null, ['Vinaqx'], { kyinqx: 'Vinaqx' }]
+
+/** Holds what templates look for that put a guard around texts. */
+const hostile = 'Vigaqx <b> & "c"\nVigeqx'
+
+type Strings = ValueFrame & { readonly open: string; readonly separator: string }
+
+/**
+ * Finds what stands around values that are no plain text. `show` gives what is written of a call
+ * before its end, or null.
+ */
+function findValueFrames(
+  strings: Strings,
+  call: ProbeCall,
+  show: (call: ProbeCall) => string | null,
+): Pick<TaggedParameter, 'typed' | 'guard' | 'itemName'> {
+  const shownOf = (value: unknown): string | null => {
+    const [one, two] = sentinels.keys
+    const shown = show({ ...call, arguments: { [one]: 'Vozaqone', [two]: value } })
+    const start = shown?.indexOf(two, shown.indexOf('Vozaqone')) ?? -1
+    return shown === null || start === -1 ? null : shown.slice(start + two.length)
+  }
+  const typed: Partial<Record<JsonType, ValueFrame>> = {}
+  for (const value of values) {
+    const frame = frameAround(shownOf(value), value)
+    if (frame === null || isSame(frame, strings)) continue
+    // White space behind a closing tag is what separates arguments.
+    const isClosedAlike = frame.close.trim() === strings.close.trim()
+    typed[jsonType(value)] = isClosedAlike ? { ...frame, close: strings.close } : frame
+  }
+  return { typed, guard: guardIn(shownOf(hostile), strings), itemName: itemNameIn(shownOf(['Vinaqx']), strings) }
+}
+
+function frameAround(shown: string | null, value: unknown): ValueFrame | null {
+  if (shown === null) return null
+  for (const spelled of [
+    JSON.stringify(value),
+    spacedJson(value),
+    ...(value === true ? ['True'] : []),
+    ...(value === null ? ['None'] : []),
+  ]) {
+    const start = shown.lastIndexOf(spelled)
+    if (start === -1) continue
+    const close = shown.slice(start + spelled.length).replaceAll(sentinels.keys[1], nameSlot)
+    return { middle: shown.slice(0, start), close }
+  }
+  return null
+}
+
+/** White space between a value's end and the next markup may be the call's. */
+function isSame(a: ValueFrame, b: ValueFrame): boolean {
+  return a.middle === b.middle && a.close.trim() === b.close.trim()
+}
+
+function guardIn(shown: string | null, { middle, close }: Strings): Enclosure | null {
+  const start = shown?.indexOf(hostile) ?? -1
+  if (shown === null || start === -1 || !shown.startsWith(middle)) return null
+  const behind = shown
+    .slice(start + hostile.length)
+    .replaceAll(sentinels.keys[1], nameSlot)
+    .trimEnd()
+  const guard = {
+    open: shown.slice(middle.length, start),
+    close: behind.slice(0, behind.length - sharedEnd(behind, close.trimEnd())),
+  }
+  return guard.open === '' || guard.close === '' ? null : guard
+}
+
+function itemNameIn(shown: string | null, { open, middle, close }: Strings): string | null {
+  const start = shown?.indexOf('Vinaqx') ?? -1
+  if (shown === null || start === -1 || !close.includes(nameSlot)) return null
+  const before = shown.slice(0, start).trimStart()
+  const lead = middle.trimStart() + open.trim()
+  if (!before.startsWith(lead) || !before.endsWith(middle)) return null
+  const name = before.slice(lead.length, before.length - middle.length)
+  return /^[\w-]+$/u.test(name) ? name : null
 }

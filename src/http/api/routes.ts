@@ -18,14 +18,12 @@ import { channelRoutes } from './resources/alerts/channels.ts'
 import { silenceRoutes } from './resources/alerts/silences.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
-import { auditLogRoutes } from './resources/audit-log.ts'
 import { clientRoutes } from './resources/clients.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
-import { effectiveLimitRoutes } from './resources/limits/effective-limits.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
 import { limitRequestRoutes } from './resources/limits/limit-requests.ts'
 import { portalRoutes } from './portal/portal-routes.ts'
-import { limitRoutes } from './resources/limits/limits.ts'
+import { effectiveLimitRoutes, limitRoutes } from './resources/limits/limits.ts'
 import { managementKeyRoutes } from './resources/management-keys.ts'
 import { memberRoutes } from './resources/members.ts'
 import { organizationRoutes } from './resources/organizations.ts'
@@ -78,7 +76,6 @@ export const routes: readonly Route[] = [
   ...ledgerRoutes,
   ...requestRoutes,
   ...auditRoutes,
-  ...auditLogRoutes,
   ...engineRoutes,
   ...fleetRoutes,
   ...systemRoutes,

@@ -1,6 +1,7 @@
 // The addresses that browsers and providers come to. Whatever is refused looks the same to a browser; why it was is
 // noted for those who look after the connection.
 
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SsoFault } from '../../accounts/single-sign-on/fault.ts'
 import { readNext } from '../../accounts/single-sign-on/flows.ts'
@@ -16,8 +17,6 @@ import { BrowserExchange } from '../api/browser.ts'
 import { FailedAttempts } from '../api/failed-attempts.ts'
 import { pageHeaders } from '../dashboard/policy.ts'
 import type { Door } from '../parts.ts'
-import { readForm } from './read-form.ts'
-import { refusedPage } from './refused-page.ts'
 
 type Asked = {
   readonly parts: SsoParts
@@ -96,4 +95,29 @@ async function answer(
     await attempts.hold(request.ip)
     return reply.headers(pageHeaders).code(400).type('text/html; charset=utf-8').send(refusedPage(request.id))
   }
+}
+
+/** The one page for everything that is refused. The id is ours, so nothing in it comes from outside. */
+function refusedPage(requestId: string): string {
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Could not sign you in</title>' +
+    '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head><body>' +
+    '<h1>We could not sign you in</h1><p>Ask the administrators of your organization, and name this request: ' +
+    `<code>${requestId}</code>.</p><p><a href="/login">Try again</a></p></body></html>`
+  )
+}
+
+const formBytesMax = 65_536
+
+/** Reads one field of a form that is sent; null where it is missing, is there twice, or the form is too large. */
+async function readForm(message: IncomingMessage, field: string): Promise<string | null> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of message as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > formBytesMax) return null
+    parts.push(part)
+  }
+  const [value, ...others] = new URLSearchParams(Buffer.concat(parts).toString('utf8')).getAll(field)
+  return value === undefined || others.length > 0 ? null : value
 }

@@ -19,7 +19,7 @@ import { noteBreakOff } from '../connections/connection-events.ts'
 import { noteFailure } from '../errors.ts'
 import { requireModel } from '../middleware/authenticate.ts'
 import type { Door, HttpParts } from '../parts.ts'
-import { lifecycleHeaders } from './lifecycle-headers.ts'
+import { lifecycleHeaders } from './models.ts'
 import { tellUnenforced } from './tell-unenforced.ts'
 
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidRequest } from '../../core/error.ts'
 import type { Feature } from '../../core/feature.ts'
-import type { ServedModel } from '../../core/model.ts'
+import type { Lifecycle, ServedModel } from '../../core/model.ts'
 import type { Json } from '../../protocols/protocol.ts'
 import { authenticate, mayUse, unknownModel } from '../middleware/authenticate.ts'
 import type { HttpParts } from '../parts.ts'
@@ -143,4 +143,14 @@ function readStages(query: ModelListQuery): (model: ServedModel) => boolean {
 
 function lastOf(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'object' ? value.at(-1) : value
+}
+
+/** Where the operator has announced a model's end: since when (RFC 9745), and until when it answers (RFC 8594). */
+export function lifecycleHeaders(lifecycle: Lifecycle | null | undefined): Record<string, string> {
+  if (lifecycle === null || lifecycle === undefined) return {}
+  const { deprecatedAtMs, retiresAtMs } = lifecycle
+  return {
+    deprecation: `@${Math.floor(deprecatedAtMs / 1_000)}`,
+    ...(retiresAtMs !== null && { sunset: new Date(retiresAtMs).toUTCString() }),
+  }
 }

@@ -1,10 +1,23 @@
-import { modelIds } from '../../core/model.ts'
+import { createHmac } from 'node:crypto'
+import { basename, relative, sep } from 'node:path'
+import { type ModelId, modelIds } from '../../core/model.ts'
 import type { LoadedWeights, Queue } from '../../http/api/engine-schemas.ts'
 import type { Catalog } from '../../models/catalog.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
-import { createHmac } from 'node:crypto'
 import type { Config } from '../../config/schema.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
+import { readWeightsMap } from '../../config/weights-map.ts'
+import type { FleetControl } from '../../http/api/parts.ts'
+import type { Fleet, LoadedFile } from '../../http/api/resources/installation/fleet-schemas.ts'
+import { readMemory } from '../../models/fleet/memory-room.ts'
+import { recommendWeights } from '../../models/jobs/recommended.ts'
+import {
+  deleteWeightsFile,
+  listWeightsFiles,
+  type WeightsFile,
+  weightsFolderOf,
+} from '../../models/jobs/weights-folder.ts'
+import { readDigests } from '../../models/weights/weights-digests.ts'
 
 /** The weights that are loaded for each model, for the operator alone. */
 export function describeWeights(catalog: Catalog, pool: EnginePool): LoadedWeights[] {
@@ -70,4 +83,73 @@ function fingerprint({ config: { models, engine }, pool, key }: FingerprintParts
   })
   const revision = JSON.stringify([files, engine])
   return `fp_${createHmac('sha256', key).update(revision).digest('hex').slice(0, 10)}`
+}
+
+type FleetParts = { readonly config: Config; readonly pool: EnginePool }
+
+/** What a running service shows and does of its loaded files. */
+export function openFleetControl(parts: FleetParts): FleetControl {
+  const { config } = parts
+  const loadedBytes = () => parts.pool.list().reduce((sum, { file }) => sum + file.bytes, 0)
+  return {
+    read: () => describeFleet(parts),
+    files: () => listWeightsFiles(config.home),
+    usersOf: (file) => usersOf(parts, file),
+    deleteFile: (file) => deleteWeightsFile(config.home, file),
+    recommend: () => recommendWeights(loadedBytes(), readMemory()),
+    isFixed: (model) => config.weightsChoices[model] === 'config-file',
+  }
+}
+
+/** Every loaded file with the models it answers for, its slots and who waits for them, and the memory of the machine. */
+function describeFleet(parts: FleetParts): Fleet {
+  const running = parts.pool.list()
+  const weightsBytes = running.reduce((sum, { file }) => sum + file.bytes, 0)
+  return { files: running.map((one) => describeFile(parts, one)), memory: { ...readMemory(), weightsBytes } }
+}
+
+/** The models that have been given a file, or will have it at the next start. */
+function usersOf({ config, pool }: FleetParts, { path }: Pick<WeightsFile, 'path'>): ModelId[] {
+  const chosen = readWeightsMap(config.home)
+  return modelIds.filter(
+    (id) => config.models[id].weights === path || chosen[id]?.weights === path || pool.of(id).weightsPath === path,
+  )
+}
+
+function describeFile({ config, pool }: FleetParts, running: RunningEngine): LoadedFile {
+  const { weightsPath, file, isBuiltIn, engine, queue } = running
+  const models = modelIds.filter((id) => pool.of(id) === running)
+  const { state, slots, windowTokens, features } = engine.status()
+  const { upcoming, ...turns } = queue.status()
+  return {
+    models,
+    state,
+    reason: state === 'ready' ? null : engine.reason,
+    loading: state === 'loading' ? engine.loading : null,
+    weights: {
+      name: isBuiltIn ? basename(weightsPath) : nameOf(config, weightsPath),
+      bytes: file.bytes,
+      sha256: readDigests(config.home)[weightsPath]?.sha256 ?? null,
+      isBuiltIn,
+      ...choiceOf(config, models, weightsPath),
+    },
+    windowTokens,
+    hasGenericTools: features.has('generic-tools'),
+    enginePid: engine.pid,
+    ...turns,
+    slots: slots ?? turns.slots,
+    upcoming: upcoming.map((request, index) => ({ position: index + 1, ...request })),
+  }
+}
+
+/** A path below the folder of weights is a name; another one is the operator's own, of which the last part is enough. */
+function nameOf({ home }: Config, path: string): string {
+  const way = relative(weightsFolderOf(home), path)
+  return way.startsWith('..') ? basename(path) : way.split(sep).join('/')
+}
+
+function choiceOf({ home, weightsChoices }: Config, models: readonly ModelId[], path: string) {
+  const fixed = models.filter((id) => weightsChoices[id] === 'config-file')
+  const chosen = Object.values(readWeightsMap(home)).find(({ weights }) => weights === path)
+  return { source: chosen?.source ?? null, fixedByConfig: fixed }
 }

@@ -1,7 +1,7 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { StepThreads } from './step-threads.ts'
+import { StepThreads, ThreadGovernor } from './step-threads.ts'
 
 /** A step that has no processor looks like this to the kernel's accounting. */
 const heldUp = () => setTimeout(40)
@@ -20,4 +20,124 @@ test('the step after one that was held up has fewer threads', async () => {
 
 test('where answers must be reproducible the number of threads never changes', async () => {
   deepEqual(await threadsOf(false, ['answers', 'answers', 'prompts']), [])
+})
+
+/** Milliseconds of a step that one thread computes alone, and what of it cannot be shared out. */
+type Work = { readonly ms: number; readonly serialShare: number }
+
+const small: Work = { ms: 8, serialShare: 0.75 }
+const large: Work = { ms: 400, serialShare: 0.02 }
+
+/** How long a thread stays away that loses its processor. */
+const sliceMs = 4
+
+/**
+ * A machine whose processors are shared fairly. Threads of a step wait for each other by spinning, so
+ * beside others that never rest a step progresses only while all of its threads run.
+ */
+class Machine {
+  nowMs = 0
+  /** Processors that others would use if they could have them. */
+  wanted = 0
+  #freeMs = 0
+  #noticedMs = 0
+  readonly processors: number
+  readonly work: Work
+
+  constructor(processors: number, work: Work) {
+    this.processors = processors
+    this.work = work
+  }
+
+  step(threads: number) {
+    const alone = this.work.ms * (this.work.serialShare + (1 - this.work.serialShare) / threads)
+    const crowd = Math.max(0, threads + this.wanted - this.processors)
+    const ms = crowd === 0 ? alone : alone * (1 + crowd) + (threads > 1 ? 40 * sliceMs : 0)
+    const had = crowd === 0 ? threads : (threads * this.processors) / (threads + this.wanted)
+    const others = Math.min(this.wanted, this.processors - had)
+    this.nowMs += ms
+    this.#freeMs += (this.processors - others) * ms
+    return { tokens: 1, ms, processorMs: had * ms }
+  }
+
+  /** What the kernel tells, once 90 ms are over. */
+  look() {
+    const overMs = this.nowMs - this.#noticedMs
+    if (overMs < 90) return null
+    const free = this.#freeMs / overMs
+    this.#freeMs = 0
+    this.#noticedMs = this.nowMs
+    return { overMs, free }
+  }
+}
+
+/** Steps until a time; the longest of them, and what they took together with how many there were. */
+function runUntil(governor: ThreadGovernor, machine: Machine, untilMs: number) {
+  let [steps, longestMs] = [0, 0]
+  const fromMs = machine.nowMs
+  while (machine.nowMs < untilMs) {
+    const use = machine.look()
+    if (use !== null) governor.notice(use, machine.nowMs)
+    const step = machine.step(governor.threads)
+    governor.measure(step, machine.nowMs)
+    steps += 1
+    longestMs = Math.max(longestMs, step.ms)
+  }
+  return { stepMs: (machine.nowMs - fromMs) / steps, longestMs }
+}
+
+test('threads rise where nobody else uses the machine', () => {
+  for (const processors of [2, 4, 16]) {
+    const machine = new Machine(processors, large)
+    const governor = new ThreadGovernor({ first: processors - 1, most: processors })
+    equal(governor.threads, processors - 1)
+    runUntil(governor, machine, 20_000)
+    equal(governor.threads, processors)
+  }
+})
+
+test('a step that is held up costs its threads at once', () => {
+  const machine = new Machine(2, small)
+  const governor = new ThreadGovernor({ first: 1, most: 2 })
+  runUntil(governor, machine, 5_000)
+  equal(governor.threads, 2)
+  machine.wanted = 2
+  const step = machine.step(governor.threads)
+  governor.measure(step, machine.nowMs)
+  equal(governor.threads, 1)
+})
+
+test('threads give way to busy neighbours on machines of every size, and stay away while these are there', () => {
+  for (const processors of [2, 4, 16, 64]) {
+    const machine = new Machine(processors, large)
+    const governor = new ThreadGovernor({ first: processors, most: processors })
+    machine.wanted = Math.max(1, processors / 4)
+    runUntil(governor, machine, 5_000)
+    const { stepMs } = runUntil(governor, machine, 65_000)
+    const best = processors - machine.wanted
+    ok(governor.threads <= best && governor.threads >= best / 2, `${governor.threads} threads of ${processors}`)
+    const bestMs = large.ms * (large.serialShare + (1 - large.serialShare) / best)
+    ok(stepMs < 1.6 * bestMs, `${stepMs} ms a step instead of ${bestMs} on ${processors} processors`)
+  }
+})
+
+test('what others do for a moment is forgotten soon, what they do over and over is not', () => {
+  const machine = new Machine(2, small)
+  const governor = new ThreadGovernor({ first: 1, most: 2 })
+  let heldUp = 0
+  for (let second = 1; second <= 120; second++) {
+    machine.wanted = second % 3 === 0 ? 2 : 0
+    if (runUntil(governor, machine, second * 1_000).longestMs > 20) heldUp += 1
+  }
+  ok(heldUp <= 12, `${heldUp} of 40 disturbances held a step up`)
+  machine.wanted = 0
+  runUntil(governor, machine, 400_000)
+  equal(governor.threads, 2)
+})
+
+test('a thread that brings nothing is taken back', () => {
+  const machine = new Machine(4, { ms: 8, serialShare: 1 })
+  const governor = new ThreadGovernor({ first: 1, most: 4 })
+  runUntil(governor, machine, 30_000)
+  equal(governor.threads, 1)
 })

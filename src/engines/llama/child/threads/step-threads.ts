@@ -1,6 +1,5 @@
 import type { ThreadsChosen } from './choose-threads.ts'
-import { ProcessorMeter } from './processor-use.ts'
-import { ThreadGovernor } from './thread-governor.ts'
+import { ProcessorMeter, type ProcessorUse } from './processor-use.ts'
 
 /** What a step computes: an answer's next tokens, or prompts, which gain far more from another thread. */
 export type StepKind = 'answers' | 'prompts'
@@ -50,4 +49,138 @@ export class StepThreads {
     }
     this.#library.setThreads(this.#governors[kind].threads)
   }
+}
+
+// Hill climbing on the number of threads: down at once, up by one trial after the other with a growing pause between.
+
+/** What a step took by the clock, and by the processors that this process had meanwhile. */
+export type StepTime = { readonly tokens: number; readonly ms: number; readonly processorMs: number }
+
+/** Threads that spin use all of their processors. Having less than this of them, a step was held up. */
+const hadAtLeast = 0.75
+/** A step that takes this many times what such steps take was held up, whoever had the processors. */
+const timesUsual = 2
+/** Shorter delays are the clock's and the kernel's own. */
+const delayMsMin = 3
+/** More of a processor than this must be free for another thread to have it. */
+const freeAtLeast = 0.85
+/** Only steps of about as many tokens can be compared with each other. */
+const alike = 1.3
+/** Steps that show what one more thread brings, and how much less time they have to take for it. */
+const trialSteps = 8
+const worthwhile = 0.97
+/** Processors must have been free for this long before a thread may have them. */
+const freeMsMin = 500
+/** Trials are this far apart. Each that fails doubles it, until none has failed for a few times as long. */
+const pauseMsFirst = 1_000
+const pauseMsMost = 60_000
+const pausesForgotten = 4
+/** A mean that follows a change within some five steps. */
+const newest = 0.2
+
+type Pace = { readonly tokens: number; readonly msPerToken: number }
+type Trial = { readonly from: number; readonly before: Pace | null; steps: number; ms: number; tokens: number }
+
+/**
+ * Chooses how many threads compute the next step, by what the last ones took and what others leave of the machine.
+ *
+ * Threads of one step wait for each other by spinning. Where one of them loses its processor for a few
+ * milliseconds all of them do, so one thread too many costs far more than one too few.
+ */
+export class ThreadGovernor {
+  readonly #most: number
+  #threads: number
+  #pace: Pace | null = null
+  #trial: Trial | null = null
+  #pauseMs = pauseMsFirst
+  #failedMs = -Infinity
+  #notBeforeMs = -Infinity
+  /** Since when there was room for another thread each time that somebody looked. */
+  #freeSinceMs: number | null = null
+
+  constructor({ first, most }: ThreadsChosen) {
+    this.#threads = first
+    this.#most = most
+  }
+
+  get threads(): number {
+    return this.#threads
+  }
+
+  /** Takes notice of what others leave of the processors: what they use is given up at once, what they leave is tried. */
+  notice({ free, overMs }: ProcessorUse, nowMs: number): void {
+    const room = Math.max(1, Math.floor(free + 1 - freeAtLeast))
+    if (room < this.#threads) this.#drop(room, nowMs)
+    if (room <= this.#threads) return void (this.#freeSinceMs = null)
+    this.#freeSinceMs ??= nowMs - overMs
+    const mayTry = this.#trial === null && nowMs - this.#freeSinceMs >= freeMsMin && nowMs >= this.#notBeforeMs
+    if (mayTry && this.#threads < this.#most) this.#try(Math.min(room, this.#most))
+  }
+
+  /** Takes notice of a step that was computed with `threads`. */
+  measure(step: StepTime, nowMs: number): void {
+    if (this.#wasHeldUp(step)) {
+      const had = Math.floor(step.processorMs / step.ms)
+      return this.#drop(Math.max(1, Math.min(this.#threads - 1, had - 1)), nowMs)
+    }
+    this.#judge(step, nowMs)
+    this.#follow(step)
+  }
+
+  #wasHeldUp({ tokens, ms, processorMs }: StepTime): boolean {
+    if (this.#threads === 1 || ms * (1 - hadAtLeast) < delayMsMin) return false
+    if (processorMs < ms * this.#threads * hadAtLeast) return true
+    const usualMs = isAlike(this.#pace, tokens) ? this.#pace.msPerToken * tokens : Infinity
+    return ms > usualMs * timesUsual && ms > usualMs + delayMsMin
+  }
+
+  #drop(threads: number, nowMs: number): void {
+    this.#threads = threads
+    this.#pace = null
+    this.#trial = null
+    this.#freeSinceMs = null
+    this.#wait(nowMs)
+  }
+
+  #wait(nowMs: number): void {
+    const isForgotten = nowMs - this.#failedMs > this.#pauseMs * pausesForgotten
+    this.#pauseMs = isForgotten ? pauseMsFirst : Math.min(pauseMsMost, this.#pauseMs * 2)
+    this.#failedMs = nowMs
+    this.#notBeforeMs = nowMs + this.#pauseMs
+  }
+
+  #try(threads: number): void {
+    this.#trial = { from: this.#threads, before: this.#pace, steps: 0, ms: 0, tokens: 0 }
+    this.#threads = threads
+    this.#pace = null
+  }
+
+  /** A trial that is not worth its thread is taken back. Without steps to compare with, the first that come decide nothing. */
+  #judge({ tokens, ms }: StepTime, nowMs: number): void {
+    const trial = this.#trial
+    if (trial === null) return
+    if (trial.before !== null && !isAlike(trial.before, tokens)) return
+    trial.steps += 1
+    trial.ms += ms
+    trial.tokens += tokens
+    if (trial.steps < trialSteps) return
+    this.#trial = null
+    if (trial.before !== null && trial.ms / trial.tokens > trial.before.msPerToken * worthwhile) {
+      this.#threads = trial.from
+      this.#pace = trial.before
+      return this.#wait(nowMs)
+    }
+    this.#notBeforeMs = nowMs + pauseMsFirst
+  }
+
+  #follow({ tokens, ms }: StepTime): void {
+    const msPerToken = ms / tokens
+    const pace = this.#pace
+    if (!isAlike(pace, tokens)) this.#pace = { tokens, msPerToken }
+    else this.#pace = { tokens, msPerToken: pace.msPerToken + (msPerToken - pace.msPerToken) * newest }
+  }
+}
+
+function isAlike(pace: Pace | null, tokens: number): pace is Pace {
+  return pace !== null && tokens <= pace.tokens * alike && pace.tokens <= tokens * alike
 }

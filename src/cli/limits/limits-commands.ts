@@ -9,6 +9,8 @@ import { UsageError } from '../usage-error.ts'
 import { fieldOptions, limitCells, readFieldValues } from './field-options.ts'
 import { readSubject, subjectOptions } from './limit-options.ts'
 import type { Limit } from '../../limits/settings/setting.ts'
+import { type TierId, tierIds } from '../../core/tier.ts'
+import { assignTier, listTiers, setTierLimit } from '../../limits/settings/tiers.ts'
 
 const options = {
   ...subjectOptions,
@@ -58,4 +60,62 @@ async function remove(
 
 function toCells(limit: Limit): string[] {
   return [limit.subject.id, limit.model === '*' ? 'all' : limit.model, ...limitCells(limit), limit.id]
+}
+
+const tierOptions = {
+  organization: { type: 'string' },
+  model: { type: 'string' },
+  ...fieldOptions(limitFields),
+  json: { type: 'boolean', default: false },
+} as const
+
+type TierValues = ReturnType<typeof parseArguments<{ args: string[]; options: typeof tierOptions }>>['values']
+
+/** `odyssey tiers`: works on the database directly, as `limits` does. */
+export async function tiersCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArguments({ args, options: tierOptions, allowPositionals: true })
+  const [action, tier] = positionals
+  if (action === 'list') await withInstallation((installation) => showTiers(installation, values))
+  else if (action === 'set')
+    await withInstallation((installation) => setLimitOfTier(installation, values, requireTier(tier)))
+  else if (action === 'assign')
+    await withInstallation((installation) => assignOrganization(installation, values, requireTier(tier)))
+  else throw new UsageError('tiers takes list, set TIER or assign TIER.')
+}
+
+async function showTiers({ accounts }: Installation, { json }: TierValues): Promise<void> {
+  const tiers = await listTiers(accounts, operator)
+  const head = ['tier', 'refuses', 'model', ...Object.values(limitFields).map(({ heading }) => heading)]
+  const rows = tiers.flatMap(({ id, isEnforced, limits }) =>
+    limits.map((limit) => {
+      return [id, isEnforced ? 'yes' : 'no', limit.model === '*' ? 'all' : limit.model, ...limitCells(limit)]
+    }),
+  )
+  print(json, tiers, [textTable([head, ...rows])])
+}
+
+/** Sets all of a model's: what is not given is not limited, as in the management API. */
+async function setLimitOfTier({ accounts }: Installation, values: TierValues, tier: TierId): Promise<void> {
+  if (values.model === undefined) throw new UsageError("This needs --model MODEL, or --model '*' for all together.")
+  // A model that is not known is refused where the limit is checked.
+  const wanted = { tier, model: values.model as ModelId | '*', ...readFieldValues(limitFields, values) }
+  const limit = await setTierLimit(accounts, operator, wanted)
+  print(values.json, limit, [`${tier} is changed for ${limit.model === '*' ? 'all models together' : limit.model}.`])
+}
+
+async function assignOrganization(
+  { accounts }: Installation,
+  { organization, json }: TierValues,
+  tier: TierId,
+): Promise<void> {
+  if (organization === undefined) throw new UsageError('This needs --organization ID.')
+  const organizationId = requireId(organization, 'org')
+  await assignTier(accounts, operator, { organizationId, tier })
+  print(json, { organizationId, tier }, [`${organizationId} is in ${tier}.`])
+}
+
+function requireTier(text: string | undefined): TierId {
+  const tier = tierIds.find((id) => id === text)
+  if (tier === undefined) throw new UsageError(`The tiers are ${tierIds.join(', ')}.`)
+  return tier
 }
