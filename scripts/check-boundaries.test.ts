@@ -14,7 +14,7 @@ suite('check-boundaries', () => {
       'src/cli/d.ts': "import { c } from '../db/c.ts'\nimport { b } from '../lib/b.ts'\nexport const d = [b, c]",
       'src/core/a.test.ts': "import { test } from 'node:test'\nimport { d } from '../cli/d.ts'\ntest(String(d))",
     })
-    assert.equal(output, '5 files, 0 faults.\n')
+    assert.equal(output, '5 files, 75.0 % with a single importer, 0 faults.\n')
     assert.equal(status, 0)
   })
 
@@ -56,6 +56,18 @@ suite('check-boundaries', () => {
     ...Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`src/lib/a${index}.ts`, 'export {}'])),
     'src/lib/a.test.ts': 'export {}',
   })
+  refuses(
+    'ideas that are spread over files of one importer each',
+    'src/lib/b0/a.ts: imported by src/lib/b0/b.ts alone',
+    Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => {
+        const folder = `src/lib/b${index >> 1}`
+        return index % 2 === 0
+          ? [`${folder}/a.ts`, 'export const a = 1']
+          : [`${folder}/b.ts`, "import { a } from './a.ts'\nexport const b = a"]
+      }),
+    ),
+  )
   refuses('a file that it cannot parse', 'in src/lib/a.ts', {
     'src/lib/a.ts': 'export const = = 1',
   })
