@@ -1,12 +1,9 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/**
- * What the pages before signing in are made of, in one file: many small ones would each cost a journey. The program's
- * first module is not among them: it waits for pages, which would wait for the file that it is in.
- */
+/** What the program begins with and the pages before signing in are made of, in one file: each more costs a journey. */
 const front =
-  /\/node_modules\/(?:react|react-dom|scheduler)\/|\/web\/src\/(?:api\/(?!types)|kit\/(?:button|field|icons|link|page|skeleton)\.|styles\/|lib\/(?:location|search-codec)\.|app\/(?:app|early-session|front-page|new-credential|paths|preferences|route-table|router|shell\.module|shown|sign-in-form|sign-in-news|to-login|use-answer)\.)/
+  /\/node_modules\/(?:react|react-dom|scheduler)\/|\/web\/src\/(?:main\.|api\/(?!types)|kit\/(?:button|field|icons|link|page|skeleton)\.|styles\/|lib\/(?:location|search-codec)\.|app\/(?:app|early-session|front-page|new-credential|paths|preferences|route-table|router|shell\.module|shown|sign-in-form|sign-in-news|to-login|use-answer)\.)/
 
 function isOfFront(id: string): boolean {
   return front.test(id.replaceAll('\\', '/'))

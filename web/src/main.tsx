@@ -27,22 +27,26 @@ window.addEventListener('vite:preloadError', () => {
 })
 
 const page = findPage(window.location.pathname)
-const ready = begin()
-await Promise.race([ready, new Promise((resolve) => setTimeout(resolve, patienceMs))])
+void show()
 
-const container = document.getElementById('root')
-if (container === null) throw new Error('The page has no place for the dashboard.')
-const root = createRoot(container)
-const render = () =>
-  root.render(
-    <StrictMode>
-      <App />
-    </StrictMode>,
-  )
-render()
-// What came late is shown as soon as it is here.
-await ready
-render()
+// Nothing here waits at the top: pages are made of what is in this file, so it has to be whole before they come.
+async function show(): Promise<void> {
+  const ready = begin()
+  await Promise.race([ready, new Promise((resolve) => setTimeout(resolve, patienceMs))])
+  const container = document.getElementById('root')
+  if (container === null) throw new Error('The page has no place for the dashboard.')
+  const root = createRoot(container)
+  const render = () =>
+    root.render(
+      <StrictMode>
+        <App />
+      </StrictMode>,
+    )
+  render()
+  // What came late is shown as soon as it is here.
+  await ready
+  render()
+}
 
 async function begin(): Promise<void> {
   if (page !== null && routes[page.name].needs === 'public') return loadPage(page.name)

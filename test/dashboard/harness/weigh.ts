@@ -12,8 +12,9 @@ export async function openScales({ page, context, origin }: Opened): Promise<Sca
   const addresses = new Map<string, string>()
   devtools.on('Network.requestWillBeSent', ({ requestId, request }) => addresses.set(requestId, request.url))
   devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    const path = new URL(addresses.get(requestId) ?? origin).pathname
-    if (!/^\/(?:api\/|readyz$)/.test(path)) files.set(path, encodedDataLength)
+    const { protocol, pathname } = new URL(addresses.get(requestId) ?? origin)
+    // A picture that is written out in a style sheet is no file of its own.
+    if (protocol !== 'data:' && !/^\/(?:api\/|v1\/|readyz$)/.test(pathname)) files.set(pathname, encodedDataLength)
   })
   return {
     async weigh(visit) {
