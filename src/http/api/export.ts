@@ -15,6 +15,18 @@ export type ExportedTable = {
   readonly pages: AsyncIterable<readonly Row[]>
 }
 
+/** File systems take names of 255 bytes; the browser may add a number, and the ending comes behind. */
+const nameLengthMax = 200
+
+/** A file's name says what was asked for: `ledger_org_1_model-hal-1.0`. What no file system takes becomes a dash. */
+export function exportName(subject: string, asked: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(asked).flatMap(([field, value]) => {
+    const text = Array.isArray(value) ? value.join('+') : String(value ?? '')
+    return text === '' ? [] : [`_${field}-${text.replaceAll(/[^\w.+]+/g, '-')}`]
+  })
+  return (subject + said.join('')).slice(0, nameLengthMax)
+}
+
 /** Writes a table page by page, so that memory does not grow with it. */
 export function writeExport(format: ExportFormat, { name, columns, pages }: ExportedTable): Export {
   const chunks = format === 'csv' ? writeCsv(columns, pages) : writeLines(pages)

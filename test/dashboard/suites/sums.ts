@@ -7,26 +7,14 @@ import { runCli } from '../../harness/run-cli.ts'
 import { until } from '../../harness/start-service.ts'
 import { askApi, askWith, baseOf, createKey } from '../harness/ask.ts'
 import { organizationOf } from '../harness/open-dashboard.ts'
+import { picosOf, picosOfMicros, readStats, type Sum } from '../harness/read-sums.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const models = ['clarke-1.0', 'hal-1.0', 'tycho-1.0'] as const
 const formats = ['chat-completions', 'messages'] as const
 
-type Sum = { readonly requests: number; readonly picos: bigint }
 type Entry = { readonly requestId: string; readonly apiKeyId: string; readonly costMicros: string | null }
 type Priced = { readonly effectiveAt: string }
-
-/** What a title says exactly, as `0.006131 USD`, in millionths of micros. */
-function picosOf(title: string | null): bigint {
-  const [whole = '0', part = ''] = (title ?? '').split(' ')[0]?.split('.') ?? []
-  return BigInt(whole) * 10n ** 12n + BigInt(part.padEnd(12, '0'))
-}
-
-/** Of a decimal number of micros. */
-function picosOfMicros(micros: string): bigint {
-  const [whole = '0', part = ''] = micros.split('.')
-  return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0'))
-}
 
 export function sumsSuite(dashboard: () => Dashboard): void {
   suite('the sums of all pages', () => {
@@ -106,15 +94,6 @@ async function readRequests(page: Page, base: string): Promise<Sum> {
   const shown = await page.getByRole('table').getByRole('row').count()
   equal(shown - 1, sums.requests, 'Every request of the sum is in the list.')
   return sums
-}
-
-async function readStats(page: Page, name: string): Promise<Sum> {
-  const list = page.locator(`dl[aria-label="${name}"]`)
-  const figure = (term: string) => list.locator('div', { has: page.getByText(term, { exact: true }) }).locator('dd')
-  // What is said below a figure is no part of it.
-  const shown = await figure('Requests').evaluate((element) => element.firstChild?.textContent ?? '')
-  const requests = Number(shown.replaceAll(',', ''))
-  return { requests, picos: picosOf(await figure('Cost').locator('span').first().getAttribute('title')) }
 }
 
 async function readKey(page: Page, base: string): Promise<Sum> {

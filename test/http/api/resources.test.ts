@@ -244,7 +244,7 @@ describe('what was used', () => {
   test('requests are exported as CSV and JSON lines', async () => {
     const csv = await ask('GET', within('ledger/export?format=csv'))
     match(String(csv.headers['content-type']), /^text\/csv/)
-    match(String(csv.headers['content-disposition']), /attachment; filename="ledger.csv"/)
+    match(String(csv.headers['content-disposition']), /attachment; filename="ledger_org_\w+\.csv"/)
     const [head, ...lines] = csv.text.trimEnd().split('\r\n')
     match(head ?? '', /^requestId,kind,at,/)
     equal(lines.length, 6)

@@ -12,7 +12,7 @@ import { toMicrosText } from '../../../core/money.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { Database } from '../../../db/database.ts'
 import { sealCursor, unsealCursor } from '../cursor.ts'
-import { exportFormat, writeExport } from '../export.ts'
+import { exportFormat, exportName, writeExport } from '../export.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
   apiKeyId,
@@ -187,7 +187,8 @@ export const ledgerRoutes: readonly Route[] = [
     answer: 'export',
     work({ parts, principal, params, query: { format, ...asked } }) {
       const pages = readAll(parts.accounts.db, principal, toFilter(params.organizationId, asked))
-      return Promise.resolve(writeExport(format, { name: 'ledger', columns: Object.keys(entry.shape), pages }))
+      const name = exportName(`ledger_${params.organizationId}`, asked)
+      return Promise.resolve(writeExport(format, { name, columns: Object.keys(entry.shape), pages }))
     },
   }),
 ]

@@ -14,7 +14,7 @@ import {
 import { bucketKinds, UnusableZone } from '../../../billing/usage/zone-buckets.ts'
 import { toMicrosText } from '../../../core/money.ts'
 import { may } from '../../../core/permission.ts'
-import { exportFormat, writeExport } from '../export.ts'
+import { exportFormat, exportName, writeExport } from '../export.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Call, type Route } from '../route.ts'
 import { apiKeyId, costMicros, given, givenTime, inOrganization, model, projectId, time, toTime } from '../schemas.ts'
@@ -173,10 +173,13 @@ export const usageSeriesRoutes: readonly Route[] = [
 ]
 
 /** What is in the file stands in its name. */
-function fileName({ organizationId, fromMs, toMs, zone, bucket, groupBy }: SeriesQuery): string {
+function fileName(wanted: SeriesQuery): string {
+  const { organizationId, fromMs, toMs, zone, bucket, groupBy } = wanted
   const [from, to] = [fromMs, toMs].map((ms) => toTime(ms).slice(0, 13).replace('T', '-'))
   const group = groupBy === null ? '' : `_by-${groupBy}`
-  return `usage_${organizationId}_${from}_${to}_${zone.replaceAll('/', '-')}_${bucket}${group}`
+  const time = `${from}_${to}_${zone.replaceAll('/', '-')}_${bucket}`
+  const { models: model, projectIds: project, apiKeyIds: key } = wanted
+  return exportName(`usage_${organizationId}_${time}${group}`, { model, project, key })
 }
 
 async function* onePage<Line>(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
