@@ -9,6 +9,7 @@ import { breakOffOf, waitToContinue, watchHalfClosed } from './connections/conne
 import { createConnections } from './connections/open-connections.ts'
 import { MalformedRequests } from './connections/raw-answers.ts'
 import { countDescriptors, readDescriptorsMax, watchDescriptors } from './connections/watch-descriptors.ts'
+import { cspReportsRoute, reportsPath } from './dashboard/csp-reports.ts'
 import { auditKeysPath, auditKeysRoute, documentRoutes } from './documents/documents.ts'
 import { statusRoutes } from './documents/status-page.ts'
 import { sendError } from './errors.ts'
@@ -101,6 +102,7 @@ function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
     '/healthz': { GET: healthRoute },
     '/readyz': { GET: readinessRoute(parts) },
     [auditKeysPath]: { GET: auditKeysRoute(parts) },
+    [reportsPath]: { POST: cspReportsRoute(parts) },
   }
 }
 

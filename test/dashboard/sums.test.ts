@@ -125,7 +125,8 @@ for (const zone of zones) {
       found.set(day, { requests: before.requests + requests, picos: before.picos + picosOfMicros(costMicros) })
     }
     const expected = [...Map.groupBy(rows, (row) => dayOf(row, zone))].map(([day, some]) => [day, add(some)] as const)
-    const sorted = (all: Iterable<readonly [string, Sum]>) => [...all].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    const sorted = (all: Iterable<readonly [string, Sum]>) =>
+      [...all].toSorted(([one], [other]) => (one < other ? -1 : 1))
     deepEqual(sorted(found), sorted(expected))
   })
 }
@@ -184,7 +185,10 @@ suite('the same requests', () => {
   test('verify row by row, and come to the same in the command for it', async () => {
     const printed = await runCli(dashboard().service, 'bill', 'verify', '--json')
     const { rows: count, cost, faults } = JSON.parse(printed) as Record<string, unknown>
-    deepEqual({ count, faults, picos: picosOf(String(cost)) }, { count: rows.length, faults: 0, picos: add(rows).picos })
+    deepEqual(
+      { count, faults, picos: picosOf(String(cost)) },
+      { count: rows.length, faults: 0, picos: add(rows).picos },
+    )
   })
 
   test('are not summed for days that do not begin with an hour of UTC, and the page says why', async () => {
@@ -214,7 +218,8 @@ suite('a file that is being saved', () => {
     const saved = page.waitForEvent('download')
     // Both in one turn of the page: the file has not begun when the filter is another one.
     await page.evaluate(() => {
-      const named = (text: string) => [...document.querySelectorAll('[role="menuitem"]')].find((item) => item.textContent === text)
+      const named = (text: string) =>
+        [...document.querySelectorAll('[role="menuitem"]')].find((item) => item.textContent === text)
       ;(named('CSV') as HTMLElement).click()
       const list = [...document.querySelectorAll('select')].find(({ value }) => value === 'hal-1.0')
       if (list === undefined) throw new Error('There is no list of models.')

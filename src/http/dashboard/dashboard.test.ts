@@ -57,8 +57,9 @@ suite('the dashboard at the door', () => {
       headers['content-security-policy'],
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
         "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
-        "require-trusted-types-for 'script'; trusted-types 'none'",
+        "require-trusted-types-for 'script'; trusted-types 'none'; report-uri /api/v1/csp-reports; report-to csp",
     )
+    equal(headers['reporting-endpoints'], 'csp="/api/v1/csp-reports"')
     equal(headers['cache-control'], 'no-store')
     equal(headers['x-frame-options'], 'DENY')
     equal(headers['x-content-type-options'], 'nosniff')

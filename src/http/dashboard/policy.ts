@@ -1,6 +1,8 @@
 // Content Security Policy with Trusted Types: only the dashboard's own files run, style and connect, and no text ever
 // becomes markup. Nothing of it has an exception, so a page that breaks it shows nothing instead of something else.
 
+import { reportsPath } from './csp-reports.ts'
+
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,6 +16,9 @@ const policy = [
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
+  // Newer browsers go by the second, at addresses with HTTPS only.
+  `report-uri ${reportsPath}`,
+  'report-to csp',
 ].join('; ')
 
 const permissions = [
@@ -38,6 +43,7 @@ export const assetHeaders = {
 export const pageHeaders = {
   ...assetHeaders,
   'content-security-policy': policy,
+  'reporting-endpoints': `csp="${reportsPath}"`,
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': permissions,
