@@ -18,10 +18,12 @@ export type ExportedTable = {
 /** File systems take names of 255 bytes; the browser may add a number, and the ending comes behind. */
 const nameLengthMax = 200
 
+type Asked = string | number | readonly string[] | null | undefined
+
 /** A file's name says what was asked for: `ledger_org_1_model-hal-1.0`. What no file system takes becomes a dash. */
-export function exportName(subject: string, asked: Readonly<Record<string, unknown>>): string {
+export function exportName(subject: string, asked: Readonly<Record<string, Asked>>): string {
   const said = Object.entries(asked).flatMap(([field, value]) => {
-    const text = Array.isArray(value) ? value.join('+') : String(value ?? '')
+    const text = typeof value === 'object' ? (value?.join('+') ?? '') : String(value ?? '')
     return text === '' ? [] : [`_${field}-${text.replaceAll(/[^\w.+]+/g, '-')}`]
   })
   return (subject + said.join('')).slice(0, nameLengthMax)

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { ApiError } from '../../core/error.ts'
 import { networkOf } from '../../lib/address-list.ts'
 import type { Door } from '../parts.ts'
-
-export const reportsPath = '/api/v1/csp-reports'
+import { reportsPath } from './policy.ts'
 
 const bytesMax = 8_192
 const windowMs = 60_000

@@ -1,7 +1,8 @@
 // Content Security Policy with Trusted Types: only the dashboard's own files run, style and connect, and no text ever
 // becomes markup. Nothing of it has an exception, so a page that breaks it shows nothing instead of something else.
 
-import { reportsPath } from './csp-reports.ts'
+/** Where browsers report what was stopped. */
+export const reportsPath = '/api/v1/csp-reports'
 
 const policy = [
   "default-src 'none'",
