@@ -42,7 +42,7 @@ function stampOf(root) {
   return path.join(root, 'web', 'dist', 'stamp')
 }
 
-/** Of everything that the build is made of. */
+/** A hash over everything that the build is made of. */
 function hashOf(root) {
   const hash = crypto.createHash('sha256')
   for (const name of listFiles(path.join(root, 'web'), '')) {

@@ -18,7 +18,7 @@ const testFilesMax = 25
  * Kysely and Hono. Lists of routes, commands and migrations, each of which has a file, make up most of ours.
  */
 const singleImporterShareMax = 0.35
-/** Of fewer files than these a share says nothing. */
+/** A share says nothing where there are fewer files than these. */
 const filesForShare = 100
 
 type Boundaries = {

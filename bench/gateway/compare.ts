@@ -16,7 +16,7 @@ import { startDirect } from './targets/direct.ts'
 import { startNginx } from './targets/nginx.ts'
 import { startOdyssey } from './targets/odyssey.ts'
 import { startPeer } from './targets/peer.ts'
-import type { Place } from './targets/start-program.ts'
+import type { TargetSetup } from './targets/start-program.ts'
 import type { Target } from './targets/target.ts'
 import type { Wait } from './wait.ts'
 
@@ -52,7 +52,7 @@ function tellWait(what: string, { p50Ms, p99Ms }: Wait): void {
 
 async function startTargets({ gateway, others }: Cores): Promise<void> {
   const { pace, nginx, peers, mockPort } = options
-  const place = (name: string, cores: string | null): Place => {
+  const place = (name: string, cores: string | null): TargetSetup => {
     const own = join(folder, name)
     mkdirSync(own)
     return { folder: own, cores, pace }

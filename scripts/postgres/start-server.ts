@@ -22,7 +22,7 @@ export type PostgresServer = {
   stop(): Promise<void>
 }
 
-type Place = {
+type ServerSetup = {
   readonly binaries: string
   readonly folder: string
   readonly port: number
@@ -90,19 +90,19 @@ function copyBinaries(binaries: string, folder: string): string {
   return join(copy, basename(binaries))
 }
 
-function settingsOf({ folder }: Place) {
+function settingsOf({ folder }: ServerSetup) {
   return { cwd: folder, ...(isRoot() && { uid: nobody, gid: nobody }) }
 }
 
 const user = 'odyssey'
 
-function initialize(place: Place): void {
+function initialize(place: ServerSetup): void {
   const { binaries, folder } = place
   const args = ['--pgdata', join(folder, 'cluster'), '--username', user, '--auth', 'trust', '--encoding', 'UTF8']
   execFileSync(join(binaries, 'initdb'), [...args, '--no-locale', '--no-sync'], { ...settingsOf(place), stdio: 'pipe' })
 }
 
-async function launch(place: Place): Promise<ChildProcess> {
+async function launch(place: ServerSetup): Promise<ChildProcess> {
   const { binaries, folder, port } = place
   const settings = [
     'listen_addresses=127.0.0.1',
@@ -176,7 +176,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function urlOf({ port }: Place): string {
+function urlOf({ port }: ServerSetup): string {
   return `postgresql://${user}@127.0.0.1:${port}/postgres`
 }
 

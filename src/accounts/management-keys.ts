@@ -14,7 +14,7 @@ import { requireGrant } from './members.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
-/** Null is the whole installation. */
+/** The organization that a key manages; null stands for the whole installation. */
 type Scope = { readonly organizationId: OrganizationId | null }
 
 export type NewManagementKey = Scope & {

@@ -10,7 +10,7 @@ import type { AccountsParts } from './parts.ts'
 import { requireActiveProject } from './api-keys.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 
-type Place = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
+type PlaygroundProject = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
 
 /**
  * Finds the key under which a member's own questions to the models count, and makes it with the first one.
@@ -21,7 +21,7 @@ type Place = { readonly organizationId: OrganizationId; readonly projectId: Proj
 export async function openPlaygroundKey(
   parts: AccountsParts,
   principal: MemberPrincipal,
-  { organizationId, projectId }: Place,
+  { organizationId, projectId }: PlaygroundProject,
 ): Promise<string> {
   const { memberId } = principal
   requirePermission(principal, 'models:use', { organizationId, projectId, ownerId: memberId })

@@ -84,7 +84,7 @@ function conditionsOf(filter: ApiKeyFilter, now: number): readonly RawBuilder<bo
   return conditions
 }
 
-/** As `stateOf`, where the database looks for it. */
+/** The same as `stateOf`, as a condition of a query. */
 function stateAt(now: number): RawBuilder<string> {
   return sql`case when revoked_at is not null then 'revoked'
     when expires_at is not null and expires_at <= ${now} then 'expired'

@@ -7,7 +7,7 @@ import type { Tables } from '../db/tables.ts'
 import { toMember, type Member, type MemberReference } from './members.ts'
 import type { AccountsParts } from './parts.ts'
 
-/** Also one who was removed. */
+/** Reads a member, also one who was removed. Throws where the principal may not see them. */
 export async function readMember(
   { db }: AccountsParts,
   principal: Principal,

@@ -89,7 +89,7 @@ export type Cause = {
   readonly topic: AlertTopic
   /** What it is told of, as `disk:data`: the same is told once within the window, by all gateways together. */
   readonly cause: string
-  /** Null tells it once for good. */
+  /** A cause is told again only after this long; null tells it once for good. */
   readonly windowMs: number | null
   readonly data: Fields
 }

@@ -93,7 +93,7 @@ async function deliverOver(parts: DeliveryParts, turn: Turn): Promise<void> {
     while (channel !== null) {
       const end = await readEnd(parts, channel)
       const events = await readEvents(parts, channel)
-      // What is older than it is kept is not there any more, and no reason to look each time.
+      // Events beyond their age are deleted. A channel that waits for them would look for them each time.
       if (events.length === 0 && channel.cursor < end) await moveOn(parts, turn, { cursor: end })
       channel = events.length === 0 ? null : await deliverAll(parts, { ...turn, channel, events })
     }

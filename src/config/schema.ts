@@ -239,7 +239,7 @@ const alerts = z.strictObject({
     .array(z.string())
     .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
     .default([]),
-  /** Of the disk of the data folder, how much may be in use before that is told, in percent. */
+  /** The percentage of the data folder's disk that may be in use before an alert tells of it. */
   diskPercentMax: z.int().min(1).max(100).default(90),
 })
 

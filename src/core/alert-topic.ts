@@ -10,7 +10,7 @@ export const alertTopics = [
 
 export type AlertTopic = (typeof alertTopics)[number]
 
-/** So many of these come that the log is no place for them. */
+/** Topics that come with every request or hour, which would flood a log: only webhooks take them. */
 export const usageTopics: readonly AlertTopic[] = ['request.finished', 'usage.hour']
 
 export const channelKinds = ['webhook', 'log'] as const

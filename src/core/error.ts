@@ -91,7 +91,7 @@ export function invalidRequest(path: ErrorPath | null, fault: FieldFault | null,
   return new ApiError({ code: 'invalid-request', path, fault }, message)
 }
 
-/** Both numbers are told to the client. */
+/** Refuses a prompt that does not fit the window; both numbers are told to the client. */
 export function contextExceeded(inputTokens: number, windowTokens: number): ApiError {
   const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const
   return new ApiError(reason, 'The prompt exceeds the context window.')

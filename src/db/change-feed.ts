@@ -84,7 +84,7 @@ type Listening = {
   readonly clock: Clock
   /** Called whenever it listens anew: notices may have been missed. */
   onConnect(): void
-  /** Called with what each notice says. */
+  /** Receives the text of each of the database's notices. */
   onNotice(notice: string): void
 }
 

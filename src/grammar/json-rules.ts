@@ -4,7 +4,7 @@
 
 import type { GrammarBuilder } from './grammar-builder.ts'
 
-/** Stands after every colon and comma. */
+/** The space that may stand after every colon and comma. */
 const optionalSpace = '" "?'
 export const comma = `"," ${optionalSpace}`
 export const colon = `":" ${optionalSpace}`

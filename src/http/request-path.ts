@@ -1,4 +1,4 @@
-/** With scheme and host, as requests to proxies have it. */
+/** An address with scheme and host, as requests to proxies have it. */
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /**

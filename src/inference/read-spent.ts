@@ -22,7 +22,7 @@ export function createReadSpent(db: Database): ReadSpent {
 }
 
 export type BudgetUse = {
-  /** Without an end for a lifetime. */
+  /** The period that is asked about; that of a lifetime has no end. */
   readonly range: { readonly fromMs: number; readonly beforeMs: number }
   readonly spent: Amounts
   readonly alerts: readonly BudgetAlert[]

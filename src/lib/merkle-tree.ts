@@ -47,7 +47,7 @@ export function rootOf(size: number, read: SubtreeReader): Promise<TreeHash> {
   return size === 0 ? Promise.resolve(emptyRoot) : rootOfRange(0, size, read)
 }
 
-/** Of `count` leaves that begin with leaf `from`, which is a multiple of a power of two no smaller than `count`. */
+/** The root of `count` leaves that begin with leaf `from`, which is a multiple of a power of two no smaller than `count`. */
 async function rootOfRange(from: number, count: number, read: SubtreeReader): Promise<TreeHash> {
   const level = Math.log2(count)
   if (Number.isInteger(level)) return read(level, from / count)

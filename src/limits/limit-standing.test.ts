@@ -11,7 +11,7 @@ function open(...limits: Partial<Limit>[]) {
   return createTestLimiter({ clock, limits: entries })
 }
 
-test('of several limits of a kind the one with the least left binds, and what is only shown never does', async () => {
+test('the limit of a kind with the least left binds, and one that is only shown never does', async () => {
   const { book, limiter } = open(
     { inputTokensPerMinute: 1_000, requestsPerMinute: 5, isRequestsEnforced: false },
     { inputTokensPerMinute: 400, model: 'clarke-1.0' },

@@ -5,7 +5,7 @@ import { FairQueue } from './fair-queue.ts'
 /** Organizations whose texts are counted by turns in one process, a portion of each at a time. */
 const organizationsAtOnce = 4
 
-/** Of one organization; at a tenth of a second for each, the last one's turn comes after half a minute. */
+/** The most of one organization that wait; at a tenth of a second for each, the last one's turn comes after half a minute. */
 const waitingMax = 256
 
 type Waiting = { readonly owner: Owner; readonly begin: () => void }

@@ -152,7 +152,7 @@ test('one that was stopped before anything was computed is charged nothing, and 
   assert.deepEqual(next(), ['req_b', 'req_a'])
 })
 
-test('who waits is listed with position, size and time, in the order in which they begin', () => {
+test('waiting requests are listed with position, size and time, in the order in which they begin', () => {
   const queue = createQueue({ slots: () => 1 })
   let running = enter(queue, 'a')
   const waiting = ['a', 'a', 'b', 'c', 'a', 'b'].map((key) => enter(queue, key))

@@ -27,7 +27,7 @@ test('a slot stays free for somebody who asked a moment ago', () => {
   equal(shares.mayBegin(of('quiet'), slots, 3_000), true)
 })
 
-test('as many slots stay free as somebody used at once, and no more than an equal share', () => {
+test('an organization keeps as many slots free as it used at once, and no more than an equal share', () => {
   const shares = new SlotShares()
   for (let count = 0; count < 3; count++) shares.begin(of('quiet'), 0)
   for (let count = 0; count < 3; count++) shares.end(of('quiet'), 10)
@@ -38,7 +38,7 @@ test('as many slots stay free as somebody used at once, and no more than an equa
   equal(flood(greedy, of('second'), 20), slots / 2)
 })
 
-test('who has not asked for half a minute has no claim any more', () => {
+test('an organization that has not asked for half a minute has no claim to a slot any more', () => {
   const shares = new SlotShares()
   shares.begin(of('quiet'), 0)
   shares.end(of('quiet'), 1_000)

@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 export type StopOptions = {
   readonly tracker: RequestTracker
   readonly drainMs: number
-  /** Whose end is a signal too. */
+  /** The launcher's process, whose end stops the service as a signal does. */
   readonly launcherPid: number | null
   readonly log: Log
   stop(): Promise<void>

@@ -102,7 +102,7 @@ suite('the first start where the output is no terminal', () => {
     ok(allClients.some(({ name }) => name === named))
   })
 
-  test('and a later one says that the file is still there, until it is gone', async () => {
+  test('a later start says that the file of the first key is still there, until it is gone', async () => {
     const key = readFileSync(keyPath, 'utf8')
     await service.stop()
     service = await start(home)

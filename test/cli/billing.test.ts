@@ -72,7 +72,7 @@ before(async () => {
 })
 after(() => rmSync(home, { recursive: true }))
 
-/** Of an amount in whole units of the currency. */
+/** Reads an amount in whole units of the currency as trillionths. */
 function picosOf(text: string): bigint {
   const [units = '', fraction = ''] = text.split('.')
   return BigInt(units + fraction.padEnd(12, '0'))

@@ -193,7 +193,7 @@ models:
     ok(!/[^\r]\n/.test(read(yaml, '.aider.conf.yml')))
   })
 
-  test('of an item in a list are changed in their place, and other items stay', async () => {
+  test('settings of an item in a list are changed in their place, and other items stay', async () => {
     const path = '.qwen/settings.json'
     const mine = { id: 'clarke-1.0', baseUrl: 'http://old/v1', generationConfig: { timeout: 9 } }
     const other = { id: 'other', baseUrl: 'http://other/v1' }

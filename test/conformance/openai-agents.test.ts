@@ -38,7 +38,7 @@ describe('OpenAI Agents SDK', () => {
   })
 
   test('a run has its text and its usage', async () => {
-    // So long that no answer behind it is worth more to the prompt cache than it is.
+    // The prompt is so long that no answer behind it is worth more to the prompt cache than it is.
     const run = async () => runner().run(agent(), 'Hello there. '.repeat(500))
     match((await run()).finalOutput ?? '', /\S/)
     const { usage } = (await run()).state

@@ -31,7 +31,7 @@ suite('money', () => {
 
   test('refuses what is no amount', () => throws(() => formatMoney('1e9', dollars)))
 
-  test('that is typed comes back as the same amount', () => {
+  test('an amount that is typed as it is shown comes back as the same amount', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micros) => {
         const typed = `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`
@@ -52,7 +52,7 @@ suite('figures', () => {
     equal(formatShortCount(947_210), '947,210')
     equal(formatShortCount(1_720_000_000), '1.72\u202fB')
   })
-  test('of time, size and change have their unit', () => {
+  test('durations, sizes and changes are shown with their unit', () => {
     equal(formatDuration(312.4), '312 ms')
     equal(formatDuration(4_213), '4.21 s')
     equal(formatDuration(72_000), '1 m 12 s')

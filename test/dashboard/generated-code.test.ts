@@ -53,7 +53,7 @@ const codeFor = (client: CodeClient) => codeOf(client, { address: service?.addre
 
 suite('the code that the playground shows', () => {
   for (const client of ['openai-node', 'anthropic-node', 'vercel-ai', 'langchain'] as const) {
-    test(`of ${client} runs as it is, and is answered`, async () => {
+    test(`code for ${client} runs as it is, and is answered`, async () => {
       const [, program] = codeFor(client)
       const file = join(folder, `${client}.mjs`)
       writeFileSync(file, program?.text ?? '')
@@ -64,7 +64,7 @@ suite('the code that the playground shows', () => {
   }
 
   for (const format of ['messages', 'chat-completions'] as const) {
-    test(`of curl runs as it is, and is answered in the format ${format}`, async () => {
+    test(`code for curl runs as it is, and is answered in the format ${format}`, async () => {
       const [shell] = codeOf('curl', { address: service?.address ?? '', settings: { ...settings, format }, turns })
       const env = { ...process.env, ODYSSEY_KEY: service?.key ?? '' }
       const { stdout } = await run('bash', ['-c', `${shell?.text} --silent --fail-with-body`], { env })

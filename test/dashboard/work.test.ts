@@ -29,7 +29,7 @@ suite('a key', () => {
     equal(await ask(key), 200)
   })
 
-  test('that is disabled is refused, and works again when it is enabled', async () => {
+  test('a disabled key is refused, and works again when it is enabled', async () => {
     const { page } = dashboard().owner
     for (const [verb, state, status] of [
       ['Disable', 'Disabled', 401],
@@ -55,7 +55,7 @@ suite('a key', () => {
     equal(await ask(key), 401)
   })
 
-  test('and others are disabled and revoked several at once, by who types their number', async () => {
+  test('several keys are disabled and revoked at once, by who types their number', async () => {
     const { page } = dashboard().owner
     const several = [await createKey(page, base(), 'several 1'), await createKey(page, base(), 'several 2')]
     await page.goto(`${base()}/keys?q=several`)
@@ -69,7 +69,7 @@ suite('a key', () => {
     deepEqual(await Promise.all(several.map(ask)), [401, 401])
   })
 
-  test('that is hidden by the filter is shown by the address, also after a reload', async () => {
+  test('a key that the filter hides is shown by the address, also after a reload', async () => {
     const { page } = dashboard().owner
     await page.goto(`${base()}/keys?state=ended`)
     await page.getByRole('row', { name: /^ci/ }).getByText('Revoked').waitFor()

@@ -189,7 +189,7 @@ suite('where the system has no Landlock and no filters', { skip: !isLinux }, () 
     match(said, /engine\.confinement requires.*file system/)
   })
 
-  test("nor does its program, started all the same, read the service's secret", async () => {
+  test("the program of an engine that is not fully confined cannot read the service's secret", async () => {
     const { secret } = await runInLesserSystem('auto')
     equal(secret, 'ERR_ACCESS_DENIED')
   })

@@ -104,7 +104,7 @@ async function stepsOfLongPrompt(promptTokens: number, isReproducible: boolean):
 }
 
 suite('a long prompt', () => {
-  test('of 12,000 tokens leaves every running answer its token in each step', async () => {
+  test('a prompt of 12,000 tokens leaves every running answer its token in each step', async () => {
     const steps = await stepsOfLongPrompt(12_000, false)
     ok(steps.length >= 12_000 / settings.batchTokens, `${steps.length} steps`)
     const gaps = Array.from({ length: streams }, (_, slot) => longestGap(steps, slot))

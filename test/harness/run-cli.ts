@@ -8,11 +8,11 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 export type CliEnd = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
 /** Whose data folder a command works on, and what its environment says besides. */
-export type CliPlace = Pick<Service, 'home'> & { readonly environment?: Readonly<Record<string, string>> }
+export type CliTarget = Pick<Service, 'home'> & { readonly environment?: Readonly<Record<string, string>> }
 
 /** Starts an operator's command on a service's data folder. */
 export function startCli(
-  { home, environment }: CliPlace,
+  { home, environment }: CliTarget,
   ...args: string[]
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }
@@ -24,12 +24,12 @@ export function startCli(
 }
 
 /** Runs a command, however it ends. */
-export function tryCli(service: CliPlace, ...args: string[]): Promise<CliEnd> {
+export function tryCli(service: CliTarget, ...args: string[]): Promise<CliEnd> {
   return startCli(service, ...args).ended
 }
 
 /** Runs a command that must end well. Returns what it printed. */
-export async function runCli(service: CliPlace, ...args: string[]): Promise<string> {
+export async function runCli(service: CliTarget, ...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await tryCli(service, ...args)
   if (exitCode !== 0) throw new Error(`odyssey ${args.join(' ')} ended with ${exitCode}: ${stderr}`)
   return stdout

@@ -274,7 +274,7 @@ for (const format of formats) {
       match(headers.get('content-type') ?? '', /^application\/json/)
     })
 
-    test('of equal keys the last one wins', async () => {
+    test('the last one of equal keys in a body wins', async () => {
       await answers(text().replace('{', '{"model":"none",'))
       equal((await post(`${text().slice(0, -1)},"model":"none"}`)).status, 404)
     })

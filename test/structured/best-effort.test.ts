@@ -140,7 +140,7 @@ describe('what is not kept of a schema', () => {
 })
 
 describe('a tool', () => {
-  test('that is not strict keeps what can be kept of its schema', async () => {
+  test('a tool that is not strict keeps what can be kept of its schema', async () => {
     for (let round = 0; round < 5; round++) {
       const answer = await send('chat', { tools: [tool(false)], tool_choice: 'required', parallel_tool_calls: false })
       const { choices } = answer.json() as {
@@ -151,7 +151,7 @@ describe('a tool', () => {
     }
   })
 
-  test('that is strict is refused, and still counted', async () => {
+  test('a strict tool whose schema cannot be kept is refused, and still counted', async () => {
     const strict = await send('chat', { tools: [tool(true)] })
     checkError(strict, 'chat', { ...invalid, param: 'tools[0].function.parameters.not' })
     const body = bodyFor('messages', { tools: [{ name: 'look', input_schema: schema, strict: true }] })

@@ -10,11 +10,11 @@ import { bombs, type Schema } from './schema-bombs.ts'
 
 const send = createTarget()
 
-type Place = { readonly path: string; fields(schema: Schema): Schema }
+type SchemaPosition = { readonly path: string; fields(schema: Schema): Schema }
 type PlaceName = 'strict' | 'loose' | 'output' | 'loose output'
 
 /** A schema as a strict tool's, as a tool's that promises nothing, and as the answer's, which may promise little too. */
-const places: Record<Format, Partial<Record<PlaceName, Place>>> = {
+const places: Record<Format, Partial<Record<PlaceName, SchemaPosition>>> = {
   chat: {
     strict: { path: 'tools[0].function.parameters', fields: (schema) => ({ tools: [chatTool(schema, true)] }) },
     loose: { path: 'tools[0].function.parameters', fields: (schema) => ({ tools: [chatTool(schema, false)] }) },

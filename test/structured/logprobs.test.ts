@@ -124,7 +124,7 @@ describe('probabilities', () => {
     }
   })
 
-  test('they are the model’s own, whatever the sampling', async () => {
+  test('probabilities are the model’s own, whatever the sampling', async () => {
     const first = async (fields: Fields) => {
       const [choice] = await answersTo({ max_tokens: 1, top_logprobs: 20, ...fields })
       return choice?.logprobs?.content[0]?.top_logprobs.map(({ bytes, logprob }) => [bytes.join(), logprob.toFixed(4)])

@@ -30,7 +30,7 @@ for (const { name, source } of templatesAtHand) {
       if (harmless?.shown.includes('Oslo') === true) assert.ok(read?.shown.includes('['.repeat(20_000)))
     })
 
-    test('of two thousand objects are protected each', async () => {
+    test('two thousand objects in arguments are each protected from becoming control tokens', async () => {
       const read = await readOrRefuse(prompts, calling(wide('<s>')))
       const twin = await readOrRefuse(prompts, calling(wide('zuqw')))
       // Compared as texts: the difference of two lists so long would never be found.

@@ -29,7 +29,7 @@ for (const { name, source } of templatesAtHand) {
   suite(`${name}: a tool is shown whatever its schema says`, async () => {
     const prompts = await openTemplatePrompts(source)
     for (const [title, schema] of Object.entries(parameters)) {
-      test(`of a parameter that is ${title}`, async () => {
+      test(`a tool with a parameter that is ${title} is shown`, async () => {
         const read = await readOrRefuse(prompts, declare({ type: 'object', properties: { place: schema } }))
         assert.ok(read?.shown.includes('look_up'))
       })

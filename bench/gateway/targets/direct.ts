@@ -1,10 +1,10 @@
-import { nextMessage, startOwn, type Place } from './start-program.ts'
+import { nextMessage, startOwn, type TargetSetup } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
 const program = new URL('../mock/mock-server.ts', import.meta.url)
 
 /** The mock itself, which the other targets but Odyssey pass requests on to. */
-export async function startDirect(place: Place, port: number): Promise<Target> {
+export async function startDirect(place: TargetSetup, port: number): Promise<Target> {
   const started = startOwn(program, [String(port)], place)
   const { address } = await nextMessage<{ readonly address: string }>(started)
   return {

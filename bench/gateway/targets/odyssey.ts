@@ -1,12 +1,12 @@
 import { pin } from '../cores.ts'
 import type { OdysseyQuestion, OdysseyStart } from '../odyssey-target.ts'
-import { nextMessage, startOwn, type Place } from './start-program.ts'
+import { nextMessage, startOwn, type TargetSetup } from './start-program.ts'
 import { completionsPath, model, type Target, type TargetUse } from './target.ts'
 
 const program = new URL('../odyssey-target.ts', import.meta.url)
 
 /** Odyssey's door, everything on, in a process of its own. Its engine goes to the cores of the mock. */
-export async function startOdyssey(place: Place, mockCores: string | null): Promise<Target> {
+export async function startOdyssey(place: TargetSetup, mockCores: string | null): Promise<Target> {
   const started = startOwn(program, [], place)
   const { address, key, enginePid } = await nextMessage<OdysseyStart>(started)
   pin(enginePid, mockCores)

@@ -1,5 +1,5 @@
 import { useOfTreeSinceLast } from '../../process-use.ts'
-import { start, untilListening, type Place } from './start-program.ts'
+import { start, untilListening, type TargetSetup } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
 /** Another gateway, as the command line describes it. In every text `{mock}` stands for the mock's address. */
@@ -14,7 +14,7 @@ export type Peer = {
   readonly model?: string
 }
 
-export async function startPeer(peer: Peer, place: Place, upstream: URL): Promise<Target> {
+export async function startPeer(peer: Peer, place: TargetSetup, upstream: URL): Promise<Target> {
   const filled = JSON.parse(JSON.stringify(peer).replaceAll('{mock}', upstream.origin)) as Peer
   const url = new URL(filled.path ?? completionsPath, filled.address)
   const started = filled.start === undefined ? null : start(filled.start, place)

@@ -6,7 +6,7 @@ import { pinned } from '../cores.ts'
 import { paceVariable } from '../mock/read-pace.ts'
 import type { Pace } from '../mock/pacer.ts'
 
-export type Place = {
+export type TargetSetup = {
   /** A temporary folder for all that is written. */
   readonly folder: string
   readonly cores: string | null
@@ -24,12 +24,12 @@ export type Started = {
 const startMsMax = 120_000
 
 /** Starts a program of the bench's own, with a channel for messages. */
-export function startOwn(file: URL, given: readonly string[], place: Place): Started {
+export function startOwn(file: URL, given: readonly string[], place: TargetSetup): Started {
   return start([process.execPath, ...process.execArgv, file.pathname, ...given], place, true)
 }
 
 /** Starts a program of others'. Its output goes to a file, as a service's log does. */
-export function start(command: readonly string[], { folder, cores, pace }: Place, hasChannel = false): Started {
+export function start(command: readonly string[], { folder, cores, pace }: TargetSetup, hasChannel = false): Started {
   const [program = '', ...given] = pinned(command, cores)
   const outputPath = join(folder, 'output.log')
   const output = openSync(outputPath, 'a')

@@ -77,7 +77,7 @@ class Cache {
   readonly #known = new Map<string, KeyAccess>()
   readonly #unknown = new Set<string>()
   readonly #lastUsed: LastUsed
-  /** Bytes would be made into this for every request. */
+  /** A key made once: from plain bytes Node would make one for every request. */
   readonly #hashSecret: KeyObject
   readonly #confirm: () => Promise<void>
   #lookups = 0

@@ -17,7 +17,7 @@ export type KeyAccess = {
   readonly addresses: AddressList | null
 }
 
-/** Those of the keys that exist and are neither revoked nor disabled, by their hashes. */
+/** The access of every key that is neither revoked nor disabled, by its hash. */
 export async function readKeyAccess(db: Database, hashes: readonly string[]): Promise<KeyAccess[]> {
   const rows = await db
     .selectFrom('api_keys')

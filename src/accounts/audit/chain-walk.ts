@@ -10,10 +10,10 @@ export type AuditFault = {
 }
 
 /** Where a chain had come to, and the hash of the row there. */
-export type ChainPlace = { readonly sequence: number; readonly hash: string }
+export type ChainPosition = { readonly sequence: number; readonly hash: string }
 
 /** A place that the chain is known to have come to, and from what. */
-export type KnownPlace = ChainPlace & { readonly from: string }
+export type KnownPosition = ChainPosition & { readonly from: string }
 
 /** The root of the tree over the first `size` rows, as somebody signed it. */
 export type KnownRoot = { readonly size: number; readonly root: TreeHash; readonly from: string }
@@ -30,9 +30,9 @@ export const faultsMax = 1_000
 export class ChainWalk {
   rows = 0
   /** The last row, with the hash that it should have. */
-  through: ChainPlace | null = null
+  through: ChainPosition | null = null
   readonly faults: AuditFault[] = []
-  readonly #known: ReadonlyMap<number, readonly KnownPlace[]>
+  readonly #known: ReadonlyMap<number, readonly KnownPosition[]>
   readonly #roots: ReadonlyMap<number, readonly KnownRoot[]>
   readonly #tree = new GrowingTree()
   /** The rows up to here are those that were signed for. */
@@ -42,7 +42,7 @@ export class ChainWalk {
   #last: { readonly sequence: number; readonly hash: string | null }
 
   /** Goes on where another walk came to; the row there is expected once more, and not counted again. */
-  constructor(known: readonly KnownPlace[], after: ChainPlace | null, roots: readonly KnownRoot[] = []) {
+  constructor(known: readonly KnownPosition[], after: ChainPosition | null, roots: readonly KnownRoot[] = []) {
     this.#known = Map.groupBy(known, ({ sequence }) => sequence)
     // A tree has all rows from the first: who goes on in the midst cannot tell its roots.
     this.#roots = Map.groupBy(after === null ? roots : [], ({ size }) => size)
@@ -86,7 +86,7 @@ export class ChainWalk {
   }
 
   /** Called once all rows were added, with the end as the database notes it. */
-  end({ sequence: endNow }: ChainPlace): void {
+  end({ sequence: endNow }: ChainPosition): void {
     const sequence = this.through?.sequence ?? Math.min(this.#last.sequence, endNow)
     const expected = Math.max(...this.#known.keys(), ...this.#roots.keys())
     if (sequence < expected) {

@@ -17,7 +17,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { readAnchors, readAnchorsInForce, writeAnchors, type Anchor } from './anchors.ts'
 import { readAuditRows } from './read-audit.ts'
 import { recordRestore } from './restores.ts'
-import type { AuditFault, ChainPlace } from './chain-walk.ts'
+import type { AuditFault, ChainPosition } from './chain-walk.ts'
 import { verifyAudit, verifyAuditPart } from './verify-audit.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-audit-'))
@@ -104,7 +104,7 @@ onEachDatabase((database) => {
 
   test('a chain that nobody has touched is so in parts of any size, each row of it', async () => {
     for (const rowsMax of [1, 3, 7, rowCount - 1, rowCount, rowCount + 1]) {
-      let after: ChainPlace | null = null
+      let after: ChainPosition | null = null
       const seen: number[] = []
       for (;;) {
         const { rows, faults, through, isComplete } = await verifyAuditPart(db, organizationId, {
@@ -141,7 +141,7 @@ onEachDatabase((database) => {
 
   async function verifyInParts(on: Database, anchors: readonly Anchor[], rowsMax: number): Promise<AuditFault[]> {
     const found: AuditFault[] = []
-    let after: ChainPlace | null = null
+    let after: ChainPosition | null = null
     for (;;) {
       const part = await verifyAuditPart(on, organizationId, { anchors, after, rowsMax })
       found.push(...part.faults)

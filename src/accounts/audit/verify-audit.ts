@@ -7,8 +7,8 @@ import {
   ChainWalk,
   faultsMax,
   type AuditFault,
-  type ChainPlace,
-  type KnownPlace,
+  type ChainPosition,
+  type KnownPosition,
   type KnownRoot,
 } from './chain-walk.ts'
 import { findForeignRow } from '../transparency/tiles.ts'
@@ -22,16 +22,16 @@ export type AuditVerdict = {
 
 export type AuditPart = {
   readonly anchors: readonly Anchor[]
-  /** Of a part that begins with the first row. */
+  /** Signed roots to compare with; they can be computed only by a part that begins with the first row. */
   readonly roots?: readonly KnownRoot[]
   /** Where an earlier part ended; null begins with the first row. */
-  readonly after: ChainPlace | null
+  readonly after: ChainPosition | null
   readonly rowsMax: number
 }
 
 export type PartVerdict = AuditVerdict & {
   /** Where this part ended: what was checked is as good as an anchor. Null where there is nothing yet. */
-  readonly through: ChainPlace | null
+  readonly through: ChainPosition | null
   /** Whether that was the end of the chain. */
   readonly isComplete: boolean
 }
@@ -59,7 +59,7 @@ export async function verifyAuditPart(
   // Rows may be added meanwhile: all up to the first end must be there, and none behind the last one.
   const endBefore = await readEnd(db, organizationId)
   const own = anchors.filter(({ organization }) => organization === organizationId)
-  const known = [...own.map(toKnownPlace), { ...endBefore, from: 'at the end of the chain' }]
+  const known = [...own.map(toKnownPosition), { ...endBefore, from: 'at the end of the chain' }]
   // The row that the part before ended with is read once more: it must still be the one that was checked.
   const walk = new ChainWalk(after === null ? known : [...known, { ...after, from: 'checked before' }], after, roots)
   const range = { db, organizationId, after, rowsMax }
@@ -76,11 +76,11 @@ export async function verifyAuditPart(
 type Rows = {
   readonly db: Database
   readonly organizationId: OrganizationId
-  readonly after: ChainPlace | null
+  readonly after: ChainPosition | null
   readonly rowsMax: number
 }
 
-/** Whether it came to the last row. */
+/** Walks the rows of a part, and returns whether it came to the last row of the chain. */
 async function walkRows(walk: ChainWalk, { db, organizationId, after, rowsMax }: Rows): Promise<boolean> {
   let isForeign = false
   while (walk.rows < rowsMax) {
@@ -107,11 +107,11 @@ async function reportForeignRow(
   return true
 }
 
-function toKnownPlace({ sequence, hash, at }: Anchor): KnownPlace {
+function toKnownPosition({ sequence, hash, at }: Anchor): KnownPosition {
   return { sequence, hash, from: `anchored at ${new Date(at).toISOString()}` }
 }
 
-async function readEnd(db: Database, organizationId: OrganizationId): Promise<ChainPlace> {
+async function readEnd(db: Database, organizationId: OrganizationId): Promise<ChainPosition> {
   const end = await db
     .selectFrom('audit_chains')
     .select(['sequence', 'hash'])

@@ -26,13 +26,13 @@ export type ClosedMembership = {
 }
 
 /** Where a session may count at all. */
-type Place = 'everywhere' | { readonly organizationId: OrganizationId }
+type MembershipScope = 'everywhere' | { readonly organizationId: OrganizationId }
 
 /** Null for a session of a connection that was switched off or is gone. */
 export async function readPlace(
   { db }: Pick<SignInParts, 'db'>,
   { connection_id: connectionId }: Pick<SessionTable, 'connection_id'>,
-): Promise<Place | null> {
+): Promise<MembershipScope | null> {
   if (connectionId === null) return 'everywhere'
   const row = await db
     .selectFrom('connections')
@@ -48,7 +48,7 @@ type Memberships = { readonly memberships: readonly Membership[]; readonly close
 export async function readMemberships(
   parts: Pick<SignInParts, 'db' | 'clock'>,
   session: SessionTable,
-  place: Place,
+  place: MembershipScope,
 ): Promise<Memberships> {
   const rows = (await readRows(parts, session)).filter(({ organization_id }) => {
     return place === 'everywhere' || place.organizationId === organization_id

@@ -48,7 +48,7 @@ export async function forgetAttempts({ db, clock }: SignInParts, email: string):
     .execute()
 }
 
-/** Also addresses that are nobody's are counted, and none of them is kept in a readable form. */
+/** The name under which an address is counted, be it anybody's or not: no address is kept in a readable form. */
 function accountOf(email: string): string {
   return createHash('sha256').update(email).digest('hex')
 }

@@ -87,7 +87,7 @@ export function readAuthentication(
   return isSigned(() => verify(digest, signed, key, response.signature)) ? data : null
 }
 
-/** What is no signature at all is refused like a wrong one. */
+/** Bytes that are no signature at all make the check throw; they are refused like a wrong signature. */
 function isSigned(check: () => boolean): boolean {
   try {
     return check()

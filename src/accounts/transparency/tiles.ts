@@ -93,12 +93,12 @@ async function append(transaction: Transaction<Tables>, organizationId: Organiza
     await append(transaction, organizationId, { level: level + 1, from: firstNumber, hashes: above })
 }
 
-type TilePlace = { readonly level: number; readonly number: number }
+type TilePosition = { readonly level: number; readonly number: number }
 
 async function writeTile(
   transaction: Transaction<Tables>,
   organizationId: OrganizationId,
-  { level, number, hashes }: TilePlace & { readonly hashes: readonly TreeHash[] },
+  { level, number, hashes }: TilePosition & { readonly hashes: readonly TreeHash[] },
 ): Promise<void> {
   const text = Buffer.concat(hashes).toString('base64')
   await transaction
@@ -108,11 +108,11 @@ async function writeTile(
     .execute()
 }
 
-/** As far as the tile is filled; nothing where there is none. */
+/** Reads the hashes with which a tile is filled so far; none where the tile has not begun. */
 export async function readTile(
   db: Database,
   organizationId: OrganizationId,
-  { level, number }: TilePlace,
+  { level, number }: TilePosition,
 ): Promise<TreeHash[]> {
   const tile = await db
     .selectFrom('audit_tiles')

@@ -80,7 +80,7 @@ onEachDatabase((database) => {
     return { ...verdict, faults }
   }
 
-  /** As somebody might who has the database's password. */
+  /** Changes rows as somebody could who has the database's password. */
   async function tamper(change: ReturnType<typeof sql>): Promise<void> {
     const [off, on] = isPostgres(db)
       ? ['alter table ledger disable trigger all', 'alter table ledger enable trigger all']

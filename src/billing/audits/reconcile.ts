@@ -75,7 +75,7 @@ async function addUpBatch(db: Database): Promise<boolean> {
   return true
 }
 
-/** In one statement, so that all three are of one moment. */
+/** Reads the three sums in one statement, so that all are of one moment. */
 async function readSums(db: Database): Promise<Found> {
   const sumsOf = (table: string) => {
     const pairs = summedColumns.map((column) => sql`cast(coalesce(sum(${sql.ref(column)}), 0) as text)`)

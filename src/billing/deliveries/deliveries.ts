@@ -14,12 +14,12 @@ import { dayMs } from '../usage/usage-columns.ts'
 
 /** A client that repeats by itself does so within this. */
 const repeatMsMax = 10 * 60_000
-/** As often as the official clients repeat a request unless told otherwise. */
+/** The official clients repeat a request this often unless told otherwise. */
 const reversalsMax = 2
 /** A gateway's mark of an answer that has left is in the database this much later, where others can read it. */
 const markedWithinMs = 3_000
 
-/** Whose body came in, which may be one that came in before. */
+/** The request whose body came in, which may be one that came in before. */
 export type SentBody = { readonly principal: ApiKeyPrincipal; readonly bodyHash: string }
 
 /**

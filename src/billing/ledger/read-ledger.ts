@@ -78,7 +78,7 @@ export async function findRecordedUsage(db: Database, requestId: RequestId): Pro
 
 export type LedgerFilter = {
   readonly organizationId: OrganizationId
-  /** Absent is every one. */
+  /** Rows of every project are read where this is absent. */
   readonly projectIds?: readonly ProjectId[]
   readonly apiKeyId?: ApiKeyId
   readonly model?: string

@@ -85,7 +85,7 @@ onEachDatabase(({ open }) => {
     assert.equal(await inputRateAt(midnight + 2_000), null)
   })
 
-  test('of two prices for one moment the later one counts', async () => {
+  test('the later one of two prices for one moment counts', async () => {
     await set({})
     await set({ rates: { ...rates, input: 9_000_000 } })
     assert.equal(await inputRateAt(midnight), 9_000_000)
@@ -131,7 +131,7 @@ onEachDatabase(({ open }) => {
     }
   })
 
-  test('of prices set at once for one moment the one that was written last counts', async () => {
+  test('the price that was written last counts where several are set at once for one moment', async () => {
     const made = await Promise.all([1, 2, 3, 4, 5].map((input) => set({ rates: { ...rates, cacheRead: 0, input } })))
     const last = made.toSorted((a, b) => a.createdAtMs - b.createdAtMs).at(-1)
     assert.equal(new Set(made.map(({ createdAtMs }) => createdAtMs)).size, made.length)

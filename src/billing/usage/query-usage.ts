@@ -80,7 +80,7 @@ export async function queryUsage(db: Database, query: UsageQuery): Promise<Usage
   }
 }
 
-/** Without bound: a year of a thousand keys by the day is less. */
+/** More rows than anybody asks for: a year of a thousand keys by the day is less. */
 const rowsMax = 1_000_000
 
 /** The sums of several questions, all of the same moment: each counts up to the same row of the ledger. */

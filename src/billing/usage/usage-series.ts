@@ -11,7 +11,7 @@ export type SeriesQuery = UsageFilter & {
   readonly bucket: BucketKind
   readonly zone: string
   readonly groupBy: 'model' | 'project' | 'key' | 'member' | null
-  /** So many groups stand alone, the costliest first; the others are one. */
+  /** The number of groups that are told apart, the costliest first; all others are put together as one. */
   readonly top: number
 }
 

@@ -139,41 +139,45 @@ function describeVerdicts(verdicts: readonly AuditVerdict[], damagedLines: reado
 
 // What `odyssey audit` does with signed checkpoints and proofs.
 
-type Place = { readonly installation: Installation; readonly config: Config; readonly organizationId: OrganizationId }
+type AuditedChain = {
+  readonly installation: Installation
+  readonly config: Config
+  readonly organizationId: OrganizationId
+}
 
-async function showKeys({ installation, organizationId }: Place): Promise<void> {
+async function showKeys({ installation, organizationId }: AuditedChain): Promise<void> {
   const verifiers = await readVerifiers(installation.db, organizationId)
   if (verifiers.length === 0) console.log(`The audit of ${organizationId} was not signed yet.`)
   for (const verifier of verifiers) console.log(formatVerifier(verifier))
 }
 
-async function showCheckpoint(place: Place): Promise<void> {
+async function showCheckpoint(place: AuditedChain): Promise<void> {
   await sign(place)
   const checkpoint = await readLastCheckpoint(place.installation.db, place.organizationId)
   if (checkpoint === null) throw new Error(`The audit of ${place.organizationId} is empty.`)
   process.stdout.write(checkpoint.note)
 }
 
-async function prove(place: Place, rowId: string | undefined): Promise<void> {
+async function prove(place: AuditedChain, rowId: string | undefined): Promise<void> {
   if (rowId === undefined) throw new UsageError('audit prove takes the id of a row.')
   await sign(place)
   const { installation, organizationId } = place
   console.log(JSON.stringify(await proveAuditRow(installation.db, operator, { organizationId, rowId })))
 }
 
-async function rotateKey({ installation, config: { home } }: Place): Promise<void> {
+async function rotateKey({ installation, config: { home } }: AuditedChain): Promise<void> {
   await rotateSigningKey(home, installation.accounts, operator)
   console.log(`${signingKeyPathIn(home)} is new. Copy it to the other gateways, and tell whoever verifies: audit keys.`)
 }
 
-async function acceptOlder({ installation, config, organizationId }: Place): Promise<void> {
+async function acceptOlder({ installation, config, organizationId }: AuditedChain): Promise<void> {
   const signing = await openSigning(config, installation.accounts)
   await acceptRestore(installation.accounts, operator, { signing, organizationId })
   console.log(`The audit of ${organizationId} is signed again from what it holds now.`)
 }
 
 /** Throws why not, where it does not go on from what was signed before. */
-async function sign({ installation: { accounts }, config, organizationId }: Place): Promise<void> {
+async function sign({ installation: { accounts }, config, organizationId }: AuditedChain): Promise<void> {
   const signing = await openSigning(config, accounts)
   if (signing.keys.length === 0) {
     throw new Error(`${signingKeyPathIn(config.home)} is missing. Copy it from the gateway that signs.`)

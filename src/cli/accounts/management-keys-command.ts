@@ -60,7 +60,7 @@ async function revoke({ accounts }: Installation, values: Values, id: string | u
   print(values.json, reference, [`${reference.id} is revoked.`])
 }
 
-/** Without an organization a key is the whole installation's. */
+/** Reads the organization that a key manages; without one it manages the whole installation. */
 function readScope({ organization }: Values): OrganizationId | null {
   return organization === undefined ? null : requireId(organization, 'org')
 }

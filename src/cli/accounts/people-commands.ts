@@ -70,9 +70,12 @@ async function linkForInstallation({ accounts }: Installation, site: Site): Prom
 }
 
 type Wanted = { readonly member: string; readonly organization: string | undefined }
-type Place = { readonly installation: Installation; readonly config: Config; readonly site: Site }
+type LinkParts = { readonly installation: Installation; readonly config: Config; readonly site: Site }
 
-async function linkForMember({ installation, config, site }: Place, { member, organization }: Wanted): Promise<Made> {
+async function linkForMember(
+  { installation, config, site }: LinkParts,
+  { member, organization }: Wanted,
+): Promise<Made> {
   const { accounts, secrets } = installation
   const organizationId = readOrganizationId(organization, installation)
   const reference = { id: requireId(member, 'mem'), organizationId }

@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { Format } from '../../clients/connection.ts'
 import type { Reach } from '../../clients/reach.ts'
 
-/** As long as the service itself lets a request wait, and some time to answer. */
+/** The service lets a request wait for as long, and needs some time to answer it. */
 const answerMsMax = 320_000
 
 /** Enough to see that there is an answer, too little to wait for. */

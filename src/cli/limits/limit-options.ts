@@ -11,7 +11,7 @@ export const subjectOptions = { organization: text, project: text, key: text } a
 
 type SubjectValues = { readonly [Name in keyof typeof subjectOptions]?: string | undefined }
 
-/** Without `--project` and `--key` it is the organization itself. */
+/** Reads whose limit it is: without `--project` and `--key` that of the organization itself. */
 export function readSubject(
   installation: Installation,
   { organization, project, key }: SubjectValues,

@@ -93,7 +93,7 @@ export type PasskeyChallengeTable = {
   readonly hash: string
   readonly purpose: string
   readonly user_id: UserId | null
-  /** Of the cookie of the browser that asked for it. */
+  /** A hash of the cookie that the browser has which asked for it. */
   readonly browser_hash: string
   readonly ends_at: number
 }

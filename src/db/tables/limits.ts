@@ -76,7 +76,7 @@ export type LimitRequestTable = {
   readonly wanted: string
   readonly reason: string
   readonly contact: string | null
-  /** As the audit names actors. */
+  /** Who asked, by the name that the audit has for actors. */
   readonly asked_by: string
   readonly created_at: number
   state: 'open' | 'approved' | 'declined'

@@ -61,7 +61,7 @@ export type SsoFlowTable = {
   readonly state_hash: string
   readonly connection_id: ConnectionId
   readonly organization_id: OrganizationId
-  /** Of the cookie of the browser that began. */
+  /** A hash of the cookie that the browser has which began. */
   readonly browser_hash: string
   /** The nonce and the verifier of the code, encrypted. */
   readonly sealed: string

@@ -98,7 +98,7 @@ export type OptimisticTerms = OutputTerms & { readonly inputTokensMax: number }
 
 export type OutputTerms = {
   readonly outputTokensMax: number
-  /** So many may be made before more are allowed; null where that need not be waited for. */
+  /** The tokens that may be made before the gateway allows more; null where the child need not wait for that. */
   readonly firstOutputTokens: number | null
 }
 

@@ -243,7 +243,7 @@ export class Supervisor<To extends Told, From extends Message> {
     }
   }
 
-  /** Not before it is ready: until then others wait for it. */
+  /** Makes the child give way to the gateway, but not before it is ready: until then requests wait for it. */
   #yieldProcessor(): void {
     const pid = this.#child?.pid
     const { priority } = this.#options

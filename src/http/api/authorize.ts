@@ -140,7 +140,7 @@ async function requireAccess(
   }
 }
 
-/** Also true for a permission that reaches only some of the organization's projects. */
+/** Throws unless the permission reaches the organization, or at least some of its projects. */
 function requireReach(principal: Principal, permission: Permission, organizationId: OrganizationId | null): void {
   if (organizationId === null) requirePermission(principal, permission, { organizationId })
   else visibleProjects(principal, permission, organizationId)

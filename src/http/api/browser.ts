@@ -19,7 +19,7 @@ const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
 
 const flowSeconds = 300
-/** As long as a way to a provider and back may take. */
+/** The way to a provider and back may take this long. */
 const ssoSeconds = 600
 
 /** What a browser has sent, and what it is sent back beside the answer. */

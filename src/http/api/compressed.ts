@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const compress = promisify(brotliCompress)
 /** A shorter answer is sent in one or two packets either way. */
 const compressedBytesMin = 16_384
-/** Better ones take longer than the bytes that they save. */
+/** A higher quality takes longer than the transfer of the bytes that it saves. */
 const quality = 4
 
 /**

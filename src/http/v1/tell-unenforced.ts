@@ -33,7 +33,7 @@ function spell(segment: string | number): string {
     .replace(/[^!-~]|[%,]/gu, (character) => encodeURIComponent(character).replace(',', '%2C'))
 }
 
-/** As many names as there is room for; `+3` stands for three more. */
+/** Writes as many names as there is room for; `+3` stands for three more. */
 function listWithin(names: readonly string[], most: number): string {
   let list = ''
   for (const [index, name] of names.entries()) {

@@ -156,7 +156,7 @@ export class BudgetAccount {
     await Promise.all(Object.values(this.#allowances).map((allowance) => allowance.close()))
   }
 
-  /** Of what the budget limits; the rest is zero. */
+  /** Reads a value of each measure that the budget limits; the others are zero. */
   #read(value: (allowance: FixedAllowance) => number): Amounts {
     const allowances = this.#current()
     const read = (measure: Measure) => {

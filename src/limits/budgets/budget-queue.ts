@@ -26,7 +26,7 @@ type Waiter = Spender & {
   cancelDeadline(): void
 }
 
-/** As long as clients are told to wait at most: after it, coming back is as good. */
+/** Clients are told to wait this long at most: after it, coming back is as good as waiting. */
 const waitMsMax = 60_000
 /** Other gateways settle without telling. */
 const lookEveryMs = 250

@@ -30,7 +30,7 @@ export type LeasedFor = {
 }
 
 const renewEveryMs = 1_000
-/** So much of a limit at most is taken before it is asked for. */
+/** A gateway takes at most a twentieth of a limit before anybody asks for it. */
 const aheadShare = 20
 /** By then another gateway has given back the place of a request that has ended, unless the database is slow. */
 const placeLagMs = 1_000

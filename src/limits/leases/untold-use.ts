@@ -5,7 +5,7 @@ export type SettledAmount = { readonly requestId: RequestId; readonly amount: nu
 export type Told = {
   /** Given back to a bucket; below zero where more was used than had been taken. */
   readonly returned: number
-  /** Spent of a fixed allowance. */
+  /** What was spent of a fixed allowance. */
   readonly spent: number
   /** The same by requests that were under way before the gateway knew the counter, which may have begun with their rows. */
   readonly spentByJoined: readonly SettledAmount[]

@@ -42,7 +42,7 @@ const listedMax = 500
 type Asked = {
   readonly organizationId: OrganizationId
   readonly state: LimitRequest['state'] | null
-  /** Of one key alone, for its owner, who may see nothing else. */
+  /** Keeps to the requests of one key, for its owner, who may see no others. */
   readonly apiKeyId?: ApiKeyId
 }
 

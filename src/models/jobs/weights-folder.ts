@@ -10,7 +10,7 @@ export type WeightsFile = {
   /** Below the folder, with slashes. */
   readonly name: string
   readonly path: string
-  /** Of all its parts. */
+  /** The size of all parts together. */
   readonly bytes: number
   readonly changedAtMs: number
   /** Null for a file that was neither fetched nor loaded yet, and for weights in parts. */

@@ -147,7 +147,7 @@ suite('weights on the disk', () => {
 })
 
 suite('recommended weights', () => {
-  test('that fit beside what is loaded come first, then those that fit alone', () => {
+  test('weights that fit beside what is loaded are recommended first, then those that fit alone', () => {
     const memory = { totalBytes: 16e9, availableBytes: 12e9 }
     equal(fitOf(2e9, 1e9, memory), 'beside')
     equal(fitOf(12e9, 1e9, memory), 'alone')

@@ -121,7 +121,7 @@ onEachDatabase(({ name, createLocation }) => {
       assert.deepEqual(await open(second), first)
     })
 
-    test('of gateways that start at once on a new database one wins, and the others keep no secret of their own', async () => {
+    test('one of the gateways that start at once on a new database wins, and the others keep no secret of their own', async () => {
       const location = await createLocation()
       const gateways = Array.from({ length: 5 }, () => ({ ...location, home: newHome() }))
       const ended = await Promise.allSettled(gateways.map((gateway) => open(gateway)))

@@ -29,7 +29,7 @@ export function installationSuite(dashboard: () => Dashboard): void {
       equal((await page.content()).includes('secret'), false, 'The key of an address is not shown.')
     })
 
-    test('that no engine can load leave the model what it had, and the page says why', async () => {
+    test('weights that no engine can load leave the model what it had, and the page says why', async () => {
       const { page } = dashboard().owner
       await page.getByRole('button', { name: 'Other weights for tycho-1.0' }).click()
       const drawer = page.getByRole('dialog', { name: 'Weights of tycho-1.0' })

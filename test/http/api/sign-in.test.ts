@@ -183,7 +183,7 @@ onEachDatabase(({ open }) => {
       ok((await auditActions()).includes('sessions:create'))
     })
 
-    test('of nobody is refused in the same words as a wrong one', async () => {
+    test('the password of an unknown address is refused in the same words as a wrong one', async () => {
       const answers = [
         await signIn(browser.copy(), { password: 'wrong horse battery staple' }),
         await signIn(browser.copy(), { email: 'nobody@example.org' }),

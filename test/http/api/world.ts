@@ -77,7 +77,7 @@ export type Things = {
   readonly limitId: string
   readonly budgetId: string
   readonly alertId: string
-  /** Of the organization and of the installation. */
+  /** Channels and silences of the organization, and those of the installation. */
   readonly channelId: string
   readonly silenceId: string
   readonly installationChannelId: string

@@ -1,14 +1,14 @@
 import type { LayerHistory } from './layer-history.ts'
 
 /** What is in the address bar, as far as pages go by it. */
-export type Place = { readonly path: string; readonly search: string }
+export type PageAddress = { readonly path: string; readonly search: string }
 
 /** Makes ready what a place needs before it is shown; false leaves the reader where they are. */
-type Prepare = (place: Place) => Promise<boolean>
+type Prepare = (place: PageAddress) => Promise<boolean>
 
 /** Routes of the History API: where the reader is, and how to get elsewhere. */
 class Location {
-  #place: Place = read()
+  #place: PageAddress = read()
   #prepare: Prepare = () => Promise.resolve(true)
   #guard: (() => boolean) | null = null
   readonly #listeners = new Set<() => void>()
@@ -22,7 +22,7 @@ class Location {
     })
   }
 
-  readonly current = (): Place => this.#place
+  readonly current = (): PageAddress => this.#place
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -66,7 +66,7 @@ class Location {
     this.#layers = layers
   }
 
-  async #arrive(place: Place): Promise<boolean> {
+  async #arrive(place: PageAddress): Promise<boolean> {
     this.#moves += 1
     const move = this.#moves
     const isReady = await this.#prepare(place)
@@ -81,11 +81,11 @@ class Location {
   }
 }
 
-function read(): Place {
+function read(): PageAddress {
   return { path: window.location.pathname, search: window.location.search }
 }
 
-function parse(href: string): Place {
+function parse(href: string): PageAddress {
   const { pathname, search } = new URL(href, window.location.href)
   return { path: pathname, search }
 }

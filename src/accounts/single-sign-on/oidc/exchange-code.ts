@@ -117,7 +117,7 @@ function classify(error: unknown): FaultCode {
 
 const subjectLengthMax = 255
 
-/** As OpenID Connect bounds it; an identity hangs on it. */
+/** OpenID Connect allows a subject no more characters, and an identity hangs on all of them. */
 function checkSubject(subject: unknown): void {
   if (typeof subject === 'string' && subject.length > 0 && subject.length <= subjectLengthMax) return
   throw new SsoFault('subject-invalid')

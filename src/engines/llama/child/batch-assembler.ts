@@ -86,7 +86,7 @@ export class BatchAssembler {
     return { ...share, logits: Array.from(logits) }
   }
 
-  /** Drafts for a step in which answers alone are computed. */
+  /** Makes drafts, for a step in which answers alone are computed. */
   #draft(tasks: readonly TaskInSlot[]): Uint32Array[] {
     const answers = tasks.map(({ task, slot }) => {
       const output = task.writer.outputTokens

@@ -6,7 +6,7 @@ export type Work = {
   readonly kind: 'answer' | 'prompt'
   /** Tokens that a step may compute at most; one where it is an answer. */
   readonly need: number
-  /** All of its tokens that are not computed yet. */
+  /** The number of the prompt's tokens that are not computed yet. */
   readonly left: number
 }
 
@@ -66,7 +66,7 @@ export class StepPlanner {
     this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
   }
 
-  /** Whose work comes first, and what the others' may add to it. */
+  /** Decides whose work comes first, and how much work of others a step may add to it. */
   #chooseFirst(works: readonly Work[], keys: ReadonlySet<string>, nowMs: number) {
     if (keys.size === 1) return { first: works.map(() => true), share: 0 }
     const served = new Map([...keys].map((key) => [key, this.#served.of(key, nowMs)]))

@@ -27,9 +27,9 @@ export type Task = {
   outputTokensMax: number
   /** What it means when `outputTokensMax` is reached. */
   limitKind: 'length' | 'window'
-  /** With so many the answer waits for more to be allowed. */
+  /** The number of tokens at which the answer waits until more are allowed. */
   outputTokensAllowed: number
-  /** With so many it asks for more. */
+  /** The number of tokens at which it asks for more. */
   asksAt: number
   readonly closeThinkingTokens: Uint32Array
   mustCloseThinking(): boolean

@@ -86,7 +86,7 @@ class TextChild {
     this.#answer(id, { kind: 'counted', id, tokens })
   }
 
-  /** Lets the texts of others go on. */
+  /** Waits so that texts of other requests have their turn. */
   async #pause(id: TaskId): Promise<void> {
     this.#portions += 1
     await setImmediate()

@@ -116,7 +116,7 @@ const readRights = rights.readFile | rights.readFolder
 const writeRights = readRights | rights.writeFile | rights.changeFolder | rights.refer | rights.truncate
 const deviceRights = readRights | rights.writeFile | rights.commandDevice
 const programRights = rights.readFile | rights.execute
-/** Those that make sense for a file; the system refuses a rule that gives others to one. */
+/** The rights that make sense for a file; the system refuses a rule that gives others to one. */
 const fileRights = rights.execute | rights.writeFile | rights.readFile | rights.truncate | rights.commandDevice
 
 /** Only a name of the file, which is all a rule needs, and no right to its content. */

@@ -86,7 +86,7 @@ function rule(number: number | undefined, { answer: said, where, unlessFirstArgu
   return [[jumpIfEqual, 0, 4, number], [load, 0, 0, offsets.firstArgument], test, refusal, allowed]
 }
 
-/** Goes on to the refusal, or past it. */
+/** An instruction that goes on to the refusal where its test holds, and skips it otherwise. */
 function testOf(where: Refusal['where'], unlessIs: number | undefined): Instruction | null {
   if (unlessIs !== undefined) return [jumpIfEqual, 1, 0, unlessIs]
   if (where === undefined) return null

@@ -13,7 +13,7 @@ export type CheckNews =
   | { readonly kind: 'hashed'; readonly sha256: string }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** As often as a progress line could be wanted. */
+/** The bytes between two reports: a line of progress is never wanted more often. */
 const newsEveryBytes = 64 * 1024 * 1024
 
 const say = (news: CheckNews) => parentPort?.postMessage(news)

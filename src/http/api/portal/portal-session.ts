@@ -4,7 +4,7 @@ import { ApiError } from '../../../core/error.ts'
 import { seal, unseal } from '../../../lib/seal.ts'
 import type { RouteParts } from '../route.ts'
 
-/** So long may whoever has shown a key look at what it does. */
+/** How long whoever has shown a key may look at what it does. */
 export const portalMsMax = 30 * 60_000
 
 /** Where a sealed text of the portal is kept, so that no other sealed text is taken for one. */

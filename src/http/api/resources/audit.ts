@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ChainPlace } from '../../../accounts/audit/chain-walk.ts'
+import type { ChainPosition } from '../../../accounts/audit/chain-walk.ts'
 import { type AuditEntry, listAudit, readAudit } from '../../../accounts/audit/read-audit.ts'
 import { verifyAuditPart } from '../../../accounts/audit/verify-audit.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
@@ -138,7 +138,7 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
   ]
 }
 
-function decodeCursor(cursor: string): ChainPlace {
+function decodeCursor(cursor: string): ChainPosition {
   const [, sequence, hash] = /^([1-9]\d{0,14}) ([\da-f]{64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (sequence === undefined || hash === undefined) throw noCursor()
   return { sequence: Number(sequence), hash }

@@ -15,7 +15,7 @@ const found = z.strictObject({
   detail: z.string().nullable().describe('The last four characters of a key, or the address of a member.'),
 })
 
-/** So many of each kind are found. */
+/** How many of each kind a search finds at most. */
 const most = 5
 
 type Search = {

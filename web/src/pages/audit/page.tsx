@@ -1,7 +1,7 @@
 import { AuditPage } from '../../app/audit/audit-page.tsx'
 import type { PageParams } from '../../app/paths.ts'
 
-/** Of an organization; where the address names none, of the installation. */
+/** The audit of an organization, or of the installation where the address names no organization. */
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? null
   return organizationId === null ? (

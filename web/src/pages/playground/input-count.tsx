@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 import { formatCount } from '../../format/figures.ts'
 import { toBody, type Settings, type Turn } from './conversation.ts'
-import { sendWire, type Place } from './run.ts'
+import { sendWire, type PlaygroundProject } from './run.ts'
 
 /** Typing rests this long before the service is asked. */
 const restMs = 400
 
-type Props = { readonly place: Place; readonly settings: Settings; readonly turns: readonly Turn[] }
+type Props = { readonly place: PlaygroundProject; readonly settings: Settings; readonly turns: readonly Turn[] }
 
 /** How many tokens the prompt has, as the service counts it. */
 export function InputCount({ place: { organizationId, projectId }, settings, turns }: Props) {

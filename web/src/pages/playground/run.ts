@@ -14,8 +14,8 @@ export type Run = Answer & {
 }
 
 /** Under whose name it is asked: the reader's own, in one of their projects. */
-export type Place = { readonly organizationId: string; readonly projectId: string }
-type Asked = Place & { readonly format: WireFormat; readonly body: unknown; readonly signal: AbortSignal }
+export type PlaygroundProject = { readonly organizationId: string; readonly projectId: string }
+type Asked = PlaygroundProject & { readonly format: WireFormat; readonly body: unknown; readonly signal: AbortSignal }
 
 const begun: Omit<Run, 'body'> = {
   ...noAnswer,

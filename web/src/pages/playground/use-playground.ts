@@ -64,7 +64,7 @@ export function usePlayground(organizationId: string) {
     goOn,
     ask: () => (reason === null && !isBusy ? goOn(first.run, { kind: 'user', text: typed }) : undefined),
     stop: () => columns.forEach(({ column }) => column.stop()),
-    /** Of two answers takes one for the conversation. */
+    /** Takes one of two answers for the conversation. */
     keep(run: Run) {
       setTurns([...turns, ...answerTurn(run)])
       clearColumns()

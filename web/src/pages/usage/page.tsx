@@ -20,7 +20,7 @@ import { rangeOf, usageSearch, type Range, type UsageSearch } from './search.ts'
 import { SumStats } from './sum-stats.tsx'
 import { UsageTable } from './usage-table.tsx'
 
-/** So many groups have a colour of their own. */
+/** How many groups have a colour of their own. */
 const groupsDrawn = 6
 /** The most that the service tells apart. */
 const groupsMax = 50

@@ -228,7 +228,7 @@ function longPart(read: number, breakpoints: readonly Breakpoint[]): number {
   return long
 }
 
-/** Of two marks on the same token the longer one counts. */
+/** Sorts marks by their place in the prompt. Where two are on one token the one that is kept longer comes first and counts. */
 function inPromptOrder(a: Breakpoint, b: Breakpoint): number {
   return a.length - b.length || b.lifetimeMs - a.lifetimeMs
 }

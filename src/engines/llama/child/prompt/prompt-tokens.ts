@@ -137,7 +137,7 @@ function stretchCut(stretch: string, start: number): number {
   return safeCut(stretch, cut)
 }
 
-/** Not between the halves of one character. */
+/** Finds the end of a portion, which is never between the halves of one character. */
 function safeCut(text: string, at: number): number {
   const isSplit = /[\ud800-\udbff]/.test(text[at - 1] ?? '') && /[\udc00-\udfff]/.test(text[at] ?? '')
   return isSplit ? at - 1 : at

@@ -4,9 +4,9 @@ import type { Vocabulary } from '../vocabulary.ts'
 export type Part = { readonly text: string; readonly tokens: Uint32Array }
 
 export type TokensBefore = {
-  /** Tokens that lie wholly before the place. */
+  /** The number of tokens that lie wholly before the place. */
   readonly whole: number
-  /** These, and the one that reaches beyond it. */
+  /** The same, and the token that reaches beyond the place. */
   readonly begun: number
 }
 

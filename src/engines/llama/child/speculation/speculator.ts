@@ -76,7 +76,7 @@ export class Speculator {
   }
 }
 
-/** The longest length that is not beyond `trust`. */
+/** The longest draft that `trust` allows. */
 export function trustedLength(trust: number): number {
   return lengths.findLast((length) => length <= trust) ?? 0
 }

@@ -12,7 +12,7 @@ import { alertTopics, channelKinds } from '../../../../core/alert-topic.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { given, id, name, pageOf, pageQuery, time, toPage, toPageRequest, toTime, toTimeOrNull } from '../../schemas.ts'
 import { chainOf } from '../audit-chains.ts'
-import { alertPlaces, type AlertPlace } from './alert-places.ts'
+import { alertScopes, type AlertScope } from './alert-scopes.ts'
 
 const channelId = id('chan')
 const topics = z.array(z.enum(alertTopics)).min(1).max(alertTopics.length)
@@ -54,13 +54,13 @@ function show({ createdAtMs, disabledAtMs, lastDeliveredAtMs, ...rest }: Channel
   return { ...rest, id: own, topics: [...rest.topics], ...times, lastDeliveredAt: toTimeOrNull(lastDeliveredAtMs) }
 }
 
-export const channelRoutes: readonly Route[] = alertPlaces.flatMap((place) => [
+export const channelRoutes: readonly Route[] = alertScopes.flatMap((place) => [
   ...readingRoutes(place),
   ...changingRoutes(place),
   ...endingRoutes(place),
 ])
 
-function readingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[] {
+function readingRoutes({ path, scope, params, of }: AlertScope): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -91,7 +91,7 @@ function readingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[
   ]
 }
 
-function changingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[] {
+function changingRoutes({ path, scope, params, of }: AlertScope): readonly Route[] {
   const one = z.strictObject({ ...params.shape, channelId })
   const permission = 'alert-channels:update'
   return [
@@ -137,7 +137,7 @@ function changingRoutes({ path, scope, params, of }: AlertPlace): readonly Route
 }
 
 /** To remove a channel, and to try it. */
-function endingRoutes({ path, scope, params, of }: AlertPlace): readonly Route[] {
+function endingRoutes({ path, scope, params, of }: AlertScope): readonly Route[] {
   const one = z.strictObject({ ...params.shape, channelId })
   const permission = 'alert-channels:update'
   return [

@@ -4,7 +4,7 @@ import { alertTopics } from '../../../../core/alert-topic.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { givenTime, id, name, time, toTime } from '../../schemas.ts'
 import { chainOf } from '../audit-chains.ts'
-import { alertPlaces, type AlertPlace } from './alert-places.ts'
+import { alertScopes, type AlertScope } from './alert-scopes.ts'
 
 const silenceId = id('silence')
 const topic = z.enum(alertTopics).nullable().describe('Null is everything.')
@@ -26,9 +26,9 @@ function show({ id: own, fromMs, untilMs, ...rest }: Silence): z.input<typeof si
   return { ...rest, id: own as z.input<typeof silenceId>, from: toTime(fromMs), until: toTime(untilMs) }
 }
 
-export const silenceRoutes: readonly Route[] = alertPlaces.flatMap(routesOf)
+export const silenceRoutes: readonly Route[] = alertScopes.flatMap(routesOf)
 
-function routesOf({ path, scope, params, of }: AlertPlace): readonly Route[] {
+function routesOf({ path, scope, params, of }: AlertScope): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -1,7 +1,7 @@
 import { inOrganization, nowhere } from '../../schemas.ts'
 
 /** Organizations have channels and silences, and the installation has its own. */
-export const alertPlaces = [
+export const alertScopes = [
   {
     path: '/api/v1/organizations/{organizationId}',
     scope: 'organization',
@@ -11,4 +11,4 @@ export const alertPlaces = [
   { path: '/api/v1', scope: 'installation', params: nowhere, of: 'the installation itself' },
 ] as const
 
-export type AlertPlace = (typeof alertPlaces)[number]
+export type AlertScope = (typeof alertScopes)[number]
