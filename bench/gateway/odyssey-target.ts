@@ -60,7 +60,7 @@ const catalog = createCatalog(
   modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine, queue })),
 )
 const { metrics, tracing } = await openTelemetry(config, catalog, log)
-const billing = await openBilling({ installation, feed, rows, config, log, metrics })
+const billing = await openBilling({ installation, feed, config, log, metrics })
 const app = createApp({
   deliveries: billing.deliveries,
   inference: {

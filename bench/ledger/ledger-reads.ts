@@ -1,45 +1,61 @@
 // node bin/odyssey.cjs --run bench/ledger/ledger-reads.ts [--rows N] [--database postgresql://…]
+// node bin/odyssey.cjs --run bench/ledger/ledger-reads.ts --rows N --folder FOLDER [--database …] --fill   only fills it
+// node bin/odyssey.cjs --run bench/ledger/ledger-reads.ts --rows N --folder FOLDER [--database …]          reads it
 //
 // Fills a new ledger and asks for pages of it, narrowed to a key, a project, a model, an outcome and to what is not
 // there, and for the charge that a repeated body would void. SQLite in a temporary folder unless an empty PostgreSQL
-// database is given.
+// database is given. A ledger in a folder of its own is kept: it can be filled in pieces, and read again.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
 import { listLedger, type LedgerFilter } from '../../src/billing/ledger/read-ledger.ts'
-import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { fillLedger } from './fill-ledger.ts'
+import { fillKeptLedger } from './kept-ledger.ts'
 
 const runs = 200
 /** Within the ten minutes in which a repeated body is looked for, all of them. */
 const spanMs = 9 * 60_000
 
-const { values } = parseArgs({ options: { rows: { type: 'string' }, database: { type: 'string' } } })
+const type = 'string'
+const { values } = parseArgs({
+  options: { rows: { type }, database: { type }, folder: { type }, fill: { type: 'boolean' } },
+})
 const rows = wholeNumber('rows', values.rows, 1_000_000)
-const home = mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
+const { folder } = values
+if (folder !== undefined) mkdirSync(folder, { recursive: true })
+const home = folder ?? mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
 const db = await openDatabase({ home, databaseUrl: values.database ?? null })
 try {
-  const startedMs = performance.now()
-  await fillLedger(db, { firstNumber: 1, rows, firstMs: Date.now() - spanMs, spanMs })
-  const seconds = (performance.now() - startedMs) / 1_000
-  console.log(`filled ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second)`)
-  if (isPostgres(db)) await sql`analyze`.execute(db)
-  await askAll()
+  const firstMs = await fill()
+  if (values.fill !== true) await askAll(firstMs + spanMs)
 } finally {
   await db.destroy()
-  rmSync(home, { recursive: true })
+  if (folder === undefined) rmSync(home, { recursive: true })
 }
 
-async function askAll(): Promise<void> {
+/** Returns the time of the first request. */
+async function fill(): Promise<number> {
+  const startedMs = performance.now()
+  let firstMs = Date.now() - spanMs
+  if (folder === undefined) await fillLedger(db, { firstNumber: 1, rows, firstMs, spanMs })
+  else firstMs = await fillKeptLedger(db, rows, spanMs)
+  if (folder !== undefined && values.fill !== true) return firstMs
+  const seconds = (performance.now() - startedMs) / 1_000
+  console.log(`filled ${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second)`)
+  if (isPostgres(db)) await sql`analyze ledger`.execute(db)
+  return firstMs
+}
+
+async function askAll(nowMs: number): Promise<void> {
   console.log(
     `\n${'page of 101 rows'.padEnd(50)}${['p50 ms', 'p95 ms', 'max ms'].map((head) => head.padStart(9)).join('')}`,
   )
@@ -55,28 +71,27 @@ async function askAll(): Promise<void> {
   await ask('aborted', page({ outcome: 'aborted' }))
   await ask('failed, of which there are none', page({ outcome: 'failed' }))
   await ask('failed, of a key', page({ outcome: 'failed', apiKeyId: 'key_1_7' }))
-  await askRepeated()
+  await askRepeated(nowMs)
 }
 
-async function askRepeated(): Promise<void> {
+/** As if the last request had just ended, and were the repetition of a body. */
+async function askRepeated(nowMs: number): Promise<void> {
   const log = createLog('silent')
-  const writer = createDirectLedgerWriter(db)
-  const deliveries = createDeliveries({
-    db,
-    rows: writer,
-    clock: systemClock,
-    log,
-    hashKey: new Uint8Array(32),
-    reversalsPerKeyDayMax: 10,
-  })
-  const principal = {
-    kind: 'api-key',
-    apiKeyId: 'key_1_7',
-    organizationId: 'org_1',
-    projectId: 'proj_1_2',
-  } as const
+  const clock = { ...systemClock, nowMs: () => nowMs }
+  const options = { db, clock, log, hashKey: new Uint8Array(32), reversalsPerKeyDayMax: 10 }
+  const deliveries = createDeliveries({ ...options, readNow: () => Promise.resolve(nowMs) })
+  const last = await db
+    .selectFrom('ledger')
+    .selectAll()
+    .where('organization_id', '=', 'org_1')
+    .where('outcome', '=', 'finished')
+    .orderBy('at', 'desc')
+    .orderBy('sequence', 'desc')
+    .executeTakeFirstOrThrow()
+  const { request_id: requestId, organization_id: organizationId, project_id: projectId, api_key_id: apiKeyId } = last
+  const principal = { kind: 'api-key', apiKeyId, organizationId, projectId } as const
   await ask('the charges for a body that was not sent before', () =>
-    deliveries.begin('req_new', { principal, bodyHash: 'unknown' })(true),
+    deliveries.begin(requestId, { principal, bodyHash: last.body_hash ?? '' })(true),
   )
   await deliveries.close()
 }
