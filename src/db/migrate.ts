@@ -25,6 +25,7 @@ import { suspension } from './migrations/people/031-suspension.ts'
 import { limitRequests } from './migrations/people/033-limit-requests.ts'
 import { keyMakers } from './migrations/people/040-key-makers.ts'
 import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
+import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
@@ -114,4 +115,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '040-key-makers': keyMakers,
   '041-single-sign-on': singleSignOn,
   '050-alerts': alerts,
+  '055-repetitions': repetitions,
 }

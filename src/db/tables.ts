@@ -52,6 +52,7 @@ import type {
   PriceTable,
   ReconciliationTable,
   RefusalTable,
+  RepetitionTable,
   UsageTable,
 } from './tables/billing.ts'
 import type {
@@ -100,6 +101,7 @@ export type Tables = {
   audit_keys: AuditKeyTable
   ledger: LedgerTable
   deliveries: DeliveryTable
+  repetitions: RepetitionTable
   refusals: RefusalTable
   prices: PriceTable
   usage_hours: UsageTable

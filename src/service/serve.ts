@@ -66,7 +66,7 @@ export async function serve(): Promise<void> {
   const site = new Site(config)
   const tracker = createRequestTracker()
   const telemetry = await openTelemetry(config, catalog, log)
-  const billing = await openBilling({ installation, feed, rows, config, log, metrics: telemetry.metrics })
+  const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
   const app = await createService(installation, {
     access: access.cache,
     feed,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
 import { createRandom } from '../../../test/campaigns/random.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
@@ -22,6 +24,8 @@ type Answered = {
   /** Whether the client says that it sent the body before. */
   readonly isRepeated: boolean
   readonly sent: Buffer
+  readonly by: Deliveries
+  readonly atMs: number
 }
 
 const body: Buffer = Buffer.from('{"model":"hal-1.0"}')
@@ -69,32 +73,47 @@ onEachDatabase((database) => {
     await db.destroy()
   })
 
-  const open = (reversalsPerKeyDayMax = 20) =>
+  /** A gateway: whatever its own clock says, the database has one. */
+  const open = ({ reversalsPerKeyDayMax = 20, own = clock }: { reversalsPerKeyDayMax?: number; own?: Clock } = {}) =>
     createDeliveries({
       db,
-      rows: createDirectLedgerWriter(db),
-      clock,
+      clock: own,
       log: createLog('silent'),
       hashKey: new Uint8Array(32),
       reversalsPerKeyDayMax,
+      readNow: () => Promise.resolve(clock.nowMs()),
     })
   const hash = (sent = body) => deliveries.hashBody(template.principal.apiKeyId, sent)
 
-  async function answer(
+  type End = (wasDelivered: boolean) => Promise<void>
+  /** The row of an answer is written; returns the way to say what became of the answer. */
+  async function charge(
     number: number,
-    wasDelivered: boolean,
-    { outcome = 'finished', isRepeated = false, sent = body }: Partial<Answered> = {},
-  ): Promise<void> {
+    {
+      outcome = 'finished',
+      isRepeated = false,
+      sent = body,
+      by = deliveries,
+      atMs = clock.nowMs(),
+    }: Partial<Answered> = {},
+  ): Promise<End> {
     const requestId = `req_again_${number}` as const
     const bodyHash = hash(sent)
-    const end = deliveries.begin(requestId, isRepeated ? { principal: template.principal, bodyHash } : null)
+    const end = by.begin(requestId, isRepeated ? { principal: template.principal, bodyHash } : null)
     const origin = { protocol: 'messages', isStream: true, clientRequestId: null, bodyHash } as const
-    const atMs = clock.nowMs()
     const ledger = createLedger(createDirectLedgerWriter(db))
     await ledger.append({ ...template, requestId, atMs, admittedAtMs: atMs, outcome, origin })
+    return end
+  }
+  async function answer(number: number, wasDelivered: boolean, answered: Partial<Answered> = {}): Promise<void> {
+    const end = await charge(number, answered)
     await end(wasDelivered)
   }
-  const again = (number: number, wasDelivered = true) => answer(number, wasDelivered, { isRepeated: true })
+  const again = (number: number, wasDelivered = true, answered: Partial<Answered> = {}) =>
+    answer(number, wasDelivered, { ...answered, isRepeated: true })
+  /** All that has been begun at this moment of the clock has been done. */
+  const settled = () => new Promise((resolve) => void setTimeout(resolve, isPostgres(db) ? 150 : 20))
+  const waits = async () => (await db.selectFrom('repetitions').select('request_id').execute()).length
   const voided = async () => {
     const rows = await db.selectFrom('ledger').select('request_id').where('kind', '=', 'reversal').execute()
     return rows.map(({ request_id: id }) => Number(id.replace('req_again_', ''))).toSorted((a, b) => a - b)
@@ -180,37 +199,101 @@ onEachDatabase((database) => {
   })
 
   test('after a crash nothing is known of the last answers, and one that is asked for again is void', async () => {
-    await answer(1, false)
-    deliveries = open()
-    clock.advance(3_000)
+    // Its time stands still, and nobody closes it.
+    await charge(1, { by: open({ own: createManualClock() }) })
     await again(2)
     await again(3)
+    // Others who share the database wait until they would have heard of it.
+    if (isPostgres(db)) assert.deepEqual(await voided(), [])
+    clock.advance(45_000)
+    await settled()
     assert.deepEqual(await voided(), [1])
+    assert.equal(await waits(), 0)
   })
 
-  test('an answer that another gateway has just sent stays charged, and one that it could not send is void', async () => {
+  test('a void that waits when the service stops is found by the next one', async () => {
+    const end = await charge(1)
+    await again(2)
+    assert.deepEqual([await voided(), await waits()], [[], 1], 'the first is still on its way')
+    void end
+    const stopped = deliveries
+    deliveries = open()
+    await stopped.close()
+    clock.advance(60_000)
+    await settled()
+    assert.deepEqual([await voided(), await waits()], [[1], 0])
+  })
+
+  test('an answer that arrives after its repetition stays charged, and one that is lost then is void', async () => {
+    for (const [first, wasDelivered] of [
+      [1, true],
+      [3, false],
+    ] as const) {
+      const sent = Buffer.from(`{"number":${first}}`)
+      const end = await charge(first, { sent })
+      await again(first + 1, true, { sent })
+      await end(wasDelivered)
+      clock.advance(10_000)
+      await settled()
+    }
+    assert.deepEqual([await voided(), await waits()], [[3], 0])
+  })
+
+  test('the clock of a gateway decides nothing', async () => {
     if (!isPostgres(db)) return
-    const other = deliveries
+    for (const [number, aheadMs] of [-120_000, 120_000, 25 * 60_000].entries()) {
+      const sent = Buffer.from(`{"number":${number}}`)
+      const own = { ...clock, nowMs: () => clock.nowMs() + aheadMs }
+      const other = open({ own })
+      const end = await charge(3 * number, { sent, by: other, atMs: own.nowMs() })
+      await again(3 * number + 1, true, { sent })
+      await settled()
+      await end(true)
+      clock.advance(1_000)
+      await settled()
+      clock.advance(60_000)
+      await settled()
+      assert.deepEqual(await voided(), [], 'it arrived, and its gateway has said so as soon as it could')
+      clock.advance(28 * 60_000)
+      await again(3 * number + 2, true, { sent })
+      clock.advance(60_000)
+      await settled()
+      assert.deepEqual(await voided(), [], 'it seems to be young, and its mark is still there')
+      await other.close()
+    }
+  })
+
+  test('an answer that takes long to leave another gateway is on its way for as long as that says so', async () => {
+    if (!isPostgres(db)) return
+    const other = open()
+    const end = await charge(1, { by: other })
+    await again(2)
+    for (let quarters = 0; quarters < 12; quarters += 1) {
+      clock.advance(15_000)
+      await settled()
+    }
+    assert.deepEqual([await voided(), await waits()], [[], 1])
+    await end(false)
+    await other.close()
+    clock.advance(5_000)
+    await settled()
+    assert.deepEqual([await voided(), await waits()], [[1], 0])
+  })
+
+  test('what became of answers is kept while the database is away', async () => {
+    const away = (from: string, to: string) => sql`alter table ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(db)
+    await away('deliveries', 'deliveries_away')
     await answer(1, true)
     await answer(2, false)
-    const { after } = clock
-    const waiting = new Promise<void>((resolve) => {
-      clock = {
-        ...clock,
-        after(ms, work) {
-          if (ms > 2_000) resolve()
-          return after(ms, work)
-        },
-      }
-    })
-    deliveries = open()
-    const ended = again(3)
-    await Promise.race([waiting, ended])
-    assert.deepEqual(await voided(), [])
-    await other.close()
-    clock.advance(3_000)
-    await ended
-    assert.deepEqual(await voided(), [2])
+    clock.advance(1_000)
+    await settled()
+    await again(3)
+    await away('deliveries_away', 'deliveries')
+    clock.advance(1_000)
+    await settled()
+    clock.advance(5_000)
+    await settled()
+    assert.deepEqual([await voided(), await waits()], [[2], 0])
   })
 
   test('a repetition that its client breaks off, or that fails, voids nothing', async () => {
@@ -241,7 +324,7 @@ onEachDatabase((database) => {
   })
 
   test('a key has no more charges voided in a day than the setting says', async () => {
-    deliveries = open(2)
+    deliveries = open({ reversalsPerKeyDayMax: 2 })
     for (let number = 0; number < 8; number += 2) {
       const sent = Buffer.from(`{"number":${number}}`)
       await answer(number, false, { sent })
@@ -255,6 +338,23 @@ onEachDatabase((database) => {
     assert.deepEqual(await voided(), [0, 2, 10])
   })
 
+  test('gateways together void no more charges of a key in a day than the setting says', async () => {
+    const gateways = Array.from({ length: isPostgres(db) ? 6 : 1 }, () => open({ reversalsPerKeyDayMax: 3 }))
+    const number = (index: number) => 100 + 2 * index
+    const sentBy = (index: number) => Buffer.from(`{"number":${index}}`)
+    const all = Array.from({ length: 18 }, (_, index) => index)
+    const ends = await Promise.all(
+      all.map(async (index) => {
+        const by = gateways[index % gateways.length] ?? deliveries
+        await answer(number(index), false, { sent: sentBy(index), by })
+        return charge(number(index) + 1, { sent: sentBy(index), by, isRepeated: true })
+      }),
+    )
+    for (const gateway of gateways) await gateway.close()
+    await Promise.all(ends.map((end) => end(true)))
+    assert.equal((await voided()).length, 3)
+  })
+
   test('many marks are written together, each once, and kept for as long as anybody asks', async () => {
     const marked = async () => (await db.selectFrom('deliveries').select('request_id').execute()).length
     const deliver = async (from: number, count: number) => {
@@ -265,7 +365,7 @@ onEachDatabase((database) => {
     await deliver(0, 3_000)
     await deliver(2_999, 2)
     assert.equal(await marked(), 3_001)
-    clock.advance(20 * 60_000 + 1)
+    clock.advance(40 * 60_000 + 1)
     await deliver(4_000, 1)
     assert.equal(await marked(), 1_002, 'those that nobody asks for any more go, so many at a time')
     await deliver(4_001, 1)

@@ -5,7 +5,6 @@ import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createDeliveries } from '../../billing/deliveries/deliveries.ts'
 import { listLedger, type LedgerFilter } from '../../billing/ledger/read-ledger.ts'
-import { createDirectLedgerWriter } from '../../billing/ledger/writer/insert-rows.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { Database } from '../database.ts'
 import { openSqlite } from '../open-sqlite.ts'
@@ -59,9 +58,8 @@ for (const [name, filter, index] of lists) {
 test('the charges for a repeated body are found by the body alone', async () => {
   const principal = { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' } as const
   const plan = await planOf(async (db) => {
-    const rows = createDirectLedgerWriter(db)
     const clock = createManualClock()
-    const options = { db, rows, clock, log: createLog('silent'), hashKey: new Uint8Array(32) }
+    const options = { db, clock, log: createLog('silent'), hashKey: new Uint8Array(32) }
     const deliveries = createDeliveries({ ...options, reversalsPerKeyDayMax: 10 })
     await deliveries.begin('req_2', { principal, bodyHash: 'body' })(true)
     await deliveries.close()

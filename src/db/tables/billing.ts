@@ -64,8 +64,22 @@ export type LedgerTable = TokenColumns &
     readonly body_hash: string | null
   }
 
-/** Answers of which the last byte has left; kept as long as a client may send the request again. */
-export type DeliveryTable = { readonly request_id: RequestId; readonly at: number }
+/** What became of an answer; kept as long as a client may send the request again. */
+export type DeliveryTable = {
+  readonly request_id: RequestId
+  readonly at: number
+  /** Its last byte has left; it never will; or it has not yet, as its gateway says again and again. */
+  readonly state: 'arrived' | 'lost' | 'under-way'
+}
+
+/** A request that its client sent before and whose answer has arrived, until the charges for those that did not are void. */
+export type RepetitionTable = {
+  readonly request_id: RequestId
+  readonly organization_id: OrganizationId
+  readonly api_key_id: ApiKeyId
+  readonly body_hash: string
+  readonly at: number
+}
 
 /** Micro-units of the currency per million tokens. Rows are added and never changed. */
 export type PriceTable = {

@@ -240,8 +240,9 @@ function followDelivery(deliveries: Deliveries, { request, reply, principal, bod
   const isRepeated = Number(shortHeader(request, 'x-stainless-retry-count')) >= 1
   const end = deliveries.begin(request.id as RequestId, isRepeated ? { principal, bodyHash } : null)
   const response = reply.raw
+  // A refusal that arrives is no answer: it neither was charged nor is what the client had asked for again.
   if (response.closed) void end(false)
-  else response.once('close', () => void end(response.writableFinished))
+  else response.once('close', () => void end(response.writableFinished && response.statusCode < 300))
   return bodyHash
 }
 

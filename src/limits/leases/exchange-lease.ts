@@ -7,6 +7,7 @@
 // spent of a fixed allowance and its leases: so no gateway needs to know what the others do.
 
 import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
+import { databaseNow } from '../../db/database-now.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Told } from './untold-use.ts'
@@ -51,8 +52,6 @@ export type LeaseParts = {
   /** The database's own time in milliseconds, the same for all gateways. */
   readonly now?: () => RawBuilder<number>
 }
-
-const databaseNow = () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /**
  * Settles with the shared counter and takes what is wanted of it, if enough is there.

@@ -8,7 +8,6 @@ import type { OrganizationId } from '../../core/ids.ts'
 import { modelIds } from '../../core/model.ts'
 import type { ChangeFeed } from '../../db/change-feed.ts'
 import { sqlitePath } from '../../db/database-location.ts'
-import type { LedgerWriter } from '../../billing/ledger/writer/ledger-writer.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -24,14 +23,13 @@ export type Billing = {
 export type BillingParts = {
   readonly installation: Pick<Installation, 'db' | 'home' | 'secrets'>
   readonly feed: ChangeFeed
-  readonly rows: LedgerWriter
   readonly config: Config
   readonly log: Log
   readonly metrics: Metrics
 }
 
 /** The prices of a service and the work on its ledger. */
-export async function openBilling({ installation, feed, rows, config, log, metrics }: BillingParts): Promise<Billing> {
+export async function openBilling({ installation, feed, config, log, metrics }: BillingParts): Promise<Billing> {
   const { db, home, secrets } = installation
   const { currency, pricesRequired, reversalsPerKeyDayMax, ledgerDaysMax } = config.billing
   const prices = await openPriceBook({ db, feed, log, currency, isRequired: pricesRequired })
@@ -41,14 +39,8 @@ export async function openBilling({ installation, feed, rows, config, log, metri
     const what = pricesRequired ? 'requests for them are refused' : 'their usage is recorded without a cost'
     log.warn({ models: unpriced }, `these models have no price, at least for ${home.organizationId}: ${what}`)
   }
-  const deliveries = createDeliveries({
-    db,
-    rows,
-    clock: systemClock,
-    log,
-    hashKey: secrets.keyHashSecret,
-    reversalsPerKeyDayMax,
-  })
+  const deliveryOptions = { db, clock: systemClock, log, hashKey: secrets.keyHashSecret, reversalsPerKeyDayMax }
+  const deliveries = createDeliveries(deliveryOptions)
   const refusals = createRefusals({ db, clock: systemClock, log, metrics })
   const jobs = { clock: systemClock, log, ledgerDaysMax }
   const stopJobs =
