@@ -1,9 +1,12 @@
+import type { Transaction } from 'kysely'
 import { ApiError } from '../../core/error.ts'
 import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import { notFound, requirePermission, visibleProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { actorOf, change, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 
 /** What somebody wants a minute, or at a time; what is not named may stay as it is. */
@@ -105,6 +108,7 @@ export async function askForLimits(
   const id = `ask_${randomId()}`
   const action = { action: 'limits:ask', organizationId, target: apiKeyId }
   await change(parts, principal, action, async (transaction, note) => {
+    await lockKey(transaction, apiKeyId)
     const open = await transaction
       .selectFrom('limit_requests')
       .select('id')
@@ -154,16 +158,25 @@ export async function answerLimitRequest(
         .where('id', '=', id)
         .executeTakeFirst()
       if (row === undefined) throw notFound()
-      if (row.state !== 'open') throw new ApiError({ code: 'conflict' }, 'It was answered already.')
       const answered = { answered_at: parts.clock.nowMs(), answered_by: actorOf(principal) }
-      await transaction
+      // Of two who answer at once, the second finds it answered.
+      const changed = await transaction
         .updateTable('limit_requests')
         .set({ state, answer, ...answered })
         .where('id', '=', id)
-        .execute()
+        .where('state', '=', 'open')
+        .returning('id')
+        .executeTakeFirst()
+      if (changed === undefined) throw new ApiError({ code: 'conflict' }, 'It was answered already.')
       note({ state: row.state }, { state, answer })
     },
   )
+}
+
+/** Two who ask at once must not both find the last place free. */
+async function lockKey(transaction: Transaction<Tables>, apiKeyId: ApiKeyId): Promise<void> {
+  const key = transaction.selectFrom('api_keys').select('id').where('id', '=', apiKeyId)
+  if (isPostgres(transaction)) await key.forNoKeyUpdate().execute()
 }
 
 async function findKey(db: Database, organizationId: OrganizationId, apiKeyId: ApiKeyId) {
