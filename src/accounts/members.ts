@@ -11,6 +11,7 @@ import { changeAccess } from './change-access.ts'
 import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
 import { cutAccess } from './leaving/cut-access.ts'
+import { lowerAccess } from './leaving/lower-access.ts'
 import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -89,7 +90,10 @@ export function toMember({ id, email, name, role, ...row }: MemberTable): Member
   return { id, email, name, role, ...times, hasUser: row.user_id !== null }
 }
 
-/** Changes a member's role. The last owner stays one, and nobody touches a role above their own. */
+/**
+ * Changes a member's role, and with it what they made by the role before. The last owner stays one, and nobody touches a
+ * role above their own.
+ */
 export async function setMemberRole(
   parts: AccountsParts,
   principal: Principal,
@@ -111,7 +115,8 @@ export async function setMemberRole(
       .where('id', '=', member.id)
       .where('organization_id', '=', organizationId)
       .execute()
-    note({ role: member.role }, { role })
+    const lowered = await lowerAccess(transaction, member, { role, nowMs: parts.clock.nowMs() })
+    note({ role: member.role }, { role, ...lowered })
   })
 }
 

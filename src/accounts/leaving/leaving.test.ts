@@ -15,7 +15,7 @@ import { readKeyAccess } from '../access/key-access.ts'
 import { createApiKey, rotateApiKey, setApiKeyDisabled } from '../api-keys.ts'
 import { hashKey } from '../key-format.ts'
 import { createManagementKey, findManagementPrincipal, revokeManagementKey } from '../management-keys.ts'
-import { createMember, removeMember } from '../members.ts'
+import { createMember, removeMember, setMemberRole } from '../members.ts'
 import { createOrganization } from '../organizations.ts'
 import type { AccountsParts } from '../parts.ts'
 import { openPlaygroundKey } from '../playground-keys.ts'
@@ -52,6 +52,8 @@ onEachDatabase((database) => {
   const suspend = (isSuspended = true) => setMemberSuspended(parts, operator, refer(leaver), isSuspended)
   const manage = (principal: Principal, place: OrganizationId | null = organizationId) =>
     createManagementKey(parts, principal, { name: 'k', role: 'owner', organizationId: place, expiresAtMs: null })
+  const manageAs = (principal: Principal, role: Role) =>
+    createManagementKey(parts, principal, { name: 'k', role, organizationId, expiresAtMs: null })
   const isIn = async (key: string) => (await findManagementPrincipal(parts, key)) !== null
   const make = (principal: Principal, ownerId?: MemberId) =>
     createApiKey(parts, principal, { name: 'k', organizationId, projectId, ...(ownerId !== undefined && { ownerId }) })
@@ -205,5 +207,45 @@ onEachDatabase((database) => {
     await suspend()
     for (const { token } of [theirs, anew]) await rejects(readInvitation(parts, token), { code: 'unauthenticated' })
     equal((await readInvitation(parts, others.token)).email, 'c@example.org')
+  })
+
+  test('whoever is given a lower role has no management key above it, and no invitation to more', async () => {
+    const first = await manage(leaver)
+    const line = await manage((await findManagementPrincipal(parts, first.key)) as Principal)
+    const lesser = await manageAs(leaver, 'billing')
+    const { user } = await signInPerson(parts, { memberId: leaver.memberId, installationRole: 'owner' })
+    const ofInstallation = await manage(user)
+    const [others, toOwner] = [await manage(stayer), await invite(leaver, 'friend@example.org')]
+    const roles = async () => {
+      const keys = [first, line, lesser, ofInstallation, others]
+      return Promise.all(keys.map(async ({ key }) => (await findManagementPrincipal(parts, key))?.role ?? null))
+    }
+    await setMemberRole(parts, operator, refer(leaver), 'admin')
+    deepEqual(await roles(), ['admin', 'admin', 'billing', 'owner', 'owner'])
+    deepEqual((await lastRow()).after['management_keys_lowered'], [first.id, line.id])
+    await rejects(readInvitation(parts, toOwner.token), { code: 'unauthenticated' })
+    await setMemberRole(parts, operator, refer(leaver), 'billing')
+    deepEqual(await roles(), [null, null, null, 'owner', 'owner'])
+    await setMemberRole(parts, operator, refer(leaver), 'owner')
+    deepEqual(await roles(), [null, null, null, 'owner', 'owner'], 'nothing comes back')
+  })
+
+  test('a request that was let in by a role hands out nothing by it once there is another one', async () => {
+    const { key } = await manage(leaver)
+    const program = (await findManagementPrincipal(parts, key)) as Principal
+    await setMemberRole(parts, operator, refer(leaver), 'admin')
+    for (const principal of [leaver, program]) await rejects(manage(principal), { code: 'unauthenticated' })
+  })
+
+  test('a management key that is made while its maker is given a lower role is lowered or was never made', async () => {
+    for (let round = 0; round < 5; round++) {
+      const made = [manage(leaver), manage(leaver), manage(leaver)]
+      await Promise.all([Promise.allSettled(made), setMemberRole(parts, operator, refer(leaver), 'admin')])
+      for (const result of await Promise.allSettled(made)) {
+        if (result.status === 'rejected') continue
+        equal((await findManagementPrincipal(parts, result.value.key))?.role, 'admin')
+      }
+      await setMemberRole(parts, operator, refer(leaver), 'owner')
+    }
   })
 })

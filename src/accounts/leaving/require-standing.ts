@@ -6,10 +6,10 @@ import type { Tables } from '../../db/tables.ts'
 import { lockOrganization } from '../members.ts'
 
 /**
- * Throws for somebody who was suspended or removed since their request was let in.
+ * Throws for somebody who was suspended, removed or given another role since their request was let in.
  *
  * Asked in the transaction of everything that hands out a secret. The organization's row is locked as it is while access
- * is cut, so that a key is either made before, and found and cut, or not at all.
+ * is cut or lowered, so that a key is either made before, and found then, or not at all.
  */
 export async function requireStanding(
   transaction: Transaction<Tables>,
@@ -18,7 +18,7 @@ export async function requireStanding(
 ): Promise<void> {
   await lockOrganization(transaction, organizationId)
   if (await stands(transaction, principal)) return
-  throw new ApiError({ code: 'unauthenticated', key: null }, 'Your access has ended.')
+  throw new ApiError({ code: 'unauthenticated', key: null }, 'Your access has ended, or is another one now.')
 }
 
 async function stands(transaction: Transaction<Tables>, principal: Principal): Promise<boolean> {
@@ -28,6 +28,7 @@ async function stands(transaction: Transaction<Tables>, principal: Principal): P
       .select('id')
       .where('id', '=', principal.memberId)
       .where('organization_id', '=', principal.organizationId)
+      .where('role', '=', principal.role)
       .where('removed_at', 'is', null)
       .where('suspended_at', 'is', null)
       .executeTakeFirst()
@@ -39,6 +40,7 @@ async function stands(transaction: Transaction<Tables>, principal: Principal): P
       .select('id')
       .where('id', '=', principal.managementKeyId)
       .where('organization_id', '=', principal.organizationId)
+      .where('role', '=', principal.role)
       .where('revoked_at', 'is', null)
       .where('suspended_by', 'is', null)
       .executeTakeFirst()

@@ -10,6 +10,8 @@ import { requireGrant } from '../members.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { type ConnectionReference, type ConnectionRow, findConnection } from './connections.ts'
 import { changeAccess } from '../change-access.ts'
+import { lowerAccess } from '../leaving/lower-access.ts'
+import { lockOrganization } from '../members.ts'
 import type { Claims } from './oidc/exchange-code.ts'
 import type { Recognised } from './people.ts'
 
@@ -155,8 +157,10 @@ export async function applyGroups(
   const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   const action = { action: 'members:map', organizationId, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
+    await lockOrganization(transaction, organizationId)
     await write(transaction, member, { role: mapped.role, opened, closed })
-    note({ role: member.role }, { role: mapped.role, opened, closed, connection: id })
+    const lowered = await lowerAccess(transaction, member, { role: mapped.role, nowMs: parts.clock.nowMs() })
+    note({ role: member.role }, { role: mapped.role, opened, closed, connection: id, ...lowered })
   })
 }
 
