@@ -87,6 +87,7 @@ async function askRepeated(nowMs: number): Promise<void> {
     .where('outcome', '=', 'finished')
     .orderBy('at', 'desc')
     .orderBy('sequence', 'desc')
+    .limit(1)
     .executeTakeFirstOrThrow()
   const { request_id: requestId, organization_id: organizationId, project_id: projectId, api_key_id: apiKeyId } = last
   const principal = { kind: 'api-key', apiKeyId, organizationId, projectId } as const

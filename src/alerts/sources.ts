@@ -4,7 +4,7 @@
 import { type Selectable, sql } from 'kysely'
 import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
 import { tokenColumns } from '../billing/ledger/token-columns.ts'
-import { lastSettled } from '../billing/usage/roll-up.ts'
+import { lastSettled } from '../billing/usage/last-settled.ts'
 import type { AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'

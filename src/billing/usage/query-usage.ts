@@ -6,7 +6,7 @@ import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
-import { lastSettled } from './roll-up.ts'
+import { lastSettled } from './last-settled.ts'
 import {
   bucketOfLedger,
   dayMs,

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
+import { lastSettled } from './last-settled.ts'
 import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
 
 /** Few enough that nobody who wants to write waits longer than a few hundredths of a second. */
@@ -31,25 +32,6 @@ function rollUpBatch(db: Database, last: number): Promise<boolean> {
     for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
     await transaction.updateTable('ledger_progress').set({ rolled_up_to: upTo }).execute()
     return upTo < last
-  })
-}
-
-/**
- * A sequence number up to which every row is there that ever will be.
- *
- * On PostgreSQL two writers may commit in another order than that of their
- * numbers. The lock waits for those who have one, and is given back at once.
- */
-export function lastSettled(db: Database): Promise<number> {
-  return db.transaction().execute(async (transaction) => {
-    if (isPostgres(db)) await sql`lock table ledger in share mode`.execute(transaction)
-    const last = await transaction
-      .selectFrom('ledger')
-      .select('sequence')
-      .orderBy('sequence', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-    return last?.sequence ?? 0
   })
 }
 
