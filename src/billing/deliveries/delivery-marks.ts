@@ -54,7 +54,7 @@ export function createDeliveryMarks({ db, clock, log, readNow }: DeliveryMarksOp
     try {
       const nowMs = await readNow(db)
       await writeAll(db, inHand, nowMs)
-      await prune(db, nowMs - keptMs)
+      await prune(db, nowMs)
       isAway = false
     } catch (error) {
       if (!isAway) log.warn({ error }, 'what became of answers could not be written; it is tried again')
@@ -135,17 +135,17 @@ async function writeMarks(db: Database, state: State, ids: readonly RequestId[],
     where deliveries.state = 'under-way'`.execute(db)
 }
 
-/** Nothing goes while a repetition waits: it may be decided by a mark that is old by now. */
-async function prune(db: Database, beforeMs: number): Promise<void> {
+/** What a repetition that waits may be decided by stays with it, however long no service was there to decide it. */
+async function prune(db: Database, nowMs: number): Promise<void> {
+  const waiting = await db
+    .selectFrom('repetitions')
+    .select(({ fn }) => fn.min('at').as('at'))
+    .executeTakeFirst()
   const old = db
     .selectFrom('deliveries')
     .select('request_id')
-    .where('at', '<', beforeMs)
+    .where('at', '<', Math.min(nowMs, Number(waiting?.at ?? nowMs)) - keptMs)
     .orderBy('at')
     .limit(prunedAtOnce)
-  await db
-    .deleteFrom('deliveries')
-    .where('request_id', 'in', old)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('repetitions').select('request_id'))))
-    .execute()
+  await db.deleteFrom('deliveries').where('request_id', 'in', old).execute()
 }
