@@ -80,7 +80,8 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runDisconnects,
   },
   exactness: {
-    about: 'random usages at random prices; every sum of the ledger is right to the unit',
+    about:
+      'random usages and prices, budgets set under load, stops, kills and repetitions; every sum is right to the unit',
     unit: 'requests',
     count: 1_000_000,
     run: runExactness,

@@ -31,6 +31,7 @@ import { createRandom, type Random } from '../random.ts'
 import { playBudgets } from './budgets.ts'
 import { expectedCost, ExpectedSums, zeroSums, type Sums } from './expected-sums.ts'
 import { exportedColumns, sumExport } from './exported-sums.ts'
+import { playStops } from './stops.ts'
 
 const firstMs = Date.UTC(2026, 8, 28)
 const days = 40
@@ -43,6 +44,11 @@ const freshShare = 0.05
 const groupsPerPage = 700
 /** For so many rows that are only written, one request is made while budgets are set. */
 const requestsPerBudgeted = 100
+/** For so many, one real request is made of a service that is stopped and killed meanwhile, up to so many. */
+const requestsPerStopped = 30
+const mostStopped = 8_000
+const requestsPerStop = 100
+const [leastStops, mostStops] = [2, 28]
 
 type Course = {
   readonly db: Database
@@ -70,6 +76,7 @@ export async function runExactness(options: CampaignOptions): Promise<CampaignRe
     const budgetsSet = await playBudgets(paid)
     options.log(`${budgetsSet} times a budget was set while ${requestsPaid} requests ran`)
     await db.destroy()
+    const stopped = await playStopsOf(course, options)
     const { expected, failures } = course
     const { requests, reversed, unpriced } = expected.whole
     const figures = { requests, reversed, unpriced, 'cost (micro-units)': toMicrosText(expected.whole.cost_picos) }
@@ -79,9 +86,22 @@ export async function runExactness(options: CampaignOptions): Promise<CampaignRe
       ...shown,
       'requests under budgets': requestsPaid,
       'budgets set': budgetsSet,
+      ...stopped,
     })
   } finally {
     rmSync(home, { recursive: true, force: true })
+    await server?.stop()
+  }
+}
+
+/** On a database of its own, since a service would find none of the keys of the rows that were only written. */
+async function playStopsOf({ failures, log }: Course, { seed, count, database }: CampaignOptions) {
+  const server = database === 'postgres' ? await startPostgresServer() : null
+  try {
+    const requests = Math.min(mostStopped, Math.ceil(count / requestsPerStopped))
+    const stops = Math.max(leastStops, Math.min(mostStops, Math.ceil(requests / requestsPerStop)))
+    return await playStops({ databaseUrl: server?.url ?? null, seed, count: requests, stops, failures, log })
+  } finally {
     await server?.stop()
   }
 }
