@@ -55,6 +55,7 @@ async function measure(): Promise<void> {
     overview: `${within}/overview`,
     'usage of a year by day and model': `${within}/usage/series?${year}&bucket=day&groupBy=model&previous=true`,
     'the same in Berlin': `${within}/usage/series?${year}&bucket=day&groupBy=model&zone=Europe/Berlin`,
+    'usage of a year by day and 50 keys': `${within}/usage/series?${year}&bucket=day&groupBy=key&top=50`,
     'usage of a year by week and key': `${within}/usage/series?${year}&bucket=week&groupBy=key`,
     'the latest requests': `${within}/ledger?limit=50`,
     'failed requests of a key': `${within}/ledger?limit=50&outcome=failed&apiKeyId=key_1_7`,

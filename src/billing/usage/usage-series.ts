@@ -1,3 +1,4 @@
+import { zeroUsage } from '../../core/generation.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -128,16 +129,32 @@ function spread(startsMs: readonly number[], rows: readonly UsageRow[]): readonl
   return buckets.map(addUp)
 }
 
+/** In one pass: a year of many keys by the day is tens of thousands of sums. */
 function addUp(rows: readonly Sums[]): Sums {
-  const sum = (read: (row: Sums) => number) => rows.reduce((total, row) => total + read(row), 0)
-  const counts = Object.fromEntries(countNames.map((name) => [name, sum((row) => row[name])]))
-  const usage = Object.fromEntries(tokenNames.map((name) => [name, sum((row) => row.usage[name])]))
-  const costPicos = rows.reduce((total, row) => total + row.costPicos, 0n)
+  const total = emptySums()
+  for (const row of rows) {
+    for (const name of countNames) total[name] += row[name]
+    for (const name of tokenNames) total.usage[name] += row.usage[name]
+    total.reversed += row.reversed
+    total.costPicos += row.costPicos
+  }
+  return total
+}
+
+type Adding = { -readonly [Name in Exclude<keyof Sums, 'usage'>]: Sums[Name] } & {
+  readonly usage: { -readonly [Name in keyof Sums['usage']]: number }
+}
+
+function emptySums(): Adding {
   return {
-    ...(counts as Record<(typeof countNames)[number], number>),
-    reversed: sum((row) => row.reversed),
-    usage: usage as Sums['usage'],
-    costPicos,
+    requests: 0,
+    finished: 0,
+    aborted: 0,
+    failed: 0,
+    reversed: 0,
+    unpriced: 0,
+    usage: { ...zeroUsage },
+    costPicos: 0n,
   }
 }
 
