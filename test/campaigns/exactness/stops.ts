@@ -155,12 +155,13 @@ async function playBody(course: Course, random: Random): Promise<void> {
 async function settle(course: Course, db: Database): Promise<void> {
   await course.service.stop('SIGTERM')
   course.lives.push('SIGTERM')
+  const waiting = () => db.selectFrom('repetitions').select('request_id').execute()
+  if ((await waiting()).length === 0) return
   await db
     .updateTable('repetitions')
     .set(({ eb, ref }) => ({ at: eb(ref('at'), '-', 60_000) }))
     .execute()
   course.service = await course.service.restart()
-  const waiting = () => db.selectFrom('repetitions').select('request_id').execute()
   await until(async () => (await waiting()).length === 0, 'A void is never decided.', 60_000)
   await course.service.stop('SIGTERM')
 }
