@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { createTestLimiter } from '../../test/harness/databases/limiter.ts'
+import { createTestLimiter, limitOf } from '../../test/harness/databases/limiter.ts'
 import { queueEngine } from '../../test/harness/engines/queued-engine.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { generationRequest } from '../../test/harness/requests.ts'
@@ -33,16 +33,17 @@ beforeEach(() => {
 function partsFor(
   script: readonly FakeStep[],
   append = async (entry: LedgerEntry) => void written.push(entry),
+  clock = createManualClock(),
+  limits: Parameters<typeof createTestLimiter>[0]['limits'] = [],
 ): InferenceParts {
   const { engine, queue } = queueEngine(new FakeEngine({ script: () => script }))
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
   const catalog = createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue })))
   const prices = createPriceBook([])
-  const clock = createManualClock()
   const refusals = {
     count: (organizationId: string | null, error: unknown) => void refused.push([organizationId, error]),
   }
-  const { limiter } = createTestLimiter({ clock, requestsPerKeyMax: 1 })
+  const { limiter } = createTestLimiter({ clock, limits, requestsPerKeyMax: 1 })
   return { catalog, ledger: { append, requireWritable: () => {} }, refusals, prices, limiter, clock }
 }
 
@@ -183,4 +184,43 @@ test('a request that is refused for its price leaves no row, and its key has its
   assert.deepEqual(written, [])
   await readUntil(await generate(parts, asked, never), 'finish')
   assert.equal(written.length, 1)
+})
+
+const many: FakeStep = { kind: 'block', block: { kind: 'text' }, texts: Array.from({ length: 95 }, () => 'w ') }
+
+/** Reads for some simulated minutes. Returns after how many tokens of the answer each of them ended, and how it ended. */
+async function readForMinutes(overLimit: 'pause' | 'length', minutes: number) {
+  const clock = createManualClock()
+  const parts = partsFor([many, end], undefined, clock, [limitOf({ outputTokensPerMinute: 20 })])
+  const events = await generate({ ...parts, outputOverLimit: overLimit }, asked, never)
+  let tokens = 0
+  let reason: string | null = null
+  const reading = (async () => {
+    for await (const event of events) {
+      if (event.type === 'delta') tokens += event.tokens
+      if (event.type === 'finish') reason = event.reason.kind
+    }
+  })()
+  const made: number[] = []
+  for (let minute = 0; minute <= minutes && reason === null; minute += 1) {
+    for (let second = 0; minute > 0 && second < 60; second += 1) {
+      clock.advance(1_000)
+      await new Promise((resolve) => void setImmediate(resolve))
+    }
+    await new Promise((resolve) => void setTimeout(resolve, 5))
+    made.push(tokens)
+  }
+  await reading
+  return { made, reason }
+}
+
+test('an answer that has used up its limit waits for more of it, or ends there, as the setting says', async () => {
+  const paused = await readForMinutes('pause', 10)
+  assert.equal(paused.reason, 'end')
+  assert.equal(paused.made.at(-1), 95)
+  assert.ok(paused.made.length > 2, 'it took minutes')
+  for (const [minute, tokens] of paused.made.entries()) assert.ok(tokens <= 20 * (minute + 2), `${tokens} in ${minute}`)
+  const cut = await readForMinutes('length', 10)
+  assert.deepEqual([cut.reason, cut.made.length], ['length', 1])
+  assert.ok((cut.made[0] ?? 0) <= 40, `${cut.made[0]}`)
 })
