@@ -11,7 +11,7 @@ import { dayMs } from '../usage/usage-columns.ts'
 import { goneMs, repeatMsMax } from './delivery-times.ts'
 import type { ReadNow } from './read-now.ts'
 
-/** As often as the official clients repeat a request unless told otherwise. */
+/** The official clients repeat a request this often unless told otherwise. */
 const reversalsMax = 2
 
 export type VoidOptions = {

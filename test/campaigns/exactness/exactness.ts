@@ -46,7 +46,7 @@ const groupsPerPage = 700
 const requestsPerBudgeted = 100
 /** For so many, one real request is made of a service that is stopped and killed meanwhile, up to so many. */
 const requestsPerStopped = 30
-const mostStopped = 8_000
+const mostStopped = 5_000
 const requestsPerStop = 100
 const [leastStops, mostStops] = [2, 28]
 

@@ -24,7 +24,7 @@ const ends = ['stop', 'kill', 'stop in a hurry', 'kill'] as const
 export type StopsCourse = {
   readonly databaseUrl: string | null
   readonly seed: number
-  /** Requests of all clients together, about. */
+  /** Requests of all clients together that are let in, about. */
   readonly count: number
   readonly stops: number
   readonly failures: Failures
@@ -105,7 +105,7 @@ async function playRound(course: Course, round: number): Promise<void> {
     const own = createRandom(course.seed, 100_000 + round * clientsAtOnce + client)
     while (!isOver) await playBody(course, own)
   })
-  await until(() => course.attempts.length >= target, 'The clients do not get on.', 300_000)
+  await until(() => letIn(course) >= target, 'The clients do not get on.', 300_000)
   await pause(random.integer(0, 300))
   // From here on nobody begins, until the service is there again; what is under way may see its end.
   const end = ends[round % ends.length] ?? 'kill'
@@ -116,7 +116,12 @@ async function playRound(course: Course, round: number): Promise<void> {
   course.isUp = true
   isOver = true
   await Promise.all(clients)
-  course.log(`${end}: ${course.attempts.length} of ${course.count}`)
+  course.log(`${end}: ${letIn(course)} of ${course.count}`)
+}
+
+/** How many were more than turned away. */
+function letIn({ attempts }: Course): number {
+  return attempts.filter(({ end }) => end !== 'refused').length
 }
 
 async function endService(course: Course, end: (typeof ends)[number]): Promise<void> {
@@ -146,6 +151,8 @@ async function playBody(course: Course, random: Random): Promise<void> {
     const played = await playAttempt(service, body, { random, number: attempt, instance })
     course.attempts.push(played)
     if (played.end === 'nothing') await pause(20)
+    // Not as long as they are told to: others have a place much sooner.
+    if (played.end === 'refused') await pause(random.integer(20, 200))
     // The libraries repeat what broke off or was refused; what was read whole is repeated by whoever wants it for nothing.
     if (!random.chance(played.end === 'whole' ? 0.25 : 0.85)) return
   }
