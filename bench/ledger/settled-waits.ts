@@ -4,6 +4,9 @@
 // which row all are settled: not at all, with a lock on the table, and by the list of writers. In the last part one
 // writer more holds its transaction open for half a second, again and again. Says how long commits took.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { insertRows } from '../../src/billing/ledger/writer/insert-rows.ts'
@@ -20,7 +23,8 @@ const askEveryMs = 50
 const { values } = parseArgs({ options: { database: { type: 'string' }, seconds: { type: 'string' } } })
 const databaseUrl = values.database ?? ''
 const seconds = wholeNumber('seconds', values.seconds, 5)
-await (await openDatabase({ home: '.', databaseUrl })).destroy()
+const home = mkdtempSync(join(tmpdir(), 'odyssey-settled-waits-'))
+await (await openDatabase({ home, databaseUrl })).destroy()
 const [writing, asking] = [connectPostgres(databaseUrl), connectPostgres(databaseUrl)]
 let number = Date.now()
 
@@ -41,6 +45,7 @@ for (const isHeldOpen of [false, true]) {
 }
 await writing.destroy()
 await asking.destroy()
+rmSync(home, { recursive: true })
 
 async function play(ask: ((db: Database) => Promise<unknown>) | null, isHeldOpen: boolean): Promise<string> {
   const endMs = performance.now() + seconds * 1_000
