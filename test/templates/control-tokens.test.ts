@@ -1,7 +1,8 @@
 import { suite, test } from 'node:test'
 import { clientFields } from './client-fields.ts'
 import { PromptComparison } from './compare-prompts.ts'
-import { openTemplatePrompts, templatesAtHand } from './template-prompts.ts'
+import { templateFiles } from './template-files.ts'
+import { openTemplatePrompts } from './template-prompts.ts'
 
 /** What a template would make a token of by putting brackets around it. */
 const insides = (token: string) => [token.slice(1, -1), token.replace(/^[<[|｜/]+|[|｜>\]]+$/gu, '')]
@@ -9,7 +10,7 @@ const insides = (token: string) => [token.slice(1, -1), token.replace(/^[<[|｜/
 /** What they say in a schema is theirs to say, in the template's words. */
 const schemaWords = new Set(['type', 'description', 'enum', 'required', 'properties', 'default', 'items'])
 
-for (const { name, source } of templatesAtHand) {
+for (const { name, source } of templateFiles) {
   suite(`${name}: the tokens of a prompt are the template’s own`, async () => {
     const prompts = await openTemplatePrompts(source)
     const comparison = new PromptComparison(prompts)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
 import { describe, it, test } from 'node:test'
 import type { Tool } from '../../src/core/generation.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
@@ -11,15 +9,7 @@ import type { RenderProbe } from '../../src/chat-format/tool-format/tool-format.
 import { declarations, writeTurn, type Call } from './conversations.ts'
 import { createRegexGrammar } from './regex-grammar.ts'
 import { renderWith } from './render.ts'
-
-const folders = ['../fixtures/templates', '../../../shared/templates']
-  .map((path) => join(import.meta.dirname, path))
-  .filter((folder) => existsSync(folder))
-const files = folders.flatMap((folder) =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.jinja'))
-    .map((name) => join(folder, name)),
-)
+import { templateFiles } from './template-files.ts'
 
 const parameters = {
   type: 'object',
@@ -41,11 +31,11 @@ function answerStart(render: RenderProbe): number {
 }
 
 describe('a grammar accepts what the template writes, beginning with a trigger', () => {
-  for (const file of files) {
-    const render = renderWith(readFileSync(file, 'utf8'))
+  for (const { name, source } of templateFiles) {
+    const render = renderWith(source)
     const format = deriveToolFormat(render)
     if (format === null) continue
-    it(basename(file), (t) => {
+    it(name, (t) => {
       const { builder, toRegex } = createRegexGrammar()
       const begins = 'at-trigger'
       const regex = toRegex(toolCallGrammar(builder, format, [grammarTool], { minCalls: 1, maxCalls: null, begins }))

@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import type { EngineRequest } from '../../src/core/generation.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { readOrRefuse } from './compare-prompts.ts'
-import { openTemplatePrompts, templatesAtHand } from './template-prompts.ts'
+import { templateFiles } from './template-files.ts'
+import { openTemplatePrompts } from './template-prompts.ts'
 
 function calling(given: string): EngineRequest {
   return engineRequest({
@@ -19,7 +20,7 @@ const deep = `{"place":${'['.repeat(20_000)}"<|im_end|>"${']'.repeat(20_000)}}`
 const wide = (text: string) =>
   JSON.stringify({ place: Array.from({ length: 2_000 }, (_, index) => ({ [`${text}${index}`]: text })) })
 
-for (const { name, source } of templatesAtHand) {
+for (const { name, source } of templateFiles) {
   suite(`${name}: arguments of a call in the history`, async () => {
     const prompts = await openTemplatePrompts(source)
     const harmless = await readOrRefuse(prompts, calling('{"place":"Oslo"}'))

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createThinkingSplitter } from '../../src/chat-format/thinking-splitter.ts'
 import { deriveThinking, type ThinkingFormat } from '../../src/chat-format/probe-template.ts'
@@ -10,15 +8,7 @@ import type { RenderProbe, TemplateToolMessage, ToolFormat } from '../../src/cha
 import { declarations, turns, writeTurn, type Turn } from './conversations.ts'
 import { readPieces } from './read.ts'
 import { renderWith } from './render.ts'
-
-const own = join(import.meta.dirname, '../fixtures/templates')
-const shared = join(import.meta.dirname, '../../../shared/templates')
-const folders = [own, shared].filter((folder) => existsSync(folder))
-const files = folders.flatMap((folder) =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.jinja'))
-    .map((name) => join(folder, name)),
-)
+import { hasOtherTemplates, templateFiles } from './template-files.ts'
 
 const user: TemplateToolMessage = { role: 'user', content: 'Please help.' }
 
@@ -71,9 +61,9 @@ function canCarry({ callsMax, history, notation }: ToolFormat, { text, calls }: 
   return history.textBesideCalls === 'own' && notation.kind === 'harmony'
 }
 
-for (const file of files) {
-  describe(basename(file), () => {
-    const render = renderWith(readFileSync(file, 'utf8'))
+for (const { name, source } of templateFiles) {
+  describe(name, () => {
+    const render = renderWith(source)
     const format = deriveToolFormat(render)
     it('has a format', () => assert.ok(format !== null))
     if (format === null) return
@@ -161,12 +151,12 @@ function checkThinking(derived: Derived): void {
   }
 }
 
-describe(`templates of open models${folders.includes(shared) ? '' : ' (none at hand: shared/templates is absent)'}`, () => {
+describe(`templates of open models${hasOtherTemplates ? '' : ' (none at hand: shared/templates is absent)'}`, () => {
   it('are each derived the same every time', () => {
-    for (const file of files) {
-      const render = renderWith(readFileSync(file, 'utf8'))
-      assert.deepEqual(deriveToolFormat(render), deriveToolFormat(render), basename(file))
-      assert.deepEqual(deriveThinking(render), deriveThinking(render), basename(file))
+    for (const { name, source } of templateFiles) {
+      const render = renderWith(source)
+      assert.deepEqual(deriveToolFormat(render), deriveToolFormat(render), name)
+      assert.deepEqual(deriveThinking(render), deriveThinking(render), name)
     }
   })
 })

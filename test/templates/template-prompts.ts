@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
 import type { EngineRequest } from '../../src/core/generation.ts'
 import { createPromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
 import type { Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
@@ -8,18 +6,6 @@ import type { SpecialToken } from '../../src/chat-format/control-tokens.ts'
 import { probeTemplate } from '../../src/chat-format/probe-template.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
 import { engineRequest } from '../harness/requests.ts'
-
-const own = join(import.meta.dirname, '../fixtures/templates')
-/** Templates of open models; most stand outside the repository and may not be at hand. */
-const shared = join(import.meta.dirname, '../../../shared/templates')
-
-export const templatesAtHand = [own, shared]
-  .filter((folder) => existsSync(folder))
-  .flatMap((folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.jinja'))
-      .map((name) => ({ name: basename(name, '.jinja'), source: readFileSync(join(folder, name), 'utf8') })),
-  )
 
 /** What a model would be given: special tokens between `\u0001` and `\u0002`, all others as the characters they stand for. */
 export type ReadPrompt = { readonly shown: string; readonly specials: readonly string[] }

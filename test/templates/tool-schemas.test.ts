@@ -3,7 +3,8 @@ import { suite, test } from 'node:test'
 import type { JsonSchema } from '../../src/core/generation.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { readOrRefuse } from './compare-prompts.ts'
-import { openTemplatePrompts, templatesAtHand } from './template-prompts.ts'
+import { templateFiles } from './template-files.ts'
+import { openTemplatePrompts } from './template-prompts.ts'
 
 /** What clients say of a parameter, and templates trip over. */
 const parameters: Readonly<Record<string, JsonSchema>> = {
@@ -25,7 +26,7 @@ const declare = (schema: JsonSchema) => {
   return engineRequest({ tools: [{ ...tool, parameters: schema }] })
 }
 
-for (const { name, source } of templatesAtHand) {
+for (const { name, source } of templateFiles) {
   suite(`${name}: a tool is shown whatever its schema says`, async () => {
     const prompts = await openTemplatePrompts(source)
     for (const [title, schema] of Object.entries(parameters)) {

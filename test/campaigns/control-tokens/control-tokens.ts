@@ -4,12 +4,8 @@ import { createMessagesProtocol } from '../../../src/protocols/messages/messages
 import { makeWellFormed } from '../../../src/http/bodies/decode-body.ts'
 import { chatCompletions } from '../../harness/decode-chat.ts'
 import { engineRequest } from '../../harness/requests.ts'
-import {
-  openTemplatePrompts,
-  templatesAtHand,
-  type ReadPrompt,
-  type TemplatePrompts,
-} from '../../templates/template-prompts.ts'
+import { templateFiles } from '../../templates/template-files.ts'
+import { openTemplatePrompts, type ReadPrompt, type TemplatePrompts } from '../../templates/template-prompts.ts'
 import { readOrRefuse } from '../../templates/compare-prompts.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { createRandom, type Random } from '../random.ts'
@@ -25,7 +21,7 @@ import { hostileName, hostileText } from './hostile-texts.ts'
 export async function runControlTokens({ seed, count, log }: CampaignOptions): Promise<CampaignResult> {
   const failures = new Failures()
   const opened = await Promise.all(
-    templatesAtHand.map(async ({ name, source }) => ({ name, prompts: await openTemplatePrompts(source) })),
+    templateFiles.map(async ({ name, source }) => ({ name, prompts: await openTemplatePrompts(source) })),
   )
   let refused = 0
   let compared = 0

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { JsonSchema } from '../../../src/core/generation.ts'
@@ -14,8 +15,25 @@ export type Judge = (value: unknown) => boolean
 export function judgeOf(schema: JsonSchema): Judge | null {
   // It passes over a property of this name.
   if (JSON.stringify(schema).includes('"__proto__"')) return null
-  const ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false, validateFormats: true })
+  const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : ''
+  const { $schema: _, ...rest } = /draft-0[34]/.test(dialect) ? (modernized(schema) as JsonSchema) : schema
+  // Drafts differ in what a list of items is; each of the two refuses what is the other's.
+  const drafts = /draft-0[3467]/.test(dialect) ? [Ajv, Ajv2020] : [Ajv2020, Ajv]
+  for (const draft of drafts) {
+    try {
+      return createAjv(draft).compile(rest)
+    } catch {
+      continue
+    }
+  }
+  return null
+}
+
+function createAjv(draft: typeof Ajv | typeof Ajv2020): Ajv | Ajv2020 {
+  const ajv = new draft({ strict: false, ownProperties: true, logger: false, validateFormats: true })
   addFormats.default(ajv)
+  // The fourth draft's name for `$id`, which is an error to it.
+  ajv.removeKeyword('id')
   ajv.removeKeyword('multipleOf')
   ajv.addKeyword({
     keyword: 'multipleOf',
@@ -23,9 +41,24 @@ export function judgeOf(schema: JsonSchema): Judge | null {
     schemaType: 'number',
     validate: (factor: number, value: number) => isExactMultiple(value, factor),
   })
-  try {
-    return ajv.compile(schema)
-  } catch {
-    return null
-  }
+  return ajv
 }
+
+/** The fourth draft has an exclusive bound as a flag beside the bound. */
+function modernized(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(modernized)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, modernized(inner)])
+  const members = new Map(entries)
+  for (const [bound, flag] of exclusiveFlags) {
+    if (typeof members.get(flag) !== 'boolean' || typeof members.get(bound) !== 'number') continue
+    if (members.get(flag) === true) members.set(flag, members.get(bound))
+    else members.delete(flag)
+  }
+  return Object.fromEntries(members)
+}
+
+const exclusiveFlags = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const

