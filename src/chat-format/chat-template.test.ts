@@ -38,3 +38,22 @@ test('a template that cannot be parsed names the line', () => {
   assert.ok(found instanceof JinjaFault)
   assert.equal(found.line, 4)
 })
+
+test('a template that knows a budget or an effort is told how much the model may think', () => {
+  const template = compile(
+    "{{ messages[0].content }} {{ reasoning_effort | default('none said') }} {{ thinking_budget | default('no budget') }}",
+  )
+  const shown = (enableThinking: boolean | null, thinkingTokensMax?: number | null) =>
+    template.render([{ role: 'user', content: 'Hello' }], {
+      ...options,
+      enableThinking,
+      ...(thinkingTokensMax !== undefined && { thinkingTokensMax }),
+    })
+  assert.equal(shown(true, 1_024), 'Hello low 1024')
+  assert.equal(shown(true, 8_192), 'Hello medium 8192')
+  assert.equal(shown(true, 32_768), 'Hello high 32768')
+  assert.equal(shown(true, null), 'Hello high no budget')
+  assert.equal(shown(true), 'Hello none said no budget')
+  assert.equal(shown(false, 1_024), 'Hello none said 0')
+  assert.equal(shown(null, 1_024), 'Hello none said no budget')
+})

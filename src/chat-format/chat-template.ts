@@ -11,6 +11,8 @@ export type TemplateOptions = {
   readonly addGenerationPrompt: boolean
   /** Null leaves the template's own default. */
   readonly enableThinking: boolean | null
+  /** How many tokens the model may think, where it does; null without a limit, undefined leaves the template's own default. */
+  readonly thinkingTokensMax?: number | null
   /** The id that the client asked for; weights that serve under several names can then say who they are. */
   readonly servedModelName?: string
 }
@@ -40,13 +42,14 @@ export function compileChatTemplate(
 ): ChatTemplate {
   const template = compileJinja(source)
   const render = (messages: readonly TemplateMessage[], options: TemplateOptions, shape: Shape) => {
-    const { tools, addGenerationPrompt, enableThinking, servedModelName } = options
+    const { tools, addGenerationPrompt, enableThinking, thinkingTokensMax, servedModelName } = options
     return template.render({
       messages: messages.map((message) => shapeMessage(message, shape)),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
       ...(enableThinking !== null && thinkingSwitches(enableThinking, source)),
+      ...(enableThinking === true && thinkingTokensMax !== undefined && thinkingExtent(thinkingTokensMax, source)),
       ...(servedModelName !== undefined && { served_model_name: servedModelName }),
       ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
     })
@@ -114,6 +117,19 @@ function thinkingSwitches(isOn: boolean, source: string): object {
   const knowsNoEffort = /reasoning_effort[^%}]*["']none["']/u.test(source)
   return { ...names, thinking_budget: 0, ...(knowsNoEffort && { reasoning_effort: 'none' }) }
 }
+
+/** The extent of thinking in the words that templates have for it: a number of tokens, or an effort. */
+function thinkingExtent(tokensMax: number | null, source: string): object {
+  const effort = tokensMax === null || tokensMax > mediumTokens ? 'high' : tokensMax > lowTokens ? 'medium' : 'low'
+  return {
+    ...(tokensMax !== null && { thinking_budget: tokensMax }),
+    ...(source.includes('reasoning_effort') && { reasoning_effort: effort }),
+  }
+}
+
+/** What the efforts of these names mean to most models that are served. */
+const lowTokens = 1_024
+const mediumTokens = 8_192
 
 /** Families name the thinking of a turn differently, as they do its switch. */
 function withThinkingNames(message: TemplateMessage): object {

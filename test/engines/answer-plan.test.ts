@@ -115,6 +115,13 @@ for (const [kind, notation] of Object.entries(notations)) {
       }
     })
 
+    test('calls beside one another are many, and not without end', () => {
+      const grammar = calls(notation, [tool('f', { type: 'object', properties: {} })])
+      const several = (count: number) => Array.from({ length: count }, () => call('f', {})).join(format.separator)
+      for (const count of [1, 2, 64]) assert.ok(grammar.accepts(several(count)), String(count))
+      assert.ok(!grammar.accepts(several(65)))
+    })
+
     test('a schema too large as a whole is refused for a lenient tool too', () => {
       const list = (items: JsonSchema) => ({ type: 'array', minItems: 1_000, items })
       const asked = { tools: [tool('f', { type: 'object', properties: { a: list(list({})) } })] }

@@ -24,6 +24,20 @@ const grammarTool: GrammarTool = {
   compileText: () => null,
 }
 
+/** What a template writes behind a plain answer, which is no part of one. */
+function behindAnswer(render: RenderProbe): string {
+  const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
+  const text = 'Xqwzplain'
+  const plain = render(
+    [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: text },
+    ],
+    options,
+  )
+  return plain.slice(plain.lastIndexOf(text) + text.length)
+}
+
 /** Where an answer begins in a rendered conversation. */
 function answerStart(render: RenderProbe): number {
   const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
@@ -44,6 +58,7 @@ describe('a grammar accepts what the template writes, beginning with a trigger',
       assert.ok(maybe.test(''))
       // A Harmony template shows the model another order of the header than the model itself writes.
       if (format.notation.kind === 'harmony') return t.diagnostic('rendered in another order')
+      const after = behindAnswer(render)
       const one: Call = { name: 'get_weather', arguments: { place: 'Oslo <b> < </p', count: 3, unit: 'C' } }
       const sets =
         format.callsMax === 1 ? [[one]] : [[one], [one, { name: 'get_weather', arguments: { place: 'x'.repeat(60) } }]]
@@ -52,8 +67,11 @@ describe('a grammar accepts what the template writes, beginning with a trigger',
         const turn = toTemplateCalls(format, [writeTurn({ text: '', calls }, null)])
         const rendered = render([{ role: 'user', content: 'q' }, ...turn], options)
         const trigger = triggers(format, [tool])[0]!
-        const first = rendered.indexOf(trigger, answerStart(render))
-        const ends = Array.from({ length: 40 }, (_, back) => rendered.slice(first, rendered.length - back))
+        const start = answerStart(render)
+        // What only the last question is told makes a prompt longer than the conversation that goes on from it.
+        const first = rendered.indexOf(trigger, rendered.indexOf(trigger, start) === -1 ? 0 : start)
+        const end = rendered.length - (rendered.endsWith(after) ? after.length : 0)
+        const ends = Array.from({ length: 40 }, (_, back) => rendered.slice(first, end - back))
         assert.ok(
           ends.some((output) => regex.test(output)),
           `${rendered.slice(first)}\n${regex.source}`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { EngineRequest } from '../../src/core/generation.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { readOrRefuse } from './compare-prompts.ts'
@@ -24,10 +25,12 @@ for (const { name, source } of templateFiles) {
   suite(`${name}: arguments of a call in the history`, async () => {
     const prompts = await openTemplatePrompts(source)
     const harmless = await readOrRefuse(prompts, calling('{"place":"Oslo"}'))
+    // A template may mark a text in another way than an object.
+    const asText = await readOrRefuse(prompts, calling('Oslo'))
 
     test('nested too deeply to be walked are shown as the text they are', async () => {
       const read = await readOrRefuse(prompts, calling(deep))
-      assert.deepEqual(read?.specials, harmless?.specials)
+      assert.ok([harmless, asText].some((one) => isDeepStrictEqual(read?.specials, one?.specials)))
       if (harmless?.shown.includes('Oslo') === true) assert.ok(read?.shown.includes('['.repeat(20_000)))
     })
 

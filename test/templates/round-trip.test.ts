@@ -31,13 +31,16 @@ function outputOf({ render, format, thinking }: Derived, turn: Turn, thought: st
   // A template may open the thinking in each prompt and show none in a turn without it.
   const unopened = prompts.map((prompt) => prompt.slice(0, prompt.lastIndexOf(thinking.tags?.open ?? prompt)))
   const begun = [...prompts, ...unopened].filter((prompt) => prompt !== '' && rendered.startsWith(prompt))
-  const starts = [...begun, plain.slice(0, plain.lastIndexOf(text))]
+  // A prompt may end in white space that is no part of a turn with calls, or hold what only a last question is told.
+  const starts = [...begun, plain.slice(0, plain.lastIndexOf(text)), plain.slice(0, plain.lastIndexOf(text)).trimEnd()]
   const start =
     thought === null
       ? Math.max(...starts.map((begin) => (rendered.startsWith(begin) ? begin.length : 0)))
       : (starts[0]?.length ?? 0)
   assert.ok(start > 0, 'the prompt is the beginning of the turn')
-  const output = rendered.slice(start, rendered.endsWith(after) ? rendered.length - after.length : undefined)
+  // An answer in words may have a space before its end that calls do not have.
+  const end = [after, after.trim()].find((one) => rendered.trimEnd().endsWith(one.trimEnd())) ?? ''
+  const output = rendered.slice(start, end === '' ? undefined : rendered.lastIndexOf(end.trimEnd()))
   return thinking.tags === null || thought !== null ? output : withoutEmptyThinking(output, thinking.tags)
 }
 

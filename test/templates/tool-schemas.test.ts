@@ -42,3 +42,18 @@ for (const { name, source } of templateFiles) {
     })
   })
 }
+
+test('a tool on whose schema a template fails is described in the system text', async () => {
+  const call = `{{- '<call>{"name": "' ~ call.function.name ~ '", "arguments": ' ~ (call.function.arguments | tojson) ~ '}</call>' }}`
+  const source = `{%- for tool in tools or [] %}{%- for name, one in (tool.function.parameters.properties or {}) | items %}
+    {%- if one.const is defined %}{{- raise_exception('a constant') }}{%- endif %}{%- endfor %}{{- tool | tojson }}{%- endfor %}
+    {%- for message in messages %}{{- '<' ~ message.role ~ '>' ~ (message.content or '') }}
+    {%- for call in message.tool_calls or [] %}${call}{%- endfor %}{{- '<end>' }}{%- endfor %}
+    {%- if add_generation_prompt %}{{- '<assistant>' }}{%- endif %}`
+  const prompts = await openTemplatePrompts(source)
+  const shown = async (schema: JsonSchema) =>
+    (await readOrRefuse(prompts, declare({ type: 'object', properties: { place: schema } })))?.shown ?? ''
+  assert.ok(!(await shown({ type: 'string' })).includes('To call one'))
+  const described = await shown({ const: 5 })
+  assert.ok(described.includes('look_up') && described.includes('To call one, write it like this'))
+})

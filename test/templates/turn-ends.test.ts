@@ -44,3 +44,29 @@ test('text and calls are turns of their own where a template shows either, and d
     {{- '<|stop|>' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}`
   assert.equal(deriveToolFormat(renderWith(source))?.history.textBesideCalls, 'own')
 })
+
+test('bare calls that a template writes right behind a text are given a turn of their own', () => {
+  const source = `${tools}{%- for message in messages %}{%- if message.role == 'assistant' %}
+    {{- ('\n' if message.tool_calls else '') ~ '<|begin|>assistant<|end|>\n\n' ~ (message.content or '') }}
+    {%- if message.tool_calls %}${calls.replace("{{- ', ' if not loop.last }}", '')}{%- endif %}{{- '<|stop|>' }}
+    {%- else %}{{- '<|begin|>' ~ message.role ~ '<|end|>\n\n' ~ message.content ~ '<|stop|>' }}{%- endif %}{%- endfor %}
+    {%- if add_generation_prompt %}{{- '\n<|begin|>assistant<|end|>\n\n' }}{%- endif %}`
+  const format = deriveToolFormat(renderWith(source))
+  // What the prompt ends with is no part of a call.
+  assert.deepEqual([format?.section.open, format?.history.textBesideCalls], ['', 'own'])
+})
+
+test('bare keys are known where a template sorts them and takes no text for arguments', () => {
+  const argument = `{%- macro write(value) %}{%- if value is none %}{{- 'null' }}{%- elif value is string %}{{- '<|"|>' ~ value ~ '<|"|>' }}
+    {%- elif value is boolean %}{{- 'true' if value else 'false' }}{%- elif value is mapping %}{{- '{' }}
+    {%- for key, one in value | dictsort %}{{- ',' if not loop.first }}{{- key ~ ':' ~ write(one) }}{%- endfor %}{{- '}' }}
+    {%- elif value is sequence %}{{- '[' }}{%- for one in value %}{{- ',' if not loop.first }}{{- write(one) }}{%- endfor %}{{- ']' }}
+    {%- else %}{{- value }}{%- endif %}{%- endmacro %}`
+  const source = `${argument}${tools}{%- for message in messages %}{{- '<|turn>' ~ message.role ~ '\n' ~ (message.content or '') }}
+    {%- for call in message.tool_calls or [] %}
+    {%- if call.function.arguments is not mapping %}{{- raise_exception('arguments must be a mapping') }}{%- endif %}
+    {{- '<|tool_call>call:' ~ call.function.name ~ write(call.function.arguments) ~ '<tool_call|>' }}{%- endfor %}
+    {{- '<turn|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|turn>assistant\n' }}{%- endif %}`
+  const format = deriveToolFormat(renderWith(source))
+  assert.deepEqual([format?.notation.kind, format?.history.argumentsAs], ['bare-keys', 'object'])
+})

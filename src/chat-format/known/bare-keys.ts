@@ -1,6 +1,6 @@
 // Bare keys (Gemma), a call as an object with quotes of its own: `call:name{key:<|"|>value<|"|>,other:true}`.
-// Such a template sorts the keys and loses nulls, but prints arguments that are
-// given as text unchanged; so they are written here.
+// Such a template sorts the keys, and so does this. The first ones lose nulls, but print arguments that are
+// given as text unchanged: for them the text is written here. Later ones keep nulls and refuse texts.
 
 import {
   choicesOf,
@@ -37,23 +37,27 @@ export const bareKeys: KnownNotation = {
 
 function detect(render: RenderProbe): ToolFormat | null {
   const [probe] = sentinelCalls({ kind: 'any' })
-  const rendered = tryRender(render, [user, callTurn([probe], 'text', sentinels.text)])
-  const start = rendered?.indexOf(`${call.open}${probe.name}{${JSON.stringify(probe.arguments)}}${call.close}`) ?? -1
-  if (rendered === null || start === -1) return null
-  const text = rendered.lastIndexOf(sentinels.text)
-  const textBesideCalls: TextPlacement = text === -1 ? 'own' : text < start ? 'before' : 'after'
+  const forms = [
+    { form: 'text', argumentsAs: 'own-notation', inside: JSON.stringify(probe.arguments) },
+    { form: 'object', argumentsAs: 'object', inside: writeMembers(probe.arguments) },
+  ] as const
+  for (const { form, argumentsAs, inside } of forms) {
+    const rendered = tryRender(render, [user, callTurn([probe], form, sentinels.text)])
+    const start = rendered?.indexOf(`${call.open}${probe.name}{${inside}}${call.close}`) ?? -1
+    if (rendered === null || start === -1) continue
+    const text = rendered.lastIndexOf(sentinels.text)
+    return formatWith(argumentsAs, text === -1 ? 'own' : text < start ? 'before' : 'after')
+  }
+  return null
+}
+
+function formatWith(argumentsAs: 'own-notation' | 'object', textBesideCalls: TextPlacement): ToolFormat {
   return {
     notation: { kind: 'bare-keys' },
     section: call,
     separator: '',
     callsMax: null,
-    history: {
-      argumentsAs: 'own-notation',
-      takesTextArguments: false,
-      ids: { kind: 'any' },
-      textBesideCalls,
-      toolMessages: 'several',
-    },
+    history: { argumentsAs, takesTextArguments: false, ids: { kind: 'any' }, textBesideCalls, toolMessages: 'several' },
     endsTurn: false,
     ...plainFrame,
   }
@@ -75,8 +79,10 @@ function read(source: OutputSource): Reading {
   })
 }
 
-/** The template sorts the keys of an object and prints a text as it is. */
-function writeTurn({ tool_calls: calls = [], ...turn }: TemplateToolMessage): TemplateToolMessage {
+/** The template prints a text as it is, where it takes one. */
+function writeTurn(message: TemplateToolMessage, { history }: ToolFormat): TemplateToolMessage {
+  if (history.argumentsAs === 'object') return message
+  const { tool_calls: calls = [], ...turn } = message
   const written = calls.map((one) => {
     const { name, arguments: given } = one.function
     return typeof given === 'string' ? one : { ...one, function: { name, arguments: writeMembers(given) } }
@@ -86,7 +92,7 @@ function writeTurn({ tool_calls: calls = [], ...turn }: TemplateToolMessage): Te
 
 /** The inside of the arguments' braces, which the template writes itself. */
 function writeMembers(value: object): string {
-  return Object.entries(value)
+  return Object.entries(sortKeys(value))
     .map(([key, member]) => `${key}:${writeValue(member)}`)
     .join(',')
 }
@@ -98,8 +104,9 @@ function writeValue(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
 
+/** Keys come in the order in which the templates show them to the model, which is not the schema's. */
 function callBody(builder: GrammarBuilder, given: GrammarTool): string {
-  const members = membersOf(given, (name, schema) => {
+  const members = membersOf(withSortedKeys(given), (name, schema) => {
     const text = choicesOf(schema)
       ?.map((choice) => literal(builder, quote + choice + quote))
       .join(' | ')
@@ -114,4 +121,25 @@ function callBody(builder: GrammarBuilder, given: GrammarTool): string {
   })
   const head = literal(builder, `${call.open}${given.tool.name}{`)
   return sequence(head, memberList(builder, members, ','), literal(builder, `}${call.close}`))
+}
+
+function withSortedKeys(given: GrammarTool): GrammarTool {
+  const { properties, ...schema } = given.tool.parameters
+  if (typeof properties !== 'object' || properties === null) return given
+  const tool = { ...given.tool, parameters: { ...schema, properties: sortKeys(properties) } }
+  return Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(given), tool: { value: tool } },
+  ) as GrammarTool
+}
+
+/** As Jinja's `dictsort` does, which takes no notice of case. */
+function sortKeys(value: object): object {
+  const entries = Object.entries(value).map(([key, member]) => ({
+    key,
+    member: member as unknown,
+    rank: key.toLowerCase(),
+  }))
+  const sorted = entries.toSorted((left, right) => (left.rank < right.rank ? -1 : left.rank > right.rank ? 1 : 0))
+  return Object.fromEntries(sorted.map(({ key, member }) => [key, member]))
 }

@@ -9,6 +9,7 @@ import { sentinels, tryRender, user, callTurn, sentinelCalls } from './probes.ts
 import {
   plainFrame,
   type ArgumentsForm,
+  type Enclosure,
   type HistoryForm,
   type IdShape,
   type RenderProbe,
@@ -35,8 +36,8 @@ const idShapes: readonly IdShape[] = [
  * Null where the template does not even render a plain conversation.
  */
 export function deriveToolFormat(render: RenderProbe): ToolFormat | null {
-  const cutter = createTurnCutter(render, deriveThinking(render).tags)
-  const own = deriveOwnFormat(render, cutter)
+  const thinking = deriveThinking(render).tags
+  const own = deriveOwnFormat(render, createTurnCutter(render, thinking), thinking)
   if (own === null) return deriveGenericFormat(render)
   return { ...own, showsTools: tryRender(render, [user])?.includes(sentinels.names[0]) ?? false }
 }
@@ -49,22 +50,35 @@ export function deriveGenericFormat(render: RenderProbe): ToolFormat | null {
   return firstVerified(untold, cutter, [genericFormat(cutter)])
 }
 
-function deriveOwnFormat(render: RenderProbe, cutter: TurnCutter): ToolFormat | null {
-  const prompt = tryRender(render, [user])
-  if (prompt === null) return null
-  const known = harmony.detect(render, prompt) ?? bareKeys.detect(render, prompt)
+function deriveOwnFormat(render: RenderProbe, cutter: TurnCutter, thinking: Enclosure | null): ToolFormat | null {
+  const conversation = tryRender(render, [user])
+  const prompt = tryRender(render, [user], { addGenerationPrompt: true }) ?? conversation
+  if (conversation === null || prompt === null) return null
+  const known = harmony.detect(render, conversation) ?? bareKeys.detect(render, conversation)
   if (known !== null) return firstVerified(render, cutter, [known])
+  const apart: ToolFormat[] = []
   const inContent: ToolFormat[] = []
-  for (const { asCalls, asContent } of attempts(render, cutter)) {
+  for (const { asCalls, textApart, asContent } of attempts(render, cutter)) {
     const verified = firstVerified(render, cutter, asCalls)
     if (verified !== null) return verified
-    inContent.push(...asContent)
+    // What the prompt ends with the model finds written, and would write a second time.
+    const isAnswers = ({ section }: ToolFormat) => !endsWith(prompt, section.open) && !holds(section.open, thinking)
+    apart.push(...textApart.filter(isAnswers))
+    inContent.push(...asContent.filter(isAnswers))
   }
-  const written = firstVerified(render, cutter, inContent)
+  const written = firstVerified(render, cutter, [...apart, ...inContent])
   if (written !== null) return written
   // Asked last, because markers around the list of tools are weaker evidence than calls that were rendered.
-  const pythonic = pythonicCalls.detect(render, prompt)
+  const pythonic = pythonicCalls.detect(render, conversation)
   return pythonic === null ? null : firstVerified(render, cutter, [pythonic])
+}
+
+function endsWith(prompt: string, opening: string): boolean {
+  return opening.trim() !== '' && prompt.trimEnd().endsWith(opening.trim())
+}
+
+function holds(opening: string, thinking: Enclosure | null): boolean {
+  return thinking !== null && [thinking.open, thinking.close].some((marker) => opening.includes(marker))
 }
 
 /** The formats that renders suggest, made one by one as they are asked for. */
@@ -86,9 +100,14 @@ function firstVerified(render: RenderProbe, cutter: TurnCutter, formats: readonl
 
 type Attempt = { readonly ids: IdShape; readonly form: 'object' | 'text' }
 
-type Formats = { readonly asCalls: readonly ToolFormat[]; readonly asContent: readonly ToolFormat[] }
+type Formats = Readonly<Record<'asCalls' | 'textApart' | 'asContent', readonly ToolFormat[]>>
 
-/** The ways to pass a conversation, the most natural first; `asContent` leaves nothing of a call to the template. */
+/**
+ * The ways to pass a conversation, the most natural first.
+ *
+ * `textApart` keeps the text of a turn away from its calls, where a template writes the two so that nobody could tell them
+ * apart; `asContent` leaves nothing of a call to the template.
+ */
 function historiesFor(render: RenderProbe, layout: Omit<ToolFormat, 'history'>, { ids, form }: Attempt): Formats {
   const history = deriveHistory(render, ids, layout.callsMax)
   const isOwn = isKnown(layout.notation)
@@ -100,8 +119,14 @@ function historiesFor(render: RenderProbe, layout: Omit<ToolFormat, 'history'>, 
     textBesideCalls: 'before',
     toolMessages: 'several',
   }
+  const asCalls = forms.map((argumentsAs) => ({ ...layout, history: { ...history, argumentsAs } }))
+  const textBesideCalls = history.textBesideCalls === 'before' ? placeTextApart(render, ids) : null
   return {
-    asCalls: forms.map((argumentsAs) => ({ ...layout, history: { ...history, argumentsAs } })),
+    asCalls,
+    textApart:
+      textBesideCalls === null
+        ? []
+        : asCalls.map((format) => ({ ...format, history: { ...format.history, textBesideCalls } })),
     asContent: (['several', 'none'] as const).map((toolMessages) => ({
       ...layout,
       history: { ...plain, toolMessages },
@@ -134,6 +159,12 @@ function findTextPlacement(render: RenderProbe, ids: IdShape): TextPlacement {
   const text = together?.lastIndexOf(sentinels.text) ?? -1
   const name = together?.lastIndexOf(call.name) ?? -1
   if (text !== -1 && name !== -1) return text < name ? 'before' : 'after'
+  return placeTextApart(render, ids)
+}
+
+/** Where the text of a turn can go that its calls cannot stand beside. */
+function placeTextApart(render: RenderProbe, ids: IdShape): TextPlacement {
+  const [call] = sentinelCalls(ids)
   const own: TemplateToolMessage = { role: 'assistant', content: sentinels.text }
   const apart = tryRender(render, [user, own, callTurn([call], 'object')]) ?? ''
   const start = apart.indexOf(sentinels.text)

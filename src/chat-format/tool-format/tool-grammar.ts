@@ -30,6 +30,13 @@ export type CallCount = {
   readonly begins?: 'whole' | 'behind-prompt' | 'at-trigger'
 }
 
+/** More than anyone asks for at once. A small model that cannot stop would otherwise fill its whole window with calls. */
+const callsMost = 64
+
+/** A model that has lost its way would write letters and digits without end. */
+const idLengthMost = 64
+const indexDigitsMost = 3
+
 /** A rule for a whole section of calls, from its first marker to its last, as the template writes it. */
 export function toolCallGrammar(
   builder: GrammarBuilder,
@@ -41,7 +48,8 @@ export function toolCallGrammar(
   const isCut = begins === 'behind-prompt' ? format.lead !== '' : begins === 'at-trigger' && !hasOwnTrigger(format)
   const firstCall = isCut ? callRules(builder, format, tools, begins) : anyCall
   const isSingle = maxCalls === 1 || format.callsMax === 1
-  const more = isSingle ? '' : ` (${sequence(literal(builder, separatorOf(format)), anyCall)})*`
+  const next = sequence(literal(builder, separatorOf(format)), anyCall)
+  const more = isSingle ? '' : ` (${next}){0,${callsMost - 1}}`
   const { notation } = format
   const { open, close } = isKnown(notation) ? knownNotations[notation.kind].grammar.section(format) : format.section
   const section = builder.rule(
@@ -172,9 +180,9 @@ function pieceBody(builder: GrammarBuilder, piece: CallPiece, given: GrammarTool
     case 'arguments':
       return given.argumentsRule
     case 'index':
-      return '[0-9]+'
+      return `[0-9]{1,${indexDigitsMost}}`
     case 'id':
-      return ids.kind === 'alphanumeric' ? `[a-zA-Z0-9]{${ids.length}}` : '[a-zA-Z0-9_-]+'
+      return ids.kind === 'alphanumeric' ? `[a-zA-Z0-9]{${ids.length}}` : `[a-zA-Z0-9_-]{1,${idLengthMost}}`
   }
 }
 

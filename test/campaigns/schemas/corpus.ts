@@ -35,9 +35,7 @@ function* readFolder(folder: string): Generator<SuiteCase> {
 function toCase(file: string, content: unknown): SuiteCase {
   const { schema, tests } = Object(content) as Partial<SuiteCase>
   const description = 'of the corpus'
-  return Array.isArray(tests)
-    ? { file, description, schema, tests }
-    : { file, description, schema: content, tests: [] }
+  return Array.isArray(tests) ? { file, description, schema, tests } : { file, description, schema: content, tests: [] }
 }
 
 /** The folder of the store's schemas, fetched if it is not there yet. Throws where that is not possible. */

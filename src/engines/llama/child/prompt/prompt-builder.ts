@@ -1,11 +1,6 @@
 import { ApiError } from '../../../../core/error.ts'
 import type { EngineRequest, JsonSchema, Message, Tool } from '../../../../core/generation.ts'
-import {
-  TemplateRefusal,
-  type ChatTemplate,
-  type TemplateMessage,
-  type TemplateOptions,
-} from '../../../../chat-format/chat-template.ts'
+import { TemplateRefusal, type ChatTemplate, type TemplateMessage } from '../../../../chat-format/chat-template.ts'
 import { createControlTokens } from '../../../../chat-format/control-tokens.ts'
 import type { TemplateTraits } from '../../../../chat-format/probe-template.ts'
 import { shapeMessages, plainSchema, withProperties } from '../../../../chat-format/shape-messages.ts'
@@ -51,8 +46,8 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
   const { protect } = controlTokens
 
   /** The conversation and the declarations in the form that the template wants. */
-  function showTools({ tools: given }: EngineRequest, messages: readonly Message[]) {
-    const describing = given.length > 0 && toolFormat?.showsTools === false ? toolFormat : null
+  function showTools({ tools: given }: EngineRequest, messages: readonly Message[], as: 'declared' | 'described') {
+    const describing = given.length > 0 && as === 'described' ? toolFormat : null
     const shaped = shapeMessages(describing === null ? messages : [toolsSlot, ...messages], traits, given)
     // Behind this nothing of the client's is parsed or added, so that all of it is protected.
     const turns =
@@ -74,14 +69,26 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
     }
   }
 
+  /** A template may fail on what a tool's schema says: it is then said in plainer words, and at last in the system text. */
+  function render(request: EngineRequest, messages: readonly Message[], enableThinking: boolean): string {
+    // One that cannot be told to stop thinking is told to think little.
+    const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : 0
+    const common = { addGenerationPrompt: true, enableThinking, thinkingTokensMax, servedModelName: request.model }
+    const renderWith = ({ turns, tools }: ReturnType<typeof showTools>) => template.render(turns, { ...common, tools })
+    const described = () => renderWith(showTools(request, messages, 'described'))
+    if (toolFormat?.showsTools === false) return firstRendered([described])
+    const declared = showTools(request, messages, 'declared')
+    if (declared.tools === null) return firstRendered([() => renderWith(declared)])
+    const plain = () => declareTools(request.tools, protect, template.source, plainSchema)
+    const spelledPlainly = () => renderWith({ ...declared, tools: plain() })
+    return firstRendered([() => renderWith(declared), spelledPlainly, ...(toolFormat === null ? [] : [described])])
+  }
+
   async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
     const { messages, prefill } = splitPrefill(request)
-    const { turns, tools } = showTools(request, messages)
     const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
     const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
-    const options = { tools, addGenerationPrompt: true, enableThinking: thinks, servedModelName: request.model }
-    const plainTools = () => declareTools(request.tools, protect, template.source, plainSchema)
-    const shown = renderOrRefuse(template, turns, options, plainTools)
+    const shown = render(request, messages, thinks)
     const rendered = finishPrompt(shown, traits, { thinks, opensThinking })
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
     const begun = prefill === null ? '' : textOpening(toolFormat) + protect(prefill)
@@ -123,8 +130,6 @@ function toBreakpoints(blocks: readonly LocatedBlock[], ends: readonly TokensBef
 export function describeToken({ blocks }: Pick<Prompt, 'blocks'>, token: number): string {
   return blocks.find(({ endToken }) => endToken > token)?.label ?? 'the markup at the end'
 }
-
-type TemplateMessages = Parameters<ChatTemplate['render']>[0]
 
 /** Opens the conversation where the system text is to describe the tools. */
 const toolsMark = '\u0001'
@@ -172,31 +177,21 @@ function splitPrefill(request: EngineRequest): { messages: readonly Message[]; p
   return { messages: request.messages.slice(0, -1), prefill: texts.join('\n') }
 }
 
-/** A template may fail on what a tool's schema says, which is then said in plainer words. */
-function renderOrRefuse(
-  template: ChatTemplate,
-  messages: TemplateMessages,
-  options: TemplateOptions,
-  plainTools: () => readonly unknown[],
-): string {
-  try {
-    return template.render(messages, options)
-  } catch (error) {
-    if (!(error instanceof TemplateRefusal)) throw error
-    if (options.tools !== null) return renderPlainly(template, messages, { ...options, tools: plainTools() })
-    throw refusal(error)
+/** The first of several ways to say the same that the template takes; what it refuses in every way is the client's error. */
+function firstRendered(ways: readonly (() => string)[]): string {
+  let refused: TemplateRefusal | null = null
+  for (const way of ways) {
+    try {
+      return way()
+    } catch (error) {
+      if (!(error instanceof TemplateRefusal)) throw error
+      refused ??= error
+    }
   }
+  throw refusal(refused)
 }
 
-function renderPlainly(template: ChatTemplate, messages: TemplateMessages, options: TemplateOptions): string {
-  try {
-    return template.render(messages, options)
-  } catch (error) {
-    throw error instanceof TemplateRefusal ? refusal(error) : error
-  }
-}
-
-function refusal(cause: TemplateRefusal): ApiError {
+function refusal(cause: TemplateRefusal | null): ApiError {
   const reason = { code: 'invalid-request', path: ['messages'], fault: 'value' } as const
   return new ApiError(reason, 'The model does not accept this sequence of messages.', { cause })
 }

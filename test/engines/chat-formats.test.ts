@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { checkStream } from '../../src/core/check-stream.ts'
+import { collect, type Generation } from '../../src/core/collect.ts'
+import { runAlone } from '../../src/core/engine.ts'
+import type { EngineRequest, Tool } from '../../src/core/generation.ts'
+import { describeFitness } from '../../src/chat-format/fitness-report.ts'
+import { loadText } from '../../src/engines/llama/child/native.ts'
+import { createTextTools } from '../../src/engines/llama/child/text-tools.ts'
+import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
+import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
+import { weightsWithTemplate } from '../harness/engines/with-template.ts'
+import { engineRequest, withSeed } from '../harness/requests.ts'
+
+// The engine on weights whose template writes calls as few do, and with what an operator overrides.
+
+const never = new AbortController().signal
+const engines: LlamaEngine[] = []
+after(() => Promise.all(engines.map((engine) => engine.close())))
+
+function open(changes: Parameters<typeof openLlama>[0]): LlamaEngine {
+  const engine = openLlama({ slots: 1, ...changes })
+  engines.push(engine)
+  return engine
+}
+
+const run = (engine: LlamaEngine, changes: Partial<EngineRequest>): Promise<Generation> =>
+  collect(checkStream(runAlone(engine, engineRequest(changes), never)))
+
+const tool: Tool = {
+  name: 'a',
+  description: 'Does it.',
+  parameters: {
+    type: 'object',
+    properties: { word: { type: 'string', maxLength: 6 }, count: { type: 'integer', minimum: 1, maximum: 9 } },
+    required: ['word', 'count'],
+  },
+  isStrict: true,
+  schemaPath: ['tools', 0],
+  input: 'json',
+}
+
+function requireCall({ blocks, reason }: Generation): void {
+  const call = blocks.at(-1)
+  assert.ok(call?.kind === 'tool-call' && call.name === tool.name, JSON.stringify(blocks))
+  const { word, count } = JSON.parse(call.text) as { word: unknown; count: unknown }
+  assert.ok(typeof word === 'string' && Number.isInteger(count) && Number(count) >= 1 && Number(count) <= 9)
+  assert.equal(reason.kind, 'tool-calls')
+}
+
+/** The prompt begins each answer with `>>>`, behind which the model writes who it speaks to: everybody or a tool. */
+const recipients = `{%- for tool in tools or [] %}{{- tool | tojson ~ '\\n' }}{%- endfor %}
+{%- for message in messages %}
+{%- if message.role == 'assistant' %}{{- '<|im_start|>assistant\\n' }}
+{%- if message.content %}{{- '>>>all\\n' ~ message.content }}{%- endif %}
+{%- for call in message.tool_calls or [] %}{{- '>>>' ~ call.function.name ~ '\\n' ~ (call.function.arguments | tojson) }}{%- endfor %}
+{{- '<|im_end|>\\n' }}
+{%- else %}{{- '<|im_start|>' ~ message.role ~ '\\n' ~ message.content ~ '<|im_end|>\\n' }}{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n>>>' }}{%- endif %}`
+
+test('a tool that is named as the recipient is called, asked for or of the model’s own accord', async () => {
+  const weightsPath = weightsWithTemplate(recipients)
+  const engine = open({ weightsPath })
+  requireCall(await run(engine, { tools: [tool], toolChoice: { kind: 'required', parallel: false, allowed: null } }))
+  assert.ok(!engine.status().features.has('generic-tools'))
+
+  // The placeholder weights call nothing by themselves: they are made to write nothing but the trigger's three tokens, in any order.
+  const { vocabulary } = await loadText({ weightsPath })
+  const tokens = ['a', '\n', '{'].map((text) => vocabulary.tokenize(text, false)[0] ?? -1)
+  const logitBias = tokens.map((token) => [token, 60] as const)
+  const toolChoice = { kind: 'auto', parallel: false, allowed: null } as const
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const sampling = { ...withSeed(attempt), logitBias }
+    const answer = await run(engine, { tools: [tool], toolChoice, sampling, outputTokensMax: 400 })
+    if (answer.blocks.every(({ kind }) => kind !== 'tool-call')) continue
+    return requireCall(answer)
+  }
+  assert.fail('No answer named the tool.')
+})
+
+test('an operator’s word goes before what is derived', async () => {
+  const asked = { tools: [tool], toolChoice: { kind: 'required', parallel: false, allowed: null } } as const
+  const engine = open({ chat: { tools: 'generic', thinking: 'derived' } })
+  requireCall(await run(engine, asked))
+  assert.ok(engine.status().features.has('generic-tools'))
+
+  const native = await loadText({ weightsPath: placeholderPath })
+  const derived = createTextTools(native)
+  assert.deepEqual([derived.toolFormat?.isGeneric, derived.tags], [false, { open: '<think>', close: '</think>' }])
+  const tags = { open: '[reason]', close: '[/reason]' }
+  const thinking = createTextTools(native, { tools: 'derived', thinking: tags })
+  assert.deepEqual([thinking.toolFormat?.isGeneric, thinking.tags], [false, tags])
+  assert.ok(describeFitness(thinking.fitness).some((line) => line.includes('"[reason]" … "[/reason]"')))
+  assert.equal(createTextTools(native, { tools: 'derived', thinking: 'none' }).tags, null)
+})
