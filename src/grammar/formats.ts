@@ -30,6 +30,8 @@ const octet = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])'
 const hex = '[0-9a-fA-F]'
 const group = `${hex}{1,4}`
 
+const base64 = '[A-Za-z0-9+/]'
+
 const formats: Readonly<Record<string, string>> = {
   date,
   time,
@@ -39,21 +41,26 @@ const formats: Readonly<Record<string, string>> = {
   hostname: `(?:${label}[.]){0,7}${label}`,
   ipv4: `(?:${octet}[.]){3}${octet}`,
   ipv6: ipv6(),
+  byte: `(?:${base64}{4})*(?:${base64}{2}==|${base64}{3}=)?`,
   uuid: `${hex}{8}-${hex}{4}-${hex}{4}-${hex}{4}-${hex}{12}`,
 }
 
-/** Those that the standard defines too; any other name is a remark to whoever reads the schema. */
+/** Those that the standard or widespread validators define too; any other name is a remark to whoever reads the schema. */
 const unkept: ReadonlySet<string> = new Set([
   'idn-email',
   'idn-hostname',
   'iri',
   'iri-reference',
+  'iso-date-time',
+  'iso-time',
   'json-pointer',
+  'json-pointer-uri-fragment',
   'regex',
   'relative-json-pointer',
   'uri',
   'uri-reference',
   'uri-template',
+  'url',
 ])
 
 export function isUnkeptFormat(name: string): boolean {

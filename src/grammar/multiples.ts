@@ -1,5 +1,6 @@
 import { eachKeyword, faultAt, type Part } from './schema/schema-part.ts'
 import type { Context } from './context.ts'
+import { integerFormatsOf } from './number-bounds.ts'
 import { type Decimal, toDecimal } from './number-ranges.ts'
 
 /**
@@ -14,6 +15,7 @@ export function multipleExponent({ relax }: Pick<Context, 'relax'>, parts: reado
     relax(part, 'multipleOf', 'only 1 and other powers of ten are supported')
     return []
   })
+  if (integerFormatsOf(parts).length > 0) exponents.push(0)
   return exponents.length === 0 ? null : Math.max(...exponents)
 }
 

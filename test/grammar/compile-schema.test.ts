@@ -93,6 +93,35 @@ const cases: readonly Case[] = [
     refuses: ['abc'],
   },
   {
+    name: 'a choice inside allOf, beside properties',
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { enum: ['x'] } },
+      additionalProperties: false,
+      allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, { oneOf: [{ minProperties: 1 }] }],
+    },
+    accepts: ['{"a":1}', '{"b":"x"}', '{"a":1,"b":"x"}'],
+    refuses: ['{}', '{"c":1}'],
+  },
+  {
+    name: 'whole numbers of 32 bits',
+    schema: { type: 'number', format: 'int32' },
+    accepts: ['0', '-2147483648', '2147483647'],
+    refuses: ['0.5', '-2147483649', '2147483648', '1e3'],
+  },
+  {
+    name: 'whole numbers of 64 bits',
+    schema: { type: 'number', format: 'int64', minimum: 5 },
+    accepts: ['5', '2147483648'],
+    refuses: ['4', '5.5', '1e3'],
+  },
+  {
+    name: 'bytes in base64',
+    schema: { type: 'string', format: 'byte' },
+    accepts: ['""', '"AAAA"', '"ab+/"', '"YQ=="', '"YWI="', '"YWJjZA=="'],
+    refuses: ['"A"', '"AAA"', '"A==="', '"AA=A"', '"AA AA"'],
+  },
+  {
     name: 'draft 4 exclusive bounds',
     schema: { type: 'integer', minimum: 0, exclusiveMinimum: true, maximum: 5 },
     accepts: ['1', '5'],

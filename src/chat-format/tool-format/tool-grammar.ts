@@ -103,7 +103,8 @@ function openingOf({ notation, section }: ToolFormat): string {
   return (opening.trim() === '' ? lead : opening).trim().split(/\s/u)[0] ?? ''
 }
 
-function hasOwnTrigger(format: ToolFormat): boolean {
+/** Whether a marker begins each call; else the name of a tool does, where a plain answer begins alike. */
+export function hasOwnTrigger(format: ToolFormat): boolean {
   return isKnown(format.notation) || format.textOpen === '' || !format.textOpen.startsWith(openingOf(format))
 }
 

@@ -78,9 +78,16 @@ function withoutEnd(text: string, end: string): string {
 
 /** Where a turn begins that need not begin like one with plain text. */
 function startBeside(before: string, rendered: string): number {
-  let start = sharedStart(before, rendered)
-  if (start < before.length) start = findSeam(rendered, Math.max(0, start - 24), start)
+  const shared = sharedStart(before, rendered)
+  let start = shared < before.length ? findSeam(rendered, Math.max(0, shared - 24), shared) : shared
+  // Signs at the beginning of a line are a mark as well, such as the `>>>` in front of a name.
+  const line = rendered.lastIndexOf('\n', shared - 1) + 1
+  if (start === shared && shared < before.length && isSigns(rendered.slice(line, shared))) start = line
   return Math.max(start, rendered.lastIndexOf(sentinels.user) + sentinels.user.length)
+}
+
+function isSigns(text: string): boolean {
+  return text.length < 24 && /^[^\p{L}\p{N}\s]+$/u.test(text)
 }
 
 function emptyThinkingLength(output: string, thinking: Enclosure | null): number {

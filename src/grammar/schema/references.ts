@@ -139,9 +139,11 @@ const annotations: ReadonlySet<string> = new Set([
  * Follows `$ref` and `allOf` until only plain parts are left, each once.
  *
  * Parts that say nothing are dropped, so a described `$ref` is the same value
- * as the bare one and shares its rule. Ends, because `checkSchema` has refused cycles.
+ * as the bare one and shares its rule. A part that is given stands for itself wherever it is referred to: its
+ * choices may be made already. Ends, because `checkSchema` has refused cycles.
  */
 export function flattenParts(root: unknown, parts: readonly Part[]): Part[] {
+  const given = new Map(parts.map((part) => [part.schema, part]))
   const seen = new Set<unknown>()
   const plain: Part[] = []
   const open = parts.toReversed()
@@ -149,7 +151,7 @@ export function flattenParts(root: unknown, parts: readonly Part[]): Part[] {
     if (part.schema === true || seen.has(part.schema)) continue
     seen.add(part.schema)
     if (part.schema === false || Object.keys(part.schema).some((name) => !annotations.has(name))) plain.push(part)
-    const next = inPlaceParts(root, part)
+    const next = inPlaceParts(root, part).map((one) => given.get(one.schema) ?? one)
     open.push(...next.toReversed())
   }
   return plain

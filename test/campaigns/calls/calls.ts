@@ -81,7 +81,7 @@ async function runCase(course: Course, caseNumber: number, request: CallRequest)
     if (isStream) checkStream(shape, response.text, { includeUsage: true })
     const answer = readStructured(response, shape)
     tally(course, request, answer)
-    checkPromises(answer, promised, { showsPartialCall: shape === 'chat' || isStream })
+    checkPromises(answer, promised, { showsPartialCall: shape === 'chat' || isStream, hasMarkerWords: true })
     const isCut = isCutOff(answer)
     ok(mayRunOn !== null || !isCut, `a bounded answer did not end: ${describe(answer)}`)
     const isForced = promised.choice === 'required' || promised.choice === 'named'

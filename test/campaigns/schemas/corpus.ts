@@ -28,14 +28,32 @@ export async function openCorpus(): Promise<Iterable<SuiteCase>> {
 
 function* readFolder(folder: string): Generator<SuiteCase> {
   for (const name of readdirSync(folder).toSorted()) {
-    if (name.endsWith('.json')) yield toCase(name, JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    if (name.endsWith('.json')) yield toCase(name, readFileSync(join(folder, name), 'utf8'))
   }
 }
 
-function toCase(file: string, content: unknown): SuiteCase {
+function toCase(file: string, text: string): SuiteCase {
+  const content: unknown = JSON.parse(text)
   const { schema, tests } = Object(content) as Partial<SuiteCase>
   const description = 'of the corpus'
-  return Array.isArray(tests) ? { file, description, schema, tests } : { file, description, schema: content, tests: [] }
+  if (!Array.isArray(tests)) return { file, description, schema: content, tests: [] }
+  const lost = lostFractions(text)
+  const marked = tests.map((one, index) => ({ ...one, hasLostFraction: lost.has(String(index)) }))
+  return { file, description, schema, tests: marked }
+}
+
+/** The positions of the tests with a 1.0 in their data, or in the schema in front of the first. */
+function lostFractions(text: string): Set<string> {
+  const found = new Set<string>()
+  let hasFraction = false
+  JSON.parse(text, (key, value: unknown, context?: { readonly source?: string }) => {
+    if (typeof value === 'number' && /[.]0+$/u.test(context?.source ?? '')) hasFraction = true
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'valid')) return value
+    if (hasFraction) found.add(key)
+    hasFraction = false
+    return value
+  })
+  return found
 }
 
 /** The folder of the store's schemas, fetched if it is not there yet. Throws where that is not possible. */

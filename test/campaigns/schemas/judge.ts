@@ -4,7 +4,8 @@ import addFormats from 'ajv-formats'
 import type { JsonSchema } from '../../../src/core/generation.ts'
 import { isExactMultiple } from '../../grammar/is-exact-multiple.ts'
 
-export type Judge = (value: unknown) => boolean
+/** What is wrong with a value; null where it is valid. */
+export type Judge = (value: unknown) => string | null
 
 /**
  * What another validator says of a value; null where it does not take the schema.
@@ -21,7 +22,9 @@ export function judgeOf(schema: JsonSchema): Judge | null {
   const drafts = /draft-0[3467]/.test(dialect) ? [Ajv, Ajv2020] : [Ajv2020, Ajv]
   for (const draft of drafts) {
     try {
-      return createAjv(draft).compile(rest)
+      const ajv = createAjv(draft)
+      const validate = ajv.compile(rest)
+      return (value) => (validate(value) ? null : ajv.errorsText(validate.errors))
     } catch {
       continue
     }

@@ -21,7 +21,15 @@ export type SuiteCase = {
   readonly file: string
   readonly description: string
   readonly schema: unknown
-  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[]
+  readonly tests: readonly SuiteTest[]
+}
+
+export type SuiteTest = {
+  readonly description: string
+  readonly data: unknown
+  readonly valid: boolean
+  /** The text of the data has a 1.0, which to the fourth draft is no whole number, and once it is read is the same as 1. */
+  readonly hasLostFraction?: boolean
 }
 
 const keptAt = () => join(cacheFolder(), 'json-schema-test-suite')

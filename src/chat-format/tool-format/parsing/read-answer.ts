@@ -1,4 +1,5 @@
 import type { Tool } from '../../../core/generation.ts'
+import { hasOwnTrigger } from '../tool-grammar.ts'
 import { matchHead, openingsOf, type CallHead, type DerivedFormat } from './call-head.ts'
 import { firstMatch, matchLiteral, skipSpace } from './match-literal.ts'
 import { readTaggedArguments } from './read-tagged.ts'
@@ -55,19 +56,21 @@ function findCall(source: OutputSource, from: number, { format, tools, firsts }:
   const { text, hasEnded } = source
   const openings = openingsOf(format)
   const isBare = openings.includes('')
+  // Whoever else an answer is addressed to, or whatever else a JSON object names, is no tool.
+  const needsName = isBare || !hasOwnTrigger(format)
   for (let at = isBare ? skipSpace(text, from) : from; at < text.length; at++) {
     const head = firsts.has(text[at] ?? '') ? matchHead(format, text, at, false) : null
     if (head === 'more') {
       if (!hasEnded) return { at, head: 'held' }
       if (!isBare && isOpened(text, at, openings)) return { at, head: 'broken' }
-    } else if (head !== null && isKnown(head, tools, isBare)) return { at, head }
+    } else if (head !== null && (!needsName || isKnown(head, tools))) return { at, head }
     if (isBare) break
   }
   return { at: text.length, head: null }
 }
 
-function isKnown(head: CallHead, tools: readonly Tool[] | null, isBare: boolean): boolean {
-  return !isBare || tools === null || tools.some(({ name }) => name === head.name)
+function isKnown(head: CallHead, tools: readonly Tool[] | null): boolean {
+  return tools === null || tools.some(({ name }) => name === head.name)
 }
 
 function isOpened(text: string, at: number, openings: readonly string[]): boolean {
