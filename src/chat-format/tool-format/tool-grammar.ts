@@ -84,15 +84,25 @@ function separatorOf({ section, separator, notation }: ToolFormat): string {
  * or the name itself.
  */
 export function triggers(format: ToolFormat, tools: readonly Tool[] = []): string[] {
-  const { notation } = format
+  const { notation, section } = format
   if (isKnown(notation)) return [knownNotations[notation.kind].grammar.trigger(format)]
   if (hasOwnTrigger(format)) return [openingOf(format)]
   const behindName = triggerBehindName(notation)
   if (behindName !== null) return [behindName]
-  // The name alone may stand in any answer; a bracket behind it does not.
+  // A name alone may stand in any answer; behind the mark, of which the prompt may hold a part, and in front of a bracket
+  // it does not.
   const bracket = notation.kind === 'tagged' ? '' : '{'
-  const named = tools.map(({ name }) => headOf(notation, { name, open: '' }) + bracket)
+  const open = section.open.trimStart() + openOf(notation.open, format)
+  const named = tools.map(({ name }) => headOf(notation, { name, open }) + bracket)
   return named.length === 0 ? [openingOf(format)] : named
+}
+
+/** What of a trigger the prompt has written already, and white space behind it. */
+export function triggerLead(format: ToolFormat): string {
+  const { lead, notation, section } = format
+  if (isKnown(notation) || hasOwnTrigger(format)) return ''
+  const open = section.open.trimStart() + openOf(notation.open, format)
+  return open.trimEnd() === lead ? open : lead
 }
 
 /** The marker that a section begins with, up to its first white space, which a model is free to write otherwise. */
@@ -142,7 +152,7 @@ function derivedCall(builder: GrammarBuilder, format: DerivedFormat, { tool: giv
   const { notation } = format
   const { name } = given.tool
   const whole = headOf(notation, { name, open: openOf(notation.open, format) })
-  const head = literal(builder, whole.slice(writtenLength(format, { whole, name, begins })))
+  const head = literal(builder, whole.slice(writtenLength(format, { whole, begins })))
   switch (notation.kind) {
     case 'envelope':
     case 'marked': {
@@ -158,13 +168,14 @@ function derivedCall(builder: GrammarBuilder, format: DerivedFormat, { tool: giv
   }
 }
 
-type Head = { readonly whole: string; readonly name: string; readonly begins: Beginning }
+type Head = { readonly whole: string; readonly begins: Beginning }
 
 /** How much of a call's head is there before its grammar begins. */
-function writtenLength(format: DerivedFormat, { whole, name, begins }: Head): number {
+function writtenLength(format: DerivedFormat, { whole, begins }: Head): number {
   if (begins === 'whole') return 0
   if (begins === 'behind-prompt') return whole.startsWith(format.lead) ? format.lead.length : 0
-  return Math.max(0, whole.indexOf(triggerBehindName(format.notation) ?? name))
+  const behindName = triggerBehindName(format.notation)
+  return behindName === null ? 0 : Math.max(0, whole.indexOf(behindName))
 }
 
 /** The first call stands where the section begins, and triggers hold no white space before them. */

@@ -32,8 +32,11 @@ export type PromptBlock = {
 export type AnswerPlan = {
   /** A grammar for the whole answer; null leaves it free. */
   readonly forced: string | null
-  /** A grammar that holds from a marker on, which is part of it; what comes before the marker is free. */
-  readonly lazy: { readonly triggers: readonly string[]; readonly grammar: string } | null
+  /**
+   * A grammar that holds from a marker on, which is part of it; what comes before the marker is free. `lead` is what the
+   * prompt has written of a marker.
+   */
+  readonly lazy: { readonly triggers: readonly string[]; readonly lead: string; readonly grammar: string } | null
   /** Markup of calls is read as calls. */
   readonly readsCalls: boolean
   /** The answer is calls and nothing else. */

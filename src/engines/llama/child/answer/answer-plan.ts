@@ -4,7 +4,7 @@ import { compileBareText } from '../../../../grammar/compile-bare-text.ts'
 import type { Relaxation } from '../../../../grammar/context.ts'
 import { createGrammarBuilder, type GrammarBuilder } from '../../../../grammar/grammar-builder.ts'
 import { SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
-import { toolCallGrammar, triggers } from '../../../../chat-format/tool-format/tool-grammar.ts'
+import { toolCallGrammar, triggerLead, triggers } from '../../../../chat-format/tool-format/tool-grammar.ts'
 import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
 import type { AnswerPlan } from '../../prepared-text.ts'
 import { ApiError, type ErrorPath } from '../../../../core/error.ts'
@@ -61,7 +61,8 @@ function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
     const forced = builder.toGrammar(`${section('behind-prompt')} | ${jsonRule(builder, output, unenforced)}`)
     return finish({ ...free, forced, readsCalls: true })
   }
-  const lazy = { triggers: triggers(format, tools), grammar: builder.toGrammar(section('at-trigger')) }
+  const grammar = builder.toGrammar(section('at-trigger'))
+  const lazy = { triggers: triggers(format, tools), lead: triggerLead(format), grammar }
   return finish({ ...free, lazy, readsCalls: true })
 }
 

@@ -17,13 +17,14 @@ export class Steering {
   readonly #vocabulary: Vocabulary
   readonly #plan: AnswerPlan
   /** The last of the answer's text, in which a trigger may have begun. */
-  #tail = ''
+  #tail: string
   #isDone: boolean
 
   constructor(native: Native, vocabulary: Vocabulary, plan: AnswerPlan) {
     this.#native = native
     this.#vocabulary = vocabulary
     this.#plan = plan
+    this.#tail = plan.lazy?.lead ?? ''
     this.#isDone = plan.forced === null && plan.lazy === null
   }
 
