@@ -32,7 +32,7 @@ export function checkPromises(answer: StructuredAnswer, promised: Promised, opti
   if (isForced && !isCut) ok(calls.length > 0, 'a call was required')
   if (isForced || (calls.length > 0 && output !== null)) equal(text, '', 'there is text beside a call')
   const mayHoldMarkup = output !== null || (options.hasMarkerWords === true && choice === 'none')
-  ok(mayHoldMarkup || !/<(?:tool_call|think)>/.test(text), 'there is markup in the text')
+  ok(mayHoldMarkup || !/<(?:tool_call|think)>/.test(text), `there is markup in the text: ${text.slice(0, 300)}`)
 
   const whole = isCut ? calls.slice(0, -1) : calls
   for (const call of whole) checkCall(call, promised)
