@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-export type TemplateFile = { readonly name: string; readonly source: string }
+type TemplateFile = { readonly name: string; readonly source: string }
 
 const own = join(import.meta.dirname, '../fixtures/templates')
 const others = process.env['ODYSSEY_TEMPLATES'] ?? join(import.meta.dirname, '../../../shared/templates')

@@ -24,7 +24,7 @@ export type SuiteCase = {
   readonly tests: readonly SuiteTest[]
 }
 
-export type SuiteTest = {
+type SuiteTest = {
   readonly description: string
   readonly data: unknown
   readonly valid: boolean

@@ -44,7 +44,40 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
   const specialTokens = reserveWritten(vocabulary.specialTokens, { template, traits, toolFormat })
   const controlTokens = createControlTokens(specialTokens, template.source)
   const { protect } = controlTokens
+  const render = createRenderer({ template, traits, toolFormat, protect })
 
+  async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
+    const { messages, prefill } = splitPrefill(request)
+    const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
+    const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
+    const shown = render(request, messages, thinks)
+    const rendered = finishPrompt(shown, traits, { thinks, opensThinking })
+    const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
+    const begun = prefill === null ? '' : textOpening(toolFormat) + protect(prefill)
+    const pieces = controlTokens.split(rendered + begun)
+    const tokenized = await tokenizePieces(pieces, vocabulary, pause)
+    const conversation = controlTokens.plain(rendered)
+    const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
+    const ends = tokenized.tokensUpTo(blocks.map(({ end }) => end))
+    const toContinue = { label: `assistant message ${request.messages.length}`, endToken: tokenized.tokens.length }
+    const labelled = blocks.map(({ label }, index) => ({ label, endToken: ends[index]?.begun ?? 0 }))
+    return {
+      tokens: tokenized.tokens,
+      thinks,
+      startsThinking: thinks && opens,
+      breakpoints: toBreakpoints(blocks, ends),
+      conversationLength: ends.at(-1)?.whole ?? 0,
+      blocks: prefill === null ? labelled : [...labelled, toContinue],
+    }
+  }
+
+  return { build }
+}
+
+type RendererParts = Omit<PromptParts, 'vocabulary'> & { protect(text: string): string }
+
+/** Renders a request's conversation, its tools declared in whichever way the template takes. */
+function createRenderer({ template, traits, toolFormat, protect }: RendererParts) {
   /** The conversation and the declarations in the form that the template wants. */
   function showTools({ tools: given }: EngineRequest, messages: readonly Message[], as: 'declared' | 'described') {
     const describing = given.length > 0 && as === 'described' ? toolFormat : null
@@ -84,32 +117,7 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
     return firstRendered([() => renderWith(declared), spelledPlainly, ...(toolFormat === null ? [] : [described])])
   }
 
-  async function build(request: EngineRequest, { opensThinking = false, pause }: PromptOptions = {}): Promise<Prompt> {
-    const { messages, prefill } = splitPrefill(request)
-    const wantsThinking = request.thinking.kind === 'on' || traits.thinkingSwitch === 'never'
-    const thinks = traits.thinkingTags !== null && wantsThinking && prefill === null
-    const shown = render(request, messages, thinks)
-    const rendered = finishPrompt(shown, traits, { thinks, opensThinking })
-    const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
-    const begun = prefill === null ? '' : textOpening(toolFormat) + protect(prefill)
-    const pieces = controlTokens.split(rendered + begun)
-    const tokenized = await tokenizePieces(pieces, vocabulary, pause)
-    const conversation = controlTokens.plain(rendered)
-    const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
-    const ends = tokenized.tokensUpTo(blocks.map(({ end }) => end))
-    const toContinue = { label: `assistant message ${request.messages.length}`, endToken: tokenized.tokens.length }
-    const labelled = blocks.map(({ label }, index) => ({ label, endToken: ends[index]?.begun ?? 0 }))
-    return {
-      tokens: tokenized.tokens,
-      thinks,
-      startsThinking: thinks && opens,
-      breakpoints: toBreakpoints(blocks, ends),
-      conversationLength: ends.at(-1)?.whole ?? 0,
-      blocks: prefill === null ? labelled : [...labelled, toContinue],
-    }
-  }
-
-  return { build }
+  return render
 }
 
 /** What a plain answer begins with and the template leaves to the model. */
