@@ -27,7 +27,7 @@ import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
 import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runConnections } from '../test/campaigns/takedown/connections.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
-import { runTakedown } from '../test/campaigns/takedown/takedown.ts'
+import { runTakedown, runTakedownByMany } from '../test/campaigns/takedown/takedown.ts'
 import { runTampers } from '../test/campaigns/tampers/tampers.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
 import { runWindow } from '../test/campaigns/window.ts'
@@ -160,10 +160,16 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runStructured,
   },
   takedown: {
-    about: 'some keys attack in every way known beside the steady clients of another, who notice nothing',
+    about: 'one key attacks in every way known beside the steady clients of another, who notice nothing',
     unit: 'attacks',
     count: 10_000,
     run: runTakedown,
+  },
+  'takedown-by-many': {
+    about: 'the same attacks, by keys of several organizations',
+    unit: 'attacks',
+    count: 10_000,
+    run: runTakedownByMany,
   },
   tampers: {
     about: 'the audit is changed by hand and by who has every secret; a checkpoint that lies elsewhere finds each',

@@ -1,5 +1,5 @@
-// One key attacks the service in every way known to have cost others something, beside a second
-// key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
+// One key, or those of several organizations, attacks the service in every way known to have cost others something,
+// beside another key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
 import { setPriority } from 'node:os'
 import { modelIds } from '../../../src/core/model.ts'
@@ -25,6 +25,7 @@ import { startSteadyClients } from './steady-clients.ts'
 /** From so many attacks on texts are as long as a body may be, and the steady clients' times are judged. */
 const longRun = 1_000
 const attackersAtOnce = 16
+const attackingOrganizations = 3
 const steadyClients = 2
 const attackersPriority = 10
 /** Between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
@@ -35,14 +36,27 @@ const slowerMax = 1.5
 /** What the service still holds after the attacks, of what it held before. */
 const memoryGrowthMax = 1.3
 
-export async function runTakedown({ seed, count, log, weights }: CampaignOptions): Promise<CampaignResult> {
+/** One key attacks. */
+export function runTakedown(options: CampaignOptions): Promise<CampaignResult> {
+  return runAttacks(options, 1)
+}
+
+/** Keys of as many organizations attack together. */
+export function runTakedownByMany(options: CampaignOptions): Promise<CampaignResult> {
+  return runAttacks(options, attackingOrganizations)
+}
+
+async function runAttacks(
+  { seed, count, log, weights }: CampaignOptions,
+  organizations: number,
+): Promise<CampaignResult> {
   const isLong = count >= longRun
   const failures = new Failures()
   const models = Object.fromEntries(modelIds.map((id) => [id, { weights }]))
   // No limit keeps the attackers from counting as much as they can.
   const limits = { countsPerKeyMinuteMax: null, concurrentCountsPerKeyMax: null }
   const service = await startService({ config: weights === undefined ? { limits } : { limits, models } })
-  const attackers = [service.key, ...(await makeOrganizations(service, 2))]
+  const attackers = [service.key, ...(await makeOrganizations(service, organizations - 1))]
   const steadyKey = (await makeOrganizations(service, 1))[0] ?? service.key
   const enginePid = await service.enginePid()
 

@@ -55,7 +55,7 @@ test('where every step takes long whatever its size, at least a third of it goes
   }
 })
 
-test('where somebody may come at any moment a step takes eight times its base, or 15 ms', () => {
+test('where somebody may come at any moment a step takes five times its base, or 15 ms', () => {
   for (const [baseMs, tokenMs] of [
     [1, 0.05],
     [20, 1],
@@ -63,8 +63,20 @@ test('where somebody may come at any moment a step takes eight times its base, o
     const pace = new StepPace(512)
     steps(pace, 60, (tokens) => baseMs + tokens * tokenMs)
     const ms = baseMs + pace.tokensMaxShort * tokenMs
-    ok(ms <= Math.max(15, baseMs * 8) * 1.1 && ms >= 10, `${ms} ms with a base of ${baseMs}`)
+    ok(ms <= Math.max(15, baseMs * 5) * 1.1 && ms >= 10, `${ms} ms with a base of ${baseMs}`)
   }
+})
+
+test('neighbours that hold steps up make no short step longer than five steps of one answer', () => {
+  const pace = new StepPace(512)
+  for (let step = 0; step < 20; step++) pace.measure(0, 1, 6)
+  // Held up by as much again or not at all, whatever the size: the fitted line alone takes that for a base of 30 ms.
+  for (let step = 0; step < 200; step++) {
+    const tokens = pace.tokensMaxShort
+    pace.measure(tokens, 0, 1 + tokens + (step % 3 === 0 ? 90 : 0))
+  }
+  ok(1 + pace.tokensMaxShort <= 5 * 6, `${pace.tokensMaxShort} tokens`)
+  ok(pace.promptBaseMs <= 6, `${pace.promptBaseMs} ms`)
 })
 
 test('without an aim every step may compute as much as any, however long it takes', () => {

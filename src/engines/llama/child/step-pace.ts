@@ -9,8 +9,8 @@ const stepMsMost = 500
 const growthMax = 4
 /** Every other step is this much smaller: only steps of different sizes tell what a token takes and what a step does. */
 const smallerShare = 0.75
-/** Where somebody else may come at any moment a step is short: an eighth of it, at most, is what every step takes. */
-const shortTimesBase = 8
+/** Where somebody else may come at any moment a step is short: a fifth of it, at most, is what every step takes. */
+const shortTimesBase = 5
 const shortStepMs = 15
 /** A step of fewer tokens tells too little of what a token takes. */
 const shortTokensMin = 8
@@ -48,24 +48,24 @@ export class StepPace {
   /** Prompt tokens of a step that somebody may have to wait for who is not there yet. */
   get tokensMaxShort(): number {
     if (this.#stepMsAim === Infinity) return this.tokensMax
-    const { base, slope } = this.#prompts
+    const { base, slope } = this.#promptLine
     const fitting = Math.floor((Math.max(shortStepMs, base * shortTimesBase) - base) / slope)
     return Math.min(this.tokensMax, this.#vary(Math.max(shortTokensMin, fitting)))
   }
 
   /** Milliseconds that a step with prompt tokens takes beside its tokens. */
   get promptBaseMs(): number {
-    return this.#prompts.base
+    return this.#promptLine.base
   }
 
   /** Milliseconds that prompt tokens add to the base of a step. */
   promptMs(tokens: number): number {
-    return tokens * this.#prompts.slope
+    return tokens * this.#promptLine.slope
   }
 
-  /** Milliseconds of a step in which `count` answers get a token. */
+  /** Milliseconds of a step in which `count` answers get a token; those of any step until it is known what each adds. */
   answersMs(count: number): number {
-    return this.#answers.base + count * this.answerMs
+    return this.#answers.isFitted ? this.#answers.base + count * this.answerMs : this.#answerStepMs
   }
 
   /** Milliseconds that one answer more adds to a step; zero until that is known, since machines that compute many at once take no longer. */
@@ -84,13 +84,24 @@ export class StepPace {
     // A short step says little about a long one, so a step grows only from one that was as long as it might be.
     const isFull = tokens >= this.tokensMax
     this.#prompts.add(tokens, ms)
-    const { base, slope } = this.#prompts
+    const { base, slope } = this.#promptLine
     const longest = Math.max(stepMsMost, this.#answerStepMs * timesBase)
     const aimMs = Math.max(this.#stepMsAim, Math.min(base * timesBase, longest))
     const fitting = Math.floor((aimMs - base) / slope)
     if (fitting < this.#tokens || isFull)
       this.#tokens = Math.max(1, Math.min(fitting, this.#tokens * growthMax, this.#tokensMost))
     this.#isSmaller = !this.#isSmaller
+  }
+
+  /**
+   * What every step with prompt tokens takes, and what each of them adds.
+   *
+   * A step's base is no longer than a whole step of one answer, which has one as well. Neighbours that hold up some
+   * steps and others not would make it look several times that, and short steps as many times longer.
+   */
+  get #promptLine(): { readonly base: number; readonly slope: number } {
+    const answer = this.answersMs(1)
+    return this.#prompts.withBaseUpTo(answer === 0 ? Infinity : answer)
   }
 
   #vary(tokens: number): number {
@@ -147,5 +158,11 @@ export class FittedLine {
   /** Time that the work takes whatever its size. */
   get base(): number {
     return Math.max(0, this.#time - this.slope * this.#size)
+  }
+
+  /** The line through the same mean whose base is no longer than `most`. */
+  withBaseUpTo(most: number): { readonly base: number; readonly slope: number } {
+    const { base, slope } = this
+    return base <= most ? { base, slope } : { base: most, slope: (this.#time - most) / Math.max(1, this.#size) }
   }
 }

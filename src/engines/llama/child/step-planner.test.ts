@@ -47,7 +47,7 @@ test('a short prompt is computed before long ones of a key that was served more'
   ok(ms <= 60, `a step of ${ms} ms beside a prompt that takes 35`)
 })
 
-test('beside the answer of another key a flood of prompts takes a third of the time', () => {
+test('beside the answer of another key a flood of prompts takes a fifth of the time', () => {
   const step = machine(5)
   compute(step, [answer('b'), answer('b'), prompt('flood', 100_000)], 100)
   let besidesMs = 0
@@ -58,8 +58,43 @@ test('beside the answer of another key a flood of prompts takes a third of the t
     besidesMs += ms
     tokens += lengths[1] ?? 0
   }
-  ok(besidesMs / 200 <= 10 * 1.6, `${besidesMs / 200} ms a step where one alone takes 10`)
-  ok(tokens >= 400, `${tokens} tokens of the prompt`)
+  ok(besidesMs / 200 <= 10 * 1.3, `${besidesMs / 200} ms a step where one alone takes 10`)
+  ok(tokens >= 200, `${tokens} tokens of the prompt`)
+})
+
+test('a long prompt is computed beside an answer that was never beside another one', () => {
+  const step = machine(5)
+  compute(step, [answer('b')], 100)
+  const [, computed = 0] = compute(step, [answer('b'), prompt('long', 100_000)], 400)
+  ok(computed >= 200, String(computed))
+})
+
+test('what a flood could not use beside answers is not spent at once beside the next prompt', () => {
+  const step = machine(5)
+  const flood = [prompt('flood', 100_000), prompt('flood', 100_000)]
+  compute(step, flood, 100)
+  compute(step, [answer('b')], 20)
+  compute(step, [answer('b'), ...flood], 300)
+  compute(step, flood, 20)
+  const { lengths, ms } = step([...flood, prompt('b', 8)])
+  deepEqual(lengths[2], 8)
+  ok(ms <= 13 * 1.8, `${ms} ms where the prompt alone takes 13`)
+})
+
+test('prompts that are held back are computed one at a time, in turn', () => {
+  const step = machine(5)
+  const flood = ['x', 'x', 'y'].map((key) => prompt(key, 100_000))
+  compute(step, flood, 100)
+  compute(step, [answer('b')], 20)
+  const computed = flood.map(() => 0)
+  for (let count = 0; count < 600; count++) {
+    const [, ...lengths] = step([answer('b'), ...flood]).lengths
+    ok(lengths.filter((length) => length > 0).length <= 1, lengths.join(' '))
+    for (const [at, length] of lengths.entries()) computed[at] = (computed[at] ?? 0) + length
+  }
+  const [first = 0, second = 0, other = 0] = computed
+  ok(Math.abs(first - second) <= 30, computed.join(' '))
+  ok(Math.abs(first + second - other) <= other * 0.2, computed.join(' '))
 })
 
 test('many answers of one key hold up those of another hardly at all where each takes time', () => {
@@ -101,7 +136,7 @@ test('where somebody was served of late and is not there, steps are short', () =
 test('a long prompt beside endless short ones of another key is computed all the same', () => {
   const step = machine(5)
   const [, computed = 0] = compute(step, [prompt('short', 30), prompt('long', 100_000)], 500)
-  ok(computed >= 5_000, String(computed))
+  ok(computed >= 4_000, String(computed))
 })
 
 test('service of a key counts half after three seconds and is forgotten in the end', () => {

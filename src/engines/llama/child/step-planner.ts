@@ -16,8 +16,10 @@ const lightMsMax = 1_000
 const aheadTimes = 2
 const aheadMsMin = 200
 /** What others add to the steps of those who come first; less where all of them were served more. */
-const shareOfOthers = 0.5
+const shareOfOthers = 0.25
 const shareOfAhead = 0.2
+/** However much they have saved, others make a step in which a prompt comes first no longer than by this. */
+const shareBesidePromptsMost = 0.5
 
 /**
  * Decides what each step computes of each request.
@@ -36,6 +38,9 @@ export class StepPlanner {
   #creditMs = 0
   /** Which of the answers that are held back comes next. */
   #turn = 0
+  /** Which prompt of each key comes next of those that are held back. */
+  readonly #promptTurns = new Map<string, number>()
+  #nowMs = 0
 
   constructor(batchTokens: number, stepMsAim?: number) {
     this.#batchTokens = batchTokens
@@ -44,6 +49,7 @@ export class StepPlanner {
 
   /** How many tokens of each are computed in the next step. */
   plan(works: readonly Work[], nowMs: number): readonly number[] {
+    this.#nowMs = nowMs
     const keys = new Set(works.map(({ key }) => key))
     const isExpected = this.#served.expectsOthers(keys, nowMs)
     const most = Math.min(isExpected ? this.#pace.tokensMaxShort : this.#pace.tokensMax, this.#batchTokens)
@@ -97,16 +103,20 @@ export class StepPlanner {
   #addOthers(works: readonly Work[], first: readonly boolean[], share: number, lengths: number[]): void {
     const prompts = lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
     const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
-    this.#save(prompts, answers, share)
-    const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
-    this.#addPrompts(works, first, lengths, this.#batchTokens - answers - prompts - begun)
-  }
-
-  #save(prompts: number, answers: number, share: number): void {
     const pace = this.#pace
     const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(prompts) : pace.answersMs(answers)
-    const mostMs = pace.promptBaseMs + pace.promptMs(pace.tokensMaxShort) + pace.answerMs
-    this.#creditMs = Math.min(mostMs, this.#creditMs + firstMs * share)
+    this.#save(firstMs * share)
+    const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
+    const room = this.#batchTokens - answers - prompts - begun
+    if (prompts === 0) this.#addPrompt(works, first, lengths, { room, baseMs: pace.promptBaseMs, msMax: Infinity })
+    else this.#addPrompt(works, first, lengths, { room, baseMs: 0, msMax: firstMs * shareBesidePromptsMost })
+  }
+
+  /** What is saved beyond the worth of a step by itself would only be spent at once, beside whoever comes first then. */
+  #save(ms: number): void {
+    const { promptBaseMs, answerMs } = this.#pace
+    const mostMs = 2 * promptBaseMs + this.#pace.promptMs(1) + answerMs
+    this.#creditMs = Math.min(mostMs, this.#creditMs) + ms
   }
 
   #addAnswers(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): number {
@@ -120,19 +130,48 @@ export class StepPlanner {
     return begun
   }
 
-  /** A prompt beside answers alone takes once more what every step takes; it waits until as much again goes into tokens. */
-  #addPrompts(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): void {
+  /**
+   * Adds tokens of a prompt that is held back, at most `msMax` of them.
+   *
+   * A prompt beside answers alone takes once more what every step takes, `baseMs`; it waits until as much again goes into
+   * tokens.
+   */
+  #addPrompt(
+    works: readonly Work[],
+    first: readonly boolean[],
+    lengths: number[],
+    { room, baseMs, msMax }: { readonly room: number; readonly baseMs: number; readonly msMax: number },
+  ): void {
     const pace = this.#pace
-    const isBesidePrompts = lengths.some((length, at) => length > 0 && works[at]?.kind === 'prompt')
-    const baseMs = isBesidePrompts ? 0 : pace.promptBaseMs
     if (this.#creditMs < 2 * baseMs + pace.promptMs(1)) return
-    const fitting = Math.floor((this.#creditMs - baseMs) / pace.promptMs(1))
-    const claims = promptClaims(works, (at) => first[at] === false)
-    const shares = shareOutInGroups(claims, Math.max(0, Math.min(fitting, pace.tokensMaxShort, room)))
-    const tokens = shares.reduce((sum, share) => sum + share, 0)
-    if (tokens > 0) this.#creditMs -= baseMs + pace.promptMs(tokens)
-    for (const [at, share] of shares.entries()) lengths[at] = (lengths[at] ?? 0) + share
+    const fitting = Math.floor(Math.min(msMax, this.#creditMs - baseMs) / pace.promptMs(1))
+    const at = this.#nextPrompt(works, first)
+    const tokens = Math.max(0, Math.min(works[at]?.need ?? 0, fitting, pace.tokensMaxShort, room))
+    if (tokens === 0) return
+    lengths[at] = tokens
+    this.#creditMs -= baseMs + pace.promptMs(tokens)
   }
+
+  /**
+   * The prompt that is next among those that are held back: of the key served least, and there by turns.
+   *
+   * A few tokens of each in one step would take longer than as many of one: the library computes prompts that are
+   * of different lengths, or not in neighbouring places, one after the other.
+   */
+  #nextPrompt(works: readonly Work[], first: readonly boolean[]): number {
+    const waiting = works.flatMap(({ kind }, at) => (first[at] === false && kind === 'prompt' ? [at] : []))
+    const byKey = Map.groupBy(waiting, (at) => works[at]?.key ?? '')
+    const least = minBy([...byKey.keys()], (key) => this.#served.of(key, this.#nowMs)) ?? ''
+    for (const key of this.#promptTurns.keys()) if (!byKey.has(key)) this.#promptTurns.delete(key)
+    const turn = this.#promptTurns.get(least) ?? 0
+    this.#promptTurns.set(least, turn + 1)
+    const prompts = byKey.get(least) ?? []
+    return prompts[turn % prompts.length] ?? -1
+  }
+}
+
+function minBy<Item>(items: readonly Item[], value: (item: Item) => number): Item | undefined {
+  return items.toSorted((a, b) => value(a) - value(b))[0]
 }
 
 /** What the prompts that are chosen need; nothing for everything else. */
