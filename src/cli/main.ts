@@ -34,6 +34,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   models: async () => (await import('./models/models-command.ts')).modelsCommand,
   queue: async () => (await import('./queue-command.ts')).queueCommand,
   cache: async () => (await import('./cache-command.ts')).cacheCommand,
+  doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
   migrate: async () => (await import('./storage/storage-commands.ts')).migrateCommand,
   backup: async () => (await import('./storage/storage-commands.ts')).backupCommand,
   restore: async () => (await import('./storage/storage-commands.ts')).restoreCommand,

@@ -72,6 +72,7 @@ ${describeOptions(budgetFields)}
   ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME
   bill verify [--json]                 Compute the cost of every request and every sum once more
   bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to
+  doctor [--json]                      Say what is wrong with this installation and its machine, and what to do
   migrate [--status]                   Bring the database's schema up to date, or show what is applied
   backup FILE                          Write everything into one file, also while the service runs
   restore FILE [--replace]             Fill the database from a backup, while the service is stopped

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { sql } from 'kysely'
+import type { Config } from '../../config/schema.ts'
+import type { Database } from '../../db/database.ts'
+import { sqlitePath } from '../../db/database-location.ts'
+import { listDatabaseMigrations } from '../../db/open-database.ts'
+import { openSqliteToRead, requireSoundDatabase } from '../../db/open-sqlite.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { findSecretFault } from '../joins/open-secrets.ts'
+import { describeSystem } from '../status/describe-system.ts'
+import { fault, fine, warning, type Finding } from './finding.ts'
+
+/** Limits and keys follow the clocks of several gateways; further apart they are told wrong times. */
+const clockDifferenceMsMax = 2_000
+
+/** Examines the database without changing anything in it: its schema, its secret, its clock, its sums and its backups. */
+export async function examineDatabase(config: Config): Promise<readonly Finding[]> {
+  if (config.databaseUrl === null && !existsSync(sqlitePath(config)))
+    return [fine('database', 'There is none yet; the first "odyssey serve" makes it.')]
+  try {
+    requireSoundDatabase(config)
+    const schema = await examineSchema(config)
+    const db = await open(config)
+    try {
+      return schema.level === 'fine' ? [schema, ...(await examineContent(config, db))] : [schema]
+    } finally {
+      await db.destroy()
+    }
+  } catch (error) {
+    const todo =
+      config.databaseUrl === null
+        ? 'Restore a backup with "odyssey restore FILE --replace".'
+        : 'Check DATABASE_URL, and that PostgreSQL runs and lets this machine in.'
+    return [fault('database', messageOf(error), todo)]
+  }
+}
+
+async function examineSchema(config: Config): Promise<Finding> {
+  const migrations = await listDatabaseMigrations(config)
+  const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length
+  const kind = config.databaseUrl === null ? 'SQLite' : 'PostgreSQL'
+  if (waiting === 0) return fine('database', `${kind} answers, and its schema is up to date.`)
+  const says = `${kind} answers; ${waiting} migrations wait.`
+  return warning('database', says, 'Back up, then run "odyssey migrate", or start the service, which does the same.')
+}
+
+async function open({ databaseUrl, home }: Config): Promise<Database> {
+  if (databaseUrl === null) return openSqliteToRead(sqlitePath({ home }))
+  return (await import('../../db/open-postgres.ts')).connectPostgres(databaseUrl)
+}
+
+async function examineContent(config: Config, db: Database): Promise<Finding[]> {
+  const secret = await findSecretFault(config.home, db)
+  const { warnings } = await describeSystem({ config, db, startedAtMs: 0 }, Date.now())
+  return [
+    secret === null
+      ? fine('secret', 'The secret of the data folder goes with the database.')
+      : fault('secret', secret, 'Nothing works without it; it is in every backup.'),
+    ...(config.databaseUrl === null ? [] : [await examineClock(db)]),
+    warnings.includes('sums')
+      ? fault('ledger', 'The sums of usage differ from the ledger.', 'Run "odyssey bill verify", which names the rows.')
+      : fine('ledger', 'The sums of usage were equal to the ledger when they were last compared.'),
+    warnings.includes('backup')
+      ? warning('backup', 'There is no backup of the last seven days.', 'Run "odyssey backup FILE" each day.')
+      : fine('backup', 'There is a backup of the last seven days.'),
+  ]
+}
+
+async function examineClock(db: Database): Promise<Finding> {
+  const before = Date.now()
+  const { rows } = await sql<{ ms: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(db)
+  const difference = Math.round((rows[0]?.ms ?? before) - (before + Date.now()) / 2)
+  const says = `The clocks of this machine and of PostgreSQL are ${Math.abs(difference)} ms apart.`
+  if (Math.abs(difference) <= clockDifferenceMsMax) return fine('clock', says)
+  return fault('clock', says, 'Have both follow a time server (NTP).')
+}

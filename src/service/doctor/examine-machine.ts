@@ -1,0 +1,83 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import type { Config } from '../../config/schema.ts'
+import { modelIds, type ModelId } from '../../core/model.ts'
+import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
+import { resolveWeights } from '../../models/weights/model-weights.ts'
+import { fault, fine, warning, type Finding } from './finding.ts'
+
+/** The ledger, the audit and a backup of them need room; below the first the service may have to stop within hours. */
+const freeBytes = { least: 500e6, comfortable: 2e9 }
+
+/** Examines the data folder: whether this user may use it, whom else it lets in, and the room on its disk. */
+export function examineFolder({ home }: Pick<Config, 'home'>): readonly Finding[] {
+  if (!existsSync(home))
+    return [warning('data folder', `${home} does not exist yet.`, 'The first "odyssey serve" makes it.')]
+  try {
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = messageOf(error)
+    return [
+      fault(
+        'data folder',
+        `${home} cannot be used: ${reason}.`,
+        'Give it to this user, or set ODYSSEY_HOME to another one.',
+      ),
+    ]
+  }
+  const isOpen = (statSync(home).mode & 0o077) !== 0
+  return [
+    isOpen
+      ? warning('data folder', `${home} lets other users in.`, `Its files do not, but close it too: chmod 700 ${home}`)
+      : fine('data folder', `${home} is for its own user alone.`),
+    examineDisk(home),
+  ]
+}
+
+function examineDisk(home: string): Finding {
+  const { bavail, bsize } = statfsSync(home)
+  const free = bavail * bsize
+  const says = `${formatBytes(free)} are free on the disk of the data folder.`
+  if (free < freeBytes.least) return fault('disk', says, 'Make room: without any the service stops answering.')
+  if (free < freeBytes.comfortable) return warning('disk', says, 'Make room before the ledger and a backup need it.')
+  return fine('disk', says)
+}
+
+/** Examines the weights of each model, and whether all of them fit into memory together. */
+export function examineWeights(config: Config): readonly Finding[] {
+  const byPath = Map.groupBy(modelIds, (id) => resolveWeights(config, id).path)
+  const files = [...byPath].map(([path, ids]) => examineFile(config, path, ids))
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return [...files.map(({ finding }) => finding), examineMemory(config, bytes)]
+}
+
+function examineFile(config: Config, path: string, ids: readonly ModelId[]): { finding: Finding; bytes: number } {
+  const names = ids.join(', ')
+  try {
+    const { bytes } = inspectWeights(path)
+    const isBuiltIn = ids.some((id) => resolveWeights(config, id).isBuiltIn)
+    const finding = isBuiltIn
+      ? warning(
+          'weights',
+          `${names}: the starter weights, which are for trying things out.`,
+          'Give each model weights of your choice: "odyssey models pull MODEL SOURCE".',
+        )
+      : fine('weights', `${names}: ${path}, ${formatBytes(bytes)}.`)
+    return { finding, bytes }
+  } catch (error) {
+    const todo = 'Fetch it again with "odyssey models pull", or name another one with "odyssey models use".'
+    return { finding: fault('weights', `${names}: ${messageOf(error)}`, todo), bytes: 0 }
+  }
+}
+
+/** What a service that runs has loaded is not available any more, so only what the machine has altogether counts. */
+function examineMemory({ engine }: Pick<Config, 'engine'>, bytes: number): Finding {
+  const { totalBytes } = readMemory()
+  const says = `${formatBytes(totalBytes)} of memory, and ${formatBytes(bytes)} of weights.`
+  const isTooLittle = lackOfMemory(bytes, 0, { totalBytes, availableBytes: totalBytes }) !== null
+  if (!isTooLittle) return fine('memory', says)
+  if (mayUseDevice(engine.gpu)) return warning('memory', says, 'They must fit into the memory of the graphics card.')
+  return fault('memory', says, 'Choose smaller weights, or a machine with more memory.')
+}

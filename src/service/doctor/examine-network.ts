@@ -1,0 +1,103 @@
+import { createServer, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Config } from '../../config/schema.ts'
+import { readDescriptorsMax } from '../../http/connections/watch-descriptors.ts'
+import { codeOf } from '../../lib/code-of.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { readServiceFile } from '../status/service-file.ts'
+import { fault, fine, warning, type Finding } from './finding.ts'
+
+const dayMs = 24 * 60 * 60 * 1_000
+const waitMsMax = 5_000
+/** Certificates that renew themselves are renewed a month before their end. */
+const certificateDaysLeast = 14
+/** A connection each for some hundreds of clients, and the files of the service. */
+const descriptorsComfortable = 4_096
+
+/** Examines where the service listens, whom that lets in, and what it reaches by itself. */
+export async function examineNetwork(config: Config): Promise<readonly Finding[]> {
+  const { host, server, traces } = config
+  const certificate =
+    server.publicUrl?.startsWith('https:') === true ? [await examineCertificate(server.publicUrl)] : []
+  const collector = traces.endpoint === null ? [] : [await examineCollector(traces.endpoint)]
+  return [
+    await examinePort(config),
+    ...examineReach(host, server.publicUrl),
+    ...certificate,
+    ...collector,
+    examineDescriptors(),
+  ]
+}
+
+async function examinePort({ home, host, port }: Config): Promise<Finding> {
+  const running = readServiceFile(home)
+  if (running !== null)
+    return fine('port', `The service runs (process ${running.pid}) and listens on ${running.address}.`)
+  const code = await tryListening(host, port)
+  if (code === null) return fine('port', `Port ${port} on ${host} is free.`)
+  const says = code === 'EADDRINUSE' ? `Port ${port} on ${host} is taken.` : `Port ${port} on ${host}: ${code}.`
+  return fault(
+    'port',
+    says,
+    code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'Set HOST to another one.' : 'Set PORT to another one.',
+  )
+}
+
+/** The code of what went wrong, or null. */
+function tryListening(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve(codeOf(error) ?? messageOf(error)))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+function examineReach(host: string, publicUrl: string | null): Finding[] {
+  const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host)
+  if (isLocal || publicUrl !== null) return []
+  const says = `${host} lets other machines in, and server.publicUrl is not set: nobody can sign in from there.`
+  return [warning('public address', says, 'Set server.publicUrl to the address that browsers use, with TLS before it.')]
+}
+
+async function examineCertificate(publicUrl: string): Promise<Finding> {
+  const { hostname, port } = new URL(publicUrl)
+  try {
+    const validTo = await readCertificateEnd(hostname, Number(port || 443))
+    const days = Math.floor((validTo - Date.now()) / dayMs)
+    const says = `The certificate of ${hostname} is valid for ${days} days more.`
+    return days < certificateDaysLeast ? warning('certificate', says, 'Renew it.') : fine('certificate', says)
+  } catch (error) {
+    const says = `The certificate of ${publicUrl} could not be checked from here: ${messageOf(error)}.`
+    return warning('certificate', says, 'Check that browsers reach this address and trust its certificate.')
+  }
+}
+
+/** The end of what a server shows of itself; rejects where it is not trusted. */
+function readCertificateEnd(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host, port, timeout: waitMsMax, ...(isIP(host) === 0 && { servername: host }) }, () => {
+      resolve(Date.parse(socket.getPeerCertificate().valid_to))
+      socket.destroy()
+    })
+    socket.once('timeout', () => socket.destroy(new Error('nobody answered within five seconds')))
+    socket.once('error', reject)
+  })
+}
+
+async function examineCollector(endpoint: string): Promise<Finding> {
+  try {
+    await fetch(endpoint, { method: 'HEAD', signal: AbortSignal.timeout(waitMsMax) })
+    return fine('traces', `${endpoint} answers.`)
+  } catch (error) {
+    const says = `The collector of traces ${endpoint} does not answer: ${messageOf(error)}.`
+    return warning('traces', says, 'Start it, or take traces.endpoint out of the config file.')
+  }
+}
+
+function examineDescriptors(): Finding {
+  const most = readDescriptorsMax()
+  if (most === null || most >= descriptorsComfortable)
+    return fine('descriptors', `${most ?? 'Any number of'} files and connections may be open at once.`)
+  const says = `Only ${most} files and connections may be open at once.`
+  return warning('descriptors', says, 'Raise the limit: "ulimit -n 65536", or LimitNOFILE in the unit.')
+}
