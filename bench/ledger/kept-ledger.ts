@@ -30,28 +30,54 @@ export async function fillKeptLedger(db: Database, rows: number, spanMs: number)
     await sql.raw(definition).execute(db)
     console.log(`made ${name}`)
   }
+  if (!isPostgres(db)) await describeAgain(db, await readKept(db, described))
   return firstMs
 }
 
-type Filling = { readonly firstMs: number; readonly definitions: readonly (readonly [name: string, sql: string])[] }
+/** What SQLite was told of an index goes with the index. */
+async function describeAgain(db: Database, known: ReadonlyMap<string, string>): Promise<void> {
+  for (const [index, numbers] of known) {
+    await sql`delete from sqlite_stat1 where tbl = 'ledger' and idx = ${index}`.execute(db)
+    await sql`insert into sqlite_stat1 (tbl, idx, stat) values ('ledger', ${index}, ${numbers})`.execute(db)
+  }
+  await sql.raw('analyze sqlite_schema').execute(db)
+}
+
+/** Kept under these beginnings: when the first request was, what made an index, and what the planner knew of it. */
+const [begun, made, described] = ['first-ms', 'index ', 'shape ']
+
+async function readKept(db: Database, start: string): Promise<Map<string, string>> {
+  const { rows } = await sql<{ name: string; value: string }>`select name, value from bench_filling`.execute(db)
+  const own = rows.filter(({ name }) => name.startsWith(start))
+  return new Map(own.map(({ name, value }) => [name.slice(start.length), value]))
+}
+
+type Filling = { readonly firstMs: number; readonly definitions: ReadonlyMap<string, string> }
 
 async function beginOrGoOn(db: Database, firstMs: number): Promise<Filling> {
   await sql`create table if not exists bench_filling (name text primary key, value text not null)`.execute(db)
-  const { rows: kept } = await sql<{ name: string; value: string }>`select name, value from bench_filling`.execute(db)
-  const begun = kept.find(({ name }) => name === 'first-ms')
-  if (begun !== undefined) {
-    const definitions = kept.filter(({ name }) => name !== 'first-ms').map(({ name, value }) => [name, value] as const)
-    return { firstMs: Number(begun.value), definitions }
+  if ((await readKept(db, begun)).size === 0) await begin(db, firstMs)
+  return {
+    firstMs: Number((await readKept(db, begun)).get('')),
+    definitions: await readKept(db, made),
   }
-  const definitions = await readDefinitions(db)
-  await db.transaction().execute(async (change) => {
-    await sql`insert into bench_filling values ('first-ms', ${String(firstMs)})`.execute(change)
-    for (const [name, value] of definitions) {
-      await sql`insert into bench_filling values (${name}, ${value})`.execute(change)
+}
+
+function begin(db: Database, firstMs: number): Promise<void> {
+  return db.transaction().execute(async (change) => {
+    const keep = (name: string, value: string) =>
+      sql`insert into bench_filling values (${name}, ${value})`.execute(change)
+    await keep(begun, String(firstMs))
+    if (!isPostgres(db)) {
+      const shapes = await sql<{ idx: string; stat: string }>`
+        select idx, stat from sqlite_stat1 where tbl = 'ledger'`.execute(change)
+      for (const { idx, stat } of shapes.rows) await keep(`${described}${idx}`, stat)
+    }
+    for (const [name, definition] of await readDefinitions(change)) {
+      await keep(`${made}${name}`, definition)
       await sql`drop index ${sql.ref(name)}`.execute(change)
     }
   })
-  return { firstMs, definitions }
 }
 
 /** All but those that a constraint needs. */
