@@ -48,7 +48,7 @@ const requestsPerBudgeted = 100
 const requestsPerStopped = 30
 const mostStopped = 5_000
 const requestsPerStop = 100
-const [leastStops, mostStops] = [2, 28]
+const [leastStops, mostStops] = [1, 28]
 
 type Course = {
   readonly db: Database

@@ -4,6 +4,7 @@
 import { equal } from 'node:assert/strict'
 import type { Database } from '../../../src/db/database.ts'
 import { openDatabase } from '../../../src/db/open-database.ts'
+import { openPostgres } from '../../../src/db/open-postgres.ts'
 import { setPrice } from '../../../src/billing/prices/prices.ts'
 import type { Rates } from '../../../src/billing/prices/price.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
@@ -19,7 +20,7 @@ import { makeBody } from './repeated-bodies.ts'
 const clientsAtOnce = 10
 const perKeyMax = 7
 const attemptsMax = 3
-const ends = ['stop', 'kill', 'stop in a hurry', 'kill'] as const
+const ends = ['kill', 'stop', 'kill', 'stop in a hurry'] as const
 
 export type StopsCourse = {
   readonly databaseUrl: string | null
@@ -44,22 +45,10 @@ type Course = StopsCourse & {
 
 /** Returns what was counted. */
 export async function playStops(options: StopsCourse): Promise<Readonly<Record<string, string | number>>> {
-  const service = await startService({
-    environment: { DATABASE_URL: options.databaseUrl ?? '' },
-    config: {
-      limits: { concurrentRequestsPerKeyMax: perKeyMax },
-      billing: { reversalsPerKeyDayMax: 1_000_000 },
-      server: { drainSeconds: 10 },
-    },
-  })
-  const db = await openDatabase({ home: service.home, databaseUrl: options.databaseUrl })
+  const { service, db, rates } = await startPriced(options)
   try {
-    const rates = await setPrices(db, createRandom(options.seed, 1))
-    // Prices of yesterday are known to a service that starts today.
-    await service.stop()
     const lives: Course['lives'] = ['SIGTERM']
-    const first = await service.restart()
-    const course: Course = { ...options, service: first, instance: 1, isUp: true, bodies: 0, attempts: [], lives }
+    const course: Course = { ...options, service, instance: 1, isUp: true, bodies: 0, attempts: [], lives }
     for (let round = 0; round < options.stops; round += 1) await playRound(course, round)
     await settle(course, db)
     const reversed = await judge({ ...course, db, rates })
@@ -75,6 +64,29 @@ export async function playStops(options: StopsCourse): Promise<Readonly<Record<s
   } finally {
     await db.destroy()
   }
+}
+
+type Priced = { readonly service: Service; readonly db: Database; readonly rates: ReadonlyMap<string, Rates> }
+
+/** Prices of yesterday are known to a service that starts today; a file is there only when one has started. */
+async function startPriced({ databaseUrl, seed }: StopsCourse): Promise<Priced> {
+  const random = createRandom(seed, 1)
+  const server = databaseUrl === null ? null : await openPostgres(databaseUrl)
+  const before = server === null ? null : await setPrices(server, random)
+  await server?.destroy()
+  const service = await startService({
+    environment: { DATABASE_URL: databaseUrl ?? '' },
+    config: {
+      limits: { concurrentRequestsPerKeyMax: perKeyMax },
+      billing: { reversalsPerKeyDayMax: 1_000_000 },
+      server: { drainSeconds: 10 },
+    },
+  })
+  const db = await openDatabase({ home: service.home, databaseUrl })
+  if (before !== null) return { service, db, rates: before }
+  const rates = await setPrices(db, random)
+  await service.stop()
+  return { service: await service.restart(), db, rates }
 }
 
 async function setPrices(db: Database, random: Random): Promise<ReadonlyMap<string, Rates>> {
