@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
+import { findCharges } from '../../src/billing/deliveries/void-undelivered.ts'
 import { listLedger, type LedgerFilter } from '../../src/billing/ledger/read-ledger.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
@@ -91,8 +92,17 @@ async function askRepeated(nowMs: number): Promise<void> {
     .executeTakeFirstOrThrow()
   const { request_id: requestId, organization_id: organizationId, project_id: projectId, api_key_id: apiKeyId } = last
   const principal = { kind: 'api-key', apiKeyId, organizationId, projectId } as const
-  await ask('the charges for a body that was not sent before', () =>
-    deliveries.begin(requestId, { principal, bodyHash: last.body_hash ?? '' })(true),
+  const body_hash = last.body_hash ?? ''
+  const repetition = {
+    request_id: requestId,
+    organization_id: organizationId,
+    api_key_id: apiKeyId,
+    body_hash,
+    at: nowMs,
+  }
+  await ask('the charges for a body', () => findCharges(db, repetition))
+  await ask('a repetition noted and decided about', () =>
+    deliveries.begin(requestId, { principal, bodyHash: body_hash })(true),
   )
   await deliveries.close()
 }

@@ -79,7 +79,7 @@ async function takeRepetition(transaction: Database, requestId: RequestId): Prom
  * The charges for finished answers to a body before this one; none where this one was not finished, or the body was
  * voided often enough. Null while its own is not there, as when the database was away.
  */
-async function findCharges(
+export async function findCharges(
   db: Database,
   {
     request_id: requestId,
