@@ -23,6 +23,7 @@ import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
 import { watchLedger } from '../../src/inference/settlement.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { keepCompiled } from '../../src/lib/keep-compiled.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
@@ -89,6 +90,8 @@ const app = createApp({
   management: createTestManagement(installation.accounts, limits),
 })
 const address = await app.listen({ host: config.host, port: config.port })
+
+keepCompiled()
 
 process.on('message', ({ kind }: OdysseyQuestion) => {
   if (kind === 'use') process.send?.(readUse())

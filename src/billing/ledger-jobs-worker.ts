@@ -4,6 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSqliteUnhurried } from '../db/open-sqlite.ts'
 import { systemClock } from '../lib/clock.ts'
+import { keepCompiled } from '../lib/keep-compiled.ts'
 import { startLedgerJobs } from './ledger-jobs.ts'
 
 export type JobsSettings = { readonly path: string; readonly ledgerDaysMax: number | null }
@@ -11,6 +12,7 @@ export type JobsSettings = { readonly path: string; readonly ledgerDaysMax: numb
 /** An error to be logged. */
 export type JobsNews = { readonly fields: Readonly<Record<string, unknown>>; readonly words: string }
 
+keepCompiled()
 const { path, ledgerDaysMax } = workerData as JobsSettings
 
 // A sum is made of rows that are on the disk: should one be lost in a power cut, it is made again.

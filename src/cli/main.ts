@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config-error.ts'
+import { keepCompiled } from '../lib/keep-compiled.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
@@ -10,10 +11,11 @@ type Command = (args: string[]) => Promise<void>
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => {
     const { serve } = await import('../service/serve.ts')
-    return (args) => {
+    return async (args) => {
       // Its settings come from the environment and the configuration file alone.
       parseArguments({ args })
-      return serve()
+      await serve()
+      keepCompiled()
     }
   },
   keys: async () => (await import('./accounts/keys-command.ts')).keysCommand,

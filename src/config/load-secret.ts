@@ -1,8 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { constants, copyFileSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../lib/code-of.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { codeOf, messageOf } from '../lib/message-of.ts'
 import { syncFolder, writeAndSync } from '../lib/write-file-durably.ts'
 
 export type Secrets = {

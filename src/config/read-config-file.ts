@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { codeOf } from '../lib/code-of.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { codeOf, messageOf } from '../lib/message-of.ts'
 import { ConfigError } from './config-error.ts'
 
 /** A config file has some thousand characters; what is a thousand times as large is something else. */

@@ -5,7 +5,7 @@ import { every, type Clock } from '../lib/clock.ts'
 import { changesChannel, readCounters, type Counters } from './changes.ts'
 import type { Database } from './database.ts'
 import { topics, type Topic } from './tables/changes.ts'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 
 export type ChangeFeedOptions = {
   /** What the counters are read from. */
@@ -106,7 +106,10 @@ function listenPostgres({ url, channel, clock, onConnect, onNotice }: Listening)
   }
 
   async function connect(): Promise<void> {
-    const opened = new Client({
+    // A service on a SQLite file has no use for it, and would carry it about all the same.
+    const postgres = await import('pg')
+    if (isStopped) return
+    const opened = new postgres.Client({
       connectionString: url,
       application_name: 'odyssey notices',
       connectionTimeoutMillis: connectTimeoutMs,

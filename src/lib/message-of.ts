@@ -12,3 +12,8 @@ function describeIssues(error: Error): string | null {
     .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
     .join('; ')
 }
+
+/** The code by which the system names a failure, such as `ENOENT`; null where there is none. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}

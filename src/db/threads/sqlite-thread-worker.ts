@@ -2,6 +2,7 @@
 // who sends it goes on meanwhile.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepCompiled } from '../../lib/keep-compiled.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { connectFile, connectFileToRead, keepStatements } from '../connect-file.ts'
 import { extendedSqliteCode } from '../sqlite-errors.ts'
@@ -30,6 +31,7 @@ export type StatementFailure = {
 
 export type ThreadAnswer = { readonly id: number; readonly result: StatementResult | StatementFailure }
 
+keepCompiled()
 const { path, isReader } = workerData as ThreadSettings
 const file = keepStatements(isReader ? connectFileToRead(path) : connectFile(path))
 

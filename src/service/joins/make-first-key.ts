@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'n
 import { join } from 'node:path'
 import { createApiKey } from '../../accounts/api-keys.ts'
 import { listApiKeys } from '../../accounts/read-api-keys.ts'
-import { codeOf } from '../../lib/code-of.ts'
+import { codeOf } from '../../lib/message-of.ts'
 import type { Installation } from './open-installation.ts'
 
 /** Where an installation's first key went. */

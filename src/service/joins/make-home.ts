@@ -1,7 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
-import { codeOf } from '../../lib/code-of.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { codeOf, messageOf } from '../../lib/message-of.ts'
 import { join, resolve } from 'node:path'
 
 /** Makes the data folder on the first use, which nobody else may read, and keeps its files to their owner where it was made by others. */

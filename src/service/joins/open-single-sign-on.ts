@@ -4,7 +4,7 @@ import { Providers } from '../../accounts/single-sign-on/oidc/providers.ts'
 import type { SingleSignOn } from '../../accounts/single-sign-on/parts.ts'
 import type { Config } from '../../config/schema.ts'
 import { parseAddressList } from '../../lib/address-list.ts'
-import { codeOf } from '../../lib/code-of.ts'
+import { codeOf } from '../../lib/message-of.ts'
 import { systemClock } from '../../lib/clock.ts'
 
 /** What signing in by other organizations' providers stands on. */

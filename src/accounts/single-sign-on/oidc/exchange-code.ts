@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
 import { authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, fetchUserInfo } from 'openid-client'
-import { codeOf } from '../../../lib/code-of.ts'
+import { codeOf } from '../../../lib/message-of.ts'
 import { SsoFault, type FaultCode } from '../fault.ts'
 import type { Provider } from './providers.ts'
 

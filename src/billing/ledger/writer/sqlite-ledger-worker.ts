@@ -3,6 +3,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepCompiled } from '../../../lib/keep-compiled.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { connectFile } from '../../../db/connect-file.ts'
 import { isRefusedBySqlite, sqliteCode } from '../../../db/sqlite-errors.ts'
@@ -28,6 +29,7 @@ const busy = 5
  * copy from 1,000 pages on, so that little is ever left to this one; without them the log takes 32 MiB at most.
  */
 const checkpointPages = 8_192
+keepCompiled()
 const settings = workerData as WorkerSettings
 
 let sqlite: DatabaseSync | null = null
