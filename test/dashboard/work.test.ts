@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { installationSuite } from './suites/installation.ts'
 import { playgroundSuite } from './suites/playground.ts'
@@ -192,6 +193,8 @@ suite('what holds requests back', () => {
     equal(await ask(key), 429)
   })
 })
+
+channelsSuite(dashboard)
 
 // Last, since they lead away from the pages of the organization.
 installationSuite(dashboard)

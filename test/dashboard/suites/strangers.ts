@@ -124,7 +124,7 @@ export function strangersSuite(dashboard: () => Dashboard, { organizationId, bre
       'content-security-policy':
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
         "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-        "trusted-types 'none'",
+        "trusted-types 'none'; report-uri /api/v1/csp-reports; report-to csp",
       'content-type': 'text/html; charset=utf-8',
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
@@ -132,6 +132,7 @@ export function strangersSuite(dashboard: () => Dashboard, { organizationId, bre
         'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self), ' +
         'publickey-credentials-get=(self), publickey-credentials-create=(self)',
       'referrer-policy': 'no-referrer',
+      'reporting-endpoints': 'csp="/api/v1/csp-reports"',
       vary: 'Accept, Cookie',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',

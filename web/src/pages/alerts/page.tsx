@@ -18,6 +18,8 @@ import { Name, Time } from '../../kit/content.tsx'
 import { Page as Frame, Segments, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { oneOf, searchCodec } from '../../lib/search-codec.ts'
+import { Channels } from './channels.tsx'
+import { Silences } from './silences.tsx'
 import { Thresholds } from './thresholds.tsx'
 
 const alertsSearch = searchCodec({ state: oneOf(['open', 'acknowledged'], 'open') })
@@ -30,6 +32,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   const budgets = useQuery(budgetsQuery(organizationId)).data ?? []
   const byId = new Map(budgets.map((budget) => [budget.id, budget]))
   const reason = useReason(organizationId, 'alerts:update')
+  const mayReadChannels = useReason(organizationId, 'alert-channels:read') === null
   const seen = useChange(
     (alertId: string, options) =>
       api(
@@ -55,7 +58,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   return (
     <Frame
       title="Alerts"
-      said="A budget tells when a share of it is spent."
+      said="A budget tells when a share of it is spent; channels carry it to where somebody is."
       actions={<Segments name="State" tabs={tabs} chosen={state} onChoice={(chosen) => change({ state: chosen })} />}
     >
       <ChangeProblem problem={seen.problem} />
@@ -76,6 +79,12 @@ export function Page({ params }: { readonly params: PageParams }) {
         }
       </Loaded>
       <Thresholds organizationId={organizationId} budgets={budgets} />
+      {mayReadChannels && (
+        <>
+          <Channels organizationId={organizationId} />
+          <Silences organizationId={organizationId} />
+        </>
+      )}
     </Frame>
   )
 }

@@ -1,0 +1,94 @@
+// Where alerts go: a channel is made, tried, changed and removed in the page, and a silence is set and ended.
+
+import { equal, match, ok } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { until } from '../../harness/start-service.ts'
+import { askApi, baseOf } from '../harness/ask.ts'
+import { organizationOf } from '../harness/open-dashboard.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
+
+export function channelsSuite(dashboard: () => Dashboard): void {
+  suite('channels for alerts', () => {
+    const rowOf = (name: RegExp) =>
+      dashboard().owner.page.getByRole('table', { name: 'Channels' }).getByRole('row', { name })
+    const choose = async (name: string, action: string) => {
+      const { page } = dashboard().owner
+      await page.getByRole('button', { name: `Actions for ${name}` }).click()
+      await page.getByRole('menuitem', { name: action }).click()
+    }
+
+    test('one into the log is made, and a test arrives there', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      await page.goto(`${baseOf(dashboard())}/alerts`)
+      await page.getByRole('button', { name: 'Add channel' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Add channel' })
+      await drawer.getByLabel('Goes to').selectOption('log')
+      await drawer.getByLabel('Name').fill('Our log')
+      equal(await drawer.getByRole('checkbox').count(), 2, 'A log is not told of every request.')
+      await drawer.getByRole('button', { name: 'Add channel' }).click()
+      await rowOf(/^Our log.*Nothing sent yet/).waitFor()
+      await choose('Our log', 'Send a test')
+      await rowOf(/^Our log.*Arrives/).waitFor()
+      const { stdout, stderr } = service.output()
+      match(stdout + stderr, /channel\.test/)
+    })
+
+    test('one to a webhook shows its secret once, and says why a test does not arrive', async () => {
+      const { page } = dashboard().owner
+      await page.getByRole('button', { name: 'Add channel' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Add channel' })
+      await drawer.getByLabel('Name').fill('On call')
+      await drawer.getByLabel('Address').fill('not an address')
+      await drawer.getByRole('button', { name: 'Add channel' }).click()
+      await drawer.getByText('A webhook needs an address with http or https').waitFor()
+      await drawer.getByLabel('Address').fill('http://127.0.0.1:9/hook?token=very-secret')
+      await drawer.getByRole('button', { name: 'Add channel' }).click()
+      const shown = page.getByRole('dialog', { name: 'The channel is ready' })
+      match((await shown.getByRole('region', { name: 'Signing secret' }).textContent()) ?? '', /^whsec_\S{20,}$/)
+      await shown.getByRole('button', { name: 'Done' }).click()
+      await rowOf(/^On call http:\/\/127\.0\.0\.1:9/).waitFor()
+      await choose('On call', 'Send a test')
+      await rowOf(/^On call.*Failed once.*\S/).waitFor()
+      ok(!(await page.content()).includes('very-secret') && !(await page.content()).includes('whsec_'))
+    })
+
+    test('one is renamed, disabled and removed', async () => {
+      const { page } = dashboard().owner
+      await choose('On call', 'Edit…')
+      const drawer = page.getByRole('dialog', { name: 'Edit “On call”' })
+      await drawer.getByLabel('Name').fill('Night shift')
+      await drawer.getByRole('checkbox', { name: 'Every request' }).check()
+      await drawer.getByRole('button', { name: 'Save' }).click()
+      await rowOf(/^Night shift.*Every request/).waitFor()
+      await choose('Night shift', 'Disable')
+      await rowOf(/^Night shift.*Disabled/).waitFor()
+      await choose('Night shift', 'Remove…')
+      await page.getByRole('button', { name: 'Remove channel' }).click()
+      await rowOf(/^Night shift/).waitFor({ state: 'detached' })
+      await rowOf(/^Our log/).waitFor()
+    })
+
+    test('a silence stands in the list until it is ended', async () => {
+      const { owner } = dashboard()
+      const { page } = owner
+      await page.getByRole('button', { name: 'Silence…' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Silence' })
+      await drawer.getByLabel('Not told of').selectOption('budget.threshold')
+      await drawer.getByLabel('For').selectOption('720')
+      await drawer.getByLabel('Reason').fill('Known, being raised')
+      await drawer.getByRole('button', { name: 'Silence', exact: true }).click()
+      const row = page
+        .getByRole('table', { name: 'Silences' })
+        .getByRole('row', { name: /A share of a budget.*Known, being raised/ })
+      await row.waitFor()
+      await row.getByRole('button', { name: 'End now' }).click()
+      await page.getByText('Everything that happens is sent.').waitFor()
+      const path = `/api/v1/organizations/${organizationOf(owner)}/alert-silences`
+      await until(async () => {
+        const { body } = await askApi(page, 'GET', path)
+        return (body as { readonly data: readonly unknown[] }).data.length === 0
+      }, 'The silence goes on.')
+    })
+  })
+}

@@ -1,0 +1,98 @@
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+import { topicChoices, type Channel, type Topic } from './channel-queries.ts'
+
+type Props = {
+  readonly organizationId: string
+  /** Null makes another one. */
+  readonly channel: Channel | null
+  readonly onClose: () => void
+  /** The secret of one that was made; null where there is none to show. */
+  readonly onMade: (secret: string | null) => void
+}
+
+const kinds = [
+  { value: 'webhook', label: 'A webhook' },
+  { value: 'log', label: 'The log of the service' },
+] as const
+
+/** Where messages go, and which. The address of a channel stays as it is: another address is another channel. */
+export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Props) {
+  const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'webhook')
+  const [name, setName] = useState(channel?.name ?? '')
+  const [address, setAddress] = useState('')
+  const [topics, setTopics] = useState<readonly Topic[]>(channel?.topics ?? ['budget.threshold', 'audit.broken'])
+  const choices = topicChoices(kind)
+  const chosen = topics.filter((topic) => choices.some(({ value }) => value === topic))
+  const change = useChange(
+    async (_: null, options) => {
+      const own = { name: name.trim(), topics: chosen }
+      if (channel === null) {
+        const body = { ...own, kind, ...(kind === 'webhook' && { address: address.trim() }) }
+        const path = 'POST /api/v1/organizations/{organizationId}/alert-channels'
+        return (await api(path, { params: { organizationId }, body }, options)).secret
+      }
+      const params = { organizationId, channelId: channel.id }
+      await api('PATCH /api/v1/organizations/{organizationId}/alert-channels/{channelId}', { params, body: own })
+      return null
+    },
+    { touches: [['alert-channels', organizationId]], onDone: onMade },
+  )
+  const reason = missingOf({
+    name,
+    topics: chosen,
+    isAddressMissing: channel === null && kind === 'webhook' && address.trim() === '',
+  })
+  const verb = channel === null ? 'Add channel' : 'Save'
+  const foot = (
+    <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+      {verb}
+    </Button>
+  )
+  return (
+    <Drawer
+      title={channel === null ? 'Add channel' : `Edit “${channel.name}”`}
+      isOpen
+      onClose={onClose}
+      foot={foot}
+      onSubmit={() => (reason === null ? void change.run(null) : undefined)}
+    >
+      <ChangeProblem problem={change.problem} shown={['name', 'address']} />
+      {channel === null && <Select label="Goes to" value={kind} choices={kinds} onChoice={setKind} />}
+      <TextField
+        label="Name"
+        autoComplete="off"
+        placeholder="On call"
+        value={name}
+        fault={change.faultOf('name')}
+        onText={setName}
+      />
+      {channel === null && kind === 'webhook' && (
+        <TextField
+          label="Address"
+          type="url"
+          autoComplete="off"
+          placeholder="https://hooks.example.com/odyssey"
+          value={address}
+          fault={change.faultOf('address')}
+          onText={setAddress}
+          hint="Private networks are refused unless the operator allows them. Only scheme and host are shown afterwards."
+        />
+      )}
+      <CheckboxGroup label="Told of" choices={choices} chosen={chosen} onChange={setTopics} />
+    </Drawer>
+  )
+}
+
+type Missing = { readonly name: string; readonly topics: readonly Topic[]; readonly isAddressMissing: boolean }
+
+function missingOf({ name, topics, isAddressMissing }: Missing): string | null {
+  if (name.trim() === '') return 'A name is needed.'
+  if (isAddressMissing) return 'An address is needed.'
+  return topics.length === 0 ? 'Choose what it is told of.' : null
+}

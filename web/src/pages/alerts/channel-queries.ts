@@ -1,0 +1,60 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { readAll } from '../../app/queries.ts'
+import type { Choice } from '../../kit/field.tsx'
+
+export type Channel = Schemas['AlertChannel']
+export type Silence = Schemas['AlertSilence']
+export type Topic = Channel['topics'][number]
+
+/** What an organization is told of, in the order in which people look for it. */
+const words: Readonly<Record<Topic, string>> = {
+  'budget.threshold': 'A share of a budget is spent',
+  'audit.broken': 'The audit log does not go on from what was signed',
+  'usage.hour': 'The sums of each hour and model',
+  'request.finished': 'Every request',
+  'disk.near-full': 'The disk is almost full',
+  'engine.crash-loop': 'An engine ends again and again',
+}
+
+/** The last two happen to the installation, whose channels the operator's commands make. */
+const ofOrganization: readonly Topic[] = ['budget.threshold', 'audit.broken', 'usage.hour', 'request.finished']
+/** Too many of the others come for a log. */
+const ofLog: readonly Topic[] = ['budget.threshold', 'audit.broken']
+
+export function wordsOfTopic(topic: Topic | null): string {
+  return topic === null ? 'Everything' : words[topic]
+}
+
+export function topicChoices(kind: Channel['kind']): readonly Choice<Topic>[] {
+  return (kind === 'log' ? ofLog : ofOrganization).map((topic) => ({ value: topic, label: words[topic] }))
+}
+
+/** Read again and again while a test message is under way. */
+export const channelsQuery = (organizationId: string, isWaiting = false) =>
+  queryOptions({
+    queryKey: ['alert-channels', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/alert-channels',
+          { params: { organizationId }, query: { limit: 200, ...(after !== undefined && { after }) } },
+          { signal },
+        ),
+      ),
+    refetchInterval: isWaiting ? 1_000 : false,
+  })
+
+export const silencesQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['alert-silences', organizationId],
+    queryFn: async ({ signal }) =>
+      (
+        await api(
+          'GET /api/v1/organizations/{organizationId}/alert-silences',
+          { params: { organizationId } },
+          { signal },
+        )
+      ).data,
+  })
