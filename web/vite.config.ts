@@ -11,10 +11,10 @@ function isOfFront(id: string): boolean {
 
 /**
  * What every page inside is made of, and the look of all of them, in one file of each kind. What layers are made of
- * comes later than any page.
+ * comes later than any page, and what one page alone is made of comes with it.
  */
 const inside =
-  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app|charts|format|lib)\/|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
+  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app\/(?!(?:audit\/(?!queries)|docs\/|prices\/)[^.]+\.tsx?$)|charts\/|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
 
 function isOfInside(id: string): boolean {
   return inside.test(id.replaceAll('\\', '/')) && !isOfFront(id)

@@ -4,6 +4,7 @@ import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../change-problem.tsx'
 import { modelChoices, type ModelId } from '../models.ts'
 import { organizationsQuery, useCurrency } from '../queries.ts'
+import { kinds, type RateName } from './kinds.ts'
 import { Preview } from './preview.tsx'
 import { useMembership } from '../session.ts'
 import { useChange } from '../use-change.ts'
@@ -12,14 +13,7 @@ import { Button } from '../../kit/button.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 
-const kinds = [
-  { field: 'input', label: 'Input' },
-  { field: 'cacheRead', label: 'Cache read' },
-  { field: 'cacheWriteShort', label: 'Cache write, 5 min' },
-  { field: 'cacheWriteLong', label: 'Cache write, 1 h' },
-  { field: 'output', label: 'Output' },
-] as const
-type Rates = Readonly<Record<(typeof kinds)[number]['field'], string>>
+type Rates = Readonly<Record<RateName, string>>
 const noRates: Rates = { input: '', cacheRead: '', cacheWriteShort: '', cacheWriteLong: '', output: '' }
 type Fields = {
   readonly model: ModelId /** An organization’s id; the empty text is everybody. */
@@ -70,7 +64,7 @@ export function PriceDrawer({
         ]}
         onChoice={(whom) => set({ whom })}
       />
-      {kinds.map(({ field, label }) => (
+      {kinds.map(([field, label]) => (
         <TextField
           key={field}
           label={`${label}, ${currency} for a million tokens`}
@@ -102,8 +96,8 @@ function useOrganizations(organizationId: string | null): readonly { readonly id
 }
 
 function reasonOf({ rates }: Fields): string | null {
-  const wrong = kinds.find(({ field }) => parseMoney(rates[field]) === null)
-  if (wrong !== undefined) return `${wrong.label} is an amount such as 3 or 0.30.`
+  const wrong = kinds.find(([field]) => parseMoney(rates[field]) === null)
+  if (wrong !== undefined) return `${wrong[1]} is an amount such as 3 or 0.30.`
   return micros(rates.cacheRead) > micros(rates.input)
     ? 'Reading from the cache costs more than input then; this is likely a mistake.'
     : null

@@ -13,6 +13,8 @@ import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
 import { Badge, Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
+import { Calculator } from './calculator.tsx'
+import { kinds, type RateName } from './kinds.ts'
 import { PriceDrawer } from './price-drawer.tsx'
 
 /** What requests cost, as an organization pays it; without one, all prices of the installation. */
@@ -41,7 +43,8 @@ export function PricesPage({ organizationId }: { readonly organizationId: string
             </Empty>
           ) : (
             <>
-              <Current prices={prices} organizationId={organizationId} />
+              <Current priceOf={priceInForce(prices, organizationId)} />
+              <Calculator priceOf={priceInForce(prices, organizationId)} />
               <History prices={prices} isOfAll={isOfAll} mayChange={reason === null} onWithdraw={setWithdrawn} />
             </>
           )
@@ -53,33 +56,27 @@ export function PricesPage({ organizationId }: { readonly organizationId: string
   )
 }
 
-const kinds = [
-  ['input', 'Input'],
-  ['cacheRead', 'Cache read'],
-  ['cacheWriteShort', 'Cache write, 5 min'],
-  ['cacheWriteLong', 'Cache write, 1 h'],
-  ['output', 'Output'],
-] as const
-
-/** What each model costs now: the organization's own price where it has one, else everybody's. */
-function Current({
-  prices,
-  organizationId,
-}: {
-  readonly prices: readonly Price[]
-  readonly organizationId: string | null
-}) {
+/** Those that have begun, by model: the organization's own where it has one, else everybody's. */
+function priceInForce(prices: readonly Price[], organizationId: string | null): (model: string) => Price | undefined {
   const now = Date.now()
   const begun = prices
     .filter(({ effectiveAt }) => Date.parse(effectiveAt) <= now)
     .toSorted((one, other) => Date.parse(other.effectiveAt) - Date.parse(one.effectiveAt))
+  return (model) => {
+    const own = begun.find((price) => price.model === model && price.organizationId === organizationId)
+    return own?.rates ? own : begun.find((one) => one.model === model && one.organizationId === null)
+  }
+}
+
+/** What each model costs now. */
+function Current({ priceOf }: { readonly priceOf: (model: string) => Price | undefined }) {
   return (
     <Grid>
       {modelIds.map((model) => {
-        const own = begun.find((price) => price.model === model && price.organizationId === organizationId)
-        const price = own?.rates ? own : begun.find((one) => one.model === model && one.organizationId === null)
+        const price = priceOf(model)
+        const isOwn = price?.rates && price.organizationId !== null
         return (
-          <Card key={model} title={model} actions={own?.rates && <Badge>your own price</Badge>}>
+          <Card key={model} title={model} actions={isOwn && <Badge>your own price</Badge>}>
             {price?.rates ? <Rates price={price} rates={price.rates} /> : <p>No price: requests cost nothing.</p>}
           </Card>
         )
@@ -116,7 +113,7 @@ type HistoryProps = {
 
 function History({ prices, isOfAll, mayChange, onWithdraw }: HistoryProps) {
   const sorted = prices.toSorted((one, other) => Date.parse(other.effectiveAt) - Date.parse(one.effectiveAt))
-  const rate = (price: Price, field: (typeof kinds)[number][0]) =>
+  const rate = (price: Price, field: RateName) =>
     price.rates === null ? 'ends' : formatMoney(String(price.rates[field]), { currency: price.currency })
   const isToCome = ({ effectiveAt }: Price) => Date.parse(effectiveAt) > Date.now()
   const columns: readonly Column<Price>[] = [
