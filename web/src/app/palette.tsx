@@ -7,11 +7,18 @@ import { preferences } from './preferences.ts'
 import { pagePath, type PageName } from './paths.ts'
 import { pageReason, signOut } from './session.ts'
 import { routes } from './route-table.ts'
+import { useFound, type FoundThing } from './use-found.ts'
 import styles from './shell.module.css'
 
-type Result = { readonly label: string; readonly said?: string; readonly icon: IconName; readonly act: () => void }
+type Result = {
+  readonly label: string
+  readonly said?: string
+  readonly icon: IconName
+  readonly key?: string
+  readonly act: () => void
+}
 
-/** Finds pages and actions by a few letters; a request's id that is pasted in leads to that request. */
+/** Finds pages, actions and what the organization has by a few letters; a request's id leads to that request. */
 export function Palette({
   session,
   organizationId,
@@ -27,7 +34,11 @@ export function Palette({
   const [chosen, setChosen] = useState(0)
   const id = useId()
   const all = useMemo(() => allResults(session, organizationId), [session, organizationId])
-  const results = filterResults(all, typed, organizationId)
+  const found = useFound(organizationId, typed)
+  const results = useMemo(
+    () => [...filterResults(all, typed, organizationId), ...found.map(toResult)],
+    [all, typed, organizationId, found],
+  )
   const act = (result: Result | undefined) => {
     if (result === undefined) return
     setTyped('')
@@ -51,8 +62,8 @@ export function Palette({
           aria-expanded="true"
           aria-controls={`${id}-list`}
           aria-activedescendant={results.length > 0 ? `${id}-${chosen}` : undefined}
-          aria-label="Find a page or an action"
-          placeholder="Page, action or request id"
+          aria-label="Find a page, a record or an action"
+          placeholder="Page, key, member, project or request id"
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value)
@@ -63,7 +74,7 @@ export function Palette({
         <div className={styles.results} role="listbox" id={`${id}-list`} aria-label="Found">
           {results.map((result, index) => (
             <div
-              key={result.label}
+              key={result.key ?? result.label}
               id={`${id}-${index}`}
               role="option"
               aria-selected={index === chosen}
@@ -83,6 +94,11 @@ export function Palette({
       </div>
     </Dialog>
   )
+}
+
+/** Two things may have one name, so the list tells them apart by where they lead. */
+function toResult({ href, ...found }: FoundThing): Result {
+  return { ...found, key: href, act: () => void location.go(href) }
 }
 
 function allResults(session: Session, organizationId: string | null): Result[] {

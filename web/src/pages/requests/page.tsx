@@ -12,10 +12,11 @@ import { usePlace, useSearch } from '../../app/router.tsx'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, NothingMatches, ProblemBox } from '../../app/states.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
-import { LinkButton } from '../../kit/button.tsx'
+import { Button, LinkButton } from '../../kit/button.tsx'
 import { Banner, Page as Frame, Segments, Stack } from '../../kit/page.tsx'
 import { More } from '../../kit/table.tsx'
 import { RequestFilters } from './filters.tsx'
+import { useHeldRows } from './held-rows.ts'
 import { RequestSums } from './request-sums.tsx'
 
 /** Live, where no stream tells of new requests. */
@@ -35,6 +36,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   })
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const held = useHeldRows(rows, isLive)
   const fileIn = (format: 'csv' | 'jsonl') =>
     addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
   const actions = (
@@ -79,8 +81,21 @@ export function Page({ params }: { readonly params: PageParams }) {
       )}
       {rows.length > 0 && (
         <Stack>
+          {isLive && held.newRows > 0 && (
+            <Banner
+              action={
+                <Button isSmall onClick={() => held.release()}>
+                  Show them
+                </Button>
+              }
+            >
+              {held.newRows} new. The rows stand still while you are at them.
+            </Banner>
+          )}
           {isSummed(search) && <RequestSums organizationId={organizationId} search={search} onSpan={change} />}
-          <RequestTable organizationId={organizationId} rows={rows} search={written} />
+          <div ref={held.frame}>
+            <RequestTable organizationId={organizationId} rows={held.rows} search={written} />
+          </div>
           <More
             shown={rows.length}
             what="requests"
