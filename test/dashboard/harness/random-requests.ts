@@ -21,6 +21,9 @@ export type RandomRequests = {
   readonly times: readonly { readonly fromMs: number; readonly toMs: number }[]
 }
 
+/** A statement of SQLite takes 32,766 values, and a row has some forty. */
+const rowsAtOnce = 500
+
 /** Not whole for a single token, so that no cost is a whole number of micro-units. */
 const rates = {
   input: 3_000_003,
@@ -56,7 +59,6 @@ export async function writeRandomRequests(db: Database, wanted: RandomRequests):
   const isVoided = ({ outcome }: NewLedgerRow) => outcome !== 'failed' && random.chance(0.03)
   const voided = rows.filter(isVoided).map((row) => toReversal(row, row.at + random.integer(1_000, 4_000_000)))
   const all = [...rows, ...voided]
-  await insertRows(db, all.slice(0, all.length / 2))
-  await insertRows(db, all.slice(all.length / 2))
+  for (let from = 0; from < all.length; from += rowsAtOnce) await insertRows(db, all.slice(from, from + rowsAtOnce))
   return all
 }

@@ -16,6 +16,7 @@ import { KeyValue, Page as Frame } from '../../kit/page.tsx'
 import { SearchField } from '../../kit/search-field.tsx'
 import { More, Table, type Column } from '../../kit/table.tsx'
 import { day, searchCodec, text } from '../../lib/search-codec.ts'
+import { wordsOfAction } from './action-words.ts'
 import { Diff } from './diff.tsx'
 import { exportAddress, readChanges } from './queries.ts'
 import { Verify } from './verify.tsx'
@@ -121,11 +122,17 @@ function AuditTable({
     {
       key: 'action',
       head: 'What',
-      cell: (entry) => (
-        <Button isSmall look="quiet" onClick={() => onOpen(entry)}>
-          {entry.action}
-        </Button>
-      ),
+      cell: (entry) => {
+        const words = wordsOfAction(entry.action)
+        return (
+          <>
+            <Button isSmall look="quiet" onClick={() => onOpen(entry)}>
+              {words ?? entry.action}
+            </Button>{' '}
+            {words !== null && <small>{entry.action}</small>}
+          </>
+        )
+      },
     },
     {
       key: 'at',
@@ -151,9 +158,10 @@ function EntryDrawer({
 }) {
   const nameOf = useNames(organizationId)
   return (
-    <Drawer title={entry.action} isOpen onClose={onClose}>
+    <Drawer title={wordsOfAction(entry.action) ?? entry.action} isOpen onClose={onClose}>
       <KeyValue
         rows={[
+          ['Action', <code key="action">{entry.action}</code>],
           ['Time', `${formatInstant(entry.at, { zone: 'UTC' })} UTC`],
           ['Who', <Name key="actor">{nameOf(entry.actor)}</Name>],
           ['To what', <code key="target">{entry.target}</code>],
