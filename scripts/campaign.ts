@@ -20,7 +20,6 @@ import { runPlaces } from '../test/campaigns/gateways/places.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
-import { runLive } from '../test/campaigns/live/live.ts'
 import { runMutations } from '../test/campaigns/bodies/mutations.ts'
 import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
@@ -122,13 +121,6 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'rounds',
     count: 20,
     run: runLifecycle,
-  },
-  live: {
-    about:
-      'the page of requests is open, live, while fifty a second are settled; what it holds, and what readers of changes cost',
-    unit: 'seconds',
-    count: 7_200,
-    run: runLive,
   },
   outage: {
     about:

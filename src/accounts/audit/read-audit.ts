@@ -1,6 +1,7 @@
-import type { OrganizationId } from '../../core/ids.ts'
+import type { ManagementKeyId, MemberId, OrganizationId, UserId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
+import { installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { AuditTable } from '../../db/tables/audit.ts'
 import type { AccountsParts } from '../parts.ts'
@@ -108,4 +109,35 @@ export async function listAudit(
   // Rows without a place were put there by hand: verification tells of them.
   const rows = await query.where('sequence', 'is not', null).orderBy('sequence', 'desc').limit(limit).execute()
   return rows.map(toEntry)
+}
+
+/**
+ * The names of those who did what is listed, as they are called now. Of people only those are named who are or were members
+ * here; in the record of the installation, all of them.
+ */
+export async function nameActors(
+  { db }: Pick<AccountsParts, 'db'>,
+  organizationId: OrganizationId,
+  entries: readonly AuditEntry[],
+): Promise<ReadonlyMap<string, string>> {
+  const of = <Id extends string>(prefix: string) =>
+    [...new Set(entries.map(({ actor }) => actor))].filter((actor): actor is Id => actor.startsWith(prefix))
+  const [people, members, keys] = [of<UserId>('usr_'), of<MemberId>('mem_'), of<ManagementKeyId>('mkey_')]
+  const named: { readonly id: string | null; readonly name: string }[] = []
+  if (people.length > 0) {
+    const users = db.selectFrom('users').select(['id', 'name']).where('id', 'in', people)
+    const joined = db
+      .selectFrom('members')
+      .select(['user_id as id', 'name'])
+      .where('user_id', 'in', people)
+      .where('organization_id', '=', organizationId)
+    named.push(...(await (organizationId === installationChain ? users : joined).execute()))
+  }
+  if (members.length > 0) {
+    named.push(...(await db.selectFrom('members').select(['id', 'name']).where('id', 'in', members).execute()))
+  }
+  if (keys.length > 0) {
+    named.push(...(await db.selectFrom('management_keys').select(['id', 'name']).where('id', 'in', keys).execute()))
+  }
+  return new Map(named.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])))
 }

@@ -11,6 +11,8 @@ export type Column<Item> = {
   readonly phone?: 'side' | 'line' | 'off'
   /** Whether the rows can be put in the order of this column. */
   readonly canSort?: boolean
+  /** What it shows is short, and hard to read in parts. */
+  readonly isOneLine?: boolean
   cell(item: Item): ReactNode
 }
 
@@ -54,7 +56,7 @@ export function Table<Item>({ name, columns, items, keyOf, sorting, onSort, isSe
 }
 
 function Cell<Item>({
-  column: { isRight, phone = 'line', head, cell },
+  column: { isRight, isOneLine, phone = 'line', head, cell },
   item,
   isTitle,
 }: {
@@ -62,7 +64,7 @@ function Cell<Item>({
   readonly item: Item
   readonly isTitle: boolean
 }) {
-  const side = isRight ? styles.right : undefined
+  const side = isRight ? styles.right : isOneLine ? styles.oneLine : undefined
   if (isTitle) {
     return (
       <th scope="row" role="rowheader" className={`${side ?? ''} ${styles.name}`}>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChainPosition } from '../../../accounts/audit/chain-walk.ts'
-import { type AuditEntry, listAudit, readAudit } from '../../../accounts/audit/read-audit.ts'
+import { type AuditEntry, listAudit, nameActors, readAudit } from '../../../accounts/audit/read-audit.ts'
 import { verifyAuditPart } from '../../../accounts/audit/verify-audit.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import type { Principal } from '../../../core/principal.ts'
@@ -15,21 +15,23 @@ import { readLastCheckpoint } from '../../../accounts/transparency/sign-checkpoi
 import { notFound } from '../../../core/permission.ts'
 import { formatVerifier } from '../../../lib/signed-note.ts'
 
-const entry = z
-  .strictObject({
-    id: z.string(),
-    sequence: z.int().nullable().describe('Its place in the chain, from 1.'),
-    at: z.string(),
-    organization: z.string(),
-    actor: z.string().describe('The id of a member or key, or `operator` for the machine’s command line.'),
-    action: z.string(),
-    target: z.string(),
-    before: z.unknown().describe('The fields that changed, as they were.'),
-    after: z.unknown().describe('The fields that changed, as they are.'),
-    address: z.string().nullable(),
-    requestId: z.string().nullable(),
-    hash: z.string().nullable(),
-  })
+const saved = z.strictObject({
+  id: z.string(),
+  sequence: z.int().nullable().describe('Its place in the chain, from 1.'),
+  at: z.string(),
+  organization: z.string(),
+  actor: z.string().describe('The id of a member or key, or `operator` for the machine’s command line.'),
+  action: z.string(),
+  target: z.string(),
+  before: z.unknown().describe('The fields that changed, as they were.'),
+  after: z.unknown().describe('The fields that changed, as they are.'),
+  address: z.string().nullable(),
+  requestId: z.string().nullable(),
+  hash: z.string().nullable(),
+})
+/** As it is saved, which is what its hash is of, and beside it who that was. */
+const entry = saved
+  .extend({ actorName: z.string().nullable().describe('What the actor is called now; null for who has no name here.') })
   .meta({ id: 'AuditEntry' })
 
 const verdict = z
@@ -99,7 +101,9 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
         const found = await listAudit(parts.accounts, principal, { ...place, ...given({ ...exact, ...times }) })
         const last = found.length > limit ? found[limit - 1] : undefined
         const next = last === undefined ? null : encodeCursor(last.sequence ?? 0)
-        return { data: found.slice(0, limit), next }
+        const listed = found.slice(0, limit)
+        const names = await nameActors(parts.accounts, place.organizationId, listed)
+        return { data: listed.map((one) => ({ ...one, actorName: names.get(one.actor) ?? null })), next }
       },
     }),
     defineRoute({
@@ -113,7 +117,7 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       answer: 'export',
       work({ parts, principal, params: values, query: { format } }) {
         const pages = readAll({ parts, principal, organizationId: chainOf(values) })
-        return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(entry.shape), pages }))
+        return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(saved.shape), pages }))
       },
     }),
     defineRoute({

@@ -140,7 +140,7 @@ function AuditTable({
       phone: 'side',
       cell: ({ at }) => <time dateTime={at}>{formatInstant(at, { zone: 'UTC' })}</time>,
     },
-    { key: 'actor', head: 'Who', cell: ({ actor }) => <Name>{nameOf(actor)}</Name> },
+    { key: 'actor', head: 'Who', cell: ({ actor, actorName }) => <Name>{actorName ?? nameOf(actor)}</Name> },
     { key: 'target', head: 'To what', cell: ({ target }) => <Name>{nameOf(target)}</Name> },
     { key: 'address', head: 'Address', phone: 'off', cell: ({ address }) => address ?? '–' },
   ]
@@ -163,7 +163,8 @@ function EntryDrawer({
         rows={[
           ['Action', <code key="action">{entry.action}</code>],
           ['Time', `${formatInstant(entry.at, { zone: 'UTC' })} UTC`],
-          ['Who', <Name key="actor">{nameOf(entry.actor)}</Name>],
+          ['Who', <Name key="actor">{entry.actorName ?? nameOf(entry.actor)}</Name>],
+          ['Who, by id', <code key="id">{entry.actor}</code>],
           ['To what', <code key="target">{entry.target}</code>],
           ['Address', entry.address ?? '–'],
           ['Request', <code key="request">{entry.requestId ?? '–'}</code>],

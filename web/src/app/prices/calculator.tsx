@@ -22,7 +22,7 @@ export function Calculator({ priceOf }: { readonly priceOf: (model: ModelId) => 
   return (
     <Card title="What would it cost?">
       <Stack>
-        <Grid least={180}>
+        <Grid least={140}>
           <Select
             label="Model"
             value={model}

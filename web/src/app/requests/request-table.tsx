@@ -34,12 +34,18 @@ export function RequestTable({ organizationId, rows, search = '', hasKey = true 
     ...(hasKey
       ? [{ key: 'key', head: 'Key', cell: ({ apiKeyId }: LedgerEntry) => <Name>{nameOf(apiKeyId)}</Name> }]
       : []),
-    { key: 'model', head: 'Model', cell: ({ model }) => model },
+    { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => model },
     {
       key: 'format',
       head: 'Format',
       phone: 'off',
-      cell: ({ protocol, isStream }) => `${protocol ?? '–'}${isStream ? ', stream' : ''}`,
+      isOneLine: true,
+      cell: ({ protocol, isStream }) => (
+        <span title={isStream ? `${protocol}, as a stream` : undefined}>
+          {protocol === 'chat-completions' ? 'chat' : (protocol ?? '–')}
+          {isStream && <small> stream</small>}
+        </span>
+      ),
     },
     { key: 'outcome', head: 'Outcome', phone: 'side', cell: (row) => <Outcome entry={row} /> },
     { key: 'input', head: 'Input', isRight: true, cell: (row) => <InputTokens entry={row} /> },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { pagePath, type PageParams } from '../../app/paths.ts'
+import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { LinkButton } from '../../kit/button.tsx'
 import { Columns, Page as Frame, Stack } from '../../kit/page.tsx'
@@ -16,13 +17,16 @@ import { Today } from './today.tsx'
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
   const query = useQuery(overviewQuery(organizationId))
+  const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
   return (
     <Frame
       title="Home"
       actions={
-        <LinkButton href={pagePath('keys', { organizationId })} icon="key">
-          API keys
-        </LinkButton>
+        mayReadKeys && (
+          <LinkButton href={pagePath('keys', { organizationId })} icon="key">
+            API keys
+          </LinkButton>
+        )
       }
     >
       <Loaded query={query} what="The overview">

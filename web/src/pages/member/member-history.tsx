@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/types.ts'
+import { wordsOfAction } from '../../app/audit/action-words.ts'
 import { readChanges } from '../../app/audit/queries.ts'
 import { pagePath } from '../../app/paths.ts'
 import { useNames } from '../../app/queries.ts'
@@ -26,7 +27,7 @@ export function MemberHistory({ organizationId, memberId }: Props) {
   })
   if (reason !== null) return null
   const columns: readonly Column<Entry>[] = [
-    { key: 'action', head: 'What', cell: ({ action }) => action },
+    { key: 'action', head: 'What', cell: ({ action }) => wordsOfAction(action) ?? action },
     { key: 'target', head: 'To what', cell: ({ target }) => <Name>{nameOf(target)}</Name> },
     { key: 'at', head: 'When', phone: 'side', cell: ({ at }) => <Time at={at} isAgo /> },
   ]

@@ -32,7 +32,10 @@ export function Page({ params }: { readonly params: PageParams }) {
               <p>Prompts and answers are not kept.</p>
             </Card>
             <Card title="Single sign-on">
-              <p>Single sign-on is not part of this version.</p>
+              <p>
+                Members can sign in by the organization’s own provider. It is connected by{' '}
+                <code>npx odyssey sso connections create</code> or by the management API.
+              </p>
             </Card>
             <Card title="About">
               <KeyValue

@@ -1,6 +1,6 @@
-import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
-import type { NewLedgerRow } from '../../../src/billing/ledger/writer/ledger-writer.ts'
-import type { Database } from '../../../src/db/database.ts'
+import { insertRows } from '../../src/billing/ledger/writer/insert-rows.ts'
+import type { NewLedgerRow } from '../../src/billing/ledger/writer/ledger-writer.ts'
+import type { Database } from '../../src/db/database.ts'
 
 const everyMs = 200
 

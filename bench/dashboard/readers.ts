@@ -1,6 +1,6 @@
-import { askApi } from '../../dashboard/harness/ask.ts'
-import { ann, type Opened } from '../../dashboard/harness/open-dashboard.ts'
-import type { Service } from '../../harness/start-service.ts'
+import { askApi } from '../../test/dashboard/harness/ask.ts'
+import { ann, type Opened } from '../../test/dashboard/harness/open-dashboard.ts'
+import type { Service } from '../../test/harness/start-service.ts'
 
 const password = 'a password for the readers'
 
