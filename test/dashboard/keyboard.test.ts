@@ -9,6 +9,7 @@ import { chooseFrom, findPage, press, tabTo, typeInto } from './harness/keyboard
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { runCli } from '../harness/run-cli.ts'
+import { until } from '../harness/start-service.ts'
 
 const dashboard = useDashboard({ isSetUp: false })
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
@@ -98,7 +99,7 @@ suite('by the keyboard alone', () => {
 
   test('usage is filtered, and the file of it is saved', async () => {
     await findPage(page, 'Usage and cost')
-    await tabTo(page, page.getByLabel('Model'))
+    await tabTo(page, page.getByLabel('Model', { exact: true }))
     await page.keyboard.type('clarke')
     await page.waitForURL(/model=clarke-1\.0/)
     const saved = page.waitForEvent('download')
@@ -154,7 +155,10 @@ suite('by the keyboard alone', () => {
     await typeInto(page, page.getByRole('dialog').getByLabel('New number of tokens'), '1000000')
     await page.keyboard.press('Enter')
     await row(page, /Acme/).getByText('Fine').waitFor()
-    equal(await askWith(service.address, { key }), 200)
+    await until(
+      async () => (await askWith(service.address, { key })) === 200,
+      'The budget stops requests all the same.',
+    )
   })
 
   test('a price is worked out, announced and withdrawn', async () => {

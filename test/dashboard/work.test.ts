@@ -167,6 +167,40 @@ suite('without a pointer', () => {
   })
 })
 
+suite('the palette', () => {
+  test('finds a key and a member by a part of their names, and leads to them', async () => {
+    const { page } = dashboard().owner
+    for (const [letters, option, heading] of [
+      ['by ha', /^by hand Key …/, 'by hand'],
+      ['ann@', /^Ann Lee ann@example.com$/, 'Ann Lee'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog', { name: 'Find' }).getByRole('combobox').fill(letters)
+      await page.getByRole('option', { name: option }).click()
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+    }
+  })
+})
+
+suite('requests, live', () => {
+  test('stand still while somebody points at one, and say how many are new', async () => {
+    const { page } = dashboard().owner
+    const key = await createKey(page, base(), 'live')
+    await page.goto(`${base()}/requests?live=on&range=hour`)
+    const first = page.locator('tr[data-row] a').first()
+    const before = await first.getAttribute('href')
+    await first.hover()
+    equal(await ask(key), 200)
+    await page.getByText('1 new. The rows stand still while you are at them.').waitFor()
+    equal(await first.getAttribute('href'), before)
+    await page.getByRole('button', { name: 'Show them' }).click()
+    await page.waitForFunction(
+      (href) => document.querySelector('tr[data-row] a')?.getAttribute('href') !== href,
+      before,
+    )
+  })
+})
+
 portalSuite(dashboard)
 
 suite('what holds requests back', () => {

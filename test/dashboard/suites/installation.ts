@@ -75,6 +75,17 @@ export function installationSuite(dashboard: () => Dashboard): void {
       await drawer.waitFor({ state: 'detached' })
     })
 
+    test('works out what tokens cost at the price in force, to the last digit', async () => {
+      const { page } = dashboard().owner
+      const calculator = page.getByRole('region', { name: 'What would it cost?' })
+      await calculator.getByLabel('Input, tokens').fill('1,000,001')
+      await calculator.getByLabel('Cache read, tokens').fill('7')
+      await calculator.getByText('Costs $3.000005').waitFor()
+      equal(await calculator.getByText('$3.000005').getAttribute('title'), '3.0000051 USD')
+      await calculator.getByLabel('Output, tokens').fill('a few')
+      await calculator.getByText('A whole number of tokens.').waitFor()
+    })
+
     test('has a log of its own, which is checked in the page', async () => {
       const { page, origin } = dashboard().owner
       await page.goto(`${origin}/installation/audit?action=engines:update`)

@@ -119,7 +119,7 @@ function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
           currency,
         ),
     },
-    { key: 'share', head: 'Of it', cell: (budget) => <Share budget={budget} /> },
+    { key: 'share', head: 'Used', cell: (budget) => <Share budget={budget} /> },
     {
       key: 'alerts',
       head: 'Alert at',
