@@ -226,6 +226,19 @@ suite('what holds requests back', () => {
       .waitFor()
     equal(await ask(key), 429)
   })
+
+  test('a budget says what was spent in the periods before, by the same sums', async () => {
+    const { page } = dashboard().owner
+    const row = page.getByRole('row', { name: /Acme.*month/ })
+    const spent = (await row.locator('td[data-label="Spent"]').textContent()) ?? ''
+    await page.getByRole('button', { name: 'Actions for the budget of Acme' }).click()
+    await page.getByRole('menuitem', { name: 'Periods before…' }).click()
+    const table = page.getByRole('table', { name: 'Spent in each month, newest first' })
+    equal(await table.locator('tr[data-row]').count(), 12)
+    equal(`${await table.locator('td[data-label="Tokens"]').first().textContent()} tokens`, spent)
+    await page.keyboard.press('Escape')
+    await table.waitFor({ state: 'detached' })
+  })
 })
 
 channelsSuite(dashboard)

@@ -16,11 +16,12 @@ import { Menu } from '../../kit/layers.tsx'
 import { Badge, Bar, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { BudgetDrawer } from './budget-drawer.tsx'
+import { HistoryDrawer, historyReason } from './history-drawer.tsx'
 import { RaiseDrawer } from './raise-drawer.tsx'
 
 type Open =
   | { readonly kind: 'set'; readonly budget: Budget | null }
-  | { readonly kind: 'raise' | 'remove'; readonly budget: Budget }
+  | { readonly kind: 'raise' | 'remove' | 'history'; readonly budget: Budget }
 
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
@@ -54,6 +55,9 @@ export function Page({ params }: { readonly params: PageParams }) {
         }
       </Loaded>
       {open?.kind === 'set' && <BudgetDrawer organizationId={organizationId} budget={open.budget} onClose={close} />}
+      {open?.kind === 'history' && (
+        <HistoryDrawer organizationId={organizationId} budget={open.budget} onClose={close} />
+      )}
       {open?.kind === 'raise' && <RaiseDrawer organizationId={organizationId} budget={open.budget} onClose={close} />}
       {open?.kind === 'remove' && (
         <RemoveFromSubject
@@ -86,6 +90,7 @@ type TableProps = {
 function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
   const nameOf = useSubjectName(organizationId)
   const currency = useCurrency()
+  const usageReason = useReason(organizationId, 'usage:read')
   const columns: readonly Column<Budget>[] = [
     { key: 'subject', head: 'For', cell: ({ subject }) => <SubjectName {...nameOf(subject)} /> },
     { key: 'state', head: 'State', phone: 'side', cell: (budget) => <BudgetState budget={budget} /> },
@@ -143,6 +148,12 @@ function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
           name={`Actions for the budget of ${nameOf(budget.subject).name}`}
           trigger={<IconButton icon="more" name="Actions" isSmall />}
           entries={[
+            {
+              kind: 'action',
+              label: 'Periods before…',
+              reason: usageReason ?? historyReason(budget),
+              act: () => onOpen({ kind: 'history', budget }),
+            },
             { kind: 'action', label: 'Raise for a time…', reason, act: () => onOpen({ kind: 'raise', budget }) },
             { kind: 'action', label: 'Edit…', reason, act: () => onOpen({ kind: 'set', budget }) },
             { kind: 'action', label: 'Remove…', isBad: true, reason, act: () => onOpen({ kind: 'remove', budget }) },
