@@ -66,9 +66,15 @@ function readStop(): Stop {
   const element = document.activeElement
   if (!(element instanceof HTMLElement) || element === document.body) return { what: 'the page', isSeen: true }
   if (element.hasAttribute('data-base-ui-focus-guard')) return { what: 'a guard', isSeen: true }
-  const { outlineStyle, outlineWidth, visibility } = getComputedStyle(element)
-  const { width, height } = element.getBoundingClientRect()
-  const isSeen =
-    outlineStyle !== 'none' && parseFloat(outlineWidth) > 0 && visibility === 'visible' && width * height > 0
+  // A date's parts take the focus one after the other, and the browser marks the part.
+  if (element.matches('input[type^="date"]')) return { what: 'a part of a date', isSeen: true }
+  const isOutlined = (one: Element | null) => {
+    if (one === null) return false
+    const { outlineStyle, outlineWidth, visibility } = getComputedStyle(one)
+    const { width, height } = one.getBoundingClientRect()
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) > 0 && visibility === 'visible' && width * height > 0
+  }
+  // A field with a picture in front of it has its edge around both.
+  const isSeen = isOutlined(element) || isOutlined(element.parentElement)
   return { what: element.outerHTML.slice(0, 200), isSeen }
 }

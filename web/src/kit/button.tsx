@@ -45,15 +45,16 @@ export function Button({ look = 'plain', icon, isSmall, isBusy, reason, shortcut
 
 type IconButtonProps = Omit<Props, 'icon' | 'children'> & { readonly icon: IconName; readonly name: string }
 
-/** A button of one outline, which always has a name. */
+/** A button of one outline, which always has a name; what it opens may give it a longer one. */
 export function IconButton({ icon, name, look = 'quiet', isSmall, reason, isBusy, onClick, ...rest }: IconButtonProps) {
+  const { 'aria-label': label = name } = rest
   const isOff = isBusy === true || typeof reason === 'string'
   return (
     <button
       type="button"
       {...rest}
       className={[styles.button, styles[look], styles.icon, isSmall && styles.small].filter(Boolean).join(' ')}
-      aria-label={name}
+      aria-label={label}
       aria-disabled={isOff || undefined}
       title={reason ?? name}
       onClick={isOff ? undefined : onClick}
