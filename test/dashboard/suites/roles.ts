@@ -153,6 +153,22 @@ export function roleSuite(dashboard: () => Dashboard): void {
       }
     })
 
+    test('who may only look at a key may end it nowhere, and is told why', async () => {
+      await giveRole('auditor')
+      const { page } = member
+      const path = `/api/v1/organizations/${organizationId}/api-keys?limit=1`
+      const { data } = (await askApi(page, 'GET', path)).body as { readonly data: readonly { readonly id: string }[] }
+      await goTo(page, member.origin + pagePath('key', { organizationId, apiKeyId: data[0]?.id ?? '' }))
+      for (const [button, permission] of [
+        ['Edit', 'api-keys:update'],
+        ['Rotate', 'api-keys:rotate'],
+        ['Disable', 'api-keys:disable'],
+        ['Revoke', 'api-keys:revoke'],
+      ] as const) {
+        await checkButton(page, button, permission)
+      }
+    })
+
     test('who is made less of has the pages closed without loading anything anew', async () => {
       await giveRole('admin')
       const { page } = member

@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { api, type AnswerOf, type QueryOf } from '../api/client.ts'
 import type { Schemas } from '../api/types.ts'
-import { useReason } from './session.ts'
+import { useMembership, useReason, useSession } from './session.ts'
 
 export type ApiKey = Schemas['ApiKey']
 export type Project = Schemas['Project']
@@ -136,10 +136,19 @@ export function useNames(organization: string | null): (id: string | null) => st
   const organizationId = organization ?? ''
   const isOne = organization !== null
   const mayReadKeys = useReason(organizationId, 'api-keys:read') === null && isOne
+  const mayReadMembers = useReason(organizationId, 'members:read') === null
   const keys = useKeyList(organizationId)
   const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
   const projects = useQuery({ ...projectsQuery(organizationId), enabled: isOne }).data ?? []
   const members = useMemberList(organizationId)
+  const reader = useMembership(organizationId)
+  const readerName = useSession()?.user.name
   const names = new Map([...keys, ...own, ...projects, ...members].map(({ id, name }) => [id, name] as const))
-  return (id) => (id === null ? '–' : (names.get(id) ?? id))
+  if (reader !== null && readerName !== undefined) names.set(reader.memberId, readerName)
+  const isMember = (id: string) => id.startsWith('mem_')
+  return (id) => {
+    if (id === null) return '–'
+    // Who may not read the members is told that there is one, and not by an id that says nothing to them.
+    return names.get(id) ?? (isMember(id) && !mayReadMembers ? 'Another member' : id)
+  }
 }

@@ -90,6 +90,9 @@ function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsPro
   const reason = useReason(organizationId, 'api-keys:update')
   const edit = over ?? reason
   const askReason = useReason(organizationId, 'limits:ask')
+  const rotateReason = useReason(organizationId, 'api-keys:rotate')
+  const disableReason = useReason(organizationId, 'api-keys:disable')
+  const revokeReason = useReason(organizationId, 'api-keys:revoke')
   return (
     <>
       <KeyNeighbours organizationId={organizationId} apiKeyId={id} search={search} />
@@ -102,13 +105,13 @@ function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsPro
       <Button reason={over ?? askReason} onClick={() => onAction('ask')}>
         Ask for more
       </Button>
-      <Button reason={over} onClick={() => onAction('rotate')}>
+      <Button reason={over ?? rotateReason} onClick={() => onAction('rotate')}>
         Rotate
       </Button>
-      <Button reason={over} onClick={() => onAction(state === 'disabled' ? 'enable' : 'disable')}>
+      <Button reason={over ?? disableReason} onClick={() => onAction(state === 'disabled' ? 'enable' : 'disable')}>
         {state === 'disabled' ? 'Enable' : 'Disable'}
       </Button>
-      <Button look="danger" reason={over} onClick={() => onAction('revoke')}>
+      <Button look="danger" reason={over ?? revokeReason} onClick={() => onAction('revoke')}>
         Revoke
       </Button>
     </>
