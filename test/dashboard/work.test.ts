@@ -182,6 +182,20 @@ suite('the palette', () => {
   })
 })
 
+suite('the API calls of a page', () => {
+  test('are the requests that it is made of, as commands for a program', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys?sort=name`)
+    await page.getByRole('row', { name: /sums/ }).first().waitFor()
+    await page.getByRole('banner').getByRole('button', { name: 'Account' }).click()
+    await page.getByRole('menuitem', { name: 'API calls of this page' }).click()
+    const call = page.getByRole('region', { name: /^GET .*\/api-keys$/ }).first()
+    match((await call.textContent()) ?? '', /^curl 'http:.*\/api-keys\?limit=200' .*\$ODYSSEY_MANAGEMENT_KEY"$/s)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
 suite('requests, live', () => {
   test('stand still while somebody points at one, and say how many are new', async () => {
     const { page } = dashboard().owner

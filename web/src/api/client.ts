@@ -76,6 +76,14 @@ async function isMended({ kind, status }: Problem, name: string): Promise<boolea
   return answers.current.signInAgain()
 }
 
+let hearRead: ((path: string) => void) | null = null
+
+/** Tells what is read from now on, until the answer is called. */
+export function hearReads(hear: (path: string) => void): () => void {
+  hearRead = hear
+  return () => (hearRead = null)
+}
+
 type Sent = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>>
@@ -89,7 +97,9 @@ async function sendOnce(name: string, { params = {}, query = {}, body }: Sent, o
   if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey
   const isIdle = method === 'GET' && Date.now() - lastInputMs > idleAfterMs
   if (options.isBackground ?? isIdle) headers['x-odyssey-background'] = '1'
-  const response = await fetch(addressOf(template, params, query), {
+  const address = addressOf(template, params, query)
+  if (method === 'GET') hearRead?.(address)
+  const response = await fetch(address, {
     method,
     headers,
     credentials: 'same-origin',

@@ -5,6 +5,7 @@ import { Icon } from '../kit/icons.tsx'
 import { Dialog, Drawer, Menu, type MenuEntry } from '../kit/layers.tsx'
 import { Link } from '../kit/link.tsx'
 import { location } from '../lib/location.ts'
+import { ApiCalls } from './api-calls.tsx'
 import { live, useLive } from './events.ts'
 import { MenuLinks } from './menu.tsx'
 import { Palette } from './palette.tsx'
@@ -26,7 +27,7 @@ type Props = {
 
 /** What stands around every page of somebody who has signed in. */
 export function Shell({ session, organizationId, title, children }: Props) {
-  const [open, setOpen] = useState<'palette' | 'menu' | 'keys' | null>(null)
+  const [open, setOpen] = useState<'palette' | 'menu' | 'keys' | 'calls' | null>(null)
   useGlobalKeys(session, organizationId, setOpen)
   useEffect(() => live.begin(), [])
   const close = () => setOpen(null)
@@ -51,7 +52,7 @@ export function Shell({ session, organizationId, title, children }: Props) {
             <IconButton icon="menu" name="Menu" onClick={() => setOpen('menu')} />
           </span>
           <span className={styles.where}>{title}</span>
-          <TopBar session={session} onFind={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
+          <TopBar session={session} onOpen={setOpen} />
         </header>
         <div className={styles.banners}>
           <SystemBanner />
@@ -71,20 +72,15 @@ export function Shell({ session, organizationId, title, children }: Props) {
         </nav>
       </Drawer>
       <KeyList isOpen={open === 'keys'} onClose={close} />
+      <ApiCalls isOpen={open === 'calls'} onClose={close} />
       <ProofDialogs />
     </div>
   )
 }
 
-function TopBar({
-  session,
-  onFind,
-  onKeys,
-}: {
-  readonly session: Session
-  readonly onFind: () => void
-  readonly onKeys: () => void
-}) {
+type TopBarProps = { readonly session: Session; readonly onOpen: (what: 'palette' | 'keys' | 'calls') => void }
+
+function TopBar({ session, onOpen }: TopBarProps) {
   const { theme } = usePreferences()
   const isLive = useLive()
   const choose = (to: Theme): MenuEntry => ({
@@ -105,7 +101,7 @@ function TopBar({
       <button
         type="button"
         className={styles.find}
-        onClick={onFind}
+        onClick={() => onOpen('palette')}
         aria-label="Find ⌘K"
         aria-keyshortcuts="Meta+K Control+K"
       >
@@ -116,13 +112,14 @@ function TopBar({
         trigger={<IconButton icon={themeIcon} name="Theme" />}
         entries={[choose('system'), choose('light'), choose('dark')]}
       />
-      <IconButton icon="help" name="Keys" onClick={onKeys} />
+      <IconButton icon="help" name="Keys" onClick={() => onOpen('keys')} />
       <Menu
         name="Account"
         trigger={<IconButton icon="user" name="Account" />}
         entries={[
           { kind: 'name', label: session.user.email },
           { kind: 'action', label: 'Account', icon: 'user', act: () => void location.go('/account') },
+          { kind: 'action', label: 'API calls of this page', icon: 'code', act: () => onOpen('calls') },
           { kind: 'action', label: 'API reference', icon: 'book', act: () => void location.go('/docs/api') },
           { kind: 'rule' },
           { kind: 'action', label: 'Sign out', icon: 'logout', act: () => void signOut() },
