@@ -205,9 +205,10 @@ suite('requests, live', () => {
     const before = await first.getAttribute('href')
     await first.hover()
     equal(await ask(key), 200)
-    await page.getByText('1 new. The rows stand still while you are at them.').waitFor()
+    const more = page.getByRole('button', { name: '1 new' })
+    await more.waitFor()
     equal(await first.getAttribute('href'), before)
-    await page.getByRole('button', { name: 'Show them' }).click()
+    await more.click()
     await page.waitForFunction(
       (href) => document.querySelector('tr[data-row] a')?.getAttribute('href') !== href,
       before,

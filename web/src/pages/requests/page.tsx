@@ -41,6 +41,12 @@ export function Page({ params }: { readonly params: PageParams }) {
     addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
   const actions = (
     <>
+      {isLive && held.newRows > 0 && (
+        // Above the rows it would move them away under the hand.
+        <Button isSmall title="The rows stand still while you are at them." onClick={() => held.release()}>
+          {`${held.newRows} new`}
+        </Button>
+      )}
       <Segments
         name="Updates"
         tabs={[
@@ -81,17 +87,6 @@ export function Page({ params }: { readonly params: PageParams }) {
       )}
       {rows.length > 0 && (
         <Stack>
-          {isLive && held.newRows > 0 && (
-            <Banner
-              action={
-                <Button isSmall onClick={() => held.release()}>
-                  Show them
-                </Button>
-              }
-            >
-              {held.newRows} new. The rows stand still while you are at them.
-            </Banner>
-          )}
           {isSummed(search) && <RequestSums organizationId={organizationId} search={search} onSpan={change} />}
           <div ref={held.frame}>
             <RequestTable organizationId={organizationId} rows={held.rows} search={written} />
