@@ -32,17 +32,21 @@ export function LastHour({ organizationId, minutes }: Props) {
         </LinkButton>
       }
     >
-      <TimeBars
-        summary="Requests by the minute in the last hour, by how they ended. The page Requests lists them."
-        labels={starts.map((start) => formatHour(start, 'UTC'))}
-        titles={starts.map((start) => `${formatDay(start, 'UTC')} ${formatHour(start, 'UTC')}, UTC`)}
-        series={parts.map(({ name, color, count }) => {
-          const values = minutes.map(count)
-          return { name, color, values, words: values.map(formatCount) }
-        })}
-        formatTick={formatShortCount}
-        isWhole
-      />
+      {minutes.every(({ requests }) => requests === 0) ? (
+        <p>No requests in this time.</p>
+      ) : (
+        <TimeBars
+          summary="Requests by the minute in the last hour, by how they ended. The page Requests lists them."
+          labels={starts.map((start) => formatHour(start, 'UTC'))}
+          titles={starts.map((start) => `${formatDay(start, 'UTC')} ${formatHour(start, 'UTC')}, UTC`)}
+          series={parts.map(({ name, color, count }) => {
+            const values = minutes.map(count)
+            return { name, color, values, words: values.map(formatCount) }
+          })}
+          formatTick={formatShortCount}
+          isWhole
+        />
+      )}
     </Card>
   )
 }

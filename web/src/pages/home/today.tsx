@@ -22,12 +22,12 @@ export function Today({ organizationId, overview }: Props) {
     {
       name: 'Cost today',
       value: <ExactMoney micros={costTodayMicros} />,
-      said: change === null ? 'day of UTC' : `${change} than yesterday at this hour`,
+      said: change === null ? 'day of UTC' : `${change} on yesterday at this hour`,
     },
     {
       name: 'Cost this month',
       value: <ExactMoney micros={monthMicros} />,
-      said: forecastMicros === null ? 'months of UTC' : `as it goes, ${formatMoney(forecastMicros, { currency })}`,
+      said: forecastMicros === null ? 'months of UTC' : `${formatMoney(forecastMicros, { currency })} if it goes on so`,
     },
     { name: 'Requests, last minute', value: formatShortCount(last?.requests ?? 0) },
     { name: 'Output tokens, last minute', value: formatShortCount(last?.outputTokens ?? 0) },
