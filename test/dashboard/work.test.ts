@@ -203,6 +203,8 @@ suite('requests, live', () => {
     await page.goto(`${base()}/requests?live=on&range=hour`)
     const first = page.locator('tr[data-row] a').first()
     const before = await first.getAttribute('href')
+    // What stands above the rows moves them when it comes.
+    await page.getByRole('heading', { name: 'Requests by hour' }).waitFor()
     await first.hover()
     equal(await ask(key), 200)
     await page.getByRole('button', { name: '1 new' }).waitFor()
@@ -248,6 +250,7 @@ suite('what holds requests back', () => {
     await page.getByRole('button', { name: 'Actions for the budget of Acme' }).click()
     await page.getByRole('menuitem', { name: 'Periods before…' }).click()
     const table = page.getByRole('table', { name: 'Spent in each month, newest first' })
+    await table.locator('tr[data-row]').nth(11).waitFor()
     equal(await table.locator('tr[data-row]').count(), 12)
     equal(`${await table.locator('td[data-label="Tokens"]').first().textContent()} tokens`, spent)
     await page.keyboard.press('Escape')
