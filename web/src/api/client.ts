@@ -76,12 +76,12 @@ async function isMended({ kind, status }: Problem, name: string): Promise<boolea
   return answers.current.signInAgain()
 }
 
-let hearRead: ((path: string) => void) | null = null
+let hearRead: (path: string) => void = () => {}
 
 /** Tells what is read from now on, until the answer is called. */
 export function hearReads(hear: (path: string) => void): () => void {
   hearRead = hear
-  return () => (hearRead = null)
+  return () => (hearRead = () => {})
 }
 
 type Sent = {
@@ -92,16 +92,12 @@ type Sent = {
 
 async function sendOnce(name: string, { params = {}, query = {}, body }: Sent, options: AskOptions): Promise<unknown> {
   const [method = 'GET', template = ''] = name.split(' ')
-  const headers: Record<string, string> = { accept: 'application/json' }
-  if (body !== undefined) headers['content-type'] = 'application/json'
-  if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey
-  const isIdle = method === 'GET' && Date.now() - lastInputMs > idleAfterMs
-  if (options.isBackground ?? isIdle) headers['x-odyssey-background'] = '1'
+  const isRead = method === 'GET'
   const address = addressOf(template, params, query)
-  if (method === 'GET') hearRead?.(address)
+  if (isRead) hearRead(address)
   const response = await fetch(address, {
     method,
-    headers,
+    headers: headersOf(options, { isRead, hasBody: body !== undefined }),
     credentials: 'same-origin',
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(options.signal !== undefined && { signal: options.signal }),
@@ -111,6 +107,17 @@ async function sendOnce(name: string, { params = {}, query = {}, body }: Sent, o
   })
   if (!response.ok) throw await readProblem(response)
   return response.status === 204 ? null : response.json()
+}
+
+type Kind = { readonly isRead: boolean; readonly hasBody: boolean }
+
+function headersOf({ idempotencyKey, isBackground }: AskOptions, { isRead, hasBody }: Kind): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (hasBody) headers['content-type'] = 'application/json'
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
+  const isIdle = isRead && Date.now() - lastInputMs > idleAfterMs
+  if (isBackground ?? isIdle) headers['x-odyssey-background'] = '1'
+  return headers
 }
 
 /** The address of an operation, also for what is downloaded by a link. */

@@ -7,7 +7,7 @@ import { ExportMenu } from '../../app/export-menu.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { ledgerQuery } from '../../app/queries.ts'
 import { RequestTable } from '../../app/requests/request-table.tsx'
-import { isSummed, requestsSearch, toFilter } from '../../app/requests/requests-search.ts'
+import { isSummed, requestsSearch, toFilter, type RequestsSearch } from '../../app/requests/requests-search.ts'
 import { usePlace, useSearch } from '../../app/router.tsx'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, NothingMatches, ProblemBox } from '../../app/states.tsx'
@@ -37,27 +37,14 @@ export function Page({ params }: { readonly params: PageParams }) {
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   const held = useHeldRows(rows, isLive)
-  const fileIn = (format: 'csv' | 'jsonl') =>
-    addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
   const actions = (
-    <>
-      {isLive && held.newRows > 0 && (
-        // Above the rows it would move them away under the hand.
-        <Button isSmall title="The rows stand still while you are at them." onClick={() => held.release()}>
-          {`${held.newRows} new`}
-        </Button>
-      )}
-      <Segments
-        name="Updates"
-        tabs={[
-          { value: 'off', label: 'As read' },
-          { value: 'on', label: 'Live' },
-        ]}
-        chosen={search.live}
-        onChoice={(live) => change({ live })}
-      />
-      <ExportMenu parts={[{ label: 'These requests', addressIn: fileIn }]} />
-    </>
+    <Actions
+      organizationId={organizationId}
+      search={search}
+      newRows={held.newRows}
+      onNew={() => held.release()}
+      onLive={(live) => change({ live })}
+    />
   )
   return (
     <Frame
@@ -101,6 +88,40 @@ export function Page({ params }: { readonly params: PageParams }) {
         </Stack>
       )}
     </Frame>
+  )
+}
+
+type ActionsProps = {
+  readonly organizationId: string
+  readonly search: RequestsSearch
+  readonly newRows: number
+  readonly onNew: () => void
+  readonly onLive: (live: RequestsSearch['live']) => void
+}
+
+function Actions({ organizationId, search, newRows, onNew, onLive }: ActionsProps) {
+  const filter = toFilter(search)
+  const fileIn = (format: 'csv' | 'jsonl') =>
+    addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
+  return (
+    <>
+      {search.live === 'on' && newRows > 0 && (
+        // Above the rows it would move them away under the hand.
+        <Button isSmall title="The rows stand still while you are at them." onClick={onNew}>
+          {`${newRows} new`}
+        </Button>
+      )}
+      <Segments
+        name="Updates"
+        tabs={[
+          { value: 'off', label: 'As read' },
+          { value: 'on', label: 'Live' },
+        ]}
+        chosen={search.live}
+        onChoice={onLive}
+      />
+      <ExportMenu parts={[{ label: 'These requests', addressIn: fileIn }]} />
+    </>
   )
 }
 
