@@ -10,9 +10,9 @@ export const releaseAgeDaysMin = 7
  * OpenID Connect was worth three: `openid-client`, with `jose` and `oauth4webapi`, which have no others below them.
  */
 export const runtimePackagesMax = {
-  all: 195,
+  all: 201,
   /** What the engine's bindings bring by themselves is theirs to change: tools to download and build, which never run here. */
-  withoutBindings: 81,
+  withoutBindings: 87,
 } as const
 
 /** The engine's bindings, which more than half of all packages come with. */

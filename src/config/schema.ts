@@ -115,6 +115,8 @@ const sso = z.strictObject({
   metadataRefreshMinutes: z.int().min(1).max(10_080).default(360),
   /** How far a provider's clock may be from ours. */
   clockSkewSeconds: z.int().min(0).max(300).default(60),
+  /** How old what a provider says by SAML may be, whatever it says itself. */
+  assertionMinutesMax: z.int().min(1).max(60).default(10),
 })
 
 /** As browsers write it: no path, and no port where it is the scheme's own. */

@@ -26,6 +26,7 @@ import { limitRequests } from './migrations/people/033-limit-requests.ts'
 import { keyMakers } from './migrations/people/040-key-makers.ts'
 import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { repetitions } from './migrations/billing/055-repetitions.ts'
+import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
@@ -114,6 +115,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '033-limit-requests': limitRequests,
   '040-key-makers': keyMakers,
   '041-single-sign-on': singleSignOn,
+  '042-saml': saml,
   '050-alerts': alerts,
   '055-repetitions': repetitions,
 }

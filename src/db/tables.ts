@@ -1,3 +1,4 @@
+import type { ConnectionCertificateTable, SamlConnectionTable, SsoResultTable } from './tables/saml.ts'
 import type {
   ApiKeyTable,
   ManagementKeyTable,
@@ -92,6 +93,9 @@ export type Tables = {
   used_messages: UsedMessageTable
   login_attempts: LoginAttemptTable
   domains: DomainTable
+  saml_connections: SamlConnectionTable
+  connection_certificates: ConnectionCertificateTable
+  sso_results: SsoResultTable
   changes: ChangeTable
   audit: AuditTable
   audit_chains: AuditChainTable

@@ -60,6 +60,7 @@ export function createTestSso({ clock }: Pick<AccountsParts, 'clock'>): SingleSi
   const fetch = createGuardedFetch({ privateAddresses })
   return {
     providers: new Providers({ fetch, clock, refreshMs: 3_600_000, skewSeconds: 60 }),
+    saml: { fetch, refreshMs: 3_600_000, skewSeconds: 60, answerMsMax: 600_000 },
     siteUrl: () => 'https://ai.example.com',
     resolveTexts: () => Promise.resolve([`odyssey-domain=${domainToken}`]),
   }

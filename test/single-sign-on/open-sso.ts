@@ -81,6 +81,19 @@ export class SsoBrowser {
     return this.#keep(await this.#service.ask({ path, headers, address: this.#address }))
   }
 
+  /** Sends a form from a page of another site, with which no cookie goes along. */
+  async post(path: string, fields: Record<string, string> | string): Promise<Answer> {
+    const answer = await this.#service.app.inject({
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' },
+      payload: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
+      remoteAddress: this.#address,
+    })
+    const { statusCode: status, headers, body: text } = answer
+    return this.#keep({ status, headers, text, body: {} })
+  }
+
   /** Asks as a page of the service does. */
   async ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')

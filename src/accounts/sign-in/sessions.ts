@@ -39,6 +39,8 @@ export type VouchedBy = {
   readonly session: string | null
   /** When the provider has asked who it is; zero where it does not say. */
   readonly provenAtMs: number
+  /** When the provider wants it to be over at the latest; null where it does not say. */
+  readonly endsAtMs: number | null
 }
 
 export type NewSession = Browser & {
@@ -68,7 +70,8 @@ export async function beginSession(
     created_at: now,
     last_seen_at: now,
   }
-  const ends_at = now + (state === 'open' ? signIn.sessionMsMax : secondFactorMs)
+  const lastsMs = state === 'open' ? signIn.sessionMsMax : secondFactorMs
+  const ends_at = Math.min(now + lastsMs, vouchedBy?.endsAtMs ?? Infinity)
   const row = { id, token_hash: hashToken(token), user_id: userId, state, origin, method, proof_method: method }
   await transaction
     .insertInto('sessions')

@@ -32,11 +32,19 @@ export type ConnectionSettings = {
   readonly defaultRole: Role
 }
 
-export type Connection = Omit<ConnectionSettings, 'clientSecret' | 'signingAlgorithm'> & {
+type SharedSettings = Pick<ConnectionSettings, 'name' | 'groupsClaim' | 'makesMembers' | 'defaultRole'>
+
+export type Connection = SharedSettings & {
   readonly id: ConnectionId
+  readonly kind: ConnectionTable['kind']
+  /** What is particular to OpenID Connect; null where SAML is spoken. */
+  readonly clientId: string | null
+  readonly tokenAuth: ConnectionTable['token_auth'] | null
+  readonly signingAlgorithm: string | null
+  readonly scopes: string | null
+  readonly tenant: string | null
   readonly state: ConnectionState
   readonly issuer: string
-  readonly signingAlgorithm: string
   readonly enforcedAtMs: number | null
   readonly breakGlassId: MemberId | null
   readonly testedBy: UserId | null
@@ -73,6 +81,7 @@ export async function createConnection(
       .values({
         id,
         organization_id: organizationId,
+        kind: 'oidc',
         state: 'draft',
         issuer,
         ...columns,
@@ -105,7 +114,7 @@ function checkIssuer(issuer: string, tenant: string | null): void {
 }
 
 /** Nobody becomes an owner by a provider’s word. */
-function checkRole(principal: Principal, role: Role): void {
+export function checkRole(principal: Principal, role: Role): void {
   if (role === 'owner') throw invalidRequest(['defaultRole'], 'value', 'No connection makes owners.')
   requireGrant(principal, role)
 }
@@ -140,9 +149,10 @@ export async function updateConnection(
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await requireStanding(transaction, principal, organizationId)
     const row = await findConnection(transaction, { id, organizationId })
+    refuseForeign(row, changes)
     const before = settingsOf(parts, row)
     const settings = { ...before, ...changes }
-    checkIssuer(row.issuer, settings.tenant)
+    if (row.kind === 'oidc') checkIssuer(row.issuer, settings.tenant)
     if (changes.defaultRole !== undefined) checkRole(principal, changes.defaultRole)
     const columns = toColumns(parts, row.id, settings)
     await transaction
@@ -157,6 +167,14 @@ export async function updateConnection(
       ...(isSecretNew && { client_secret: 'changed' }),
     })
   })
+}
+
+const oidcSettings = ['clientId', 'clientSecret', 'tokenAuth', 'signingAlgorithm', 'scopes', 'tenant'] as const
+
+function refuseForeign({ kind }: ConnectionRow, changes: Partial<ConnectionSettings>): void {
+  const field = oidcSettings.find((name) => changes[name] !== undefined)
+  if (kind === 'oidc' || field === undefined) return
+  throw invalidRequest([field], 'value', 'This connection speaks SAML, which has nothing of the kind.')
 }
 
 function settingsOf(parts: Pick<SignInParts, 'signIn'>, row: ConnectionRow): ConnectionSettings {
@@ -275,15 +293,17 @@ export async function findConnection(
 }
 
 function toConnection(row: ConnectionRow): Connection {
+  const isOidc = row.kind === 'oidc'
   return {
     id: row.id,
+    kind: row.kind,
     name: row.name,
     state: row.state,
     issuer: row.issuer,
-    clientId: row.client_id,
-    tokenAuth: row.token_auth,
-    signingAlgorithm: row.signing_algorithm,
-    scopes: row.scopes,
+    clientId: isOidc ? row.client_id : null,
+    tokenAuth: isOidc ? row.token_auth : null,
+    signingAlgorithm: isOidc ? row.signing_algorithm : null,
+    scopes: isOidc ? row.scopes : null,
     tenant: row.tenant,
     groupsClaim: row.groups_claim,
     makesMembers: row.makes_members === 1,

@@ -23,6 +23,24 @@ export const faultWords = {
   'member-suspended': 'The member is suspended.',
   'member-removed': 'The member was removed. An invitation brings them back.',
   'identity-taken': 'This identity is somebody else’s already.',
+  'saml-xml': 'The message is no XML of the kind that SAML needs, or has something in it that hides or grows.',
+  'saml-shape': 'The message is no SAML 2.0 message, or has something in it that is not taken.',
+  'saml-unsigned': 'Neither the response nor the assertion is signed.',
+  'saml-signature': 'The signature is by no certificate of the provider, or something was changed after it was signed.',
+  'saml-algorithm': 'The message is signed or encrypted in a way that is not safe. Use SHA-256, and GCM with RSA-OAEP.',
+  'saml-decryption':
+    'The assertion cannot be decrypted with a key of this service. Give the provider its metadata anew.',
+  'saml-name-id': 'The name of the person is missing, of another format than agreed, or of another service.',
+  'saml-attribute': 'An attribute is there twice, has several values where one is meant, or is none.',
+  'saml-issuer': 'The message is of another provider than the connection’s.',
+  'saml-addressee':
+    'The message is meant for another service or another address. Check the entity id and the ACS address.',
+  'saml-confirmation': 'The assertion is not one that whoever bears it may use.',
+  'saml-context': 'The provider has signed the person in in another way than is demanded.',
+  'saml-time': 'The message is expired, not valid yet, made too long ago or good for too long. Check the clocks.',
+  'saml-request': 'The response and the assertion name different requests.',
+  'saml-unsolicited': 'Nobody has asked for this message, and the connection takes none that the provider begins.',
+  'saml-replay': 'This message was used before.',
   'connection-off': 'The connection is not switched on.',
 } as const
 

@@ -17,7 +17,7 @@ export type NewFlow = {
 }
 
 /** A person reads mail and finds a telephone meanwhile. */
-const lastsMs = 600_000
+export const flowLastsMs = 600_000
 
 /** Notes a way to the provider that begins. */
 export async function beginFlow(
@@ -40,7 +40,7 @@ export async function beginFlow(
       next,
       user_id: userId,
       is_proof: isProof ? 1 : 0,
-      ends_at: now + lastsMs,
+      ends_at: now + flowLastsMs,
       used_at: null,
     })
     .execute()
@@ -86,7 +86,7 @@ export async function consumeFlow(
     FlowSecrets,
     'state'
   >
-  return { row, secrets: { state, ...hidden }, begunAtMs: row.ends_at - lastsMs }
+  return { row, secrets: { state, ...hidden }, begunAtMs: row.ends_at - flowLastsMs }
 }
 
 const nextLengthMax = 2_000

@@ -1,19 +1,16 @@
 import type { ConnectionId, OrganizationId } from '../../core/ids.ts'
-import type { Principal } from '../../core/principal.ts'
-import { change, joinTransaction } from '../../db/change.ts'
 import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
-import { lockOrganization } from '../members.ts'
-import { beginSession, type Browser } from '../sign-in/sessions.ts'
-import { ownAction } from '../sign-in/users.ts'
-import { applyGroups } from './group-mappings.ts'
+import type { Browser } from '../sign-in/sessions.ts'
 import { noteAttempt } from './attempts.ts'
+import { conclude } from './conclude.ts'
 import { providerSettings, type ConnectionRow } from './connections.ts'
+import { endSessionsByProvider } from './end-by-provider.ts'
 import { SsoFault } from './fault.ts'
 import { beginFlow, consumeFlow, type NewFlow } from './flows.ts'
 import { addressToSignIn, exchangeCode, type Claims } from './oidc/exchange-code.ts'
 import { readLogoutToken } from './oidc/read-logout-token.ts'
 import type { SsoParts } from './parts.ts'
-import { linkIdentity, recognise } from './people.ts'
+import { beginBySaml } from './saml/saml-sign-in.ts'
 
 /** Finds a connection that may be used; a draft by who looks after it alone. Throws for any other. */
 export async function findUsableConnection(
@@ -39,6 +36,7 @@ export async function beginByConnection(
   flow: Omit<NewFlow, 'connection'> & { readonly connection: ConnectionRow },
 ): Promise<string> {
   const { connection, isProof } = flow
+  if (connection.kind === 'saml') return beginBySaml(parts, flow)
   // A provider that cannot be reached leaves nothing behind.
   const provider = await parts.sso.providers.find(providerSettings(parts, connection))
   const secrets = await beginFlow(parts, flow)
@@ -66,6 +64,7 @@ export type Finished = { readonly next: string; readonly token: string | null }
 /** Finishes a way to the provider. What is refused is noted for those who look after the connection. */
 export async function finishByConnection(parts: SsoParts, cameBack: CameBack): Promise<Finished> {
   const connection = await findUsableConnection(parts, cameBack.connectionId, ['on', 'draft'])
+  if (connection.kind !== 'oidc') throw new SsoFault('connection-off')
   try {
     const { next, token, userId } = await finish(parts, connection, cameBack)
     await noteAttempt(parts, { connection, outcome: token === null ? 'linked' : 'signed-in', code: null, userId })
@@ -94,15 +93,15 @@ async function finish(parts: SsoParts, connection: ConnectionRow, { query, brows
     skewSeconds: parts.sso.providers.skewSeconds,
   })
   checkTenant(claims, connection)
-  if (linking === null)
-    return { next, ...(await openSession(parts, { connection, claims, browser, isProof: is_proof === 1 })) }
-  const inside = withoutNotice(parts)
-  await parts.db.transaction().execute(async (transaction) => {
-    await lockOrganization(transaction, connection.organization_id)
-    await linkIdentity(inside, transaction, { connection, claims, userId: linking })
+  const concluded = await conclude(parts, {
+    connection,
+    claims,
+    linking,
+    browser,
+    isProof: is_proof === 1,
+    endsAtMs: null,
   })
-  await parts.accessChanged?.()
-  return { next, token: null, userId: linking }
+  return { next, ...concluded }
 }
 
 /** One issuer may speak for many customers of the provider. */
@@ -111,76 +110,21 @@ function checkTenant(claims: Claims, { tenant }: ConnectionRow): void {
   throw new SsoFault('tenant-foreign')
 }
 
-type Opening = {
-  readonly connection: ConnectionRow
-  readonly claims: Claims
-  readonly browser: Browser
-  readonly isProof: boolean
-}
-
-/** Gateways hear of a change when it is made: inside of its transaction they would wait for it. */
-function withoutNotice({ accessChanged: _, ...rest }: SsoParts): SsoParts {
-  return rest
-}
-
-async function openSession(parts: SsoParts, { connection, claims, browser, isProof }: Opening) {
-  const inside = withoutNotice(parts)
-  const opened = await parts.db.transaction().execute(async (transaction) => {
-    // Whoever is being suspended is so before, or their session is found and ended.
-    await lockOrganization(transaction, connection.organization_id)
-    const recognised = await recognise(inside, transaction, { connection, claims })
-    const { userId } = recognised
-    await applyGroups(inside, transaction, { connection, claims, recognised })
-    const user: Principal = { kind: 'user', userId, organizationId: null, role: null }
-    const joined = { ...inside, db: joinTransaction(transaction) }
-    const token = await change(joined, user, ownAction('sessions:create', userId), async (_same, note) => {
-      const vouchedBy = vouch(connection.id, claims, isProof ? parts.clock.nowMs() : null)
-      const made = await beginSession(parts, transaction, {
-        userId,
-        method: 'sso',
-        state: 'open',
-        ...browser,
-        vouchedBy,
-      })
-      note(null, { method: 'sso', connection: connection.id }, made.id)
-      return made.token
-    })
-    return { token, userId }
-  })
-  await parts.accessChanged?.()
-  return opened
-}
-
-function vouch(connectionId: ConnectionId, claims: Claims, askedAnewAtMs: number | null) {
-  const { sub: subject, sid, auth_time: authTime } = claims
-  const saidMs = typeof authTime === 'number' ? Math.trunc(authTime * 1_000) : 0
-  const session = typeof sid === 'string' && sid.length <= 255 ? sid : null
-  return { connectionId, subject, session, provenAtMs: Math.max(0, askedAnewAtMs ?? saidMs) }
-}
-
 /** Ends the sessions that a provider says are over. The same word counts once, over all gateways. */
 export async function endByProvider(parts: SsoParts, connectionId: ConnectionId, token: string): Promise<void> {
   const connection = await findUsableConnection(parts, connectionId)
+  if (connection.kind !== 'oidc') throw new SsoFault('connection-off')
   const provider = await parts.sso.providers.find(providerSettings(parts, connection))
   const nowMs = parts.clock.nowMs()
   const { skewSeconds } = parts.sso.providers
   const { id, endsAtMs, subject, session } = await readLogoutToken(provider, token, { nowMs, skewSeconds })
-  const action = { action: 'sessions:revoke', organizationId: connection.organization_id, target: connectionId }
-  const provided: Principal = { kind: 'anonymous', organizationId: null, role: null }
-  await change(parts, provided, action, async (transaction, note) => {
-    await transaction.deleteFrom('used_messages').where('ends_at', '<=', nowMs).execute()
-    const first = await transaction
-      .insertInto('used_messages')
-      .values({ connection_id: connectionId, message_id: id, ends_at: endsAtMs })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('message_id')
-      .executeTakeFirst()
-    if (first === undefined) throw new SsoFault('token-invalid')
-    const own = transaction.deleteFrom('sessions').where('connection_id', '=', connectionId)
-    const ofSubject = subject === null ? own : own.where('sso_subject', '=', subject)
-    const chosen = session === null ? ofSubject : ofSubject.where('sso_session', '=', session)
-    const ended = await chosen.returning('id').execute()
-    note(null, { sessions: ended.map((row) => row.id), by: 'provider' })
+  const sessions = session === null ? [] : [session]
+  await endSessionsByProvider(parts, connection, {
+    messageId: id,
+    endsAtMs,
+    subject,
+    sessions,
+    repeated: 'token-invalid',
   })
 }
 

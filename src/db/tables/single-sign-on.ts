@@ -9,10 +9,12 @@ export type ConnectionState = (typeof connectionStates)[number]
 export type ConnectionTable = {
   readonly id: ConnectionId
   readonly organization_id: OrganizationId
+  readonly kind: 'oidc' | 'saml'
   name: string
   state: ConnectionState
   /** Never changes: whose identities these are hangs on it. */
   readonly issuer: string
+  /** This and what follows as far as the tenant is empty where SAML is spoken, and the secret has the keys. */
   client_id: string
   secret_sealed: string
   /** How the secret is shown to the provider. */

@@ -16,6 +16,7 @@ export function openSingleSignOn({ sso }: Pick<Config, 'sso'>, siteUrl: () => st
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   return {
     providers: new Providers({ fetch, clock: systemClock, refreshMs, skewSeconds: sso.clockSkewSeconds }),
+    saml: { fetch, refreshMs, skewSeconds: sso.clockSkewSeconds, answerMsMax: sso.assertionMinutesMax * 60_000 },
     siteUrl,
     async resolveTexts(name) {
       try {

@@ -51,13 +51,24 @@ const settings = {
 const connection = z
   .strictObject({
     id: connectionId,
+    kind: z.enum(['oidc', 'saml']).describe('OpenID Connect or SAML 2.0.'),
     state: z.enum(connectionStates),
     issuer: z.string(),
     redirectUri: z.string().describe('What the provider has to be told; where it sends browsers back to.'),
     startUri: z.string().describe('Where members sign in.'),
-    logoutUri: z.string().describe('Where the provider says that somebody has signed out there (back-channel logout).'),
+    logoutUri: z.string().describe('Where the provider says that somebody has signed out there.'),
+    metadataUri: z
+      .string()
+      .nullable()
+      .describe('What a provider that speaks SAML reads of this service, and its name.'),
     ...settings,
-    signingAlgorithm: z.string(),
+    clientId: z
+      .string()
+      .nullable()
+      .describe('This and what follows as far as the tenant is null where SAML is spoken.'),
+    tokenAuth: settings.tokenAuth.nullable(),
+    signingAlgorithm: z.string().nullable(),
+    scopes: z.string().nullable(),
     defaultRole: role,
     enforcedAt: time.nullable().describe('Since when members come in by this connection alone.'),
     breakGlassId: memberId.nullable().describe('The owner who comes in without it all the same.'),
@@ -125,9 +136,10 @@ function show(parts: RouteParts, found: Connection): z.input<typeof connection> 
   const base = `${parts.management.siteUrl()}/sso/${found.id}`
   return {
     ...rest,
-    redirectUri: `${base}/callback`,
+    redirectUri: found.kind === 'saml' ? `${base}/acs` : `${base}/callback`,
     startUri: `${base}/start`,
-    logoutUri: `${base}/backchannel-logout`,
+    logoutUri: found.kind === 'saml' ? `${base}/slo` : `${base}/backchannel-logout`,
+    metadataUri: found.kind === 'saml' ? `${base}/metadata` : null,
     enforcedAt: toTimeOrNull(enforcedAtMs),
     testedAt: toTimeOrNull(testedAtMs),
     createdAt: toTime(createdAtMs),

@@ -1,0 +1,57 @@
+import { escapeXml } from '../../../lib/xml/write-xml.ts'
+import {
+  assertionNamespace,
+  nameIdFormats,
+  postBinding,
+  protocolNamespace,
+  success,
+  type NameIdFormat,
+} from './names.ts'
+
+type Request = {
+  readonly id: string
+  readonly nowMs: number
+  readonly destination: string
+  readonly entityId: string
+  readonly acsUrl: string
+  readonly nameIdFormat: NameIdFormat
+  /** Whether the provider has to ask anew who somebody is. */
+  readonly isForced: boolean
+  readonly context: string | null
+}
+
+/** The question who somebody is, for their browser to bring to the provider. */
+export function writeAuthnRequest(request: Request): string {
+  const { id, nowMs, destination, entityId, acsUrl, nameIdFormat, isForced, context } = request
+  const forced = isForced ? ' ForceAuthn="true"' : ''
+  const demanded =
+    context === null
+      ? ''
+      : `<samlp:RequestedAuthnContext Comparison="exact"><saml:AuthnContextClassRef>${escapeXml(context)}` +
+        `</saml:AuthnContextClassRef></samlp:RequestedAuthnContext>`
+  return (
+    `<samlp:AuthnRequest ${head({ id, nowMs, destination })} ProtocolBinding="${postBinding}"` +
+    ` AssertionConsumerServiceURL="${escapeXml(acsUrl)}"${forced}>` +
+    `<saml:Issuer>${escapeXml(entityId)}</saml:Issuer>` +
+    `<samlp:NameIDPolicy Format="${nameIdFormats[nameIdFormat]}" AllowCreate="true"/>${demanded}</samlp:AuthnRequest>`
+  )
+}
+
+type Reply = Pick<Request, 'id' | 'nowMs' | 'destination' | 'entityId'> & { readonly inResponseTo: string }
+
+/** The answer to a provider that has signed somebody out. */
+export function writeLogoutResponse({ entityId, inResponseTo, ...rest }: Reply): string {
+  return (
+    `<samlp:LogoutResponse ${head(rest)} InResponseTo="${escapeXml(inResponseTo)}">` +
+    `<saml:Issuer>${escapeXml(entityId)}</saml:Issuer>` +
+    `<samlp:Status><samlp:StatusCode Value="${success}"/></samlp:Status></samlp:LogoutResponse>`
+  )
+}
+
+function head({ id, nowMs, destination }: Pick<Request, 'id' | 'nowMs' | 'destination'>): string {
+  const at = `${new Date(nowMs).toISOString().slice(0, 19)}Z`
+  return (
+    `xmlns:samlp="${protocolNamespace}" xmlns:saml="${assertionNamespace}" ID="${escapeXml(id)}" Version="2.0"` +
+    ` IssueInstant="${at}" Destination="${escapeXml(destination)}"`
+  )
+}

@@ -1,0 +1,55 @@
+// What browsers and providers are answered: whatever is refused looks the same to a browser; why it was is noted for
+// those who look after the connection.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SsoFault } from '../../accounts/single-sign-on/fault.ts'
+import type { SsoParts } from '../../accounts/single-sign-on/parts.ts'
+import type { ConnectionId, RequestId } from '../../core/ids.ts'
+import { BrowserExchange } from '../api/browser.ts'
+import type { FailedAttempts } from '../api/failed-attempts.ts'
+import { pageHeaders } from '../dashboard/policy.ts'
+import type { Door } from '../parts.ts'
+import { refusedPage } from './refused-page.ts'
+
+export type Asked = {
+  readonly parts: SsoParts
+  readonly browser: BrowserExchange
+  readonly request: FastifyRequest
+  readonly connectionId: ConnectionId
+}
+
+export function read({ management }: Door, request: FastifyRequest): Asked {
+  const { accounts, signIn, sso } = management
+  const origin = { address: request.ip, requestId: request.id as RequestId }
+  const { connectionId } = request.params as { readonly connectionId: ConnectionId }
+  const browser = new BrowserExchange(request, management, management.siteUrl())
+  return { parts: { ...accounts, origin, signIn, sso }, browser, request, connectionId }
+}
+
+export type Page = { readonly door: Door; readonly attempts: FailedAttempts }
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+/** Sends the browser on, or tells it no more than that it was not signed in. */
+export async function answer(
+  { door, attempts }: Page,
+  { request, reply }: Exchange,
+  work: (asked: Asked) => Promise<string>,
+): Promise<unknown> {
+  const asked = read(door, request)
+  try {
+    const location = await work(asked)
+    const { cookies } = asked.browser
+    if (cookies.length > 0) void reply.header('set-cookie', [...cookies])
+    return await reply.headers(pageHeaders).code(303).header('location', location).send()
+  } catch (error) {
+    const code = error instanceof SsoFault ? error.code : 'internal'
+    const reason = error instanceof SsoFault && error.cause instanceof Error ? { reason: error.cause.message } : {}
+    const cause = error instanceof SsoFault ? { code, ...reason } : { code, error }
+    door.log[code === 'internal' ? 'error' : 'info'](
+      { request_id: request.id, ...cause },
+      'sign-in by a connection refused',
+    )
+    await attempts.hold(request.ip)
+    return reply.headers(pageHeaders).code(400).type('text/html; charset=utf-8').send(refusedPage(request.id))
+  }
+}
