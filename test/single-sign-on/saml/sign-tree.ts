@@ -35,6 +35,9 @@ export type Signing = {
   readonly canonicalization?: string
   readonly transforms?: readonly string[]
   readonly uri?: string
+  /** Prefixes that are declared in the canonical form although nothing is called by them. */
+  readonly inclusive?: readonly string[]
+  readonly idOfSignature?: string
   readonly keyInfo?: CertifiedKey | null
   /** Changes the signature before its value is made, or after. */
   readonly before?: (signature: XmlTree) => void
@@ -53,11 +56,13 @@ const defaults = {
 /** Signs an element of a document: the signature becomes its second child, after its issuer. Returns the signature. */
 export function signTree(root: XmlTree, element: XmlTree, signing: Signing): XmlTree {
   const chosen = { ...defaults, ...signing }
-  const digest = createHash(chosen.digest).update(canonicalize(root, element)).digest('base64')
+  const digest = createHash(chosen.digest)
+    .update(canonicalize(root, element, chosen.inclusive))
+    .digest('base64')
   const reference = xml(
     'ds:Reference',
     { URI: chosen.uri ?? `#${element.attributes['ID']}` },
-    xml('ds:Transforms', {}, ...chosen.transforms.map((Algorithm) => xml('ds:Transform', { Algorithm }))),
+    xml('ds:Transforms', {}, ...chosen.transforms.map((Algorithm) => transform(Algorithm, chosen.inclusive))),
     xml('ds:DigestMethod', { Algorithm: chosen.digestMethod }),
     xml('ds:DigestValue', {}, digest),
   )
@@ -69,14 +74,25 @@ export function signTree(root: XmlTree, element: XmlTree, signing: Signing): Xml
     reference,
   )
   const value = xml('ds:SignatureValue')
-  const signature = xml('ds:Signature', { 'xmlns:ds': ds }, signedInfo, value)
+  const signature = xml(
+    'ds:Signature',
+    { 'xmlns:ds': ds, ...(chosen.idOfSignature !== undefined && { Id: chosen.idOfSignature }) },
+    signedInfo,
+    value,
+  )
   if (chosen.keyInfo !== null && chosen.keyInfo !== undefined) signature.children.push(keyInfoOf(chosen.keyInfo))
-  element.children.splice(1, 0, signature)
+  element.children.splice(element.children.findIndex(isTree) + 1, 0, signature)
   chosen.before?.(signature)
-  const info = signature.children.filter(isTree)[0] as XmlTree
+  const info = signature.children.find(isTree) as XmlTree
   value.children = [makeValue(canonicalize(root, info), chosen)]
   chosen.after?.(signature)
   return signature
+}
+
+function transform(Algorithm: string, inclusive: readonly string[] = []): XmlTree {
+  if (inclusive.length === 0 || Algorithm !== exclusive) return xml('ds:Transform', { Algorithm })
+  const list = xml('ec:InclusiveNamespaces', { 'xmlns:ec': exclusive, PrefixList: inclusive.join(' ') })
+  return xml('ds:Transform', { Algorithm }, list)
 }
 
 function makeValue(content: string, { key, hash }: { readonly key: Signing['key']; readonly hash: string }): string {

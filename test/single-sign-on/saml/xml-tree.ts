@@ -1,7 +1,12 @@
 // XML as a forger makes it: a tree that can be changed anywhere, written as a document or in exclusive canonical form.
 // Nothing of what the service reads XML with is in it.
 
-export type Piece = XmlTree | string | { readonly comment: string } | { readonly cdata: string } | { readonly raw: string }
+export type Piece =
+  | XmlTree
+  | string
+  | { readonly comment: string }
+  | { readonly cdata: string }
+  | { readonly raw: string }
 
 export type XmlTree = {
   tag: string
@@ -82,9 +87,26 @@ export function write(piece: Piece): string {
 
 type Scope = Readonly<Record<string, string>>
 
-/** An element of a document in exclusive canonical form, without comments, and without one child that signs it. */
-export function canonicalize(root: XmlTree, element: XmlTree, without?: XmlTree): string {
-  return render(element, { scope: scopeOf(root, element) ?? {}, rendered: {}, without })
+/**
+ * An element of a document in exclusive canonical form, without comments. Of the prefixes given the declarations stand
+ * also where nothing is called by them.
+ */
+export function canonicalize(root: XmlTree, element: XmlTree, inclusive: readonly string[] = []): string {
+  return render(element, { scope: scopeOf(root, element) ?? {}, rendered: {}, inclusive })
+}
+
+/** Calls the elements of a tree by other prefixes, an empty one included. */
+export function rename(root: XmlTree, prefixes: Readonly<Record<string, string>>): void {
+  for (const tree of elements(root)) {
+    const next = prefixes[prefixOf(tree.tag)]
+    if (next !== undefined) tree.tag = next === '' ? localOf(tree.tag) : `${next}:${localOf(tree.tag)}`
+    tree.attributes = Object.fromEntries(
+      Object.entries(tree.attributes).map(([name, value]) => {
+        const own = isDeclaration(name) ? prefixes[name.slice(6)] : undefined
+        return [own === undefined ? name : own === '' ? 'xmlns' : `xmlns:${own}`, value]
+      }),
+    )
+  }
 }
 
 /** What is declared around an element. */
@@ -103,25 +125,27 @@ function declare(scope: Scope, { attributes }: XmlTree): Scope {
   return { ...scope, ...Object.fromEntries(own.map(([name, value]) => [name === 'xmlns' ? '' : name.slice(6), value])) }
 }
 
-type Rendering = { readonly scope: Scope; readonly rendered: Scope; readonly without: XmlTree | undefined }
+type Rendering = { readonly scope: Scope; readonly rendered: Scope; readonly inclusive: readonly string[] }
 
-function render(tree: XmlTree, { scope: outer, rendered, without }: Rendering): string {
+function render(tree: XmlTree, { scope: outer, rendered, inclusive }: Rendering): string {
   const scope = declare(outer, tree)
   const names = Object.keys(tree.attributes).filter((name) => !isDeclaration(name))
   const prefixes = new Set([prefixOf(tree.tag), ...names.map(prefixOf).filter((prefix) => prefix !== '')])
   prefixes.delete('xml')
+  for (const prefix of inclusive) if (scope[prefix] !== undefined) prefixes.add(prefix)
   const shown = [...prefixes]
     .toSorted()
     .filter((prefix) => (scope[prefix] ?? '') !== (rendered[prefix] ?? ''))
     .map((prefix) => [prefix, scope[prefix] ?? ''] as const)
-  const declarations = shown.map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`)
+  const declarations = shown.map(
+    ([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`,
+  )
   const key = (name: string) => (prefixOf(name) === '' ? '' : `${scope[prefixOf(name)] ?? ''} `) + localOf(name)
   const attributes = names
     .toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
     .map((name) => ` ${name}="${escapeAttribute(tree.attributes[name] ?? '')}"`)
-  const inner = { scope, rendered: { ...rendered, ...Object.fromEntries(shown) }, without }
+  const inner = { scope, rendered: { ...rendered, ...Object.fromEntries(shown) }, inclusive }
   const children = tree.children.map((child) => {
-    if (child === without) return ''
     if (typeof child === 'string') return escapeText(child)
     if ('comment' in child) return ''
     if ('cdata' in child) return escapeText(child.cdata)

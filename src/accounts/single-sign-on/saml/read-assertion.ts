@@ -10,6 +10,7 @@ import {
   signatureNamespace,
 } from './names.ts'
 import { isNamed, readAttributes, readText, Sequence, shapeFault } from './shape.ts'
+import { idOf } from './verify-signature.ts'
 
 /** What a provider says of somebody. Nothing of it is checked against the connection or a clock yet. */
 export type Assertion = {
@@ -48,8 +49,8 @@ type Authentication = {
 
 export function readAssertion(element: XmlElement): Assertion {
   if (!isNamed(element, assertionNamespace, 'Assertion')) throw shapeFault('It is no assertion')
-  const { ID, Version, IssueInstant } = readAttributes(element, ['ID', 'Version', 'IssueInstant'])
-  if (Version !== '2.0' || ID === undefined || ID === '') throw shapeFault('The assertion is not of version 2.0')
+  const { Version, IssueInstant } = readAttributes(element, ['ID', 'Version', 'IssueInstant'])
+  if (Version !== '2.0') throw shapeFault('The assertion is not of version 2.0')
   const parts = new Sequence(element)
   const issuer = readIssuer(parts.need(assertionNamespace, 'Issuer'))
   parts.take(signatureNamespace, 'Signature')
@@ -60,7 +61,7 @@ export function readAssertion(element: XmlElement): Assertion {
   if (conditions === null) throw new SsoFault('saml-addressee')
   const { authentication, statements } = readOrder(parts)
   return {
-    id: ID,
+    id: idOf(element),
     issuedAtMs: readTime(IssueInstant),
     issuer,
     nameId,

@@ -7,7 +7,7 @@ import { decryptAssertion } from './decrypt-assertion.ts'
 import { assertionNamespace, protocolNamespace, signatureNamespace, success } from './names.ts'
 import { readAssertion, readIssuer, readTime, type Assertion } from './read-assertion.ts'
 import { isNamed, readAttributes, readText, Sequence, shapeFault } from './shape.ts'
-import { checkIds, findSignature, isBase64, messageBounds, verifySignature } from './verify-signature.ts'
+import { checkIds, findSignature, idOf, isBase64, messageBounds, verifySignature } from './verify-signature.ts'
 
 export type SamlKeys = {
   /** Certificates of the provider, in base64. */
@@ -54,33 +54,20 @@ function read(text: string, { certificates, privateKeys }: SamlKeys): Answer {
       : open(decryptAssertion(encrypted, { keys: privateKeys, isSigned }))
   const { element } = found
   if (!isNamed(element, assertionNamespace, 'Assertion')) throw shapeFault('What is encrypted is no assertion')
-  const isAssertionSigned = signedIn(encrypted === null ? shape.assertion : element)
-  if (!isSigned && !isAssertionSigned) throw new SsoFault('saml-unsigned')
-  const said = isAssertionSigned ? verifyAssertion({ isSigned, shape, found, certificates }) : element
-  return { ...facts, isSigned, assertion: readAssertion(said) }
+  // What was signed by itself is read from what its own signature covers, in the document that it came in.
+  const sentAssertion = encrypted === null ? (shape.assertion ?? element) : element
+  if (findSignature(sentAssertion) === null) {
+    if (!isSigned) throw new SsoFault('saml-unsigned')
+    return { ...facts, isSigned, assertion: readAssertion(element) }
+  }
+  const verified = verifySignature({ text: found.text, element: sentAssertion, certificates })
+  return { ...facts, isSigned, assertion: readAssertion(verified) }
 }
 
 function open(text: string): { readonly element: XmlElement; readonly text: string } {
   const element = scanXml(text, messageBounds)
   checkIds(element)
   return { element, text }
-}
-
-function signedIn(element: XmlElement | null): boolean {
-  return element !== null && findSignature(element) !== null
-}
-
-type Verifying = {
-  readonly isSigned: boolean
-  readonly shape: Shape
-  readonly found: { readonly element: XmlElement; readonly text: string }
-  readonly certificates: readonly string[]
-}
-
-/** The assertion as it was signed. In an answer that is signed too, it is the one that stands there. */
-function verifyAssertion({ shape, found, certificates }: Verifying): XmlElement {
-  const element = shape.assertion ?? found.element
-  return verifySignature({ text: found.text, element, certificates })
 }
 
 type Shape = Omit<Answer, 'isSigned' | 'assertion'> & {
@@ -92,6 +79,7 @@ function readShape(element: XmlElement): Shape {
   if (!isNamed(element, protocolNamespace, 'Response')) throw shapeFault('It is no response')
   const given = readAttributes(element, ['ID', 'Version', 'IssueInstant', 'Destination', 'InResponseTo', 'Consent'])
   if (given.Version !== '2.0') throw shapeFault('The response is not of version 2.0')
+  idOf(element)
   const parts = new Sequence(element)
   const issuer = parts.take(assertionNamespace, 'Issuer')
   parts.take(signatureNamespace, 'Signature')

@@ -90,7 +90,7 @@ function isSignature({ localName, namespaceURI }: XmlNode): boolean {
 }
 
 /** An id by which a signature can name an element without another meaning. */
-function idOf(element: XmlElement): string {
+export function idOf(element: XmlElement): string {
   const id = element.attributes.find(({ namespace, name }) => namespace === '' && name === 'ID')?.value ?? ''
   if (/^[A-Za-z_][A-Za-z0-9._-]{0,255}$/.test(id)) return id
   throw shapeFault(`${element.name} has no id that is one`)
