@@ -19,7 +19,11 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   sessions list --member ID            Show where a member is signed in; sessions revoke [ID] ends one or all
   sso connections create --oidc ISSUER Make a connection to an identity provider, with --client-id ID and
                                        --client-secret-file FILE; also list, show, enable, disable, remove,
-                                       enforce ID --member OWNER, and relax
+                                       rotate-key, enforce ID --member OWNER, and relax
+  sso connections create --saml URL    The same by SAML, of a description at an address or in a file; with
+                                       --verifies-emails where nobody can have another's address there
+  sso certificates ID                  Show which certificates of a provider are trusted
+  sso explain FILE --connection ID     Show which rule an answer breaks that somebody has captured
   sso attempts ID                      Show why logins by a connection have failed
   domains add NAME                     Add a domain of e-mail addresses; also list, verify, trust and remove
   management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the

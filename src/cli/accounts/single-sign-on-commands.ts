@@ -8,9 +8,11 @@ import {
   setConnectionOn,
 } from '../../accounts/single-sign-on/connections.ts'
 import { enforceConnection, relaxConnection } from '../../accounts/single-sign-on/enforcement.ts'
-import type { SignInParts } from '../../accounts/sign-in/parts.ts'
+import type { SsoParts } from '../../accounts/single-sign-on/parts.ts'
 import type { OrganizationId } from '../../core/ids.ts'
+import { createBySaml, explain, rotateKey, showCertificates } from './saml-actions.ts'
 import { signInSettings } from '../../service/joins/create-management.ts'
+import { openSingleSignOn } from '../../service/joins/open-single-sign-on.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { operator, print, printList, readOrganizationId, requireId, withInstallation } from './with-installation.ts'
@@ -29,6 +31,10 @@ const options = {
   organization: text,
   name: text,
   oidc: text,
+  saml: text,
+  connection: text,
+  'verifies-emails': { type: 'boolean', default: false },
+  'makes-members': { type: 'boolean', default: false },
   'client-id': text,
   'client-secret-file': text,
   tenant: text,
@@ -38,7 +44,7 @@ const options = {
 
 type Values = ReturnType<typeof readArguments>['values']
 type Given = {
-  readonly parts: SignInParts
+  readonly parts: SsoParts
   readonly organizationId: OrganizationId
   readonly id: string | undefined
   readonly values: Values
@@ -54,20 +60,32 @@ const actions: Readonly<Record<string, Action>> = {
   enforce,
   relax,
   remove,
+  'rotate-key': (given) => rotateKey(given, referenceOf(given)),
+}
+
+/** What stands beside `connections`, each with the id of one or a file. */
+const others: Readonly<Record<string, Action>> = {
+  attempts,
+  certificates: (given) => showCertificates(given, referenceOf(given)),
+  explain: explainFile,
 }
 
 /** `odyssey sso`: connections to identity providers, and why logins by them have failed. */
 export async function ssoCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
-  const [noun = '', ...others] = positionals
-  const [verb = '', id] = noun === 'attempts' ? ['attempts', others[0]] : others
-  const action = noun === 'attempts' ? attempts : Object.hasOwn(actions, verb) ? actions[verb] : undefined
-  if ((noun !== 'connections' && noun !== 'attempts') || action === undefined) {
-    throw new UsageError(`sso takes attempts ID, or connections with ${Object.keys(actions).join(', ')}.`)
+  const [noun = '', verb = '', last] = positionals
+  const isOther = Object.hasOwn(others, noun)
+  const action = isOther ? others[noun] : Object.hasOwn(actions, verb) ? actions[verb] : undefined
+  if ((noun !== 'connections' && !isOther) || action === undefined) {
+    const known = Object.keys(actions).join(', ')
+    throw new UsageError(`sso takes attempts ID, certificates ID, explain FILE, or connections with ${known}.`)
   }
   await withInstallation((installation, config) => {
-    const parts = { ...installation.accounts, signIn: signInSettings(config, installation.secrets) }
-    return action({ parts, organizationId: readOrganizationId(values.organization, installation), id, values })
+    const signIn = signInSettings(config, installation.secrets)
+    const siteUrl = config.server.publicUrl ?? `http://localhost:${config.port}`
+    const parts = { ...installation.accounts, signIn, sso: openSingleSignOn(config, () => siteUrl) }
+    const organizationId = readOrganizationId(values.organization, installation)
+    return action({ parts, organizationId, id: isOther ? verb : last, values })
   })
 }
 
@@ -80,9 +98,14 @@ function referenceOf({ organizationId, id }: Pick<Given, 'organizationId' | 'id'
 }
 
 async function create({ parts, organizationId, values }: Given): Promise<void> {
+  if (values.saml !== undefined) {
+    return createBySaml({ parts, values: { ...values, saml: values.saml, name: values.name, organizationId } })
+  }
   const { oidc: issuer, 'client-id': clientId, 'client-secret-file': file } = values
   if (issuer === undefined || clientId === undefined || file === undefined || !URL.canParse(issuer)) {
-    throw new UsageError('sso connections create needs --oidc ISSUER, --client-id ID and --client-secret-file FILE.')
+    throw new UsageError(
+      'sso connections create needs --saml URL or FILE, or --oidc ISSUER, --client-id ID and --client-secret-file FILE.',
+    )
   }
   const id = await createConnection(parts, operator, {
     organizationId,
@@ -138,6 +161,11 @@ async function remove({ values, ...given }: Given): Promise<void> {
   const reference = referenceOf(given)
   await removeConnection(given.parts, operator, reference)
   print(values.json, reference, [`${reference.id} is removed, and who was signed in by it is so no more.`])
+}
+
+function explainFile({ parts, organizationId, id: file = '', values }: Given): Promise<void> {
+  const id = requireId(values.connection, 'conn')
+  return explain({ parts, values }, { id, organizationId, file })
 }
 
 async function attempts({ values, ...given }: Given): Promise<void> {

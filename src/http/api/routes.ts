@@ -47,6 +47,7 @@ import { sessionListRoutes } from './sign-in/session-list-routes.ts'
 import { sessionRoutes } from './sign-in/session-routes.ts'
 import { setupRoutes } from './sign-in/setup-routes.ts'
 import { connectionRoutes } from './single-sign-on/connection-routes.ts'
+import { samlRoutes } from './single-sign-on/saml-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
 import { identityRoutes } from './single-sign-on/identity-routes.ts'
 import type { Export, Route } from './route.ts'
@@ -88,6 +89,7 @@ export const routes: readonly Route[] = [
   ...portalRoutes,
   ...clientRoutes,
   ...connectionRoutes,
+  ...samlRoutes,
   ...domainRoutes,
   ...identityRoutes,
   ...eventRoutes,

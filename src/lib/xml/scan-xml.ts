@@ -33,7 +33,8 @@ const namedCharacters: ReadonlyMap<string, string> = new Map([
   ['quot;', '"'],
   ['apos;', "'"],
 ])
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/
+/** Controls but for tab and the ends of lines; those above ASCII may stand in XML. */
+const forbidden = /[^\P{Cc}\t\n\r\x7f-\x9f]|[\ufffe\uffff]/u
 
 /** Throws for bytes that are no UTF-8 text, or do not begin with an element or a declaration. */
 export function decodeXml(bytes: Uint8Array): string {

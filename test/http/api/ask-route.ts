@@ -4,6 +4,7 @@ import { routes } from '../../../src/http/api/routes.ts'
 import type { Route } from '../../../src/http/api/route.ts'
 import { operatorKey } from '../../harness/management.ts'
 import type { Ask, ManagementService } from '../../harness/management-service.ts'
+import { providerKey } from './sso-things.ts'
 import type { Things } from './world.ts'
 
 /** The routes that a permission opens, for keys as for people. */
@@ -36,6 +37,9 @@ const neededQueries: Readonly<Record<string, string>> = {
   preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
 }
 
+/** What only a connection that speaks SAML has. */
+const samlPaths = /\{connectionId\}\/(?:saml|certificates|rotate-key)$/
+
 /** The path of a route with the ids of things that are there. */
 export async function fillPath(service: ManagementService, { path, scope }: Route, things: Things): Promise<string> {
   const ids: Record<string, string> = { ...things }
@@ -48,6 +52,7 @@ export async function fillPath(service: ManagementService, { path, scope }: Rout
     ids['channelId'] = things.installationChannelId
     ids['silenceId'] = things.installationSilenceId
   }
+  if (samlPaths.test(path)) ids['connectionId'] = things.samlConnectionId
   return `${path}${neededQueries[path.split('/').at(-1) ?? ''] ?? ''}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)
@@ -62,6 +67,7 @@ function bodyFor({ example }: Route, { projectId, breakGlassId }: Things): unkno
   const text = JSON.stringify(example)
     .replaceAll('proj_default', projectId)
     .replaceAll('mem_break_glass', breakGlassId)
+    .replaceAll('MIIC…', providerKey.certificate)
     .replaceAll('acme.example', `acme${count}.example`)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown

@@ -131,6 +131,7 @@ describe('what each route lets each role do', () => {
     sessionId: 'ses_nowhere',
     invitationId: 'inv_nowhere',
     connectionId: 'conn_nowhere',
+    samlConnectionId: 'conn_nowhere',
     domainId: 'dom_nowhere',
     breakGlassId: 'mem_nowhere',
     limitId: 'limit_nowhere',

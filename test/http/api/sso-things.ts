@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createConnection } from '../../../src/accounts/single-sign-on/connections.ts'
+import { sealKeys } from '../../../src/accounts/single-sign-on/saml/keys.ts'
+import { createCertifiedKey } from '../../../src/accounts/single-sign-on/saml/certified-key.ts'
+import type { ConnectionId } from '../../../src/core/ids.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { domainToken, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import type { Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
+
+const lasts = { nowMs: Date.UTC(2026, 0, 1), lastsMs: 315_360_000_000 }
+/** The key of a provider that speaks SAML; the service has one of the kind too, which takes long to make. */
+export const providerKey = await createCertifiedKey({ name: 'provider', ...lasts })
 
 export const newConnection = {
   name: 'Provider',
@@ -56,5 +63,26 @@ export async function createSsoThings(parts: AccountsParts, { organizationId, me
     },
   ]
   await db.insertInto('domains').values(rows).execute()
-  return { connectionId, domainId, breakGlassId }
+  return { connectionId, samlConnectionId: await copyAsSaml(parts, connectionId), domainId, breakGlassId }
+}
+
+/** A connection that speaks SAML, made of one that does not. */
+async function copyAsSaml({ db }: AccountsParts, from: ConnectionId): Promise<ConnectionId> {
+  const id: ConnectionId = `conn_${randomUUID().replaceAll('-', '')}`
+  const row = await db.selectFrom('connections').selectAll().where('id', '=', from).executeTakeFirstOrThrow()
+  const secret_sealed = sealKeys({ signIn: testSignIn }, id, [providerKey])
+  await db
+    .insertInto('connections')
+    .values({ ...row, id, kind: 'saml', secret_sealed })
+    .execute()
+  const plain = { metadata_url: null, sign_in_url: 'https://idp.example.com/sso', sign_out_url: null }
+  const names = { name_id_format: 'persistent', email_attribute: null, name_attribute: null } as const
+  const rules = { verifies_emails: 1, forces_sign_in: 0, authn_context: null, provider_initiated: 'off' } as const
+  const read = { read_at: row.created_at, failed_at: null, failure: null }
+  const { organization_id } = row
+  await db
+    .insertInto('saml_connections')
+    .values({ connection_id: id, organization_id, ...plain, ...names, ...rules, ...read })
+    .execute()
+  return id
 }

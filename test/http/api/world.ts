@@ -95,6 +95,7 @@ export type Things = {
   readonly jobId: string
   readonly tier: string
   readonly connectionId: string
+  readonly samlConnectionId: string
   readonly domainId: string
   /** An owner who has used a passkey a short while ago. */
   readonly breakGlassId: string

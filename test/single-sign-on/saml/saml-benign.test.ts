@@ -7,16 +7,18 @@ import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { attemptsOf, openSaml, type Saml } from './open-saml.ts'
 import { instant, providerId, shapes, type SamlLie } from './saml-provider.ts'
 import { ds } from './sign-tree.ts'
-import { all, find, rename, xml, type XmlTree } from './xml-tree.ts'
+import { all, find, rename, xml, type Piece, type XmlTree } from './xml-tree.ts'
 
 const xs = 'http://www.w3.org/2001/XMLSchema'
 const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
 const saml2 = 'urn:oasis:names:tc:SAML:2.0:assertion'
 
+const split = (piece: Piece) => (typeof piece === 'string' ? piece.replaceAll(/.{76}/g, '$&\n') : piece)
+
 /** Base64 in lines. */
 const inLines = (tree: XmlTree) => {
   for (const name of ['SignatureValue', 'DigestValue', 'X509Certificate']) {
-    for (const one of all(tree, name)) one.children = [String(one.children[0]).replaceAll(/.{76}/g, '$&\n')]
+    for (const one of all(tree, name)) one.children = one.children.map(split)
   }
 }
 

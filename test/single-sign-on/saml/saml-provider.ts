@@ -2,7 +2,7 @@
 
 import { createVerify } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
-import type { CertifiedKey } from '../../../src/lib/self-signed-certificate.ts'
+import type { CertifiedKey } from '../../../src/accounts/single-sign-on/saml/certified-key.ts'
 import { encryptTrees, newKey, signTree, type Encrypting, type Signing } from './sign-tree.ts'
 import { find, replace, write, xml, type XmlTree } from './xml-tree.ts'
 

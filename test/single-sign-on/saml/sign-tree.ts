@@ -12,7 +12,7 @@ import {
   X509Certificate,
   type KeyObject,
 } from 'node:crypto'
-import { createCertifiedKey, type CertifiedKey } from '../../../src/lib/self-signed-certificate.ts'
+import { createCertifiedKey, type CertifiedKey } from '../../../src/accounts/single-sign-on/saml/certified-key.ts'
 import { canonicalize, isTree, write, xml, type XmlTree } from './xml-tree.ts'
 
 export const ds = 'http://www.w3.org/2000/09/xmldsig#'

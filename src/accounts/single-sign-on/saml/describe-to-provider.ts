@@ -2,7 +2,7 @@ import type { ConnectionId } from '../../../core/ids.ts'
 import type { SsoParts } from '../parts.ts'
 import { samlAddresses } from './addresses.ts'
 import { readKeys } from './keys.ts'
-import { findSaml } from './saml-connections.ts'
+import { findSaml } from './saml-row.ts'
 import { findConnectionRow } from './saml-sign-in.ts'
 import { writeMetadata } from './write-metadata.ts'
 

@@ -9,7 +9,7 @@ import {
   readMetadata,
   type ProviderMetadata,
 } from './read-metadata.ts'
-import type { SamlRow } from './saml-connections.ts'
+import type { SamlRow } from './saml-row.ts'
 
 /** Where a provider’s description is, or what stands in it. */
 export type MetadataSource = { readonly metadataUrl: string } | { readonly metadata: string } | ProviderMetadata

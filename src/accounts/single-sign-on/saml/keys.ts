@@ -1,5 +1,5 @@
 import type { ConnectionId } from '../../../core/ids.ts'
-import { createCertifiedKey, type CertifiedKey } from '../../../lib/self-signed-certificate.ts'
+import { createCertifiedKey, type CertifiedKey } from './certified-key.ts'
 import { seal, unseal } from '../../../lib/seal.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
 import type { ConnectionRow } from '../connections.ts'

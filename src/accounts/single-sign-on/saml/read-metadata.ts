@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { decodeXml, scanXml, XmlFault, type XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { metadataNamespace, protocolNamespace, redirectBinding, signatureNamespace } from './names.ts'
-import { isNamed } from './shape.ts'
+import { metadataNamespace, protocolNamespace, redirectBinding, signatureNamespace } from './messages/names.ts'
+import { isNamed } from './messages/shape.ts'
 
 /** What a provider’s description says. */
 export type ProviderMetadata = {

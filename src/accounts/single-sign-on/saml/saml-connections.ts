@@ -1,10 +1,8 @@
-import type { Selectable, Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../../../core/error.ts'
+import { invalidRequest } from '../../../core/error.ts'
 import type { ConnectionId, OrganizationId } from '../../../core/ids.ts'
 import { requirePermission } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { SamlConnectionTable } from '../../../db/tables/saml.ts'
-import type { Tables } from '../../../db/tables.ts'
 import { randomId } from '../../../lib/random-id.ts'
 import { changeAccess } from '../../change-access.ts'
 import { checkName } from '../../check-name.ts'
@@ -16,6 +14,7 @@ import { keepCertificates } from './certificates.ts'
 import { createSamlKey, readKeys, sealKeys } from './keys.ts'
 import { findMetadata, type MetadataSource } from './find-metadata.ts'
 import type { ProviderMetadata } from './read-metadata.ts'
+import { findSaml, type SamlRow } from './saml-row.ts'
 
 /** What can be changed of a connection that speaks SAML, beside what every connection has. */
 export type SamlSettings = {
@@ -27,8 +26,6 @@ export type SamlSettings = {
   readonly authnContext: string | null
   readonly providerInitiated: SamlConnectionTable['provider_initiated']
 }
-
-export type SamlRow = Selectable<SamlConnectionTable>
 
 type NewConnection = SamlSettings &
   Pick<ConnectionSettings, 'name' | 'groupsClaim' | 'makesMembers' | 'defaultRole'> & {
@@ -175,7 +172,7 @@ export async function rotateSamlKey(
   })
 }
 
-export function settingsOf(row: SamlRow): SamlSettings {
+function settingsOf(row: SamlRow): SamlSettings {
   return {
     nameIdFormat: row.name_id_format,
     emailAttribute: row.email_attribute,
@@ -185,13 +182,6 @@ export function settingsOf(row: SamlRow): SamlSettings {
     authnContext: row.authn_context,
     providerInitiated: row.provider_initiated,
   }
-}
-
-/** Throws for a connection that speaks something else. */
-export async function findSaml(db: Pick<Transaction<Tables>, 'selectFrom'>, id: ConnectionId): Promise<SamlRow> {
-  const row = await db.selectFrom('saml_connections').selectAll().where('connection_id', '=', id).executeTakeFirst()
-  if (row === undefined) throw new ApiError({ code: 'conflict' }, 'This connection does not speak SAML.')
-  return row
 }
 
 export type SamlConnection = SamlSettings & {

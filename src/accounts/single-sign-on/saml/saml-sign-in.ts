@@ -15,14 +15,14 @@ import type { SsoParts } from '../parts.ts'
 import { useMessage } from '../use-message.ts'
 import { samlAddresses } from './addresses.ts'
 import { readTrusted } from './certificates.ts'
-import { checkAnswer, requestOf } from './check-answer.ts'
+import { checkAnswer, requestOf } from './messages/check-answer.ts'
 import { refreshMetadata } from './find-metadata.ts'
 import { readKeys } from './keys.ts'
-import { readResponse, type Answer } from './read-response.ts'
-import { writeRedirect } from './redirect-binding.ts'
-import { findSaml, type SamlRow } from './saml-connections.ts'
+import { readResponse, type Answer } from './messages/read-response.ts'
+import { writeRedirect } from './messages/redirect-binding.ts'
+import { findSaml, type SamlRow } from './saml-row.ts'
 import { toClaims } from './to-claims.ts'
-import { writeAuthnRequest } from './write-request.ts'
+import { writeAuthnRequest } from './messages/write-request.ts'
 
 export type Known = { readonly connection: ConnectionRow; readonly saml: SamlRow }
 
@@ -168,7 +168,7 @@ async function readAnswer(parts: SsoParts, known: Known, response: string): Prom
     if (!(error instanceof SsoFault) || error.code !== 'saml-signature') throw error
     const saml = await findSaml(parts.db, known.connection.id)
     if (!(await refreshMetadata(parts, { ...known, saml }, { isUnknownKey: true }))) throw error
-    return await read()
+    return read()
   }
 }
 

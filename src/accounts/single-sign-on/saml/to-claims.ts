@@ -1,8 +1,8 @@
 import type { ConnectionRow } from '../connections.ts'
 import { SsoFault } from '../fault.ts'
 import type { Claims } from '../oidc/exchange-code.ts'
-import type { Assertion } from './read-assertion.ts'
-import type { SamlRow } from './saml-connections.ts'
+import type { Assertion } from './messages/read-assertion.ts'
+import type { SamlRow } from './saml-row.ts'
 
 /** How providers call the e-mail address and the name, where nobody has told them how to. */
 const emailNames = [

@@ -1,4 +1,4 @@
-import type { CertifiedKey } from '../../../lib/self-signed-certificate.ts'
+import type { CertifiedKey } from './certified-key.ts'
 import { escapeXml } from '../../../lib/xml/write-xml.ts'
 import type { SamlAddresses } from './addresses.ts'
 import {
@@ -11,7 +11,7 @@ import {
   redirectBinding,
   signatureNamespace,
   type NameIdFormat,
-} from './names.ts'
+} from './messages/names.ts'
 
 type Described = SamlAddresses & { readonly keys: readonly CertifiedKey[]; readonly nameIdFormat: NameIdFormat }
 

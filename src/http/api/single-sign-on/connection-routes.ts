@@ -26,7 +26,7 @@ const inConnection = inOrganization.extend({ connectionId })
 /** No provider makes owners. */
 const givenRole = z.enum(roles).exclude(['owner'])
 
-const settings = {
+export const connectionSettings = {
   name,
   clientId: z.string().min(1).max(500),
   tokenAuth: z.enum(tokenAuths).describe('How the client secret is shown to the provider.'),
@@ -48,7 +48,7 @@ const settings = {
   defaultRole: givenRole.describe('Of whom no mapping gives another; never `owner`.'),
 } as const
 
-const connection = z
+export const connection = z
   .strictObject({
     id: connectionId,
     kind: z.enum(['oidc', 'saml']).describe('OpenID Connect or SAML 2.0.'),
@@ -61,12 +61,12 @@ const connection = z
       .string()
       .nullable()
       .describe('What a provider that speaks SAML reads of this service, and its name.'),
-    ...settings,
+    ...connectionSettings,
     clientId: z
       .string()
       .nullable()
       .describe('This and what follows as far as the tenant is null where SAML is spoken.'),
-    tokenAuth: settings.tokenAuth.nullable(),
+    tokenAuth: connectionSettings.tokenAuth.nullable(),
     signingAlgorithm: z.string().nullable(),
     scopes: z.string().nullable(),
     defaultRole: role,
@@ -80,24 +80,24 @@ const connection = z
 
 const newConnection = z
   .strictObject({
-    ...settings,
+    ...connectionSettings,
     issuer: z
       .url({ protocol: /^https?$/ })
       .max(500)
       .describe('Exactly as the provider’s description has it. It cannot be changed later.'),
     clientSecret: z.string().min(1).max(2_000),
-    tokenAuth: settings.tokenAuth.default('client_secret_basic'),
-    signingAlgorithm: settings.signingAlgorithm.default('RS256'),
-    scopes: settings.scopes.default('openid email profile'),
-    tenant: settings.tenant.default(null),
-    groupsClaim: settings.groupsClaim.default('groups'),
-    makesMembers: settings.makesMembers.default(false),
-    defaultRole: settings.defaultRole.default('developer'),
+    tokenAuth: connectionSettings.tokenAuth.default('client_secret_basic'),
+    signingAlgorithm: connectionSettings.signingAlgorithm.default('RS256'),
+    scopes: connectionSettings.scopes.default('openid email profile'),
+    tenant: connectionSettings.tenant.default(null),
+    groupsClaim: connectionSettings.groupsClaim.default('groups'),
+    makesMembers: connectionSettings.makesMembers.default(false),
+    defaultRole: connectionSettings.defaultRole.default('developer'),
   })
   .meta({ id: 'NewConnection' })
 
 const changes = z
-  .strictObject({ ...settings, clientSecret: z.string().min(1).max(2_000) })
+  .strictObject({ ...connectionSettings, clientSecret: z.string().min(1).max(2_000) })
   .partial()
   .meta({ id: 'ConnectionChanges' })
 
@@ -131,7 +131,7 @@ const attempt = z
   })
   .meta({ id: 'LoginAttempt' })
 
-function show(parts: RouteParts, found: Connection): z.input<typeof connection> {
+export function show(parts: RouteParts, found: Connection): z.input<typeof connection> {
   const { enforcedAtMs, testedAtMs, createdAtMs, ...rest } = found
   const base = `${parts.management.siteUrl()}/sso/${found.id}`
   return {

@@ -1,5 +1,5 @@
-import type { XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import type { XmlElement } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 import { decrypt } from './libraries.ts'
 import {
   encryption11Namespace,

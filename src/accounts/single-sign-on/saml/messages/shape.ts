@@ -1,8 +1,8 @@
 // What an element may have in it, said by whoever reads it: everything else is refused, so that nothing is carried along
 // that another reader would take for something.
 
-import type { XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import type { XmlElement } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 
 export function isNamed(element: XmlElement, namespace: string, name: string): boolean {
   return element.namespace === namespace && element.name === name

@@ -11,7 +11,7 @@ export type CertifiedKey = {
 
 type Subject = { readonly name: string; readonly nowMs: number; readonly lastsMs: number }
 
-const bits = 3_072
+const bits = 2_048
 
 /** Makes an RSA key, and a certificate that it has signed itself, for where a bare key cannot be handed over. */
 export async function createCertifiedKey(subject: Subject): Promise<CertifiedKey> {

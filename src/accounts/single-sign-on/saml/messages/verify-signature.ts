@@ -1,8 +1,8 @@
 // Checks the signature of one element. What is read afterwards are the canonical bytes that were signed, never the
 // document they came in: where a signature stands, and what it covers, is decided here and not by the library.
 
-import { scanXml, type XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import { scanXml, type XmlElement } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 import { DOMParser, SignedXml, type XmlNode } from './libraries.ts'
 import {
   canonicalization,

@@ -2,8 +2,8 @@
 
 import { createVerify, sign } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { decodeXml } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import { decodeXml } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 import { rsaSha256, rsaSha512 } from './names.ts'
 import { isBase64, messageBounds, toPem } from './verify-signature.ts'
 

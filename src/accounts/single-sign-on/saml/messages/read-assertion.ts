@@ -1,6 +1,6 @@
-import { isPrintable } from '../../../lib/is-printable.ts'
-import type { XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import { isPrintable } from '../../../../lib/is-printable.ts'
+import type { XmlElement } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 import {
   assertionNamespace,
   bearer,

@@ -1,4 +1,4 @@
-import { SsoFault } from '../fault.ts'
+import { SsoFault } from '../../fault.ts'
 import { nameIdFormats, type NameIdFormat } from './names.ts'
 import type { Answer } from './read-response.ts'
 import type { Assertion } from './read-assertion.ts'

@@ -1,8 +1,8 @@
 // A provider's answer, from its bytes to what it says. The order matters: it is looked over as a whole before any other
 // program reads it, then its signatures are checked, and everything is read from what they cover.
 
-import { decodeXml, scanXml, XmlFault, type XmlElement } from '../../../lib/xml/scan-xml.ts'
-import { SsoFault } from '../fault.ts'
+import { decodeXml, scanXml, XmlFault, type XmlElement } from '../../../../lib/xml/scan-xml.ts'
+import { SsoFault } from '../../fault.ts'
 import { decryptAssertion } from './decrypt-assertion.ts'
 import { assertionNamespace, protocolNamespace, signatureNamespace, success } from './names.ts'
 import { readAssertion, readIssuer, readTime, type Assertion } from './read-assertion.ts'

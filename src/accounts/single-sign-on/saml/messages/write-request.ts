@@ -1,4 +1,4 @@
-import { escapeXml } from '../../../lib/xml/write-xml.ts'
+import { escapeXml } from '../../../../lib/xml/write-xml.ts'
 import {
   assertionNamespace,
   nameIdFormats,
