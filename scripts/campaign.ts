@@ -23,6 +23,7 @@ import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/bodies/mutations.ts'
 import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
+import { runSamlMutations } from '../test/campaigns/saml/saml-mutations.ts'
 import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
 import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runConnections } from '../test/campaigns/takedown/connections.ts'
@@ -170,6 +171,13 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'attacks',
     count: 10_000,
     run: runTakedownByMany,
+  },
+  saml: {
+    about:
+      'answers of providers that speak SAML are changed after they were signed; none says anything else than was signed',
+    unit: 'mutations',
+    count: 100_000,
+    run: runSamlMutations,
   },
   tampers: {
     about: 'the audit is changed by hand and by who has every secret; a checkpoint that lies elsewhere finds each',

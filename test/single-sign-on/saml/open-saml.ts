@@ -96,6 +96,7 @@ export async function attemptsOf({ service }: Pick<Saml, 'service'>, id: Connect
     .selectFrom('login_attempts')
     .select(['outcome', 'code'])
     .where('connection_id', '=', id)
+    .orderBy('at')
     .execute()
   return rows.map(({ outcome, code }) => ({ outcome, code }))
 }

@@ -86,6 +86,7 @@ onEachDatabase((database) => {
         const [mine, theirs] = [await saml.begin(connectionId), await saml.begin(other)]
         equal((await saml.answer({ ...theirs, question: mine.question }, saml.person())).status, 400)
         equal(await lastCode(other), 'saml-addressee')
+        await fresh()
         const mixed = { ...theirs.question, id: mine.question.id }
         equal((await saml.answer({ ...theirs, question: mixed }, saml.person())).status, 400)
         equal(await lastCode(other), 'no-flow')

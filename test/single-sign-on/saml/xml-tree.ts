@@ -55,7 +55,7 @@ export function copy(tree: XmlTree): XmlTree {
   return structuredClone(tree)
 }
 
-function elements(root: XmlTree): XmlTree[] {
+export function elements(root: XmlTree): XmlTree[] {
   return [root, ...root.children.filter(isTree).flatMap(elements)]
 }
 
