@@ -8,6 +8,8 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../src/config/load.ts'
 import { startService, type Service } from '../harness/start-service.ts'
+import { describeProvider } from '../single-sign-on/saml/saml-provider.ts'
+import { newKey } from '../single-sign-on/saml/sign-tree.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -88,6 +90,10 @@ describe('the documentation', () => {
       return command.replace('$VERIFIER', stdout.trim())
     }
     if (command.includes('secret.txt')) writeFileSync(join(service.home, 'secret.txt'), 'of a client')
+    if (command.includes('metadata.xml')) {
+      const { certificate } = await newKey('provider')
+      writeFileSync(join(service.home, 'metadata.xml'), describeProvider('https://idp.example.com', [certificate]))
+    }
     if (!command.includes('…')) return command
     if (command.includes('audit_…')) {
       const [first = ''] = (await odyssey('npx odyssey audit export --organization org_default')).stdout.split('\n')
