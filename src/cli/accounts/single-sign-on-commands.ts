@@ -24,7 +24,6 @@ import {
   trustDomain,
   verifyDomain,
 } from '../../accounts/single-sign-on/domains.ts'
-import { openSingleSignOn } from '../../service/joins/open-single-sign-on.ts'
 
 const text = { type: 'string' } as const
 const options = {

@@ -9,7 +9,6 @@ import { BrowserExchange } from '../api/browser.ts'
 import type { FailedAttempts } from '../api/failed-attempts.ts'
 import { pageHeaders } from '../dashboard/policy.ts'
 import type { Door } from '../parts.ts'
-import { refusedPage } from './refused-page.ts'
 
 export type Asked = {
   readonly parts: SsoParts
@@ -52,4 +51,14 @@ export async function answer(
     await attempts.hold(request.ip)
     return reply.headers(pageHeaders).code(400).type('text/html; charset=utf-8').send(refusedPage(request.id))
   }
+}
+
+/** The one page for everything that is refused. The id is ours, so nothing in it comes from outside. */
+function refusedPage(requestId: string): string {
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Could not sign you in</title>' +
+    '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head><body>' +
+    '<h1>We could not sign you in</h1><p>Ask the administrators of your organization, and name this request: ' +
+    `<code>${requestId}</code>.</p><p><a href="/login">Try again</a></p></body></html>`
+  )
 }
