@@ -146,7 +146,8 @@ const trees: Readonly<Record<string, TreeMutation>> = {
     tree.children = [random.pick([...texts, 'the-owner', ''])]
   },
   'a piece in a text'(random, root) {
-    const tree = random.pick(elements(root).filter(({ children }) => children.some((child) => !isTree(child))))
+    const withText = elements(root).filter(({ children }) => children.some((child) => !isTree(child)))
+    const tree = random.pick(withText.length > 0 ? withText : [root])
     const piece = random.pick([
       { comment: 'x' },
       { cdata: 'x' },
@@ -215,7 +216,8 @@ function mutate(random: Random, { tree, lie }: Sample): readonly [string, string
   const isTreeChanged = random.chance(0.6)
   const kind = random.pick(Object.keys(isTreeChanged ? trees : texts))
   const times = random.integer(1, 3)
-  if (isTreeChanged) for (let left = times; left > 0; left--) trees[kind]?.(random, root)
+  // Of what has nothing in it any more nothing can be moved.
+  for (let left = isTreeChanged ? times : 0; left > 0 && elements(root).length > 1; left--) trees[kind]?.(random, root)
   const written = lie.text?.(write(root)) ?? write(root)
   let text = typeof written === 'string' ? written : written.toString()
   if (!isTreeChanged) for (let left = times; left > 0; left--) text = texts[kind]?.(random, text) ?? text
