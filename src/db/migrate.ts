@@ -81,6 +81,8 @@ function createMigrator(db: Database, schema: string | undefined): Migrator {
   return new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },
+    // Numbers are kept free for areas that grow side by side, so a later one may be there before an earlier one.
+    allowUnorderedMigrations: true,
     ...(schema !== undefined && { migrationTableSchema: schema }),
   })
 }
