@@ -1,4 +1,4 @@
-/** A request to be answered with an exact number of tokens, always the likeliest. */
+/** A request to be answered with an exact number of tokens. */
 export type Ask = { readonly system: string; readonly question: string; readonly tokens: number }
 
 export type Answer = {
@@ -33,4 +33,6 @@ export type Setting = {
   readonly batchTokens: number
   /** Memory for prompts that have left their slots. */
   readonly cacheBytes: number
+  /** 0 always chooses the likeliest token; with another, nothing else limits the choice. */
+  readonly temperature: number
 }

@@ -9,14 +9,14 @@ export async function startEngineAlone(setting: Setting): Promise<Contestant> {
   const engine = await openEngine(setting, 0)
   return {
     name: 'Engine alone',
-    ask: (ask) => answer(engine, ask),
+    ask: (ask) => answer(engine, ask, setting.temperature),
     restart: null,
     stop: () => engine.close(),
   }
 }
 
 /** Starts an engine and waits until it is ready. Rejects where it ends before. */
-export function openEngine(setting: Setting, draftTokensMax: number): Promise<LlamaEngine> {
+export function openEngine(setting: Omit<Setting, 'temperature'>, draftTokensMax: number): Promise<LlamaEngine> {
   return new Promise((resolve, reject) => {
     const engine = new LlamaEngine({
       settings: {
@@ -44,7 +44,7 @@ export function openEngine(setting: Setting, draftTokensMax: number): Promise<Ll
   })
 }
 
-async function answer(engine: LlamaEngine, { system, question, tokens }: Ask): Promise<Answer> {
+async function answer(engine: LlamaEngine, { system, question, tokens }: Ask, temperature: number): Promise<Answer> {
   const request = engineRequest({
     messages: [
       { role: 'system', content: [{ kind: 'text', text: system }] },
@@ -52,7 +52,7 @@ async function answer(engine: LlamaEngine, { system, question, tokens }: Ask): P
     ],
     outputTokensMin: tokens,
     outputTokensMax: tokens,
-    sampling: withSeed(1, 0),
+    sampling: withSeed(1, temperature),
   })
   const startMs = performance.now()
   let firstMs: number | null = null

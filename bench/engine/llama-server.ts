@@ -17,7 +17,9 @@ export async function startLlamaServer(program: LlamaServer, setting: Setting): 
         ],
         // Odyssey's model does not think unless it is asked to.
         chat_template_kwargs: { enable_thinking: false },
-        temperature: 0,
+        temperature: setting.temperature,
+        // By itself it limits the choice to the likeliest tokens, where Odyssey does what is asked.
+        ...(setting.temperature > 0 && { top_k: 0, top_p: 1, min_p: 0 }),
         n_predict: tokens,
         ignore_eos: true,
         cache_prompt: true,

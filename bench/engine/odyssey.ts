@@ -31,7 +31,7 @@ export async function startOdyssey(setting: Setting, changes: Record<string, unk
           { role: 'system', content: system },
           { role: 'user', content: question },
         ],
-        temperature: 0,
+        temperature: setting.temperature,
         max_tokens: tokens,
         min_tokens: tokens,
       }),

@@ -50,6 +50,7 @@ export function parseOptions(args: readonly string[]): Options {
       batch: { type },
       'cache-mib': { type },
       gpu: { type, default: 'off' },
+      temperature: { type, default: '0' },
     },
   })
   const gpu = oneOf('gpu', values.gpu, gpus)
@@ -74,6 +75,7 @@ export function parseOptions(args: readonly string[]): Options {
       threads: values.threads === undefined ? null : wholeNumber('threads', values.threads, 1),
       batchTokens: wholeNumber('batch', values.batch, 512),
       cacheBytes: wholeNumber('cache-mib', values['cache-mib'], 2_048) * 2 ** 20,
+      temperature: Number(values.temperature),
     },
   }
 }

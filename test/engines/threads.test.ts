@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -24,6 +25,19 @@ test('the library is never given more threads than there are processors', async 
   for (const wanted of [null, 1_024]) {
     const threads = await threadsWith(wanted)
     ok(threads >= 1 && threads <= usableProcessors(), `${wanted} gave ${threads} threads`)
+  }
+})
+
+test('steps are computed by one thread of the pool', { skip: process.platform !== 'linux' }, async () => {
+  const ready = Promise.withResolvers<void>()
+  const engine = openLlama({}, { onReady: () => ready.resolve() })
+  try {
+    await ready.promise
+    const tasks = `/proc/${engine.pid}/task`
+    const names = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/comm`, 'utf8').trim())
+    equal(names.filter((name) => name === 'libuv-worker').length, 1)
+  } finally {
+    await engine.close()
   }
 })
 

@@ -69,21 +69,36 @@ function isNextTurn(holding: Holding, usable: number, prompt: PromptToPlace): bo
   return usable >= conversationLength && prompt.conversationLength > conversationLength
 }
 
-/** The free slot whose content is missed least. */
+/** What is no longer than this is computed, or taken up from memory, in a moment. */
+const shortTokens = 1_024
+
+/**
+ * The free slot whose content is missed least, beside slots at work where that makes little difference.
+ *
+ * The library computes a step at once for slots whose numbers follow each other. Each gap between them parts it in two,
+ * one after the other: four answers side by side took 15 ms a step, the same four with gaps 21 ms.
+ */
 export function slotToGiveUp(slots: Slots, free: ReadonlySet<number>, best: Candidate | undefined): number {
-  const cost = (slot: number): readonly number[] => {
+  const cost = (slot: number): readonly [kind: number, usedMs: number] => {
     const holding = slots[slot]
     if (holding === null || holding === undefined) return [0, 0]
     if (best !== undefined && slotOf(best) === slot) return [3, 0]
     return [holding.pins.length > 0 ? 2 : 1, holding.lastUsedMs]
   }
-  const [slot] = [...free].toSorted((a, b) => {
-    const [kindA = 0, usedA = 0] = cost(a)
-    const [kindB = 0, usedB = 0] = cost(b)
-    return kindA - kindB || usedA - usedB
-  })
-  if (slot === undefined) throw new Error('No slot is free.')
-  return slot
+  const costs = [...free].map((slot) => ({ slot, cost: cost(slot) }))
+  const kindLeast = Math.min(...costs.map(({ cost: [kind] }) => kind))
+  const cheapest = costs
+    .filter(({ cost: [kind] }) => kind === kindLeast)
+    .toSorted((a, b) => a.cost[1] - b.cost[1])
+    .map(({ slot }) => slot)
+  // What was used last is the likeliest to be wanted again, which takes long where it is long.
+  const isShort = (slot: number) => (slots[slot]?.tokens.length ?? 0) <= shortTokens
+  const given = cheapest.filter((slot, age) => age < cheapest.length / 2 || isShort(slot))
+  const [first] = given
+  if (first === undefined) throw new Error('No slot is free.')
+  const isAtWork = (slot: number) => slot >= 0 && slot < slots.length && !free.has(slot)
+  const neighbours = (slot: number) => Number(isAtWork(slot - 1)) + Number(isAtWork(slot + 1))
+  return given.reduce((chosen, slot) => (neighbours(slot) > neighbours(chosen) ? slot : chosen), first)
 }
 
 /** Where the part of a prompt comes from that `target` is given. */

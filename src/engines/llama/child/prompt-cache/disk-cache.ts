@@ -1,5 +1,6 @@
 import { createHash, hkdfSync, randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
+import { readdirSync, statSync } from 'node:fs'
+import { mkdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { livePins, type HeldPrefix } from './held-prefix.ts'
 import { readHeld, readOwner, readState, writeStateFile } from './state-file.ts'
@@ -52,7 +53,7 @@ export function createDiskCache(options: DiskCacheOptions): DiskCache {
     join(home, createHash('sha256').update(keyOf(namespace)).update('name').digest('hex').slice(0, 16))
 
   async function look(namespace: string): Promise<DiskEntry[]> {
-    const names = await readdir(folderOf(namespace)).catch(() => [])
+    const names = namesIn(folderOf(namespace))
     const entries: DiskEntry[] = []
     for (const name of names) {
       const file = join(folderOf(namespace), name)
@@ -108,7 +109,7 @@ type Reading = Pick<DiskCacheOptions, 'nowMs'> & {
 }
 
 async function* readLatest(home: string, { ownersKey, keyOf, nowMs }: Reading): ReturnType<DiskCache['latest']> {
-  const files = (await listFiles(home)).toSorted((a, b) => b.usedMs - a.usedMs)
+  const files = listFiles(home).toSorted((a, b) => b.usedMs - a.usedMs)
   for (const { path, usedMs } of files) {
     const namespace = await readOwner(path, ownersKey).catch(() => null)
     const held = namespace === null ? null : await readHeld(path, namespace, keyOf(namespace)).catch(() => null)
@@ -139,7 +140,7 @@ function isBeginning(start: Uint32Array, whole: Uint32Array): boolean {
 
 /** Removes the files that were used longest ago until the rest fit. */
 async function makeRoom(folder: string, bytesMax: number): Promise<void> {
-  const files = (await listFiles(folder)).toSorted((a, b) => a.usedMs - b.usedMs)
+  const files = listFiles(folder).toSorted((a, b) => a.usedMs - b.usedMs)
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   for (const file of files) {
     if (bytes <= bytesMax) return
@@ -148,14 +149,20 @@ async function makeRoom(folder: string, bytesMax: number): Promise<void> {
   }
 }
 
-async function listFiles(folder: string) {
-  const names = await readdir(folder, { recursive: true }).catch(() => [])
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name)
-      const about = await stat(path).catch(() => null)
-      return about?.isFile() === true ? [{ path, bytes: about.size, usedMs: about.mtimeMs }] : []
-    }),
-  )
-  return found.flat()
+/** Without Node's pool of threads, as the files are read: weights may be loading on the only one. */
+function listFiles(folder: string) {
+  return namesIn(folder).flatMap((name) => {
+    const path = join(folder, name)
+    const about = statSync(path, { throwIfNoEntry: false })
+    return about?.isFile() === true ? [{ path, bytes: about.size, usedMs: about.mtimeMs }] : []
+  })
+}
+
+/** What lies in a folder and in those within it; nothing where there is none. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  } catch {
+    return []
+  }
 }

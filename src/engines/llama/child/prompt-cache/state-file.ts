@@ -1,8 +1,13 @@
 // The file in which a prefix and its state lie, encrypted. What was cut short, changed or written
 // with another key cannot be read, and reading throws.
+//
+// Files are read without Node's pool of threads: the engine's has one alone, which loads weights for minutes
+// and computes steps, while what is read here is to be there when it is wanted. Each portion is a pause for all else.
 
 import { createCipheriv, createDecipheriv, randomBytes, type Decipheriv } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { HeldPrefix, Pin } from './held-prefix.ts'
 
 // After the magic come three lengths in bytes (owner, description, tokens) and three sealed
@@ -12,7 +17,7 @@ const magic = Buffer.from('ODYCACH2')
 const sizesBytes = 12
 const ivBytes = 12
 const tagBytes = 16
-/** Encrypted without a pause; takes a few milliseconds. */
+/** Read, encrypted or decrypted without a pause; takes a few milliseconds. */
 const portionBytes = 4 * 1024 * 1024
 /** Larger results of the cipher would each be given fresh memory by the system, which costs more than the cipher. */
 const pieceBytes = 64 * 1024
@@ -64,48 +69,50 @@ async function writeSealed(handle: FileHandle, text: Buffer, { key, namespace }:
 }
 
 export async function readOwner(file: string, ownersKey: Uint8Array): Promise<string> {
-  return withFile(file, async (handle) => {
-    const { owner } = await readParts(handle)
-    return (await readSealed(handle, owner, { key: ownersKey, namespace: '' })).toString('utf8')
+  return withFile(file, async (opened) => {
+    const { owner } = readParts(opened)
+    return (await readSealed(opened, owner, { key: ownersKey, namespace: '' })).toString('utf8')
   })
 }
 
 export async function readHeld(file: string, namespace: string, key: Uint8Array): Promise<HeldPrefix> {
-  return withFile(file, async (handle) => {
-    const { header, json } = await readParts(handle)
-    const opened = await readSealed(handle, header, { key, namespace })
-    const { tokens, pins } = JSON.parse(opened.toString('utf8', 0, json)) as Header
+  return withFile(file, async (opened) => {
+    const { header, json } = readParts(opened)
+    const text = await readSealed(opened, header, { key, namespace })
+    const { tokens, pins } = JSON.parse(text.toString('utf8', 0, json)) as Header
     const held = new Uint32Array(tokens)
-    Buffer.from(held.buffer).set(opened.subarray(json))
+    Buffer.from(held.buffer).set(text.subarray(json))
     return { namespace, tokens: held, pins, checkpoints: [] }
   })
 }
 
 export async function readState(file: string, namespace: string, key: Uint8Array): Promise<Buffer> {
-  return withFile(file, async (handle) => readSealed(handle, (await readParts(handle)).state, { key, namespace }))
+  return withFile(file, (opened) => readSealed(opened, readParts(opened).state, { key, namespace }))
 }
 
-async function withFile<Result>(file: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
-  const handle = await open(file, 'r')
+/** A file that is open, by its number. */
+type Opened = number
+
+async function withFile<Result>(file: string, work: (opened: Opened) => Promise<Result>): Promise<Result> {
+  const opened = openSync(file, 'r')
   try {
-    return await work(handle)
+    return await work(opened)
   } finally {
-    await handle.close()
+    closeSync(opened)
   }
 }
 
 /** The position in the file of a sealed part's nonce, and the length of its text. */
 type SealedPart = { readonly at: number; readonly bytes: number }
 
-async function readParts(handle: FileHandle) {
-  const start = magic.length + sizesBytes
-  const { buffer } = await handle.read(Buffer.alloc(start), 0, start, 0)
+function readParts(opened: Opened) {
+  const buffer = readAt(opened, magic.length + sizesBytes, 0)
   if (!buffer.subarray(0, magic.length).equals(magic)) throw new Error('This is no file of the cache.')
   const sizeAt = (index: number) => buffer.readUInt32LE(magic.length + 4 * index)
   const json = sizeAt(1)
-  const owner: SealedPart = { at: start, bytes: sizeAt(0) }
+  const owner: SealedPart = { at: buffer.length, bytes: sizeAt(0) }
   const header: SealedPart = { at: endOf(owner), bytes: json + sizeAt(2) }
-  const { size } = await handle.stat()
+  const { size } = fstatSync(opened)
   const state: SealedPart = { at: endOf(header), bytes: size - endOf(header) - ivBytes - tagBytes }
   return { owner, header, json, state }
 }
@@ -116,21 +123,29 @@ function endOf({ at, bytes }: SealedPart): number {
 
 type Owner = { readonly key: Uint8Array; readonly namespace: string }
 
-async function readSealed(handle: FileHandle, { at, bytes }: SealedPart, { key, namespace }: Owner): Promise<Buffer> {
+async function readSealed(opened: Opened, { at, bytes }: SealedPart, { key, namespace }: Owner): Promise<Buffer> {
   if (bytes < 0) throw new Error('The file is cut short.')
-  const iv = (await handle.read(Buffer.alloc(ivBytes), 0, ivBytes, at)).buffer
-  const tag = (await handle.read(Buffer.alloc(tagBytes), 0, tagBytes, at + ivBytes + bytes)).buffer
+  const iv = readAt(opened, ivBytes, at)
+  const tag = readAt(opened, tagBytes, at + ivBytes + bytes)
   const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(namespace)).setAuthTag(tag)
   const text = Buffer.allocUnsafeSlow(bytes)
   for (let done = 0; done < bytes;) {
+    if (done > 0) await setImmediate()
     const portion = Math.min(portionBytes, bytes - done)
-    const { bytesRead } = await handle.read(text, done, portion, at + ivBytes + done)
+    const bytesRead = readSync(opened, text, done, portion, at + ivBytes + done)
     if (bytesRead === 0) throw new Error('The file is cut short.')
     decipherInPlace(decipher, text.subarray(done, done + bytesRead))
     done += bytesRead
   }
   decipher.final()
   return text
+}
+
+/** Bytes that the file does not have are zeros. */
+function readAt(opened: Opened, bytes: number, at: number): Buffer {
+  const buffer = Buffer.alloc(bytes)
+  readSync(opened, buffer, 0, bytes, at)
+  return buffer
 }
 
 function decipherInPlace(decipher: Decipheriv, text: Buffer): void {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { StepThreads, ThreadGovernor } from './step-threads.ts'
 
 /** A step that has no processor looks like this to the kernel's accounting. */
-const heldUp = () => setTimeout(40)
+const heldUp = () => setTimeout(120)
 
 async function threadsOf(adapts: boolean, steps: readonly ('answers' | 'prompts')[]): Promise<number[]> {
   const given: number[] = []
@@ -104,6 +104,20 @@ test('a step that is held up costs its threads at once', () => {
   machine.wanted = 2
   const step = machine.step(governor.threads)
   governor.measure(step, machine.nowMs)
+  equal(governor.threads, 1)
+})
+
+test('what is lost now and then costs no thread that gains more, and what is lost over and over does', () => {
+  const governor = new ThreadGovernor({ first: 2, most: 2 })
+  const run = (heldUpEvery: number) => {
+    for (let step = 1; step <= 200; step++) {
+      const ms = step % heldUpEvery === 0 ? 35 : 5
+      governor.measure({ tokens: 1, ms, processorMs: 10 }, step * 5)
+    }
+  }
+  run(50)
+  equal(governor.threads, 2)
+  run(10)
   equal(governor.threads, 1)
 })
 

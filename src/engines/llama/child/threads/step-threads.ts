@@ -6,6 +6,8 @@ export type StepKind = 'answers' | 'prompts'
 
 /** The kernel's accounting is asked again after this, so that what others begin is noticed within 100 ms. */
 const noticeMs = 90
+/** What was used before a rest that is longer says nothing of now: others may have had the machine for themselves. */
+const restMsMin = 200
 
 /** The library, which takes another number of threads for each step. */
 export type TakesThreads = { setThreads(threads: number): void }
@@ -17,6 +19,7 @@ export class StepThreads {
   readonly #adapts: boolean
   readonly #meter = new ProcessorMeter()
   #noticedMs = -Infinity
+  #endedMs = -Infinity
 
   /** Where threads do not adapt, every step has as many as the first. */
   constructor(library: TakesThreads, chosen: ThreadsChosen, adapts: boolean) {
@@ -32,26 +35,29 @@ export class StepThreads {
     const startedMs = performance.now()
     const before = process.cpuUsage()
     await decode()
-    const ms = performance.now() - startedMs
+    this.#endedMs = performance.now()
+    const ms = this.#endedMs - startedMs
     if (this.#adapts) {
       const { user, system } = process.cpuUsage(before)
-      this.#governors[kind].measure({ tokens, ms, processorMs: (user + system) / 1_000 }, startedMs + ms)
+      this.#governors[kind].measure({ tokens, ms, processorMs: (user + system) / 1_000 }, this.#endedMs)
     }
     return ms
   }
 
   #prepare(kind: StepKind): void {
     const nowMs = performance.now()
-    if (nowMs - this.#noticedMs >= noticeMs) {
+    const isRested = nowMs - this.#endedMs > restMsMin
+    if (isRested || nowMs - this.#noticedMs >= noticeMs) {
       this.#noticedMs = nowMs
       const use = this.#meter.read()
-      if (use !== null) for (const governor of Object.values(this.#governors)) governor.notice(use, nowMs)
+      if (use !== null && !isRested) for (const governor of Object.values(this.#governors)) governor.notice(use, nowMs)
     }
     this.#library.setThreads(this.#governors[kind].threads)
   }
 }
 
-// Hill climbing on the number of threads: down at once, up by one trial after the other with a growing pause between.
+// Hill climbing on the number of threads: down when they lose more than they gain, up by one trial after the other with a
+// growing pause between.
 
 /** What a step took by the clock, and by the processors that this process had meanwhile. */
 export type StepTime = { readonly tokens: number; readonly ms: number; readonly processorMs: number }
@@ -62,6 +68,15 @@ const hadAtLeast = 0.75
 const timesUsual = 2
 /** Shorter delays are the clock's and the kernel's own. */
 const delayMsMin = 3
+/**
+ * So much may be lost in steps that were held up, beyond what the threads gain, before they are given up for it. A wake-up
+ * at the wrong moment costs tens of milliseconds now and then on an idle machine too.
+ */
+const lostMsMost = 100
+/** What one thread more gains of what it might, as long as nobody knows: two threads then take three quarters of the time of one. */
+const gainExpected = 0.5
+/** However good a thread was when it was tried, it may not lose all of that. */
+const gainMost = 1
 /** More of a processor than this must be free for another thread to have it. */
 const freeAtLeast = 0.85
 /** Only steps of about as many tokens can be compared with each other. */
@@ -97,6 +112,10 @@ export class ThreadGovernor {
   #notBeforeMs = -Infinity
   /** Since when there was room for another thread each time that somebody looked. */
   #freeSinceMs: number | null = null
+  /** What steps that were held up took beyond what they should have, less what was made good for. */
+  #lostMs = 0
+  /** Milliseconds per token by threads and by size of step, where none was held up. */
+  readonly #paces = new Map<string, number>()
 
   constructor({ first, most }: ThreadsChosen) {
     this.#threads = first
@@ -119,12 +138,25 @@ export class ThreadGovernor {
 
   /** Takes notice of a step that was computed with `threads`. */
   measure(step: StepTime, nowMs: number): void {
-    if (this.#wasHeldUp(step)) {
-      const had = Math.floor(step.processorMs / step.ms)
-      return this.#drop(Math.max(1, Math.min(this.#threads - 1, had - 1)), nowMs)
-    }
+    if (this.#wasHeldUp(step)) return this.#lose(step, nowMs)
     this.#judge(step, nowMs)
     this.#follow(step)
+    this.#lostMs = Math.max(0, this.#lostMs - step.ms * this.#gain(step))
+  }
+
+  /** What a step of this size would take longer with one thread less, as a share of what it takes. */
+  #gain({ tokens, ms }: StepTime): number {
+    if (this.#threads === 1) return 0
+    const fewer = this.#paces.get(paceKey(this.#threads - 1, tokens))
+    if (fewer === undefined) return gainExpected / (this.#threads - 1)
+    return Math.max(0, Math.min(gainMost, (fewer * tokens) / ms - 1))
+  }
+
+  #lose({ tokens, ms, processorMs }: StepTime, nowMs: number): void {
+    const usualMs = isAlike(this.#pace, tokens) ? this.#pace.msPerToken * tokens : processorMs / this.#threads
+    this.#lostMs += Math.max(0, ms - usualMs)
+    if (this.#lostMs < lostMsMost) return
+    this.#drop(Math.max(1, Math.min(this.#threads - 1, Math.floor(processorMs / ms) - 1)), nowMs)
   }
 
   #wasHeldUp({ tokens, ms, processorMs }: StepTime): boolean {
@@ -139,6 +171,7 @@ export class ThreadGovernor {
     this.#pace = null
     this.#trial = null
     this.#freeSinceMs = null
+    this.#lostMs = 0
     this.#wait(nowMs)
   }
 
@@ -178,7 +211,13 @@ export class ThreadGovernor {
     const pace = this.#pace
     if (!isAlike(pace, tokens)) this.#pace = { tokens, msPerToken }
     else this.#pace = { tokens, msPerToken: pace.msPerToken + (msPerToken - pace.msPerToken) * newest }
+    this.#paces.set(paceKey(this.#threads, tokens), this.#pace?.msPerToken ?? msPerToken)
   }
+}
+
+/** Sizes within the same power of two count as one. */
+function paceKey(threads: number, tokens: number): string {
+  return `${threads} ${Math.floor(Math.log2(tokens))}`
 }
 
 function isAlike(pace: Pace | null, tokens: number): pace is Pace {
