@@ -88,7 +88,8 @@ async function beginWriting(opened: Opened): Promise<() => Promise<void>> {
   const keys = [{ apiKeyId: key.id, projectId: key.projectId }]
   const db = await openDatabase({ home: service.home, databaseUrl: null })
   const nowMs = Date.now()
-  const times = [{ fromMs: nowMs - 60_000, toMs: nowMs }]
+  // Some are voided up to an hour and more later, and nothing may lie ahead of the live ones.
+  const times = [{ fromMs: nowMs - 10_000_000, toMs: nowMs - 5_000_000 }]
   const models = await writeRandomRequests(db, { count: 200, seed, organizationId, keys, times })
   const stopWriting = writeSteadily(db, models, requestsPerSecond)
   return async () => {
