@@ -211,7 +211,7 @@ suite('a file that is being saved', () => {
   test('holds what was filtered at the click, though the filters change before it is there', async () => {
     const { page } = dashboard().owner
     const [range] = ranges
-    await page.goto(`${baseOf(dashboard())}/usage?${asked(range, 'UTC')}&by=model&model=hal-1.0`)
+    await page.goto(`${baseOf(dashboard())}/usage?${asked(range, 'UTC')}&bucket=day&by=model&model=hal-1.0`)
     await page.getByRole('table', { name: /^Usage by/ }).waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name: 'CSV' }).first().waitFor()

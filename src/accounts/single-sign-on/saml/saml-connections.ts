@@ -39,6 +39,8 @@ export async function createSamlConnection(
   { organizationId, source, ...settings }: NewConnection,
 ): Promise<ConnectionId> {
   requirePermission(principal, 'connections:create', { organizationId })
+  // Before anything is fetched for it.
+  const name = checkName(settings.name)
   const { entityId: issuer, ...metadata } = await findMetadata(parts, source)
   const id: ConnectionId = `conn_${randomId()}`
   const secret_sealed = sealKeys(parts, id, [await createSamlKey(parts, id)])
@@ -48,7 +50,7 @@ export async function createSamlConnection(
     checkRole(principal, settings.defaultRole)
     const nowMs = parts.clock.nowMs()
     const shared = {
-      name: checkName(settings.name),
+      name,
       groups_claim: settings.groupsClaim,
       makes_members: settings.makesMembers ? 1 : 0,
       default_role: settings.defaultRole,
