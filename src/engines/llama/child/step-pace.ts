@@ -9,8 +9,8 @@ const stepMsMost = 500
 const growthMax = 4
 /** Every other step is this much smaller: only steps of different sizes tell what a token takes and what a step does. */
 const smallerShare = 0.75
-/** Where somebody else may come at any moment a step is short: a fifth of it, at most, is what every step takes. */
-const shortTimesBase = 5
+/** Where somebody else may come at any moment a step is short: a quarter of it, at most, is what every step takes. */
+const shortTimesBase = 4
 const shortStepMs = 15
 /** A step of fewer tokens tells too little of what a token takes. */
 const shortTokensMin = 8

@@ -17,9 +17,9 @@ const aheadTimes = 2
 const aheadMsMin = 200
 /** What others add to the steps of those who come first; less where all of them were served more. */
 const shareOfOthers = 0.25
-const shareOfAhead = 0.2
+const shareOfAhead = 0.1
 /** However much they have saved, others make a step in which a prompt comes first no longer than by this. */
-const shareBesidePromptsMost = 0.5
+const shareBesidePromptsMost = 0.25
 
 /**
  * Decides what each step computes of each request.
