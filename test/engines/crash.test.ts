@@ -17,11 +17,11 @@ before(() => {
 })
 after(() => engine.close())
 
-/** Long enough in its prompt to be under way for seconds. */
-const slow = engineRequest({ messages: [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(8_000) }] }] })
+/** Long enough in its prompt to be under way for seconds; each begins otherwise, so that none waits for another one's prompt. */
+const slow = (number: number) => engineRequest({ messages: [user(`${number} ${'word '.repeat(8_000)}`)] })
 
 test('a killed child fails what it had begun, takes up again what it had not, and is restarted', async () => {
-  const attempts = Array.from({ length: 4 }, () => collect(runAlone(engine, slow, never)))
+  const attempts = Array.from({ length: 4 }, (_, number) => collect(runAlone(engine, slow(number), never)))
   const settled = Promise.allSettled(attempts)
   await until(
     () => engine.status().running === 2 && engine.status().waiting === 2,
