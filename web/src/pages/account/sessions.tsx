@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { api, type AnswerOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Loaded } from '../../app/states.tsx'
+import { sessionColumns } from '../../app/session-columns.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
-import { Name, Time } from '../../kit/content.tsx'
-import { Badge, Card } from '../../kit/page.tsx'
+import { Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 
 type OwnSession = AnswerOf<'GET /api/v1/sessions'>['data'][number]
@@ -20,19 +20,7 @@ export function SessionsCard() {
   })
   const endOthers = useChange((_: null) => api('DELETE /api/v1/sessions', {}), { touches: [['sessions']] })
   const columns: readonly Column<OwnSession>[] = [
-    {
-      key: 'device',
-      head: 'Device',
-      cell: ({ device, isCurrent }) => (
-        <>
-          <Name>{device}</Name> {isCurrent && <Badge>this one</Badge>}
-        </>
-      ),
-    },
-    { key: 'address', head: 'Address', cell: ({ address }) => address },
-    { key: 'method', head: 'By', cell: ({ method }) => method },
-    { key: 'began', head: 'Began', phone: 'off', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'seen', head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} isAgo /> },
+    ...sessionColumns,
     {
       key: 'actions',
       head: '',

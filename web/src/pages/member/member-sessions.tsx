@@ -4,10 +4,10 @@ import type { Schemas } from '../../api/types.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
+import { sessionColumns } from '../../app/session-columns.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
-import { Name, Time } from '../../kit/content.tsx'
-import { Badge, Card } from '../../kit/page.tsx'
+import { Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 
 type Listed = Schemas['ListedSession']
@@ -35,19 +35,7 @@ export function MemberSessions({ organizationId, memberId }: Props) {
   const endAll = useChange((_: null) => api(`DELETE ${path}`, { params }), { touches: [key] })
   if (readReason !== null) return null
   const columns: readonly Column<Listed>[] = [
-    {
-      key: 'device',
-      head: 'Device',
-      cell: ({ device, isCurrent }) => (
-        <>
-          <Name>{device}</Name> {isCurrent && <Badge>this one</Badge>}
-        </>
-      ),
-    },
-    { key: 'address', head: 'Address', cell: ({ address }) => address },
-    { key: 'method', head: 'By', cell: ({ method }) => method },
-    { key: 'began', head: 'Began', phone: 'off', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'seen', head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} isAgo /> },
+    ...sessionColumns,
     {
       key: 'actions',
       head: '',
