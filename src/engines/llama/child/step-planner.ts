@@ -64,10 +64,7 @@ export class StepPlanner {
   /** Tells how long the step took that was planned last. `drafted` are guessed tokens that it computed besides. */
   measure(ms: number, drafted: number, nowMs: number): void {
     const total = this.#lengths.reduce((sum, length) => sum + length, 0)
-    const prompts = this.#works.reduce(
-      (sum, { kind }, at) => sum + (kind === 'prompt' ? (this.#lengths[at] ?? 0) : 0),
-      0,
-    )
+    const prompts = promptTokens(this.#works, this.#lengths)
     this.#pace.measure(prompts, total - prompts + drafted, ms)
     this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
   }
@@ -101,7 +98,7 @@ export class StepPlanner {
 
   /** What is not first has saved some time; that is spent on answers in turn, and what is left of it on prompts. */
   #addOthers(works: readonly Work[], first: readonly boolean[], share: number, lengths: number[]): void {
-    const prompts = lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
+    const prompts = promptTokens(works, lengths)
     const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
     const pace = this.#pace
     const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(prompts) : pace.answersMs(answers)
@@ -168,6 +165,11 @@ export class StepPlanner {
     const prompts = byKey.get(least) ?? []
     return prompts[turn % prompts.length] ?? -1
   }
+}
+
+/** How many tokens of a step are those of prompts. */
+function promptTokens(works: readonly Work[], lengths: readonly number[]): number {
+  return lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
 }
 
 function minBy<Item>(items: readonly Item[], value: (item: Item) => number): Item | undefined {
