@@ -1,6 +1,6 @@
 import { deepEqual, ok, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { StepPlanner, type Work, ServedKeys, shareOut, shareOutInGroups } from './step-planner.ts'
+import { StepPlanner, type Work, ServedKeys } from './step-planner.ts'
 
 /** A machine on which a step takes 5 ms, each prompt token 1 ms and each answer `answerMs`. */
 function machine(answerMs: number) {
@@ -162,28 +162,19 @@ test('many keys that came once take no memory for ever', () => {
   ok(served.size <= 1_001, String(served.size))
 })
 
-test('a claimant that needs little gets all of it, and the others share the rest', () => {
-  deepEqual(shareOut([1_000, 30, 1_000], 230), [100, 30, 100])
-  deepEqual(shareOut([5, 5], 100), [5, 5])
-  deepEqual(shareOut([], 10), [])
-})
-
-test('many prompts of one key together get no more than one prompt of another key', () => {
-  const claims = [...Array.from({ length: 7 }, () => ({ group: 'many', need: 1_000 })), { group: 'one', need: 1_000 }]
-  deepEqual(shareOutInGroups(claims, 140), [10, 10, 10, 10, 10, 10, 10, 70])
-})
-
-test('an amount that is too small for all of a group goes to some of it', () => {
-  const shares = shareOutInGroups(
-    [
-      { group: 'a', need: 9 },
-      { group: 'a', need: 9 },
-      { group: 'b', need: 9 },
-    ],
-    2,
-  )
-  deepEqual(
-    shares.reduce((sum, share) => sum + share),
-    2,
-  )
+test('a step is not parted among long prompts, which take turns, and a short one is computed at once', () => {
+  const step = machine(1)
+  const long = ['x', 'x', 'x', 'y'].map((key) => prompt(key, 100_000))
+  compute(step, long, 40)
+  const computed = long.map(() => 0)
+  for (let count = 0; count < 120; count++) {
+    const { lengths } = step(long)
+    deepEqual(lengths.filter((length) => length > 0).length, 1)
+    for (const [at, length] of lengths.entries()) computed[at] = (computed[at] ?? 0) + length
+  }
+  const [first = 0, second = 0, third = 0, other = 0] = computed
+  ok(Math.max(first, second, third) <= Math.min(first, second, third) * 1.2, computed.join(' '))
+  ok(Math.abs(first + second + third - other) <= other * 0.2, computed.join(' '))
+  const lengths = step([...long, prompt('x', 20)]).lengths
+  deepEqual(lengths[4], 20)
 })

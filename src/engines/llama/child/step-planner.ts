@@ -1,3 +1,4 @@
+import { shareOutInGroups } from './share-out.ts'
 import { StepPace } from './step-pace.ts'
 
 /** What a request has for the engine: the next token of its answer, or what is left of its prompt. */
@@ -38,7 +39,7 @@ export class StepPlanner {
   #creditMs = 0
   /** Which of the answers that are held back comes next. */
   #turn = 0
-  /** Which prompt of each key comes next of those that are held back. */
+  /** Steps in which a prompt of each key was computed: another one comes next in each. */
   readonly #promptTurns = new Map<string, number>()
   #nowMs = 0
 
@@ -56,6 +57,7 @@ export class StepPlanner {
     const { first, share } = this.#chooseFirst(works, keys, nowMs)
     const lengths = this.#share(works, first, Math.ceil(most / (1 + share)))
     if (first.includes(false)) this.#addOthers(works, first, share, lengths)
+    this.#takeTurns(works, lengths, keys)
     this.#works = works
     this.#lengths = lengths
     return lengths
@@ -67,6 +69,13 @@ export class StepPlanner {
     const prompts = promptTokens(this.#works, this.#lengths)
     this.#pace.measure(prompts, total - prompts + drafted, ms)
     this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
+  }
+
+  #takeTurns(works: readonly Work[], lengths: readonly number[], keys: ReadonlySet<string>): void {
+    for (const key of this.#promptTurns.keys()) if (!keys.has(key)) this.#promptTurns.delete(key)
+    const isComputed = ({ kind }: Work, at: number) => kind === 'prompt' && (lengths[at] ?? 0) > 0
+    const computed = new Set(works.filter(isComputed).map(({ key }) => key))
+    for (const key of computed) this.#promptTurns.set(key, (this.#promptTurns.get(key) ?? 0) + 1)
   }
 
   /** Decides whose work comes first, and how much work of others a step may add to it. */
@@ -91,9 +100,12 @@ export class StepPlanner {
   /** A token for each answer that comes first; prompt tokens are shared out among keys, and among the prompts of each. */
   #share(works: readonly Work[], first: readonly boolean[], most: number): number[] {
     const answers = works.filter(({ kind }, at) => first[at] === true && kind === 'answer').length
-    const prompts = promptClaims(works, (at) => first[at] === true)
-    const shares = shareOutInGroups(prompts, Math.max(1, Math.min(most, this.#batchTokens - answers)))
-    return works.map(({ kind }, at) => (first[at] === true && kind === 'answer' ? 1 : (shares[at] ?? 0)))
+    const order = this.#inTurn(works, (at) => first[at] === true)
+    const claims = order.map((at) => ({ group: works[at]?.key ?? '', need: works[at]?.need ?? 0 }))
+    const shares = shareOutInGroups(claims, Math.max(1, Math.min(most, this.#batchTokens - answers)))
+    const lengths: number[] = works.map(({ kind }, at) => (first[at] === true && kind === 'answer' ? 1 : 0))
+    for (const [position, at] of order.entries()) lengths[at] = shares[position] ?? 0
+    return lengths
   }
 
   /** What is not first has saved some time; that is spent on answers in turn, and what is left of it on prompts. */
@@ -142,7 +154,7 @@ export class StepPlanner {
     const pace = this.#pace
     if (this.#creditMs < 2 * baseMs + pace.promptMs(1)) return
     const fitting = Math.floor(Math.min(msMax, this.#creditMs - baseMs) / pace.promptMs(1))
-    const at = this.#nextPrompt(works, first)
+    const at = this.#inTurn(works, (index) => first[index] === false)[0] ?? -1
     const tokens = Math.max(0, Math.min(works[at]?.need ?? 0, fitting, pace.tokensMaxShort, room))
     if (tokens === 0) return
     lengths[at] = tokens
@@ -150,72 +162,26 @@ export class StepPlanner {
   }
 
   /**
-   * The prompt that is next among those that are held back: of the key served least, and there by turns.
+   * The chosen prompts as they come: those of the key served least first, and of each key another one in each step.
    *
    * A few tokens of each in one step would take longer than as many of one: the library computes prompts that are
    * of different lengths, or not in neighbouring places, one after the other.
    */
-  #nextPrompt(works: readonly Work[], first: readonly boolean[]): number {
-    const waiting = works.flatMap(({ kind }, at) => (first[at] === false && kind === 'prompt' ? [at] : []))
-    const byKey = Map.groupBy(waiting, (at) => works[at]?.key ?? '')
-    const least = minBy([...byKey.keys()], (key) => this.#served.of(key, this.#nowMs)) ?? ''
-    for (const key of this.#promptTurns.keys()) if (!byKey.has(key)) this.#promptTurns.delete(key)
-    const turn = this.#promptTurns.get(least) ?? 0
-    this.#promptTurns.set(least, turn + 1)
-    const prompts = byKey.get(least) ?? []
-    return prompts[turn % prompts.length] ?? -1
+  #inTurn(works: readonly Work[], isChosen: (at: number) => boolean): number[] {
+    const chosen = works.flatMap(({ kind }, at) => (kind === 'prompt' && isChosen(at) ? [at] : []))
+    const byKey = Map.groupBy(chosen, (at) => works[at]?.key ?? '')
+    const keys = [...byKey.keys()].toSorted((a, b) => this.#served.of(a, this.#nowMs) - this.#served.of(b, this.#nowMs))
+    return keys.flatMap((key) => {
+      const prompts = byKey.get(key) ?? []
+      const next = (this.#promptTurns.get(key) ?? 0) % prompts.length
+      return [...prompts.slice(next), ...prompts.slice(0, next)]
+    })
   }
 }
 
 /** How many tokens of a step are those of prompts. */
 function promptTokens(works: readonly Work[], lengths: readonly number[]): number {
   return lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
-}
-
-function minBy<Item>(items: readonly Item[], value: (item: Item) => number): Item | undefined {
-  return items.toSorted((a, b) => value(a) - value(b))[0]
-}
-
-/** What the prompts that are chosen need; nothing for everything else. */
-function promptClaims(works: readonly Work[], isChosen: (at: number) => boolean) {
-  return works.map(({ key, kind, need }, at) => ({ group: key, need: kind === 'prompt' && isChosen(at) ? need : 0 }))
-}
-
-/**
- * Shares an amount out among claimants, each of whom gets no more than it needs.
- *
- * Max-min fairness: a claimant that needs little gets all of it, and the rest is shared among the others, so that
- * nobody could get more without somebody who has less getting less.
- */
-export function shareOut(needs: readonly number[], amount: number): number[] {
-  const shares = needs.map(() => 0)
-  const byNeed = needs.map((_, index) => index).toSorted((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0))
-  let left = amount
-  for (const [done, index] of byNeed.entries()) {
-    const share = Math.min(needs[index] ?? 0, Math.floor(left / (byNeed.length - done)))
-    shares[index] = share
-    left -= share
-  }
-  return shares
-}
-
-/** Shares an amount out among groups, and within each among its members. */
-export function shareOutInGroups(
-  claims: readonly { readonly group: string; readonly need: number }[],
-  amount: number,
-): number[] {
-  const groups = [...Map.groupBy(claims.keys(), (index) => claims[index]?.group ?? '').values()]
-  const needOf = (index: number) => claims[index]?.need ?? 0
-  const totals = groups.map((members) => members.reduce((sum, index) => sum + needOf(index), 0))
-  const shares = claims.map(() => 0)
-  for (const [number, groupShare] of shareOut(totals, amount).entries()) {
-    const members = groups[number] ?? []
-    for (const [position, share] of shareOut(members.map(needOf), groupShare).entries()) {
-      const index = members[position]
-      if (index !== undefined) shares[index] = share
-    }
-  }
-  return shares
 }
 
 /** Service counts half after this time: a burst is forgiven within half a minute, and a flood is not. */
