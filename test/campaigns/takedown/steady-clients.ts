@@ -3,14 +3,16 @@
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { pause } from '../campaign.ts'
+import { createRandom } from '../random.ts'
 import { authorize, exchange } from '../raw-http.ts'
 
 export type Steady = {
   readonly address: string
   readonly key: string
   readonly clients: number
-  /** Between two requests of one client. */
+  /** On average between two requests of one client; each is between half of it and half more. */
   readonly pauseMs: number
+  readonly seed: number
   /** They end after so many requests; null goes on until they are told to stop. */
   readonly requests: number | null
 }
@@ -27,12 +29,14 @@ export function startSteadyClients(steady: Steady): { stop(): void; readonly end
   return { stop: () => worker.postMessage('stop'), ended }
 }
 
-async function askSteadily({ address, key, clients, pauseMs, requests }: Steady): Promise<Steadied> {
+async function askSteadily({ address, key, clients, pauseMs, seed, requests }: Steady): Promise<Steadied> {
   const tookMs: number[] = []
   const faults: string[] = []
   let isStopped = false
   parentPort?.once('message', () => (isStopped = true))
-  const ask = async () => {
+  const ask = async (_: unknown, client: number) => {
+    // With pauses of one length all clients ask at once or none do, for minutes: answers side by side take longer.
+    const random = createRandom(seed, client)
     while (!isStopped && (requests === null || tookMs.length < requests)) {
       const content = `Say a word, number ${tookMs.length}.`
       const body = JSON.stringify({ model: 'clarke-1.0', max_tokens: 16, messages: [{ role: 'user', content }] })
@@ -41,7 +45,7 @@ async function askSteadily({ address, key, clients, pauseMs, requests }: Steady)
       tookMs.push(performance.now() - startedMs)
       if (response.status !== 200 || !response.isComplete)
         faults.push(`${response.status}: ${response.text.slice(0, 200)}`)
-      await pause(pauseMs)
+      await pause(pauseMs * (0.5 + random.next()))
     }
   }
   await Promise.all(Array.from({ length: clients }, ask))

@@ -28,9 +28,9 @@ const attackersAtOnce = 16
 const attackingOrganizations = 3
 const steadyClients = 2
 const attackersPriority = 10
-/** Between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
+/** On average between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
 const pauseMs = 700
-const idleRequests = { short: 12, long: 100 }
+const idleRequests = { short: 12, long: 200 }
 /** The goal for the second key: its times grow by no more than half. */
 const slowerMax = 1.5
 /** What the service still holds after the attacks, of what it held before. */
@@ -60,7 +60,7 @@ async function runAttacks(
   const steadyKey = (await makeOrganizations(service, 1))[0] ?? service.key
   const enginePid = await service.enginePid()
 
-  const steady = { address: service.address, key: steadyKey, clients: steadyClients, pauseMs }
+  const steady = { address: service.address, key: steadyKey, clients: steadyClients, pauseMs, seed }
   const requests = idleRequests[isLong ? 'long' : 'short']
   const { tookMs: idle } = await startSteadyClients({ ...steady, requests }).ended
   const memoryBefore = residentMiB(service.pid)
