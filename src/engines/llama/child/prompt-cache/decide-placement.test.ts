@@ -4,11 +4,11 @@ import { slotToGiveUp } from './decide-placement.ts'
 import type { Holding } from './find-candidates.ts'
 import { TokenList } from './token-list.ts'
 
-function holding(lastUsedMs: number, length = 10_000): Holding {
+function holding(lastUsedMs: number, length = 10_000, namespace = 'someone'): Holding {
   const tokens = new TokenList()
   tokens.push(new Uint32Array(length))
   return {
-    namespace: 'someone',
+    namespace,
     tokens,
     checkpoints: [],
     pins: [],
@@ -43,4 +43,11 @@ test('answers that begin together come to be side by side where little would be 
 
 test('an empty slot is taken before one that holds something, wherever it is', () => {
   equal(slotToGiveUp([holding(1), holding(1), holding(1), null], new Set([1, 2, 3]), undefined), 3)
+})
+
+test('an organization that holds most of the slots gives one up before another that holds few, however long ago that was', () => {
+  const few = holding(1, 40, 'few')
+  const slots = [few, holding(50), holding(60), holding(40), holding(70)]
+  equal(slotToGiveUp(slots, new Set([0, 4]), undefined), 4)
+  equal(slotToGiveUp([few, holding(50), holding(60, 10_000, 'other')], new Set([0, 1]), undefined), 0)
 })

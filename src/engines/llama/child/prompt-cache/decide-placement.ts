@@ -75,6 +75,9 @@ const shortTokens = 1_024
 /**
  * The free slot whose content is missed least, beside slots at work where that makes little difference.
  *
+ * Of organizations the one gives up a slot that holds most of them. Otherwise one that floods the engine would have all, and
+ * whoever asks now and then would find nothing of its prompt each time.
+ *
  * The library computes a step at once for slots whose numbers follow each other. Each gap between them parts it in two,
  * one after the other: four answers side by side took 15 ms a step, the same four with gaps 21 ms.
  */
@@ -87,8 +90,11 @@ export function slotToGiveUp(slots: Slots, free: ReadonlySet<number>, best: Cand
   }
   const costs = [...free].map((slot) => ({ slot, cost: cost(slot) }))
   const kindLeast = Math.min(...costs.map(({ cost: [kind] }) => kind))
-  const cheapest = costs
-    .filter(({ cost: [kind] }) => kind === kindLeast)
+  const alike = costs.filter(({ cost: [kind] }) => kind === kindLeast)
+  const held = (slot: number) => slotsHeld(slots, slots[slot]?.namespace)
+  const heldMost = Math.max(...alike.map(({ slot }) => held(slot)))
+  const cheapest = alike
+    .filter(({ slot }) => held(slot) === heldMost)
     .toSorted((a, b) => a.cost[1] - b.cost[1])
     .map(({ slot }) => slot)
   // What was used last is the likeliest to be wanted again, which takes long where it is long.
@@ -99,6 +105,11 @@ export function slotToGiveUp(slots: Slots, free: ReadonlySet<number>, best: Cand
   const isAtWork = (slot: number) => slot >= 0 && slot < slots.length && !free.has(slot)
   const neighbours = (slot: number) => Number(isAtWork(slot - 1)) + Number(isAtWork(slot + 1))
   return given.reduce((chosen, slot) => (neighbours(slot) > neighbours(chosen) ? slot : chosen), first)
+}
+
+/** How many slots hold something of an organization. */
+function slotsHeld(slots: Slots, namespace: string | undefined): number {
+  return slots.filter((holding) => holding?.namespace === namespace).length
 }
 
 /** Where the part of a prompt comes from that `target` is given. */
