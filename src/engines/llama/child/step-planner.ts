@@ -117,8 +117,7 @@ export class StepPlanner {
     this.#save(firstMs * share)
     const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
     const room = this.#batchTokens - answers - prompts - begun
-    if (prompts === 0) this.#addPrompt(works, first, lengths, { room, baseMs: pace.promptBaseMs, msMax: Infinity })
-    else this.#addPrompt(works, first, lengths, { room, baseMs: 0, msMax: firstMs * shareBesidePromptsMost })
+    this.#addPrompt(works, first, lengths, { room, msMax: prompts === 0 ? Infinity : firstMs * shareBesidePromptsMost })
   }
 
   /** What is saved beyond the worth of a step by itself would only be spent at once, beside whoever comes first then. */
@@ -140,18 +139,19 @@ export class StepPlanner {
   }
 
   /**
-   * Adds tokens of a prompt that is held back, at most `msMax` of them.
+   * Adds tokens of a prompt that is held back, which take `msMax` at most.
    *
-   * A prompt beside answers alone takes once more what every step takes, `baseMs`; it waits until as much again goes into
-   * tokens.
+   * Whatever else a step computes, such a prompt takes once more what every step does, its base, since the library computes
+   * it by itself. It waits until as much again goes into tokens.
    */
   #addPrompt(
     works: readonly Work[],
     first: readonly boolean[],
     lengths: number[],
-    { room, baseMs, msMax }: { readonly room: number; readonly baseMs: number; readonly msMax: number },
+    { room, msMax }: { readonly room: number; readonly msMax: number },
   ): void {
     const pace = this.#pace
+    const baseMs = pace.promptBaseMs
     if (this.#creditMs < 2 * baseMs + pace.promptMs(1)) return
     const fitting = Math.floor(Math.min(msMax, this.#creditMs - baseMs) / pace.promptMs(1))
     const at = this.#inTurn(works, (index) => first[index] === false)[0] ?? -1
