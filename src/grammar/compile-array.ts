@@ -13,7 +13,6 @@ import {
   sizeMin,
   toPart,
 } from './schema/schema-part.ts'
-import { isImpossible } from './schema/schema-types.ts'
 
 /** What an array consists of: the first items each by their own parts, the others all by the same. */
 type ItemParts = { readonly first: readonly (readonly Part[])[]; readonly others: readonly Part[] | null }
@@ -59,13 +58,13 @@ function itemParts(context: Context, parts: readonly Part[], size: { min: number
       items.slice(index, index + 1).concat(index < items.length ? [] : rest(part)),
     )
     const item = context.flatten(own)
-    if (isImpossible(item)) return { first, others: null }
+    if (context.isImpossible(item)) return { first, others: null }
     first.push(item)
   }
   const others = context.flatten(parts.flatMap(rest))
   // After a tuple, items that nothing describes are not generated unless a length demands them.
   const isOpen = longest === 0 || size.min > longest || parts.some((part) => rest(part).length > 0)
-  return { first, others: isOpen && !isImpossible(others) ? others : null }
+  return { first, others: isOpen && !context.isImpossible(others) ? others : null }
 }
 
 /** `prefixItems`, which before 2020-12 was written as a list in `items`. */

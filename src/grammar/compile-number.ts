@@ -3,7 +3,8 @@ import { type Decimal, magnitudeRange, toDecimal, wholeDigitsMax, naturalRange }
 import { anyInteger, anyNumber, fractionDigitsMax, integerDigitsMax } from './json-rules.ts'
 import { multipleExponent } from './multiples.ts'
 import { type Bound, type Bounds, numberBounds } from './number-bounds.ts'
-import { eachKeyword, impossible, type Part } from './schema/schema-part.ts'
+import { SchemaFault } from './schema-fault.ts'
+import { eachKeyword, impossible, innermostPath, type Part } from './schema/schema-part.ts'
 
 export function compileInteger(context: Context, parts: readonly Part[], hint: string): string {
   const bounds = numberBounds(parts)
@@ -17,7 +18,7 @@ type NumberChoice = { readonly bounds: Bounds; readonly exponent: number; readon
 function integersWithin({ builder }: Context, parts: readonly Part[], choice: NumberChoice): string {
   const { exponent, hint } = choice
   const { from, to } = scaledBounds(choice)
-  if (from > to) throw impossible(parts)
+  if (from > to) throw isBeyond(choice.bounds) ? neverWritten(parts) : impossible(parts)
   const zeros = exponent === 0 ? '' : ` "${'0'.repeat(exponent)}"`
   const alternatives: string[] = []
   if (from <= 0n && to >= 0n) alternatives.push('"0"')
@@ -26,9 +27,25 @@ function integersWithin({ builder }: Context, parts: readonly Part[], choice: Nu
   return builder.rule(hint, alternatives.join(' | '))
 }
 
+/** The largest whole number that is generated. */
+const limit = 10n ** BigInt(integerDigitsMax) - 1n
+
+/** Whether only numbers satisfy the bounds that are longer than any that is generated. */
+function isBeyond({ low, high }: Bounds): boolean {
+  return (low !== null && lowest(low) > limit) || (high !== null && highest(high) < -limit)
+}
+
+/** There are numbers within the bounds, which is more than is said of a schema that is impossible. */
+function neverWritten(parts: readonly Part[]): SchemaFault {
+  return new SchemaFault(
+    innermostPath(parts),
+    null,
+    'within the bounds lie only numbers of more digits than are generated',
+  )
+}
+
 /** The bounds in units of the power of ten, whose zeros are put behind the digits again. */
 function scaledBounds({ bounds, exponent }: NumberChoice): { from: bigint; to: bigint } {
-  const limit = 10n ** BigInt(integerDigitsMax) - 1n
   const low = bounds.low === null ? -limit : lowest(bounds.low)
   const high = bounds.high === null ? limit : highest(bounds.high)
   const scale = 10n ** BigInt(exponent)
@@ -76,7 +93,7 @@ function decimalsWithin(context: Context, parts: readonly Part[], choice: Number
     const magnitudes = magnitudeRange(builder, { low: from, high: low, fractionMax })
     if (magnitudes.length > 0) alternatives.push(`"-" ${builder.rule('magnitude', magnitudes.join(' | '))}`)
   }
-  if (alternatives.length === 0) throw impossible(parts)
+  if (alternatives.length === 0) throw neverWritten(parts)
   return builder.rule(choice.hint, alternatives.join(' | '))
 }
 

@@ -8,13 +8,14 @@
 // and for `minProperties` and `maxProperties`. The size is the product of the two
 // and not, as with a list of combinations, a power of the number of properties.
 
-import type { Body, Context } from './context.ts'
+import type { Body, Context, ObjectPart } from './context.ts'
 
 import { anyJsonObject, comma } from './json-rules.ts'
 import {
   extraRule,
   isUnrestricted,
   knownNames,
+  isClosed,
   knownProperties,
   type Property,
   readNames,
@@ -42,7 +43,7 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
     return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value, length: name.length }
   })
   const text =
-    linkProperties(builder, { members, extra, ...size }) ?? linkFewer(context, parts, { members, extra, ...size })
+    linkProperties(builder, { members, extra, ...size }) ?? linkFewer(context, objects, { members, extra, ...size })
   const required = members.filter(({ isRequired }) => isRequired)
   // Quotes, a colon and mostly a comma stand around a name.
   const own = required.reduce((sum, { length }) => sum + length + 4, braces)
@@ -53,10 +54,12 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
 const braces = 2
 
 /** Asks for as many properties as there are, where `minProperties` asks for more than can be told apart. */
-function linkFewer({ builder, relax }: Context, parts: readonly Part[], chain: Chain): string {
+function linkFewer({ builder, relax }: Context, objects: readonly ObjectPart[], chain: Chain): string {
+  const parts = objects.map(({ part }) => part)
   const text = linkProperties(builder, { ...chain, min: 0 })
   const [found] = eachKeyword(parts, 'minProperties')
-  if (found === undefined || text === null) throw impossible(parts)
+  const isTooFew = chain.members.length < chain.min && objects.some(isClosed)
+  if (found === undefined || text === null || isTooFew) throw impossible(parts)
   relax(found.part, 'minProperties', 'so many properties cannot be generated')
   return text
 }

@@ -10,10 +10,11 @@ import type { GrammarBuilder } from './grammar-builder.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
 import { createLeastLengths, type NamedParts } from './least-lengths.ts'
 import { exclusiveBranches } from './one-of.ts'
-import { SchemaFault, type SchemaPath } from './schema-fault.ts'
+import { ImpossibleSchema, SchemaFault, type SchemaPath } from './schema-fault.ts'
 import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
 import { type Choice, faultAt, impossible, listed, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
 import { isImpossible, type JsonType, jsonTypes, typesOf } from './schema/schema-types.ts'
+import { createImpossibleValues, type ImpossibleValues, MoreImpossible } from './schema/impossible-values.ts'
 
 export { anyJsonObject, anyJsonValue } from './json-rules.ts'
 
@@ -27,7 +28,8 @@ export type SchemaLocation = { readonly root: SchemaObject; readonly path: Schem
  * the schema; not every valid text matches. Throws a `SchemaFault` for a schema
  * with something the grammar cannot ensure, unless `onRelaxed` is given: then
  * that keyword is left out and reported, maybe several times. What is malformed,
- * too large or impossible to satisfy is a fault always.
+ * too large or impossible to satisfy is a fault always; alternatives, optional
+ * properties and items that are impossible are left out where something remains.
  */
 export function compileSchema(
   builder: GrammarBuilder,
@@ -35,17 +37,63 @@ export function compileSchema(
   onRelaxed?: (relaxation: Relaxation) => void,
   { root, path }: SchemaLocation = { root: schema, path: [] },
 ): string {
-  const { context, rules, leastLengths } = compilationOf(builder, root, onRelaxed)
   const first = toPart(schema, path)
-  checkSchema(root, first, context.relax)
+  const shared = createShared(builder)
+  checkSchema(root, first, relaxWith(onRelaxed))
+  for (;;) {
+    try {
+      return builder.attempt(() => compileOnce(compilationOf(builder, root, onRelaxed, shared), first))
+    } catch (error) {
+      if (!(error instanceof MoreImpossible)) throw error
+    }
+  }
+}
+
+type Compilation = ReturnType<typeof compilationOf>
+
+/** One pass over a schema. Throws `MoreImpossible` where it has met values that the next one has to leave out. */
+function compileOnce({ context, rules, leastLengths, impossibles }: Compilation, first: Part): string {
   const value = context.value([first], 'value')
   for (let job = rules.next(); job !== undefined; job = rules.next()) {
-    const bodies = compileParts(context, job.parts, job.hint)
-    builder.define(job.name, alternatives(bodies))
+    const { parts, hint } = job
+    const bodies = unlessImpossible(impossibles, parts, () => compileParts(context, parts, hint)) ?? []
+    if (bodies.length > 0) context.builder.define(job.name, alternatives(bodies))
     leastLengths.add(job, bodies)
   }
-  leastLengths.check()
+  for (const { parts } of leastLengths.unending()) {
+    impossibles.add(parts, new ImpossibleSchema(parts[0]?.path ?? [], 'only an endless value can satisfy this schema'))
+  }
+  impossibles.endPass(context.flatten([first]))
   return value
+}
+
+/** Null for parts that turn out to be impossible. */
+function unlessImpossible<Result>(
+  impossibles: ImpossibleValues,
+  parts: readonly Part[],
+  make: () => Result,
+): Result | null {
+  try {
+    return make()
+  } catch (error) {
+    if (!impossibles.isOf(error, parts)) throw error
+    impossibles.add(parts, error)
+    return null
+  }
+}
+
+type Shared = Pick<Context, 'spend' | 'objectParts'> & { readonly impossibles: ImpossibleValues }
+
+/** What the passes over one schema have in common. */
+function createShared(builder: GrammarBuilder): Shared {
+  return { spend: createSpend(builder), objectParts: new Map(), impossibles: createImpossibleValues() }
+}
+
+function relaxWith(onRelaxed?: (relaxation: Relaxation) => void): Relax {
+  return (part, keyword, message) => {
+    if (onRelaxed === undefined) throw faultAt(part, keyword, message)
+    onRelaxed({ path: [...part.path, keyword], keyword })
+  }
 }
 
 /** What the compilation of one schema works with. */
@@ -53,24 +101,27 @@ export function compilationOf(
   builder: GrammarBuilder,
   root: SchemaObject,
   onRelaxed?: (relaxation: Relaxation) => void,
+  { spend, objectParts, impossibles }: Shared = createShared(builder),
 ) {
-  const relax: Relax = (part, keyword, message) => {
-    if (onRelaxed === undefined) throw faultAt(part, keyword, message)
-    onRelaxed({ path: [...part.path, keyword], keyword })
-  }
-  const spend = createSpend(builder)
-  const rules = createRuleTable(builder)
+  const rules = createRuleTable(builder, impossibles)
   const context: Context = {
     builder,
     isLenient: onRelaxed !== undefined,
-    relax,
+    relax: relaxWith(onRelaxed),
     spend,
+    objectParts,
+    isImpossible: impossibles.has,
     flatten: (parts) => flatten(root, parts),
     value: (parts, hint) => {
       const flat = flatten(root, parts)
       if (flat.length > 1) spend(mergeWork * flat.length)
       if (needsOwnRule(flat)) return rules.nameOf(flat, hint)
-      const bodies = compileParts(context, flat, hint)
+      const bodies = unlessImpossible(impossibles, flat, () => compileParts(context, flat, hint))
+      if (bodies === null) {
+        const name = builder.declare(hint)
+        leastLengths.add({ name, parts: flat }, [])
+        return name
+      }
       const [only] = bodies
       const text = bodies.length === 1 && only !== undefined ? only.text : builder.rule(hint, alternatives(bodies))
       leastLengths.addInline(text, bodies)
@@ -78,7 +129,7 @@ export function compilationOf(
     },
   }
   const leastLengths = createLeastLengths()
-  return { context, rules, leastLengths }
+  return { context, rules, leastLengths, impossibles }
 }
 
 function alternatives(bodies: readonly Body[]): string {
@@ -115,13 +166,12 @@ function needsOwnRule(parts: readonly Part[]): boolean {
  * A recursive schema comes back to a set it has a name for. The bodies are made
  * one after the other from a list, so no depth of the schema becomes one of the stack.
  */
-function createRuleTable(builder: GrammarBuilder) {
-  const ids = new Map<unknown, number>()
+function createRuleTable(builder: GrammarBuilder, impossibles: ImpossibleValues) {
   const names = new Map<string, string>()
   const jobs: (NamedParts & { readonly hint: string })[] = []
 
   function nameOf(parts: readonly Part[], hint: string): string {
-    const key = parts.map((part) => `${idOf(part.schema)}${part.pending.join()}`).join(' ')
+    const key = impossibles.keyOf(parts)
     const known = names.get(key)
     if (known !== undefined) return known
     if (names.size >= expandedNodesMax) throw new SchemaFault(parts[0]?.path ?? [], null, 'the schema is too large')
@@ -131,16 +181,10 @@ function createRuleTable(builder: GrammarBuilder) {
     return name
   }
 
-  function idOf(schema: unknown): number {
-    const id = ids.get(schema) ?? ids.size
-    ids.set(schema, id)
-    return id
-  }
-
   return { nameOf, next: () => jobs.pop() }
 }
 
-/** The alternatives for a value. */
+/** The alternatives for a value, at least one. */
 function compileParts(context: Context, parts: readonly Part[], hint: string): Body[] {
   if (isImpossible(parts)) throw impossible(parts)
   const chooser = parts.find(({ pending }) => pending.length > 0)
@@ -148,7 +192,26 @@ function compileParts(context: Context, parts: readonly Part[], hint: string): B
   if (hasListedValues(parts)) return [compileValues(context, parts, hint)]
   const types = typesOf(parts)
   if (types === null) return [ending(anyJsonValue(context.builder))]
-  return jsonTypes.filter((type) => types.has(type)).map((type) => compileType(context, parts, { type, hint }))
+  return eachPossible(
+    jsonTypes.filter((type) => types.has(type)),
+    (type) => compileType(context, parts, { type, hint }),
+  )
+}
+
+/** What is made of the items that are possible. Throws where none is. */
+function eachPossible<Item, Result>(items: readonly Item[], make: (item: Item) => Result): Result[] {
+  const made: Result[] = []
+  let fault: ImpossibleSchema | null = null
+  for (const item of items) {
+    try {
+      made.push(make(item))
+    } catch (error) {
+      if (!(error instanceof ImpossibleSchema)) throw error
+      fault ??= error
+    }
+  }
+  if (made.length === 0 && fault !== null) throw fault
+  return made
 }
 
 /** The body of a rule that is sure to end. */
@@ -163,15 +226,22 @@ function compileChoice(context: Context, { parts, chooser }: Choosing, hint: str
   const [choice = 'anyOf', ...pending] = chooser.pending
   const beside = parts.map((part) => (part === chooser ? { ...part, pending } : part))
   const branches = listed(chooser, choice).map((branch) => context.flatten([...beside, branch]))
-  const possible = branches.filter((branch) => !isImpossible(branch))
+  const possible = branches.filter((branch) => !context.isImpossible(branch))
   if (possible.length === 0) throw impossible([chooser])
-  const chosen = choice === 'oneOf' ? exclusive(context, chooser, possible) : possible
+  const chosen =
+    choice === 'oneOf' ? exclusive(context, chooser, withoutContradictions(context, possible, hint)) : possible
   const names = new Set(chosen.map((branch) => context.value(branch, hint)))
   return [...names].map((name) => ({ text: name, own: 0, needs: [{ value: name, times: 1 }] }))
 }
 
+/** The branches without those that are seen to be impossible as soon as they are made: they cannot be compared. */
+function withoutContradictions(context: Context, branches: readonly Part[][], hint: string): readonly Part[][] {
+  for (const branch of branches) if (!needsOwnRule(branch)) context.value(branch, hint)
+  return branches.filter((branch) => !context.isImpossible(branch))
+}
+
 function exclusive(context: Context, chooser: Part, branches: readonly Part[][]): readonly Part[][] {
-  const told = exclusiveBranches(context, branches)
+  const told = compared(context, branches)
   if (told !== null) return told
   const choice: Choice = 'oneOf'
   context.relax(
@@ -180,6 +250,16 @@ function exclusive(context: Context, chooser: Part, branches: readonly Part[][])
     'the alternatives may hold together; use "anyOf", or a property whose value tells them apart',
   )
   return branches
+}
+
+/** A contradiction inside a branch that comes up while it is compared does not make all of them impossible. */
+function compared(context: Context, branches: readonly Part[][]): readonly Part[][] | null {
+  try {
+    return exclusiveBranches(context, branches)
+  } catch (error) {
+    if (!(error instanceof ImpossibleSchema)) throw error
+    throw new SchemaFault(error.path, error.keyword, error.message)
+  }
 }
 
 function compileType(context: Context, parts: readonly Part[], { type, hint }: { type: JsonType; hint: string }): Body {

@@ -1,9 +1,10 @@
-import { type Automaton, determinize, type Lengths, acceptedLengths } from './patterns/automaton.ts'
+import { type Automaton, determinize, type Lengths, acceptedLengths, withLengths } from './patterns/automaton.ts'
 import { isMatch } from './patterns/nfa-runner.ts'
 import { automatonRule } from './patterns/automaton-rule.ts'
 import type { Body, Context } from './context.ts'
 import { anyString, stringCharacter } from './json-rules.ts'
-import { excludingNfa, type Nfa, patternNfas } from './patterns/nfa.ts'
+import { excludingNfa } from './patterns/name-trie.ts'
+import { type Nfa, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
 import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
 import { compiledFormat, formatPattern, isUnkeptFormat } from './formats.ts'
@@ -119,7 +120,7 @@ function patternRule(context: Context, parts: readonly Part[], name: string): st
   builder.leastLengths.set(name, Math.max(accepted.min, lengths.min))
   const isImplied = accepted.min >= lengths.min && accepted.max <= lengths.max
   if (isImplied) return automatonRule(builder, 'text', free)
-  const bounded = determinizeWithin(() => determinize(nfas, lengths, spend))
+  const bounded = determinizeWithin(() => withLengths(free, lengths, spend))
   if (bounded !== null) return automatonRule(builder, 'text', bounded)
   const length = ownerOf(parts, ['maxLength', 'minLength'])
   relax(length.part, length.name, 'this length cannot be enforced together with the pattern or format')

@@ -1,5 +1,6 @@
 import type { GrammarBuilder } from './grammar-builder.ts'
 import type { SchemaPath } from './schema-fault.ts'
+import type { Nfa } from './patterns/nfa.ts'
 import type { Part } from './schema/schema-part.ts'
 
 /** Something a schema says that the grammar does not enforce. */
@@ -18,6 +19,17 @@ export type Need = { readonly value: string; readonly times: number }
 
 export type Relax = (part: Part, keyword: string, message: string) => void
 
+/** What one part says about the properties of an object. */
+export type ObjectPart = {
+  readonly part: Part
+  readonly declared: ReadonlyMap<string, Part>
+  readonly patterns: readonly { readonly nfas: readonly Nfa[]; readonly part: Part }[]
+  /** The schema of every property that neither of these describes; null where any goes. */
+  readonly others: Part | null
+  /** Something that was left out may describe more properties. */
+  readonly hidesMore: boolean
+}
+
 /** What the compilation of one schema shares. */
 export type Context = {
   readonly builder: GrammarBuilder
@@ -25,6 +37,10 @@ export type Context = {
   readonly value: (parts: readonly Part[], hint: string) => string
   /** `$ref` and `allOf` followed. */
   readonly flatten: (parts: readonly Part[]) => Part[]
+  /** Whether no value is known to satisfy parts that are flat, by what they say or by what became of their rule. */
+  readonly isImpossible: (parts: readonly Part[]) => boolean
+  /** What was read of schemas already: a choice reads its branches again for each comparison. */
+  readonly objectParts: Map<Part['schema'], ObjectPart>
   /** Counts work that a small schema can ask for much of, and throws when it is too much. */
   readonly spend: (amount: number) => void
   /** Rules that something was left out of must not be shared with a schema that is kept in full. */

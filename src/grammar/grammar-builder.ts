@@ -4,6 +4,9 @@ import { workOfAllMax } from './schema/schema-limits.ts'
 /** 512 KiB, which the native parser reads in milliseconds: enough for four thousand optional properties. */
 const grammarCharactersMax = 512 * 1024
 
+/** Writing so many characters of rules takes as long as a unit of work. */
+const charactersPerWork = 10
+
 /** Long enough to recognise a property in a grammar, short enough not to count in its size. */
 const hintCharactersMax = 24
 
@@ -26,7 +29,7 @@ export type GrammarBuilder = {
   readonly leastLengths: Map<string, number>
   /** Counts work for all schemas of the grammar; throws when it is too much. */
   spend(amount: number): void
-  /** Takes back the rules that were added when it throws. What they cost counts all the same. */
+  /** Takes back the rules that were added when it throws. Making them counts as work all the same. May hold others. */
   attempt<Result>(make: () => Result): Result
   /** The text as a quoted GBNF literal. */
   literal(text: string): string
@@ -85,9 +88,13 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   function attempt<Result>(make: () => Result): Result {
     const unfinished = [...undefinedNames]
+    const charactersBefore = characters
     return orTakeBack(make, () => {
       undefinedNames.clear()
       for (const name of unfinished) undefinedNames.add(name)
+      const taken = characters - charactersBefore
+      characters = charactersBefore
+      spend(Math.ceil(taken / charactersPerWork))
     })
   }
 
@@ -100,23 +107,28 @@ export function createGrammarBuilder(): GrammarBuilder {
   return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
 }
 
-/** Remembers what is put into maps since the last attempt began. */
+/** Remembers what is put into maps while attempts are under way. */
 function createJournal() {
   let entries: { readonly map: Map<string, string>; readonly key: string }[] = []
+  let attempts = 0
 
   function keep(map: Map<string, string>, key: string, value: string): void {
     map.set(key, value)
-    entries.push({ map, key })
+    if (attempts > 0) entries.push({ map, key })
   }
 
   function orTakeBack<Result>(make: () => Result, onFailure: () => void): Result {
-    entries = []
+    const before = entries.length
+    attempts += 1
     try {
       return make()
     } catch (error) {
-      for (const { map, key } of entries) map.delete(key)
+      for (const { map, key } of entries.splice(before)) map.delete(key)
       onFailure()
       throw error
+    } finally {
+      attempts -= 1
+      if (attempts === 0) entries = []
     }
   }
 

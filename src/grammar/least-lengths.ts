@@ -35,15 +35,13 @@ export function createLeastLengths() {
     inline.set(text, Math.min(...alternatives.map(({ own }) => own)))
   }
 
-  function check(): void {
+  /** The rules whose texts never end, since each holds one of its kind or one that is impossible. Throws for one that is too long. */
+  function unending(): NamedParts[] {
     const measured = measure()
     for (const [name, length] of measured) {
       if (length > leastCharactersMax) throw tooLong(owners.get(name) ?? [])
     }
-    for (const [name, parts] of owners) {
-      if (!measured.has(name))
-        throw new SchemaFault(parts[0]?.path ?? [], null, 'only an endless value can satisfy this schema')
-    }
+    return [...owners].flatMap(([name, parts]) => (measured.has(name) ? [] : [{ name, parts }]))
   }
 
   /** From the shortest rule to the longest, so that a rule is as short as the first of its alternatives to be known. */
@@ -77,7 +75,7 @@ export function createLeastLengths() {
     return measured
   }
 
-  return { add, addInline, check }
+  return { add, addInline, unending }
 }
 
 function tooLong(parts: readonly Part[]): SchemaFault {

@@ -1,36 +1,37 @@
 import { readPattern, satisfies, stringConstraint, type StringConstraint, nameRule } from './compile-string.ts'
 import { listedValues, hasListedValues } from './compile-values.ts'
-import type { Context } from './context.ts'
-import { isMatch } from './patterns/nfa-runner.ts'
+import type { Context, ObjectPart } from './context.ts'
+import { isMatch, literalStart, mayBegin } from './patterns/nfa-runner.ts'
 import type { Nfa } from './patterns/nfa.ts'
 import { hidesProperties } from './schema/hidden-properties.ts'
 import { impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
-import { isImpossible } from './schema/schema-types.ts'
 import { colon } from './json-rules.ts'
+import { ImpossibleSchema } from './schema-fault.ts'
 
 export type Property = { readonly name: string; readonly parts: readonly Part[]; readonly isRequired: boolean }
-
-/** What one part says about the properties of an object. */
-export type ObjectPart = {
-  readonly part: Part
-  readonly declared: ReadonlyMap<string, Part>
-  readonly patterns: readonly { readonly nfas: readonly Nfa[]; readonly part: Part }[]
-  /** The schema of every property that neither of these describes; null where any goes. */
-  readonly others: Part | null
-  /** Something that was left out may describe more properties. */
-  readonly hidesMore: boolean
-}
 
 /** The names a property may have: listed ones, or those within a constraint. */
 export type Names = { readonly listed: readonly string[] | null; readonly constraint: StringConstraint }
 
 export function readObjectParts(context: Context, parts: readonly Part[]): ObjectPart[] {
   return parts.map((part) => {
-    const { patterns, unread } = readPatterns(context, part)
-    const others = readOthers(part, unread)
-    const declared = new Map(subschemas(part, 'properties'))
-    return { part, declared, patterns, others, hidesMore: unread.length > 0 || hidesProperties(part) }
+    // What it reads does not depend on which choices are still to be made.
+    const known = context.objectParts.get(part.schema) ?? readObjectPart(context, part)
+    context.objectParts.set(part.schema, known)
+    return { ...known, part }
   })
+}
+
+function readObjectPart(context: Context, part: Part): ObjectPart {
+  const { patterns, unread } = readPatterns(context, part)
+  const others = readOthers(part, unread)
+  const declared = new Map(subschemas(part, 'properties'))
+  return { part, declared, patterns, others, hidesMore: unread.length > 0 || hidesProperties(part) }
+}
+
+/** Whether no property is valid but those that it declares. */
+export function isClosed({ patterns, others, hidesMore }: ObjectPart): boolean {
+  return patterns.length === 0 && others?.schema === false && !hidesMore
 }
 
 /** The patterns of names, and the schemas whose pattern was left out. */
@@ -76,10 +77,22 @@ export function readNames(context: Context, parts: readonly Part[]): Names {
       context.relax(part, choice, 'alternatives for names of properties are not supported')
     }
   }
-  const constraint = stringConstraint(context, names)
-  if (isImpossible(names)) return { listed: [], constraint }
+  const constraint = nameConstraint(context, names)
+  if (constraint === null || context.isImpossible(names)) return { listed: [], constraint: anyName }
   if (!hasListedValues(names)) return { listed: null, constraint }
   return { listed: listedValues(context, names).map((text): string => String(JSON.parse(text))), constraint }
+}
+
+const anyName: StringConstraint = { nfas: [], lengths: { min: 0, max: Infinity } }
+
+/** Null where no text can be a name: an object without properties is possible all the same. */
+function nameConstraint(context: Context, names: readonly Part[]): StringConstraint | null {
+  try {
+    return stringConstraint(context, names)
+  } catch (error) {
+    if (error instanceof ImpossibleSchema) return null
+    throw error
+  }
 }
 
 /** The names that must be there. Draft 3 wrote `required: true` on the property itself, which says nothing here. */
@@ -114,7 +127,8 @@ export function knownProperties(context: Context, { objects, names, known }: Kno
   for (const name of known) {
     const isAllowed = names.listed === null ? satisfies(context, name, names.constraint) : names.listed.includes(name)
     const value = context.flatten(partsOf(context, objects, name))
-    if (isAllowed && !isImpossible(value)) properties.push({ name, parts: value, isRequired: required.has(name) })
+    if (isAllowed && !context.isImpossible(value))
+      properties.push({ name, parts: value, isRequired: required.has(name) })
     else if (required.has(name)) throw impossible(value.length > 0 ? value : parts)
   }
   return properties
@@ -129,7 +143,12 @@ export type Extras = {
 }
 
 /** A kind of property whose name is not known beforehand. */
-type Extra = { readonly nfas: readonly Nfa[]; readonly value: readonly Part[] }
+type Extra = {
+  readonly nfas: readonly Nfa[]
+  /** What each such name begins with. */
+  readonly start: string
+  readonly value: readonly Part[]
+}
 
 /**
  * The rule of one property beyond the known ones; null where none is generated.
@@ -141,9 +160,10 @@ export function extraRule(context: Context, extras: Extras): string | null {
   const { objects, names, known, hint } = extras
   if (names.listed !== null) return null
   const kinds = [...patternedExtras(context, objects), ...otherExtras(context, extras)]
-  const pairs = kinds.flatMap(({ nfas, value }) => {
+  const pairs = kinds.flatMap(({ nfas, start, value }) => {
     const constraint = { nfas: [...names.constraint.nfas, ...nfas], lengths: names.constraint.lengths }
-    const name = nameRule(context, constraint, [...known])
+    const taken = [...known].filter((one) => one.startsWith(start))
+    const name = nameRule(context, constraint, taken)
     return name === null ? [] : [`${name} ${colon} ${context.value(value, hint)}`]
   })
   return pairs.length === 0 ? null : context.builder.rule(`${hint}-pair`, pairs.join(' | '))
@@ -161,10 +181,15 @@ export function isUnrestricted(context: Context, { objects, names, known }: Extr
 function patternedExtras(context: Context, objects: readonly ObjectPart[]): Extra[] {
   const all = objects.flatMap((object) => object.patterns.map((pattern) => ({ object, pattern })))
   return all.flatMap(({ object, pattern }) => {
-    const others = all.filter((one) => one.pattern !== pattern).map((one) => negated(one.pattern.nfas))
+    const [nfa] = pattern.nfas
+    const start = nfa === undefined || nfa.isNegated ? '' : literalStart(nfa, context.spend)
+    const isNear = ({ nfas }: typeof pattern) =>
+      nfas.every((one) => one.isNegated || mayBegin(one, start, context.spend))
+    const near = all.filter((one) => one.pattern !== pattern && isNear(one.pattern))
+    const others = near.map((one) => negated(one.pattern.nfas))
     const value = context.flatten([pattern.part, ...othersOf(objects.filter((one) => one !== object))])
-    if (isImpossible(value) || others.includes(null)) return []
-    return [{ nfas: [...pattern.nfas, ...others.filter((nfa) => nfa !== null)], value }]
+    if (context.isImpossible(value) || others.includes(null)) return []
+    return [{ nfas: [...pattern.nfas, ...others.filter((one) => one !== null)], start, value }]
   })
 }
 
@@ -174,8 +199,8 @@ function otherExtras(context: Context, { objects, known }: Extras): Extra[] {
   const isFree = (known.size === 0 && patterns.length === 0) || objects.some(({ hidesMore }) => hidesMore)
   const isDescribed = value.length > 0 || isFree
   const excluded = patterns.map(({ nfas }) => negated(nfas))
-  if (!isDescribed || isImpossible(value) || excluded.includes(null)) return []
-  return [{ nfas: excluded.filter((nfa) => nfa !== null), value }]
+  if (!isDescribed || context.isImpossible(value) || excluded.includes(null)) return []
+  return [{ nfas: excluded.filter((nfa) => nfa !== null), start: '', value }]
 }
 
 function othersOf(objects: readonly ObjectPart[]): Part[] {

@@ -7,7 +7,7 @@ export type SchemaPath = readonly (string | number)[]
  * `message` may be shown to the caller; it does not repeat the path.
  */
 export class SchemaFault extends Error {
-  override readonly name = 'SchemaFault'
+  override readonly name: string = 'SchemaFault'
   readonly path: SchemaPath
   /** The keyword at fault; null where the schema as a whole is. */
   readonly keyword: string | null
@@ -16,5 +16,14 @@ export class SchemaFault extends Error {
     super(message)
     this.path = path
     this.keyword = keyword
+  }
+}
+
+/** A schema that contradicts itself. Where it is one of several alternatives, or may be left out, the others remain. */
+export class ImpossibleSchema extends SchemaFault {
+  override readonly name = 'ImpossibleSchema'
+
+  constructor(path: SchemaPath, message = 'no value can satisfy this schema') {
+    super(path, null, message)
   }
 }

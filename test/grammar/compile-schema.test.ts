@@ -470,6 +470,70 @@ test('many optional properties take a grammar of linear size that the native par
   assert.ok(parseNative(text).accepts('{"p0":1,"p1500":2,"p2999":3}'))
 })
 
+test('hundreds of long names leave room for others, and none of them passes for another', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `settingNumber${index}OfTheWholeMachineRoom`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const grammar = parseNative(toGrammar({ type: 'object', properties, additionalProperties: { type: 'integer' } }))
+  for (const text of ['{"other":1}', '{"s":1}', '{"sett":1,"é":2}', `{"${names[7]}":"x","zone":1}`])
+    assert.ok(grammar.accepts(text), `refuses ${text}`)
+  for (const text of [`{"${names[7]}":1}`, `{"x":1,"${names[299]}":1}`, '{"other":"x"}'])
+    assert.ok(!grammar.accepts(text), `accepts ${text}`)
+})
+
+test('a name that only begins or goes on like a known one may stand beside it', () => {
+  const schema = object(
+    { name: { type: 'string' }, names: { type: 'string' } },
+    { additionalProperties: { type: 'integer' } },
+  )
+  const grammar = parseNative(toGrammar(schema))
+  for (const key of ['nam', 'namess', 'Name', '', 'na"me'])
+    assert.ok(grammar.accepts(JSON.stringify({ [key]: 1 })), `refuses ${key}`)
+  for (const key of ['name', 'names']) assert.ok(!grammar.accepts(JSON.stringify({ [key]: 1 })), `accepts ${key}`)
+})
+
+test('two dozen patterns of names beside many known ones are kept, each with its own values', () => {
+  const patterns = Array.from({ length: 24 }, (_, index) => [
+    `^contacts:${index}:([0-3]{0,1}[0-9]):(en|nl|pt)$`,
+    index % 2 === 0 ? { type: 'integer' } : { type: 'string' },
+  ])
+  const known = Array.from({ length: 60 }, (_, index) => [`contacts:${index}:name`, { type: 'boolean' }])
+  const schema = object(Object.fromEntries(known), {
+    patternProperties: Object.fromEntries(patterns),
+    additionalProperties: false,
+  })
+  const grammar = parseNative(toGrammar(schema))
+  for (const text of ['{"contacts:5:name":true,"contacts:4:31:nl":1}', '{"contacts:23:7:pt":"x","contacts:2:2:en":2}'])
+    assert.ok(grammar.accepts(text), `refuses ${text}`)
+  for (const text of [
+    '{"contacts:4:31:nl":"x"}',
+    '{"contacts:4:41:nl":1}',
+    '{"contacts:24:1:en":1}',
+    '{"contacts:5:name":1}',
+  ])
+    assert.ok(!grammar.accepts(text), `accepts ${text}`)
+})
+
+test('a name that two patterns describe, one of them from its end, is never given a value of just one', () => {
+  const schema = {
+    type: 'object',
+    patternProperties: { '^a': { type: 'integer' }, z$: { type: 'string' } },
+    additionalProperties: false,
+  }
+  const grammar = parseNative(toGrammar(schema))
+  for (const text of ['{"ab":1}', '{"bz":"x"}']) assert.ok(grammar.accepts(text), `refuses ${text}`)
+  for (const text of ['{"az":1}', '{"az":"x"}', '{"a b z":1}']) assert.ok(!grammar.accepts(text), `accepts ${text}`)
+})
+
+test('a long length beside a pattern takes work in proportion, so that dozens of such properties are kept', () => {
+  const one = { type: 'string', pattern: '^[a-z0-9][a-z0-9_.-]*$', maxLength: 255 }
+  const properties = Object.fromEntries(
+    Array.from({ length: 24 }, (_, index) => [`p${index}`, { ...one, maxLength: 200 + index }]),
+  )
+  const grammar = parseNative(toGrammar(object(properties)))
+  assert.ok(grammar.accepts(`{"p3":"${'a'.repeat(203)}"}`))
+  assert.ok(!grammar.accepts(`{"p3":"${'a'.repeat(204)}"}`))
+})
+
 const faults: readonly [keyword: string | null, schema: JsonSchema, path?: readonly (string | number)[]][] = [
   ['not', { not: { type: 'string' } }],
   ['if', { if: {}, else: { type: 'string' } }],

@@ -99,3 +99,12 @@ test('what arguments in tags cannot keep of a schema is named, and kept or refus
   const pattern = { ...schema, pattern: '^a' }
   assert.throws(() => plan(format!, toolOf({ place: pattern }, true)), /place\.maxLength/)
 })
+
+test('an argument in tags that nothing satisfies is named where it is optional, and refused where it is required', () => {
+  const [format] = taggedFormats(1)
+  const contradiction = { type: 'integer', minimum: 2, maximum: 1 }
+  const tool = toolOf({ place: { type: 'string' }, count: contradiction })
+  const optional = { ...tool, parameters: { ...tool.parameters, required: ['place'] } }
+  assert.deepEqual(plan(format!, optional).unenforced, [['tools', 0, 'properties', 'count']])
+  assert.throws(() => plan(format!, tool), /tools\.0\.properties\.count: no value can satisfy/)
+})

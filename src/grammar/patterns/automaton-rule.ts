@@ -2,6 +2,7 @@ import type { Automaton, AutomatonState } from './automaton.ts'
 import { type CodePointRange, type CodePointSet, everything, includes } from './code-points.ts'
 import type { GrammarBuilder } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
+import { repeat } from '../repetition.ts'
 
 /** How a text is written: what closes it, and each of its characters. */
 type TextForm = {
@@ -48,11 +49,15 @@ type Hinted = { readonly hint: string; readonly automaton: Automaton }
 
 /** One rule for each state that several ways lead to. */
 function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, form: TextForm): string {
-  const uses = automaton.map(() => 0)
-  for (const { edges } of automaton) for (const { target } of edges) uses[target] = (uses[target] ?? 0) + 1
-  const isInline = automaton.map((state, index) => index > 0 && uses[index] === 1 && branches(state) === 1)
+  const tails = tailsOf(automaton)
+  const uses = usesOf(automaton, tails)
+  const isInline = automaton.map((state, index) => {
+    const isStraight = tails[index] !== null || branches(state) === 1
+    return index > 0 && uses[index] === 1 && isStraight
+  })
   const names = new Map<number, string>()
-  for (const index of automaton.keys()) if (isInline[index] !== true) names.set(index, builder.declare(hint))
+  for (const index of automaton.keys())
+    if ((index === 0 || (uses[index] ?? 0) > 0) && isInline[index] !== true) names.set(index, builder.declare(hint))
 
   // Most edges of an automaton have one of a few sets.
   const characters = new Map<string, string>()
@@ -63,11 +68,19 @@ function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, fo
     return known
   }
 
+  function repeated({ set, count }: Tail): string {
+    const character = characterOf(set)
+    const item = character.includes(' ') ? builder.rule('set', character) : character
+    return `${repeat(builder, item, { min: 0, max: count })} ${form.close}`
+  }
+
   /** What leads from a state by its only branch, and on through the states that are part of this rule. */
   function follow(first: number): string {
     const texts: string[] = []
     let index = first
     while (isInline[index] === true) {
+      const tail = tails[index] ?? null
+      if (tail !== null) return [...texts, repeated(tail)].join(' ')
       const [edge] = automaton[index]?.edges ?? []
       if (edge === undefined) return [...texts, form.close].join(' ')
       texts.push(characterOf(edge.set))
@@ -76,12 +89,49 @@ function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, fo
     return [...texts, names.get(index) ?? ''].join(' ')
   }
 
-  for (const [index, name] of names) {
-    const { isAccepting = false, edges = [] } = automaton[index] ?? {}
+  function branching({ isAccepting, edges }: AutomatonState): string {
     const alternatives = edges.map(({ set, target }) => `${characterOf(set)} ${follow(target)}`)
-    builder.define(name, [...alternatives, ...(isAccepting ? [form.close] : [])].join(' | '))
+    return [...alternatives, ...(isAccepting ? [form.close] : [])].join(' | ')
+  }
+
+  for (const [index, name] of names) {
+    const tail = tails[index] ?? null
+    const state = automaton[index] ?? { isAccepting: false, edges: [] }
+    builder.define(name, tail === null ? branching(state) : repeated(tail))
   }
   return names.get(0) ?? ''
+}
+
+/** From a state on, the text may hold so many more characters of one set, or fewer, and nothing else. */
+type Tail = { readonly set: CodePointSet; readonly count: number }
+
+/** A bound on the length makes a chain of states of what can be said as one repetition. Null where a state begins none. */
+function tailsOf(automaton: Automaton): readonly (Tail | null)[] {
+  const tails = automaton.map((): Tail | null => null)
+  for (let index = automaton.length - 1; index >= 0; index--) {
+    const { isAccepting = false, edges = [] } = automaton[index] ?? {}
+    const [edge] = edges
+    if (!isAccepting || edges.length !== 1 || edge === undefined || edge.target <= index) continue
+    const next = automaton[edge.target]
+    const tail = tails[edge.target] ?? null
+    if (next?.isAccepting === true && next.edges.length === 0) tails[index] = { set: edge.set, count: 1 }
+    else if (tail !== null && tail.set === edge.set) tails[index] = { set: edge.set, count: tail.count + 1 }
+  }
+  return tails
+}
+
+/** How many edges lead to each state, those left out that a repetition stands for. */
+function usesOf(automaton: Automaton, tails: readonly (Tail | null)[]): number[] {
+  const uses = automaton.map(() => 0)
+  const open = [0]
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    if ((tails[index] ?? null) !== null) continue
+    for (const { target } of automaton[index]?.edges ?? []) {
+      if (uses[target] === 0 && target !== 0) open.push(target)
+      uses[target] = (uses[target] ?? 0) + 1
+    }
+  }
+  return uses
 }
 
 function branches(state: AutomatonState): number {

@@ -2,7 +2,7 @@
 
 import { type CodePointRange, type CodePointSet, codePointSet, everything, includes } from './code-points.ts'
 import type { Nfa, Spend } from './nfa.ts'
-import { NfaRunner } from './nfa-runner.ts'
+import { type NfaRunner, runnerOf } from './nfa-runner.ts'
 import { PatternError } from './pattern-reader.ts'
 
 export type Edge = { readonly set: CodePointSet; readonly target: number }
@@ -19,8 +19,8 @@ const workMax = 150_000
 /** What a state counts as in the work of a compilation, for the rule it becomes. */
 const stateWork = 20
 
-/** What a text has led to: the active states of each NFA, and the length as far as a bound asks for it. */
-type Subset = { readonly active: readonly (readonly number[])[]; readonly length: number }
+/** The active states of each NFA, which is all that a text has led to. */
+type Active = readonly (readonly number[])[]
 
 /**
  * One automaton for the texts that satisfy every NFA and whose length lies within the bounds.
@@ -29,41 +29,63 @@ type Subset = { readonly active: readonly (readonly number[])[]; readonly length
  * nested repetitions, a pattern can make the sampler follow thousands at once.
  */
 export function determinize(nfas: readonly Nfa[], lengths: Lengths, spend: Spend): Automaton {
-  return withoutDeadEnds(new SubsetConstruction(nfas, lengths, spend).run())
+  const free = withoutDeadEnds(new SubsetConstruction(nfas, spend).run())
+  return lengths.min === 0 && lengths.max === Infinity ? free : withLengths(free, lengths, spend)
+}
+
+/** The texts of an automaton whose length lies within bounds: each of its states once for each length that matters. */
+export function withLengths(free: Automaton, { min, max }: Lengths, spend: Spend): Automaton {
+  const numbers = new Map<number, number>()
+  const places: { readonly index: number; readonly length: number }[] = []
+  const lengthMost = Number.isFinite(max) ? max : min
+  const numberOf = (index: number, length: number): number => {
+    const key = length * free.length + index
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    if (places.length >= statesMax) throw tooComplex()
+    numbers.set(key, places.length)
+    return places.push({ index, length }) - 1
+  }
+  numberOf(0, 0)
+  const states: AutomatonState[] = []
+  // Each place may add others behind it.
+  for (const { index, length } of places) {
+    const { isAccepting = false, edges = [] } = free[index] ?? {}
+    spend(stateWork + edges.length)
+    const next = Math.min(length + 1, lengthMost)
+    states.push({
+      isAccepting: isAccepting && length >= min,
+      edges: length < max ? edges.map(({ set, target }) => ({ set, target: numberOf(target, next) })) : [],
+    })
+  }
+  return withoutDeadEnds(states)
 }
 
 class SubsetConstruction {
   readonly #runners: readonly NfaRunner[]
-  readonly #lengths: Lengths
   readonly #spend: Spend
   readonly #numbersByKey = new Map<string, number>()
-  readonly #subsets: Subset[] = []
+  readonly #subsets: Active[] = []
   #work = 0
 
-  constructor(nfas: readonly Nfa[], lengths: Lengths, spend: Spend) {
-    this.#runners = nfas.map((nfa) => new NfaRunner(nfa))
-    this.#lengths = lengths
+  constructor(nfas: readonly Nfa[], spend: Spend) {
+    this.#runners = nfas.map(runnerOf)
     this.#spend = spend
   }
 
   run(): Automaton {
     const states: AutomatonState[] = []
-    this.#numberOf({ active: this.#runners.map((runner) => runner.closure([0], 'start')), length: 0 })
+    this.#numberOf(this.#runners.map((runner) => runner.closure([0], 'start')))
     // Each subset may add others behind it.
-    for (const { active, length } of this.#subsets) {
+    for (const active of this.#subsets) {
       this.#spend(stateWork)
-      const isSatisfied = this.#runners.every((runner, at) => runner.isSatisfied(active[at] ?? []))
-      states.push({
-        isAccepting: isSatisfied && length >= this.#lengths.min,
-        edges: length < this.#lengths.max ? this.#edgesOf(active, length) : [],
-      })
+      const isAccepting = this.#runners.every((runner, at) => runner.isSatisfied(active[at] ?? []))
+      states.push({ isAccepting, edges: this.#edgesOf(active) })
     }
     return states
   }
 
-  #edgesOf(active: Subset['active'], length: number): Edge[] {
-    const { min, max } = this.#lengths
-    const nextLength = Math.min(length + 1, Number.isFinite(max) ? max : min)
+  #edgesOf(active: Active): Edge[] {
     // Most of the ranges lead the same way, and one look at where is enough.
     const targets = new Map<string, number>()
     const rangesByTarget = new Map<number, CodePointRange[]>()
@@ -71,7 +93,7 @@ class SubsetConstruction {
       const reached = this.#advance(active, range[0])
       if (reached === null) continue
       const key = keyOf(reached)
-      const target = targets.get(key) ?? this.#numberOf(this.#close(reached, nextLength))
+      const target = targets.get(key) ?? this.#numberOf(this.#close(reached))
       targets.set(key, target)
       const ranges = rangesByTarget.get(target)
       if (ranges === undefined) rangesByTarget.set(target, [range])
@@ -81,31 +103,32 @@ class SubsetConstruction {
   }
 
   /** What each NFA reads a character into; null where one of them can no longer be satisfied. */
-  #advance(active: Subset['active'], point: number): number[][] | null {
-    const reached: number[][] = []
+  #advance(active: Active, point: number): Active | null {
+    const reached: (readonly number[])[] = []
     for (const [index, runner] of this.#runners.entries()) {
       const from = active[index] ?? []
-      this.#count(from.length + 1)
-      const next = runner.advance(from, point)
+      // An NFA that must not match and no longer can is out of the way.
+      if (from.length > 0) this.#count(from.length + 1)
+      const next = from.length > 0 ? runner.advance(from, point) : from
       if (next.length === 0 && !runner.nfa.isNegated) return null
       reached.push(next)
     }
     return reached
   }
 
-  #close(reached: Subset['active'], length: number): Subset {
+  #close(reached: Active): Active {
     const active = reached.map((from, index) => this.#runners[index]?.closure(from, null) ?? [])
     this.#count(active.reduce((sum, ids) => sum + ids.length, 0))
-    return { active, length }
+    return active
   }
 
-  #numberOf(subset: Subset): number {
-    const key = `${subset.length};${keyOf(subset.active)}`
+  #numberOf(active: Active): number {
+    const key = keyOf(active)
     const known = this.#numbersByKey.get(key)
     if (known !== undefined) return known
     if (this.#subsets.length >= statesMax) throw tooComplex()
     this.#numbersByKey.set(key, this.#subsets.length)
-    return this.#subsets.push(subset) - 1
+    return this.#subsets.push(active) - 1
   }
 
   #count(amount: number): void {
@@ -119,12 +142,12 @@ function tooComplex(): PatternError {
   return new PatternError('unsupported pattern: it is too complex')
 }
 
-function keyOf(active: Subset['active']): string {
+function keyOf(active: Active): string {
   return active.map((ids) => ids.join()).join(';')
 }
 
 /** The alphabet cut so finely that no set of an active state holds only a part of a range. */
-function elementaryRanges(runners: readonly NfaRunner[], active: Subset['active']): CodePointRange[] {
+function elementaryRanges(runners: readonly NfaRunner[], active: Active): CodePointRange[] {
   const cuts = new Set<number>()
   const addCuts = (set: CodePointSet): void => {
     for (const [first, last] of set) cuts.add(first).add(last + 1)

@@ -3,13 +3,49 @@ import type { Anchor, Nfa, Spend } from './nfa.ts'
 
 /** Whether a text satisfies an NFA. */
 export function isMatch(nfa: Nfa, text: string, spend: Spend): boolean {
-  const runner = new NfaRunner(nfa)
+  return runnerOf(nfa).isSatisfied(read(nfa, text, spend))
+}
+
+/** Whether a text that begins so may lead an NFA to its end. */
+export function mayBegin(nfa: Nfa, text: string, spend: Spend): boolean {
+  return read(nfa, text, spend).length > 0
+}
+
+/** The states that a text leads to. */
+function read(nfa: Nfa, text: string, spend: Spend): readonly number[] {
+  const runner = runnerOf(nfa)
   let active = runner.closure([0], 'start')
   for (const character of text) {
+    // Nothing leads out of no state, and to most patterns a name has come so far after its first characters.
+    if (active.length === 0) break
     spend(active.length + 1)
     active = runner.closure(runner.advance(active, character.codePointAt(0) ?? 0), null)
   }
-  return runner.isSatisfied(active)
+  return active
+}
+
+/** What every text begins with that leads an NFA to its end. */
+export function literalStart(nfa: Nfa, spend: Spend): string {
+  const runner = runnerOf(nfa)
+  let text = ''
+  for (let active = runner.closure([0], 'start'); active.length === 1;) {
+    spend(1)
+    const set = nfa.states[active[0] ?? 0]?.set ?? []
+    const [first, last] = set[0] ?? [0, 1]
+    if (set.length !== 1 || first !== last) break
+    text += String.fromCodePoint(first)
+    active = runner.closure(runner.advance(active, first), null)
+  }
+  return text
+}
+
+const runners = new WeakMap<Nfa, NfaRunner>()
+
+/** The runner of an NFA: names and values are tried against the same few, and each has memory of its own. */
+export function runnerOf(nfa: Nfa): NfaRunner {
+  const known = runners.get(nfa) ?? new NfaRunner(nfa)
+  runners.set(nfa, known)
+  return known
 }
 
 /** Reads characters with one NFA, all its active states at once. */

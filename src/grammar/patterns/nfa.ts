@@ -3,7 +3,7 @@ import type { Pattern, PatternNode } from './pattern.ts'
 import { PatternError } from './pattern-reader.ts'
 import { repetitionProductMax } from '../schema/schema-limits.ts'
 
-type State = {
+export type State = {
   /** The characters that lead to `next`; null at the end of the pattern and in states with ε-transitions alone. */
   readonly set: CodePointSet | null
   readonly next: number
@@ -35,9 +35,10 @@ export type Nfa = {
 export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] {
   const anything: PatternNode = { kind: 'repeat', item: { kind: 'set', set: everything }, min: 0, max: Infinity }
   const start: PatternNode = { kind: 'start' }
+  // A pattern may match anywhere in the text unless its anchors say otherwise. What cannot begin later does not wait for it.
+  const before = isAnchored(node) ? [] : [anything]
   return [
-    // A pattern may match anywhere in the text unless its anchors say otherwise.
-    absorbAtEnd(buildNfa({ kind: 'sequence', items: [anything, node, anything] }, spend)),
+    absorbAtEnd(buildNfa({ kind: 'sequence', items: [...before, node, anything] }, spend)),
     ...conditions.map((one) => ({
       ...absorbAtEnd(buildNfa({ kind: 'sequence', items: [start, one.node, anything] }, spend)),
       isNegated: one.isNegated,
@@ -45,21 +46,15 @@ export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] 
   ]
 }
 
+/** Whether a match can only begin where the text does. */
+function isAnchored(node: PatternNode | undefined): boolean {
+  if (node?.kind === 'sequence') return isAnchored(node.items[0])
+  return node?.kind === 'start' || (node?.kind === 'choice' && node.items.every(isAnchored))
+}
+
 /** Marks the last state with a set as absorbing: it is that of the repetition of everything, in which the automaton ends. */
 function absorbAtEnd(nfa: Nfa): Nfa {
   return { ...nfa, absorbing: nfa.states.findLastIndex((state) => state.set !== null) }
-}
-
-/** An automaton for every text but the given ones. */
-export function excludingNfa(texts: readonly string[], spend: Spend): Nfa {
-  const items = texts.map((text): PatternNode => ({
-    kind: 'sequence',
-    items: Array.from(text, (character) => {
-      const point = character.codePointAt(0) ?? 0
-      return { kind: 'set', set: [[point, point]] }
-    }),
-  }))
-  return { ...buildNfa({ kind: 'choice', items }, spend), isNegated: true }
 }
 
 /**
@@ -136,7 +131,7 @@ function buildRepeat(draft: Draft, { item, min, max }: PatternNode & { kind: 're
   return end
 }
 
-function emptyState(): State {
+export function emptyState(): State {
   return { set: null, next: -1, epsilon: [], anchor: null }
 }
 

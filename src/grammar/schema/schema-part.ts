@@ -1,4 +1,4 @@
-import { SchemaFault, type SchemaPath } from '../schema-fault.ts'
+import { ImpossibleSchema, SchemaFault, type SchemaPath } from '../schema-fault.ts'
 import { expandedNodesMax } from './schema-limits.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
@@ -58,8 +58,14 @@ export function faultOf(parts: readonly Part[], name: string, message: string): 
   return owner === undefined ? impossible(parts) : faultAt(owner, name, message)
 }
 
-export function impossible(parts: readonly Part[]): SchemaFault {
-  return new SchemaFault(parts[0]?.path ?? [], null, 'no value can satisfy this schema')
+/** Only for what no value satisfies: one that is merely never generated may still be valid for a branch of a `oneOf`. */
+export function impossible(parts: readonly Part[]): ImpossibleSchema {
+  return new ImpossibleSchema(innermostPath(parts))
+}
+
+/** Where what is said of a value stands deepest, such as in the branch of a choice beside what holds for all of them. */
+export function innermostPath(parts: readonly Part[]): SchemaPath {
+  return parts.reduce<SchemaPath>((deepest, { path }) => (path.length > deepest.length ? path : deepest), [])
 }
 
 export function numbers(parts: readonly Part[], name: string): number[] {

@@ -3,7 +3,7 @@ import { anyJsonObject, compileSchema, anyJsonValue } from '../../../../grammar/
 import { compileBareText } from '../../../../grammar/compile-bare-text.ts'
 import type { Relaxation } from '../../../../grammar/context.ts'
 import { createGrammarBuilder, type GrammarBuilder } from '../../../../grammar/grammar-builder.ts'
-import { SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
+import { ImpossibleSchema, SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
 import { toolCallGrammar, triggerLead, triggers } from '../../../../chat-format/tool-format/tool-grammar.ts'
 import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
 import type { AnswerPlan } from '../../prepared-text.ts'
@@ -198,10 +198,18 @@ function compile<Rule extends string | null>(
     return builder.attempt(() => make(builder, schema, onRelaxed, { root, path }))
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error
-    if (isStrict || error.keyword === null) throw refuseSchema(schemaPath, error)
+    // Where each argument has a rule of its own, one that nothing satisfies cannot be left out: the client checks it.
+    const isSpare = error instanceof ImpossibleSchema && isOptional(tool, path)
+    if (isStrict || (error.keyword === null && !isSpare)) throw refuseSchema(schemaPath, error)
     unenforced.add([...schemaPath, ...error.path])
     return otherwise(builder)
   }
+}
+
+function isOptional({ parameters }: Tool, path: SchemaPath): boolean {
+  const name = path.at(-1)
+  const { required } = parameters
+  return name !== undefined && !(Array.isArray(required) && required.includes(name))
 }
 
 /** The error for a schema that cannot be kept, with the place in the request where it fails. */
