@@ -20,6 +20,37 @@ test('a template that walks the tools without asking is given an empty list', ()
   assert.equal(template.render([{ role: 'user', content: 'Hello' }], options), '0Hello')
 })
 
+const weather = { type: 'function', function: { name: 'get_weather', description: '', parameters: {} } }
+const question = [{ role: 'user' as const, content: 'Hello' }]
+
+test('a template that adds names of its own to a text is given tools, a day and empty texts under them', () => {
+  const template = compile(
+    '{% set head = "Tools: " + functions + " on " + datetime + footer %}{{ head }} {{ messages[0].content }}',
+  )
+  assert.equal(template.fault, null)
+  const shown = (tools: readonly object[] | null) => template.render(question, { ...options, tools })
+  assert.match(shown(null), /^Tools: \[\] on \d{4}-\d{2}-\d{2} Hello$/u)
+  assert.match(shown([weather]), /^Tools: \[\n {4}\{[^]*"name": "get_weather"[^]*\] on /u)
+})
+
+test('a template that asks for the tools under another name gets them there, as the list or the text that it can show', () => {
+  const listed =
+    '{% if available_functions %}{% for f in available_functions %}{{ f.function.name }} {% endfor %}{% endif %}'
+  const text = '{% if tools_json is defined %}{{ tools_json | trim }} {% endif %}'
+  for (const start of [listed, text]) {
+    const template = compile(`${start}{{ messages[0].content }}`)
+    assert.equal(template.render(question, options), 'Hello')
+    assert.match(template.render(question, { ...options, tools: [weather] }), /get_weather[^]* Hello$/u)
+  }
+})
+
+test('a template that shows the tools under the usual name is given no other', () => {
+  const template = compile(
+    '{% if custom_tools is defined %}custom {% endif %}{% for t in tools or [] %}{{ t.function.name }} {% endfor %}{{ messages[0].content }}',
+  )
+  assert.equal(template.render(question, { ...options, tools: [weather] }), 'get_weather Hello')
+})
+
 test('a template that renders no question says why, and in which line', () => {
   assert.match(compile('one\n{{ messages[0].content.missing() }}').fault ?? '', /^Line 2: /u)
   assert.equal(compile('constant').fault, 'It leaves out what the user says.')

@@ -1,4 +1,5 @@
 import { messageOf } from '../lib/message-of.ts'
+import { fillNames, type Filling, toolForms } from './fill-names.ts'
 import { compileJinja, JinjaFault } from './jinja/interpreter.ts'
 import type { TemplateToolMessage } from './tool-format/tool-format.ts'
 
@@ -44,6 +45,7 @@ export function compileChatTemplate(
   const render = (messages: readonly TemplateMessage[], options: TemplateOptions, shape: Shape) => {
     const { tools, addGenerationPrompt, enableThinking, thinkingTokensMax, servedModelName } = options
     return template.render({
+      ...fillNames(template.freeNames, tools, shape.filling),
       messages: messages.map((message) => shapeMessage(message, shape)),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,
@@ -54,8 +56,8 @@ export function compileChatTemplate(
       ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
     })
   }
-  const { shape, fault } = chooseShape((tried) => {
-    const options = { tools: null, addGenerationPrompt: true, enableThinking: null }
+  const { shape, fault } = chooseShape((tried, tools) => {
+    const options = { tools, addGenerationPrompt: true, enableThinking: null }
     return render([{ role: 'user', content: probe }], options, tried)
   })
   return {
@@ -73,28 +75,72 @@ export function compileChatTemplate(
 
 const probe = 'Zuqprobe'
 
+const probeTool = 'zuqprobetool'
+
 type Shape = {
   /** Most templates must not see a list of tools where there are none; a few walk the list without asking for it. */
   readonly listsNoTools: boolean
   /** A few know the content of a message as a list of parts only. */
   readonly hasParts: boolean
+  /** Null where the usual names are all that the template needs. */
+  readonly filling: Filling | null
 }
 
-/** The first shape in which a question is rendered whole; without one, the commonest, and what is wrong. */
-function chooseShape(attempt: (shape: Shape) => string): { readonly shape: Shape; readonly fault: string | null } {
-  const shapes = [false, true].flatMap((hasParts) =>
-    [false, true].map((listsNoTools): Shape => ({ listsNoTools, hasParts })),
-  )
+type Attempt = (shape: Shape, tools: readonly unknown[] | null) => string
+
+/**
+ * The first shape in which a question is rendered whole; without one, the commonest, and what is wrong.
+ *
+ * Names of the template's own are filled where it fails without, or shows no tools.
+ */
+function chooseShape(attempt: Attempt): { readonly shape: Shape; readonly fault: string | null } {
   const faults: string[] = []
-  for (const shape of shapes) {
-    try {
-      if (attempt(shape).includes(probe)) return { shape, fault: null }
-      faults.push('It leaves out what the user says.')
-    } catch (error) {
-      faults.push(describeFault(error))
-    }
+  const rendersWith = (filling: Filling | null) =>
+    shapes(filling).find((shape) => {
+      const fault = faultOf(attempt, shape)
+      if (fault !== null) faults.push(fault)
+      return fault === null
+    })
+  const usual = rendersWith(null)
+  if (usual !== undefined) return { shape: withToolNames(attempt, usual), fault: null }
+  const filled = toolForms.flatMap((toolsAs) => rendersWith({ toolsAs, fills: 'all' }) ?? [])
+  const shape = filled.find((one) => showsTools(attempt, one)) ?? filled[0]
+  if (shape !== undefined) return { shape, fault: null }
+  return { shape: { listsNoTools: false, hasParts: false, filling: null }, fault: faults[0] ?? null }
+}
+
+function shapes(filling: Filling | null): Shape[] {
+  return [false, true].flatMap((hasParts) => [false, true].map((listsNoTools) => ({ listsNoTools, hasParts, filling })))
+}
+
+/** Why a question does not render; null where it does. */
+function faultOf(attempt: Attempt, shape: Shape): string | null {
+  try {
+    return attempt(shape, null).includes(probe) ? null : 'It leaves out what the user says.'
+  } catch (error) {
+    return describeFault(error)
   }
-  return { shape: { listsNoTools: false, hasParts: false }, fault: faults[0] ?? null }
+}
+
+/** A template may have a name of its own for the tools, and show none that are given by the usual one. */
+function withToolNames(attempt: Attempt, shape: Shape): Shape {
+  if (showsTools(attempt, shape)) return shape
+  const named = toolForms.map((toolsAs): Shape => ({ ...shape, filling: { toolsAs, fills: 'tools' } }))
+  return named.find((one) => showsTools(attempt, one)) ?? shape
+}
+
+/** Whether tools are shown as they are meant to be: not as Python prints a list, and not as a text inside a text. */
+function showsTools(attempt: Attempt, shape: Shape): boolean {
+  const parameters = { type: 'object', properties: {}, required: [] }
+  const tools = [{ type: 'function', function: { name: probeTool, description: probeTool, parameters } }]
+  try {
+    const shown = attempt(shape, tools)
+    return (
+      shown.includes(probeTool) && (shape.filling === null || !new RegExp(`['\\\\]"?${probeTool}`, 'u').test(shown))
+    )
+  } catch {
+    return false
+  }
 }
 
 /** What a template stumbled over, with the line where one can be told. */

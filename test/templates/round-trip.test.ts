@@ -39,9 +39,17 @@ function outputOf({ render, format, thinking }: Derived, turn: Turn, thought: st
       : (starts[0]?.length ?? 0)
   assert.ok(start > 0, 'the prompt is the beginning of the turn')
   // An answer in words may have a space before its end that calls do not have.
-  const end = [after, after.trim()].find((one) => rendered.trimEnd().endsWith(one.trimEnd())) ?? ''
+  const ends = [after, after.trim(), instructionsIn([rendered, plain, render([user], options)])]
+  const end = ends.find((one) => rendered.trimEnd().endsWith(one.trimEnd())) ?? ''
   const output = rendered.slice(start, end === '' ? undefined : rendered.lastIndexOf(end.trimEnd()))
   return thinking.tags === null || thought !== null ? output : withoutEmptyThinking(output, thinking.tags)
+}
+
+/** What a template tells the model at the end of each conversation, whoever spoke last: marked, and in words. */
+function instructionsIn(conversations: readonly [string, string, string]): string {
+  const [first, ...others] = conversations
+  const starts = [...first.matchAll(/</gu)].map(({ index }) => first.slice(index))
+  return starts.find((one) => /(?:\p{L}+ ){3}/u.test(one) && others.every((other) => other.endsWith(one))) ?? ''
 }
 
 function withoutEmptyThinking(

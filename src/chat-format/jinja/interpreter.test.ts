@@ -55,3 +55,20 @@ test('a fault names the line in which it is', () => {
   assert.equal(lineOf('{% set a = 1 %}\n{% if a %}\n\n{{ a.missing("x") }}{% endif %}'), 4)
   assert.equal(lineOf('{{ nothing | no_such_filter }}'), 1)
 })
+
+test('names that a template reads and does not always set are told apart from those that it sets and from filters, tests and members', () => {
+  const source =
+    "{% set head = given ~ other.member | trim('x' ~ cut) %}{% for m in messages if m is string %}{{ m[key] }}{% endfor %}" +
+    '{% macro show(a, b=1) %}{{ a ~ b ~ inside }}{% endmacro %}{{ show(1, b=argument) }}{{ head or range(2) }}' +
+    '{% if head %}{% set maybe = 1 %}{% endif %}{{ maybe }}'
+  assert.deepEqual(compileJinja(source).freeNames.toSorted(), [
+    'argument',
+    'cut',
+    'given',
+    'inside',
+    'key',
+    'maybe',
+    'messages',
+    'other',
+  ])
+})

@@ -3,6 +3,7 @@
 
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
 import { filters, tests } from './filters.ts'
+import { freeNames } from './free-names.ts'
 import { locateFault, type Node } from './locate-fault.ts'
 import { combine, methodOf } from './python-values.ts'
 import { isMapping, type RuntimeValue, toMapping, toRuntime } from './runtime-values.ts'
@@ -22,6 +23,8 @@ type OpenInterpreter = {
 const Library = Interpreter as unknown as new (scope: Environment) => OpenInterpreter
 
 export type JinjaTemplate = {
+  /** What it reads without setting it, the functions of the language left out. */
+  readonly freeNames: readonly string[]
   /** Throws a JinjaFault. */
   render(variables: Readonly<Record<string, unknown>>): string
 }
@@ -42,6 +45,7 @@ export class JinjaFault extends Error {
 export function compileJinja(source: string): JinjaTemplate {
   const program = parseOrRefuse(source)
   return {
+    freeNames: freeNames(program).filter((name) => !Object.hasOwn(globals, name) && !ownNames.has(name)),
     render(variables) {
       const scope = new Environment()
       for (const [name, value] of Object.entries({ ...globals, ...variables })) scope.set(name, value)
@@ -98,6 +102,9 @@ const globals: Readonly<Record<string, unknown>> = {
     throw new Error(message)
   },
 }
+
+/** Names that the language itself gives a meaning to. */
+const ownNames = new Set(['loop', 'namespace', 'caller', 'self', 'super'])
 
 class ChatInterpreter extends Library {
   readonly #faults = new WeakMap<object, Node>()
@@ -212,7 +219,7 @@ class ChatInterpreter extends Library {
 }
 
 /** A time in the notation of C's strftime, as far as templates ask for it. */
-function formatTime(time: Date, pattern: string): string {
+export function formatTime(time: Date, pattern: string): string {
   const name = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-US', options).format(time)
   const two = (value: number) => String(value).padStart(2, '0')
   const hours = time.getHours() % 12 === 0 ? 12 : time.getHours() % 12
