@@ -25,10 +25,9 @@ export function fillNames(
 }
 
 /** Names that most templates know, and that are given or left out for reasons of their own. */
-const usual = new Set([
-  ...['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token', 'served_model_name'],
-  ...['enable_thinking', 'thinking', 'reasoning', 'thinking_mode', 'thinking_budget', 'reasoning_effort'],
-])
+const conversation = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token', 'served_model_name']
+const thinking = ['enable_thinking', 'thinking', 'reasoning', 'thinking_mode', 'thinking_budget', 'reasoning_effort']
+const usual = new Set([...conversation, ...thinking])
 
 /** Not those that choose among tools or describe what one is. */
 function isOfTools(name: string): boolean {

@@ -92,18 +92,12 @@ export function createGrammarBuilder(): GrammarBuilder {
     return orTakeBack(make, () => {
       undefinedNames.clear()
       for (const name of unfinished) undefinedNames.add(name)
-      const taken = characters - charactersBefore
+      spend(Math.ceil((characters - charactersBefore) / charactersPerWork))
       characters = charactersBefore
-      spend(Math.ceil(taken / charactersPerWork))
     })
   }
 
-  function toGrammar(root: string): string {
-    const [missing] = undefinedNames
-    if (missing !== undefined) throw new Error(`Rule ${missing} was declared and never defined.`)
-    return writeGrammar(root, bodies)
-  }
-
+  const toGrammar = (root: string) => writeGrammar(root, bodies, undefinedNames)
   return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
 }
 
@@ -157,7 +151,8 @@ function toRuleName(hint: string): string {
   return words.join('-')
 }
 
-function writeGrammar(root: string, bodies: ReadonlyMap<string, string>): string {
+function writeGrammar(root: string, bodies: ReadonlyMap<string, string>, missing: ReadonlySet<string>): string {
+  if (missing.size > 0) throw new Error(`Rules were declared and never defined: ${[...missing].join(', ')}.`)
   const lines = [`root ::= ${root}`]
   for (const [name, body] of bodies) lines.push(`${name} ::= ${body}`)
   return `${lines.join('\n')}\n`

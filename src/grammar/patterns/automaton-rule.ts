@@ -59,20 +59,7 @@ function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, fo
   for (const index of automaton.keys())
     if ((index === 0 || (uses[index] ?? 0) > 0) && isInline[index] !== true) names.set(index, builder.declare(hint))
 
-  // Most edges of an automaton have one of a few sets.
-  const characters = new Map<string, string>()
-  const characterOf = (set: CodePointSet): string => {
-    const key = set.join()
-    const known = characters.get(key) ?? form.character(builder, set)
-    characters.set(key, known)
-    return known
-  }
-
-  function repeated({ set, count }: Tail): string {
-    const character = characterOf(set)
-    const item = character.includes(' ') ? builder.rule('set', character) : character
-    return `${repeat(builder, item, { min: 0, max: count })} ${form.close}`
-  }
+  const { characterOf, repeated } = createWriter(builder, form)
 
   /** What leads from a state by its only branch, and on through the states that are part of this rule. */
   function follow(first: number): string {
@@ -100,6 +87,27 @@ function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, fo
     builder.define(name, tail === null ? branching(state) : repeated(tail))
   }
   return names.get(0) ?? ''
+}
+
+/** Writes characters and repetitions of them. Most edges of an automaton have one of a few sets. */
+function createWriter(builder: GrammarBuilder, form: TextForm) {
+  const characters = new Map<string, string>()
+
+  function characterOf(set: CodePointSet): string {
+    const key = set.join()
+    const known = characters.get(key) ?? form.character(builder, set)
+    characters.set(key, known)
+    return known
+  }
+
+  /** So many characters of a set or fewer, up to and with what closes the text. */
+  function repeated({ set, count }: Tail): string {
+    const character = characterOf(set)
+    const item = character.includes(' ') ? builder.rule('set', character) : character
+    return `${repeat(builder, item, { min: 0, max: count })} ${form.close}`
+  }
+
+  return { characterOf, repeated }
 }
 
 /** From a state on, the text may hold so many more characters of one set, or fewer, and nothing else. */
