@@ -5,6 +5,11 @@ import { change, type AuditedAction, type NoteFields } from '../db/change.ts'
 import type { Tables } from '../db/tables.ts'
 import type { AccountsParts } from './parts.ts'
 
+/** Gateways hear of a change when it is made: inside of a longer transaction they would wait for its end. */
+export function withoutNotice<Parts extends AccountsParts>({ accessChanged: _, ...rest }: Parts) {
+  return rest
+}
+
 /** Changes who may do what: as `change`, and every gateway hears of it. */
 export async function changeAccess<Result>(
   parts: AccountsParts,

@@ -2,13 +2,13 @@ import { createHmac, type KeyObject } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { alphabet, randomId } from '../lib/random-id.ts'
 
-/** Keys that ask models, and keys that manage the installation: neither is taken for the other. */
-const prefixes = { api: 'sk-ody-', management: 'sk-odym-' } as const
+/** Keys that ask models, keys that manage, and tokens of directories: none is taken for another. */
+const prefixes = { api: 'sk-ody-', management: 'sk-odym-', directory: 'sk-odyd-' } as const
 export type KeyKind = keyof typeof prefixes
 
 const secretLength = 32
 const checksumLength = 6
-const shapes = { api: shapeOf('api'), management: shapeOf('management') } as const
+const shapes = { api: shapeOf('api'), management: shapeOf('management'), directory: shapeOf('directory') } as const
 
 /** A new key: its prefix, 32 random characters (190 bits) and a checksum of those in 6 characters. */
 export function createKey(kind: KeyKind = 'api'): string {

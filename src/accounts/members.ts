@@ -4,6 +4,7 @@ import type { MemberId, OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { MemberPrincipal, Principal } from '../core/principal.ts'
 import { mayGrant, type Role } from '../core/role.ts'
+import type { NoteFields } from '../db/change.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
@@ -134,16 +135,26 @@ export async function removeMember(
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
     await requireAnotherOwner(transaction, member)
-    const now = parts.clock.nowMs()
-    await transaction
-      .updateTable('members')
-      .set({ removed_at: now })
-      .where('id', '=', member.id)
-      .where('organization_id', '=', organizationId)
-      .execute()
-    const ended = await cutAccess(transaction, member, { nowMs: now, isFinal: true })
-    note({ email: member.email, role: member.role }, { removed_at: now, ...ended })
+    await endMembership(transaction, member, { nowMs: parts.clock.nowMs(), note })
   })
+}
+
+type Ending = { readonly nowMs: number; readonly note: NoteFields }
+
+/** Ends a membership in the transaction that notes it. */
+export async function endMembership(
+  transaction: Transaction<Tables>,
+  member: MemberTable,
+  { nowMs, note }: Ending,
+): Promise<void> {
+  await transaction
+    .updateTable('members')
+    .set({ removed_at: nowMs })
+    .where('id', '=', member.id)
+    .where('organization_id', '=', member.organization_id)
+    .execute()
+  const ended = await cutAccess(transaction, member, { nowMs, isFinal: true })
+  note({ email: member.email, role: member.role }, { removed_at: nowMs, ...ended })
 }
 
 /** Somebody who is signed in, as they are at this moment; null for who is a member no longer. */

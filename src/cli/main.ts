@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   owners: async () => (await import('./accounts/people-commands.ts')).ownersCommand,
   sessions: async () => (await import('./accounts/people-commands.ts')).sessionsCommand,
   sso: async () => (await import('./accounts/single-sign-on-commands.ts')).ssoCommand,
+  directory: async () => (await import('./accounts/directory-command.ts')).directoryCommand,
   domains: async () => (await import('./accounts/single-sign-on-commands.ts')).domainsCommand,
   limits: async () => (await import('./limits/limits-commands.ts')).limitsCommand,
   tiers: async () => (await import('./limits/limits-commands.ts')).tiersCommand,

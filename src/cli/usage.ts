@@ -26,6 +26,11 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   sso explain FILE --connection ID     Show which rule an answer breaks that somebody has captured
   sso attempts ID                      Show why logins by a connection have failed
   domains add NAME                     Add a domain of e-mail addresses; also list, verify, trust and remove
+  directory create --name NAME         Make a directory that tells who the members are, by SCIM, with --role ROLE for
+                                       those in no mapped group; also list, remove ID, rotate ID [--overlap 7d]
+  directory status ID                  Show what a directory has told, and what it was refused
+  directory map ID GROUP --role ROLE   Say what a group's members are, with --project ID; --unmap takes it back, and
+                                       --preview shows whom it would change
   management-keys create --name NAME   Make a key for programs that manage things, with --role ROLE, for the
                                        installation or one --organization ID; also list and revoke
   limits list                          Show the limits of an organization, its projects and its keys

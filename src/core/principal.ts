@@ -1,4 +1,4 @@
-import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from './ids.ts'
+import type { ApiKeyId, DirectoryId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from './ids.ts'
 import type { Role } from './role.ts'
 
 export type ApiKeyPrincipal = {
@@ -36,12 +36,21 @@ export type UserPrincipal = {
   readonly role: Role | null
 }
 
+/** A directory that tells who the members of its organization are. It may do that and nothing that needs a permission. */
+export type DirectoryPrincipal = {
+  readonly kind: 'directory'
+  readonly directoryId: DirectoryId
+  readonly organizationId: OrganizationId
+  readonly role: null
+}
+
 /** On whose behalf something happens; the operator is whoever has the machine's command line. */
 export type Principal =
   | ApiKeyPrincipal
   | MemberPrincipal
   | UserPrincipal
   | ManagementKeyPrincipal
+  | DirectoryPrincipal
   | { readonly kind: 'operator' }
   /** Whoever asks for what anybody may ask for, such as to be signed in. */
   | { readonly kind: 'anonymous'; readonly organizationId: null; readonly role: null }

@@ -76,6 +76,8 @@ export function actorOf(principal: Principal): string {
       return 'anonymous'
     case 'user':
       return principal.userId
+    case 'directory':
+      return principal.directoryId
     case 'management-key':
       return principal.managementKeyId
   }

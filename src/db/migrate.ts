@@ -28,6 +28,7 @@ import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
+import { directories } from './migrations/people/070-directories.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -120,4 +121,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '042-saml': saml,
   '050-alerts': alerts,
   '055-repetitions': repetitions,
+  '070-directories': directories,
 }

@@ -45,6 +45,15 @@ import type {
   SsoFlowTable,
   UsedMessageTable,
 } from './tables/single-sign-on.ts'
+import type {
+  DirectoryConflictTable,
+  DirectoryGroupMemberTable,
+  DirectoryGroupTable,
+  DirectoryMappingTable,
+  DirectoryTable,
+  DirectoryTokenTable,
+  DirectoryUserTable,
+} from './tables/directory.ts'
 import type { ChangeTable } from './tables/changes.ts'
 import type {
   DeliveryTable,
@@ -96,6 +105,13 @@ export type Tables = {
   saml_connections: SamlConnectionTable
   connection_certificates: ConnectionCertificateTable
   sso_results: SsoResultTable
+  directories: DirectoryTable
+  directory_tokens: DirectoryTokenTable
+  directory_users: DirectoryUserTable
+  directory_groups: DirectoryGroupTable
+  directory_group_members: DirectoryGroupMemberTable
+  directory_mappings: DirectoryMappingTable
+  directory_conflicts: DirectoryConflictTable
   changes: ChangeTable
   audit: AuditTable
   audit_chains: AuditChainTable

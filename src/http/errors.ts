@@ -8,6 +8,7 @@ import { closeGently } from './connections/close-gently.ts'
 import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
+import { encodeScimError, isScimPath } from './scim/scim-error.ts'
 import { playgroundFormat } from './v1/playground.ts'
 
 /** The error body of the format whose path this is; shared routes answer in a shape that all formats' clients read. */
@@ -20,6 +21,7 @@ export function encodeErrorFor(parts: HttpParts, url: string, thrown: ApiError, 
   )
   if (owner !== undefined) return owner.protocol.encodeError(error, requestId)
   if (path === '/api/v1' || path.startsWith('/api/v1/')) return encodeProblem(error, requestId)
+  if (isScimPath(path)) return encodeScimError(error, requestId)
   return encodeSharedError(error, requestId)
 }
 

@@ -106,6 +106,7 @@ describe('the documentation', () => {
       const facts = '--oidc https://idp.example.com --client-id x --client-secret-file secret.txt'
       return command.replace('conn_…', await create(`sso connections create ${facts}`))
     }
+    if (command.includes('dir_…')) return command.replace('dir_…', await create('directory create'))
     if (command.includes('budget_…')) {
       return command.replace('budget_…', await create('budgets set --period week --amount 50'))
     }

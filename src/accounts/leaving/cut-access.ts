@@ -36,6 +36,7 @@ export async function cutAccess(
       .where('id', 'in', made.invitations)
       .execute()
   }
+  if (isFinal) await forgetInDirectory(transaction, member)
   return {
     keys,
     management_keys: managementKeys,
@@ -43,6 +44,15 @@ export async function cutAccess(
     sessions: await endSessions(transaction, member),
     keys_for_others: made.keysForOthers.map(({ id }) => id),
   }
+}
+
+/** Whom the directory makes again is somebody new. */
+async function forgetInDirectory(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+  await transaction
+    .deleteFrom('directory_users')
+    .where('organization_id', '=', member.organization_id)
+    .where('member_id', '=', member.id)
+    .execute()
 }
 
 async function endOwnKeys(transaction: Transaction<Tables>, member: MemberTable, { nowMs, isFinal }: Cut) {

@@ -1,6 +1,11 @@
+import type { Transaction } from 'kysely'
+import { ApiError } from '../../core/error.ts'
 import type { ApiKeyId, ManagementKeyId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
+import type { NoteFields } from '../../db/change.ts'
+import type { MemberTable } from '../../db/tables/accounts.ts'
+import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { cutAccess, giveBackAccess } from './cut-access.ts'
 import { findMadeThings } from './made-keys.ts'
@@ -27,19 +32,49 @@ export async function setMemberSuspended(
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
     if (isSuspended) await requireAnotherOwner(transaction, member)
-    const now = parts.clock.nowMs()
-    const suspended_at = isSuspended ? (member.suspended_at ?? now) : null
-    await transaction
-      .updateTable('members')
-      .set({ suspended_at, suspended_by: isSuspended ? 'manual' : null })
-      .where('id', '=', member.id)
-      .where('organization_id', '=', organizationId)
-      .execute()
-    const keys = isSuspended
-      ? await cutAccess(transaction, member, { nowMs: now, isFinal: false })
-      : await giveBackAccess(transaction, member)
-    note({ suspended_at: member.suspended_at }, { suspended_at, ...keys })
+    if (!isSuspended) await requireDirectoryWord(transaction, member)
+    await writeSuspension(transaction, member, { by: isSuspended ? 'manual' : null, nowMs: parts.clock.nowMs(), note })
   })
+}
+
+/** Whom their directory has switched off comes back by the directory alone. */
+async function requireDirectoryWord(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+  const off = await transaction
+    .selectFrom('directory_users')
+    .select('member_id')
+    .where('member_id', '=', member.id)
+    .where('organization_id', '=', member.organization_id)
+    .where('active', '=', 0)
+    .executeTakeFirst()
+  if (off === undefined) return
+  throw new ApiError({ code: 'conflict' }, 'The directory has switched this member off, and switches them on again.')
+}
+
+type Suspension = {
+  /** Null lets the member in again. */
+  readonly by: MemberTable['suspended_by']
+  readonly nowMs: number
+  readonly note: NoteFields
+}
+
+/** Cuts what lets a member in, or gives it back, in the transaction that notes it. */
+export async function writeSuspension(
+  transaction: Transaction<Tables>,
+  member: MemberTable,
+  { by, nowMs, note }: Suspension,
+): Promise<void> {
+  const suspended_at = by === null ? null : (member.suspended_at ?? nowMs)
+  await transaction
+    .updateTable('members')
+    .set({ suspended_at, suspended_by: by })
+    .where('id', '=', member.id)
+    .where('organization_id', '=', member.organization_id)
+    .execute()
+  const keys =
+    by === null
+      ? await giveBackAccess(transaction, member)
+      : await cutAccess(transaction, member, { nowMs, isFinal: false })
+  note({ suspended_at: member.suspended_at }, { suspended_at, ...keys })
 }
 
 export type Consequences = {

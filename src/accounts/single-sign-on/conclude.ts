@@ -4,6 +4,7 @@
 import type { ConnectionId, UserId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change, joinTransaction } from '../../db/change.ts'
+import { withoutNotice } from '../change-access.ts'
 import { lockOrganization } from '../members.ts'
 import { beginSession, type Browser } from '../sign-in/sessions.ts'
 import { ownAction } from '../sign-in/users.ts'
@@ -37,11 +38,6 @@ export async function conclude(parts: SsoParts, concluding: Concluding): Promise
   })
   await parts.accessChanged?.()
   return { token: null, userId: linking }
-}
-
-/** Gateways hear of a change when it is made: inside of its transaction they would wait for it. */
-function withoutNotice({ accessChanged: _, ...rest }: SsoParts): SsoParts {
-  return rest
 }
 
 async function openSession(

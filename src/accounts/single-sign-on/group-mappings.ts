@@ -4,11 +4,12 @@ import type { ConnectionId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
-import { change, joinTransaction } from '../../db/change.ts'
+import { change, joinTransaction, type Fields } from '../../db/change.ts'
 import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { lowerAccess } from '../leaving/lower-access.ts'
 import { lockOrganization, requireGrant } from '../members.ts'
+import type { AccountsParts } from '../parts.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { type ConnectionReference, type ConnectionRow, findConnection } from './connections.ts'
 import type { Claims } from './oidc/exchange-code.ts'
@@ -56,9 +57,7 @@ export async function setMappings(
 ): Promise<void> {
   const { organizationId } = reference
   requirePermission(principal, 'connections:update', { organizationId })
-  mappings.forEach((mapping, index) => checkMapping(principal, mapping, index))
-  const groups = new Set(mappings.map(({ group }) => group))
-  if (groups.size < mappings.length) throw invalidRequest(['mappings'], 'value', 'A group stands here once.')
+  checkMappings(principal, mappings)
   const action = { action: 'connections:map', organizationId, target: reference.id }
   await change(parts, principal, action, async (transaction, note) => {
     const { id } = await findConnection(transaction, reference)
@@ -78,12 +77,18 @@ export async function setMappings(
   })
 }
 
+export function checkMappings(principal: Principal, mappings: readonly GroupMapping[]): void {
+  mappings.forEach((mapping, index) => checkMapping(principal, mapping, index))
+  const groups = new Set(mappings.map(({ group }) => group))
+  if (groups.size < mappings.length) throw invalidRequest(['mappings'], 'value', 'A group stands here once.')
+}
+
 function checkMapping(principal: Principal, { role }: GroupMapping, index: number): void {
   if (role === 'owner') throw invalidRequest(['mappings', index, 'role'], 'value', 'No group makes owners.')
   requireGrant(principal, role)
 }
 
-async function requireProjects(
+export async function requireProjects(
   transaction: Transaction<Tables>,
   organizationId: OrganizationId,
   mappings: readonly GroupMapping[],
@@ -138,28 +143,58 @@ type Applied = {
   readonly recognised: Recognised
 }
 
-/** Gives a member the role and projects of their groups. Owners stay owners, and nobody becomes one. */
+/** Gives a member the role and projects of the groups that a provider names; what a directory says goes before that. */
 export async function applyGroups(
   parts: SignInParts,
   transaction: Transaction<Tables>,
   { connection, claims, recognised: { userId, member } }: Applied,
 ): Promise<void> {
-  if (member.role === 'owner') return
   const { id, organization_id: organizationId } = connection
   const mappings = await readMappings(transaction, { id, organizationId })
   const mapped = mapGroups(mappings, readGroups(claims, connection.groups_claim), connection.default_role)
-  if (mapped === null || mapped.role === 'owner') return
+  if (mapped === null || (await isMappedByDirectory(transaction, member))) return
+  const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
+  await applyMapped(parts, transaction, principal, { member, mapped, source: { connection: id } })
+}
+
+async function isMappedByDirectory(transaction: Transaction<Tables>, member: Member): Promise<boolean> {
+  const found = await transaction
+    .selectFrom('directory_users')
+    .innerJoin('directory_mappings', 'directory_mappings.directory_id', 'directory_users.directory_id')
+    .select('directory_users.member_id')
+    .where('directory_users.member_id', '=', member.id)
+    .where('directory_users.organization_id', '=', member.organization_id)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+type Mapped = {
+  readonly member: Member
+  readonly mapped: MappedPart
+  /** Whose groups these are, for the audit. */
+  readonly source: Fields
+}
+
+/** Gives a member the role and projects of their groups. Owners stay owners, and nobody becomes one. */
+export async function applyMapped(
+  parts: AccountsParts,
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  { member, mapped, source }: Mapped,
+): Promise<void> {
+  if (member.role === 'owner' || mapped.role === 'owner') return
+  const { organization_id: organizationId } = member
   const current = await readProjects(transaction, member)
   const opened = [...mapped.opened].filter((project) => !current.has(project))
   const closed = [...mapped.closed].filter((project) => current.has(project))
   if (mapped.role === member.role && opened.length === 0 && closed.length === 0) return
-  const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   const action = { action: 'members:map', organizationId, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
     await lockOrganization(transaction, organizationId)
     await write(transaction, member, { role: mapped.role, opened, closed })
     const lowered = await lowerAccess(transaction, member, { role: mapped.role, nowMs: parts.clock.nowMs() })
-    note({ role: member.role }, { role: mapped.role, opened, closed, connection: id, ...lowered })
+    note({ role: member.role }, { role: mapped.role, opened, closed, ...source, ...lowered })
   })
 }
 

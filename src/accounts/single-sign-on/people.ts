@@ -40,12 +40,39 @@ export async function recognise(
     .returning('user_id')
     .executeTakeFirst()
   if (known !== undefined) return findKnown(transaction, connection, known.user_id)
+  const provisioned = await findProvisioned(transaction, meant)
+  if (provisioned !== null) {
+    return adopt(parts, transaction, { ...meant, email: provisioned.email, member: provisioned })
+  }
   const email = await readVerifiedEmail(transaction, meant)
   const member = await findMemberOf(transaction, connection.organization_id, email)
   if (member === null && connection.makes_members !== 1) throw new SsoFault('not-known')
   return member === null
     ? makeMember(parts, transaction, { ...meant, email })
     : adopt(parts, transaction, { ...meant, email, member })
+}
+
+/**
+ * The member whom a directory of the organization has told of under the provider’s own name for the person, which nobody
+ * chooses for themselves; or under a name that is the person’s verified e-mail address. Null where there is not one.
+ */
+async function findProvisioned(transaction: Transaction<Tables>, { connection, claims }: Meant) {
+  const name = claims['email_verified'] === true && typeof claims['email'] === 'string' ? claims['email'] : null
+  const rows = await transaction
+    .selectFrom('directory_users')
+    .innerJoin('members', 'members.id', 'directory_users.member_id')
+    .selectAll('members')
+    .where('directory_users.organization_id', '=', connection.organization_id)
+    .where('members.removed_at', 'is', null)
+    .where(({ or, eb }) =>
+      or([
+        eb('directory_users.external_id', '=', claims.sub),
+        ...(name === null ? [] : [eb('directory_users.user_name_key', '=', name.toLowerCase())]),
+      ]),
+    )
+    .limit(2)
+    .execute()
+  return rows.length === 1 && rows[0] !== undefined ? rows[0] : null
 }
 
 async function findKnown(

@@ -22,8 +22,8 @@ export type ProjectTable = {
 export type MemberTable = {
   readonly id: MemberId
   readonly organization_id: OrganizationId
-  /** In small letters; one member at a time has it in an organization. */
-  readonly email: string
+  /** In small letters; one member at a time has it in an organization. A directory may change those it has made. */
+  email: string
   name: string
   role: Role
   readonly created_at: number
@@ -32,9 +32,9 @@ export type MemberTable = {
   user_id: UserId | null
   /** While this is set the member is let in nowhere. */
   suspended_at: number | null
-  suspended_by: 'manual' | null
+  suspended_by: 'manual' | 'scim' | null
   /** How the member came to be. */
-  readonly source: 'manual' | 'invite' | 'sso'
+  readonly source: 'manual' | 'invite' | 'sso' | 'scim'
 }
 
 /** Which projects a developer may see. */

@@ -137,7 +137,7 @@ function repeatable({ request, principal, body }: Asked, key: string) {
 /** Changes that met: each of them alone would have been possible. */
 const conflictCodes: ReadonlySet<unknown> = new Set(['40001', '40P01', '23505'])
 
-async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
+export async function withConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run()
   } catch (error) {

@@ -59,7 +59,7 @@ function hasBody({ raw: { headers } }: FastifyRequest): boolean {
 }
 
 /** A browser sends JSON to other sites only after it has asked them; what it sends without asking is refused here. */
-function requireJson({ raw: { rawHeaders } }: FastifyRequest): void {
+export function requireJson({ raw: { rawHeaders } }: FastifyRequest): void {
   // The door takes the type away before this, as the routes for models do not go by it.
   const index = rawHeaders.findIndex((name, place) => place % 2 === 0 && name.toLowerCase() === 'content-type')
   const type = index < 0 ? '' : (rawHeaders[index + 1] ?? '')

@@ -48,6 +48,7 @@ import { sessionRoutes } from './sign-in/session-routes.ts'
 import { setupRoutes } from './sign-in/setup-routes.ts'
 import { connectionRoutes } from './single-sign-on/connection-routes.ts'
 import { samlRoutes } from './single-sign-on/saml-routes.ts'
+import { directoryRoutes } from './single-sign-on/directory-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
 import { identityRoutes } from './single-sign-on/identity-routes.ts'
 import type { Export, Route } from './route.ts'
@@ -91,6 +92,7 @@ export const routes: readonly Route[] = [
   ...connectionRoutes,
   ...samlRoutes,
   ...domainRoutes,
+  ...directoryRoutes,
   ...identityRoutes,
   ...eventRoutes,
 ]

@@ -33,6 +33,7 @@ export async function requestFor(service: ManagementService, route: Route, thing
 
 /** By the end of a path: what its query cannot do without. */
 const neededQueries: Readonly<Record<string, string>> = {
+  'group-mappings/preview': '?mappings=[]',
   consistency: '?from=1&to=1',
   preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
 }
@@ -53,7 +54,9 @@ export async function fillPath(service: ManagementService, { path, scope }: Rout
     ids['silenceId'] = things.installationSilenceId
   }
   if (samlPaths.test(path)) ids['connectionId'] = things.samlConnectionId
-  return `${path}${neededQueries[path.split('/').at(-1) ?? ''] ?? ''}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const ends = path.split('/')
+  const query = neededQueries[ends.slice(-2).join('/')] ?? neededQueries[ends.at(-1) ?? ''] ?? ''
+  return `${path}${query}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)
     return id

@@ -133,6 +133,7 @@ describe('what each route lets each role do', () => {
     connectionId: 'conn_nowhere',
     samlConnectionId: 'conn_nowhere',
     domainId: 'dom_nowhere',
+    directoryId: 'dir_nowhere',
     breakGlassId: 'mem_nowhere',
     limitId: 'limit_nowhere',
     budgetId: 'budget_nowhere',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createDirectory } from '../../../src/accounts/directory/directories.ts'
 import { createConnection } from '../../../src/accounts/single-sign-on/connections.ts'
 import { sealKeys } from '../../../src/accounts/single-sign-on/saml/keys.ts'
 import { createCertifiedKey } from '../../../src/accounts/single-sign-on/saml/certified-key.ts'
@@ -63,7 +64,13 @@ export async function createSsoThings(parts: AccountsParts, { organizationId, me
     },
   ]
   await db.insertInto('domains').values(rows).execute()
-  return { connectionId, samlConnectionId: await copyAsSaml(parts, connectionId), domainId, breakGlassId }
+  const { id: directoryId } = await createDirectory(parts, operator, {
+    organizationId,
+    name: 'Directory',
+    defaultRole: 'developer',
+  })
+  const samlConnectionId = await copyAsSaml(parts, connectionId)
+  return { connectionId, samlConnectionId, domainId, breakGlassId, directoryId }
 }
 
 /** A connection that speaks SAML, made of one that does not. */

@@ -97,6 +97,7 @@ export type Things = {
   readonly connectionId: string
   readonly samlConnectionId: string
   readonly domainId: string
+  readonly directoryId: string
   /** An owner who has used a passkey a short while ago. */
   readonly breakGlassId: string
 }

@@ -12,7 +12,7 @@ import {
   type Connection,
 } from '../../../accounts/single-sign-on/connections.ts'
 import { enforceConnection, relaxConnection } from '../../../accounts/single-sign-on/enforcement.ts'
-import { listMappings, setMappings } from '../../../accounts/single-sign-on/group-mappings.ts'
+import { listMappings, setMappings, type GroupMapping } from '../../../accounts/single-sign-on/group-mappings.ts'
 import { connectionStates } from '../../../db/tables/single-sign-on.ts'
 import { roles } from '../../../core/role.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
@@ -24,7 +24,7 @@ const path = '/api/v1/organizations/{organizationId}/connections'
 const inConnection = inOrganization.extend({ connectionId })
 
 /** No provider makes owners. */
-const givenRole = z.enum(roles).exclude(['owner'])
+export const givenRole = z.enum(roles).exclude(['owner'])
 
 export const connectionSettings = {
   name,
@@ -108,13 +108,13 @@ const mapping = z
     projectIds: z.array(projectId).max(100).default([]),
   })
   .meta({ id: 'GroupMapping' })
-const mappings = z.strictObject({
+export const mappings = z.strictObject({
   data: z
     .array(mapping)
     .max(500)
     .describe('The first group that somebody is in gives the role, and each its projects.'),
 })
-const mappingsShown = z.strictObject({
+export const mappingsShown = z.strictObject({
   data: z.array(mapping.extend({ role, projectIds: z.array(projectId) })),
   next: z.null(),
 })
@@ -287,7 +287,7 @@ export const connectionRoutes: readonly Route[] = [
   }),
 ]
 
-function showMappings(found: Awaited<ReturnType<typeof listMappings>>): z.input<typeof mappingsShown> {
+export function showMappings(found: readonly GroupMapping[]): z.input<typeof mappingsShown> {
   return { data: found.map(({ projectIds, ...rest }) => ({ ...rest, projectIds: [...projectIds] })), next: null }
 }
 
