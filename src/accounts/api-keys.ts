@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { invalidRequest } from '../core/error.ts'
-import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
+import type { ApiKeyId, MemberId, OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { notFound, requirePermission, type Permission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
 import { actorOf } from '../db/change.ts'
@@ -13,7 +13,9 @@ import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 import type { AccountsParts } from './parts.ts'
+import { requireActiveProject, requireKeysOfAnyone } from './projects.ts'
 import { requireActiveMember } from './read-member.ts'
+import { requireActiveAccount } from './service-accounts.ts'
 
 export type NewApiKey = {
   readonly name: string
@@ -21,6 +23,8 @@ export type NewApiKey = {
   readonly projectId: ProjectId
   /** The member whose key it is; a member that makes one owns it if nothing else is said. */
   readonly ownerId?: MemberId
+  /** The program whose key it is. */
+  readonly serviceAccountId?: ServiceAccountId
   readonly rules?: Partial<KeyRules>
 }
 
@@ -33,9 +37,13 @@ export type ApiKeyReference = { readonly id: string; readonly organizationId: Or
 export async function createApiKey(
   parts: AccountsParts,
   principal: Principal,
-  { name, organizationId, projectId, ownerId, rules = {} }: NewApiKey,
+  { name, organizationId, projectId, ownerId, serviceAccountId, rules = {} }: NewApiKey,
 ): Promise<CreatedApiKey> {
-  const owner = ownerId ?? (principal.kind === 'member' ? principal.memberId : null)
+  const isProgram = serviceAccountId !== undefined
+  if (isProgram && ownerId !== undefined) {
+    throw invalidRequest(['serviceAccountId'], 'value', 'A key is a member’s or a service account’s.')
+  }
+  const owner = ownerId ?? (principal.kind === 'member' && !isProgram ? principal.memberId : null)
   requirePermission(principal, 'api-keys:create', { organizationId, projectId, ownerId: owner })
   const id: ApiKeyId = `key_${randomId()}`
   const key = createKey()
@@ -60,6 +68,7 @@ export async function createApiKey(
     created_by: actorOf(principal),
     suspended_by: null,
     kind: null,
+    service_account_id: serviceAccountId ?? null,
   }
   await changeAccess(
     parts,
@@ -67,6 +76,8 @@ export async function createApiKey(
     { action: 'api-keys:create', organizationId, target: id },
     async (transaction, note) => {
       await requireStanding(transaction, principal, organizationId)
+      if (serviceAccountId === undefined) await requireKeysOfAnyone(transaction, { organizationId, projectId })
+      else await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
       await requireActiveProject(transaction, { organizationId, projectId })
       if (owner !== null) await requireActiveMember(transaction, { organizationId, memberId: owner })
       await transaction.insertInto('api_keys').values(row).execute()
@@ -103,7 +114,10 @@ export async function setApiKeyDisabled(
   const { organizationId } = reference
   await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, async (row, transaction) => {
     await requireStanding(transaction, principal, organizationId)
-    const { owner_id: memberId, disabled_at } = row
+    const { owner_id: memberId, project_id: projectId, service_account_id: serviceAccountId, disabled_at } = row
+    if (!isDisabled && serviceAccountId !== null) {
+      await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
+    }
     if (!isDisabled && memberId !== null) await requireActiveMember(transaction, { organizationId, memberId })
     return { disabled_at: isDisabled ? (disabled_at ?? parts.clock.nowMs()) : null, suspended_by: null }
   })
@@ -211,21 +225,6 @@ async function findKeyToChange(
   if (row === undefined) throw notFound()
   requirePermission(principal, permission, target)
   return row
-}
-
-/** Throws for a project that is not there or is archived: nothing new is made in it. */
-export async function requireActiveProject(
-  transaction: Transaction<Tables>,
-  { organizationId, projectId }: { readonly organizationId: OrganizationId; readonly projectId: ProjectId },
-): Promise<void> {
-  const project = await transaction
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', projectId)
-    .where('organization_id', '=', organizationId)
-    .where('archived_at', 'is', null)
-    .executeTakeFirst()
-  if (project === undefined) throw notFound()
 }
 
 /** What the audit shows of a key: neither the key nor its hash. */

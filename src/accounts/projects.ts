@@ -1,9 +1,10 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction, Updateable } from 'kysely'
+import { ApiError } from '../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission, visibleProjects } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
 import { change } from '../db/change.ts'
-import type { ProjectTable } from '../db/tables/accounts.ts'
+import type { KeyOwners, ProjectTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
@@ -18,6 +19,8 @@ export type Project = {
   readonly name: string
   readonly createdAtMs: number
   readonly archivedAtMs: number | null
+  /** Whose new keys may be in it. */
+  readonly keyOwners: KeyOwners
 }
 
 export type ProjectReference = { readonly id: string; readonly organizationId: OrganizationId }
@@ -57,25 +60,34 @@ export async function listProjects(
     .orderBy('id')
     .limit(rowsToRead(request))
     .execute()
-  return toPage(rows, request, ({ id, name, created_at, archived_at }) => {
-    return { id, name, createdAtMs: created_at, archivedAtMs: archived_at }
-  })
+  return toPage(rows, request, toProject)
 }
 
-export async function renameProject(
+function toProject({ id, name, created_at, archived_at, key_owners }: Selectable<ProjectTable>): Project {
+  return { id, name, createdAtMs: created_at, archivedAtMs: archived_at, keyOwners: key_owners }
+}
+
+export type ProjectChanges = { readonly name?: string; readonly keyOwners?: KeyOwners }
+
+/** Changes what is named. Where keys are service accounts’ alone, those that people have stay, and none is added. */
+export async function updateProject(
   parts: AccountsParts,
   principal: Principal,
   reference: ProjectReference,
-  name: string,
+  { name, keyOwners }: ProjectChanges,
 ): Promise<void> {
   const { organizationId, id } = reference
   requirePermission(principal, 'projects:update', { organizationId })
-  const checked = checkName(name)
+  const columns = {
+    ...(name !== undefined && { name: checkName(name) }),
+    ...(keyOwners !== undefined && { key_owners: keyOwners }),
+  }
   const action = { action: 'projects:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
     const project = await findProject(transaction, reference)
-    await setColumns(transaction, project, { name: checked })
-    note({ name: project.name }, { name: checked })
+    await setColumns(transaction, project, columns)
+    const before = { name: project.name, key_owners: project.key_owners }
+    note(before, { ...before, ...columns })
   })
 }
 
@@ -132,7 +144,7 @@ export async function setProjectMember(
 async function findProject(
   transaction: Transaction<Tables>,
   { id, organizationId }: ProjectReference,
-): Promise<ProjectTable> {
+): Promise<Selectable<ProjectTable>> {
   const row = await transaction
     .selectFrom('projects')
     .selectAll()
@@ -145,8 +157,8 @@ async function findProject(
 
 async function setColumns(
   transaction: Transaction<Tables>,
-  project: ProjectTable,
-  columns: { readonly name?: string; readonly archived_at?: number | null },
+  project: Pick<ProjectTable, 'id' | 'organization_id'>,
+  columns: Updateable<ProjectTable>,
 ): Promise<void> {
   await transaction
     .updateTable('projects')
@@ -169,5 +181,38 @@ export async function readProject(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
-  return { id: row.id, name: row.name, createdAtMs: row.created_at, archivedAtMs: row.archived_at }
+  return toProject(row)
+}
+
+type InOrganization = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
+
+/** Throws for a project that is not there or is archived: nothing new is made in it. */
+export async function requireActiveProject(
+  transaction: Transaction<Tables>,
+  { organizationId, projectId }: InOrganization,
+): Promise<void> {
+  const project = await transaction
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('organization_id', '=', organizationId)
+    .where('archived_at', 'is', null)
+    .executeTakeFirst()
+  if (project === undefined) throw notFound()
+}
+
+/** Throws for a project in which keys are service accounts’ alone, so that none goes with a person who leaves. */
+export async function requireKeysOfAnyone(
+  transaction: Transaction<Tables>,
+  { organizationId, projectId }: InOrganization,
+): Promise<void> {
+  const confined = await transaction
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('organization_id', '=', organizationId)
+    .where('key_owners', '=', 'service-accounts')
+    .executeTakeFirst()
+  if (confined === undefined) return
+  throw new ApiError({ code: 'conflict' }, 'In this project keys are service accounts’ alone.')
 }

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { ModelId } from '../core/model.ts'
-import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
+import type { ApiKeyId, MemberId, OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { visibleProjects, notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
 import type { ApiKeyTable } from '../db/tables/accounts.ts'
@@ -16,6 +16,7 @@ export type ApiKeySummary = {
   readonly name: string
   readonly projectId: ProjectId
   readonly ownerId: MemberId | null
+  readonly serviceAccountId: ServiceAccountId | null
   readonly lastFour: string
   readonly state: 'active' | 'disabled' | 'expired' | 'revoked'
   readonly createdAtMs: number
@@ -29,6 +30,7 @@ export type ApiKeyFilter = PageRequest & {
   readonly organizationId: OrganizationId
   readonly projectId?: ProjectId
   readonly ownerId?: MemberId
+  readonly serviceAccountId?: ServiceAccountId
   readonly states?: readonly ApiKeySummary['state'][]
   /** A part of the name, the last four characters, or the id. */
   readonly text?: string
@@ -69,9 +71,10 @@ export async function listApiKeys(
 }
 
 function conditionsOf(filter: ApiKeyFilter, now: number): readonly RawBuilder<boolean>[] {
-  const { ownerId, states, text, model, unusedDays, endsInDays } = filter
+  const { ownerId, serviceAccountId, states, text, model, unusedDays, endsInDays } = filter
   const conditions: RawBuilder<boolean>[] = []
   if (ownerId !== undefined) conditions.push(sql`owner_id = ${ownerId}`)
+  if (serviceAccountId !== undefined) conditions.push(sql`service_account_id = ${serviceAccountId}`)
   if (states !== undefined)
     conditions.push(states.length === 0 ? sql`1 = 0` : sql`${stateAt(now)} in (${sql.join(states)})`)
   if (text !== undefined) {
@@ -97,6 +100,7 @@ function summarizeApiKey(row: ApiKeyTable, now: number): ApiKeySummary {
     name: row.name,
     projectId: row.project_id,
     ownerId: row.owner_id,
+    serviceAccountId: row.service_account_id,
     lastFour: row.last_four,
     state: stateOf(row, now),
     createdAtMs: row.created_at,

@@ -29,6 +29,7 @@ import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { directories } from './migrations/people/070-directories.ts'
+import { serviceAccounts } from './migrations/people/071-service-accounts.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -122,4 +123,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '050-alerts': alerts,
   '055-repetitions': repetitions,
   '070-directories': directories,
+  '071-service-accounts': serviceAccounts,
 }

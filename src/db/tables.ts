@@ -6,6 +6,7 @@ import type {
   OrganizationTable,
   ProjectMemberTable,
   ProjectTable,
+  ServiceAccountTable,
 } from './tables/accounts.ts'
 import type {
   InvitationTable,
@@ -82,6 +83,7 @@ export type Tables = {
   projects: ProjectTable
   members: MemberTable
   project_members: ProjectMemberTable
+  service_accounts: ServiceAccountTable
   api_keys: ApiKeyTable
   management_keys: ManagementKeyTable
   users: UserTable

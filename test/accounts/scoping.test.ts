@@ -42,7 +42,7 @@ import type { AccountsParts } from '../../src/accounts/parts.ts'
 import {
   createProject,
   listProjects,
-  renameProject,
+  updateProject,
   setProjectArchived,
   setProjectMember,
 } from '../../src/accounts/projects.ts'
@@ -74,8 +74,8 @@ const byId: Readonly<Record<string, Ask>> = {
     setApiKeyDisabled(parts, principal, { id, organizationId }, true),
   revokeApiKey: (parts, principal, organizationId, { keyId: id }) =>
     revokeApiKey(parts, principal, { id, organizationId }),
-  renameProject: (parts, principal, organizationId, { projectId: id }) =>
-    renameProject(parts, principal, { id, organizationId }, 'y'),
+  updateProject: (parts, principal, organizationId, { projectId: id }) =>
+    updateProject(parts, principal, { id, organizationId }, { name: 'y' }),
   archiveProject: (parts, principal, organizationId, { projectId: id }) =>
     setProjectArchived(parts, principal, { id, organizationId }, true),
   setProjectMember: (parts, principal, organizationId, { projectId: id, memberId }) =>

@@ -1,7 +1,6 @@
 import { createApiKey, revokeApiKey, rotateApiKey, setApiKeyDisabled, updateApiKey } from '../../accounts/api-keys.ts'
 import type { KeyRules } from '../../accounts/key-rules.ts'
 import { listApiKeys, type ApiKeySummary } from '../../accounts/read-api-keys.ts'
-import type { ProjectId } from '../../core/ids.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
@@ -12,6 +11,7 @@ import {
   printList,
   readAll,
   readOrganizationId,
+  readProjectId,
   requireId,
   withInstallation,
 } from './with-installation.ts'
@@ -22,6 +22,7 @@ const options = {
   organization: text,
   project: text,
   owner: text,
+  'service-account': text,
   expires: text,
   models: text,
   endpoints: text,
@@ -58,12 +59,14 @@ function readArguments(args: string[]) {
 
 async function create(installation: Installation, values: Values): Promise<void> {
   if (values.name === undefined || values.name.trim() === '') throw new UsageError('keys create needs --name NAME.')
+  const account = values['service-account']
   const created = await createApiKey(installation.accounts, operator, {
     name: values.name,
     organizationId: readOrganizationId(values.organization, installation),
     projectId: readProjectId(installation, values),
     rules: readRules(installation, values),
     ...(values.owner !== undefined && { ownerId: requireId(values.owner, 'mem') }),
+    ...(account !== undefined && { serviceAccountId: requireId(account, 'svc') }),
   })
   print(values.json, created, [`${created.key}\n\nThis key (${created.id}) is shown only now.`])
 }
@@ -112,12 +115,6 @@ async function revoke(installation: Installation, values: Values, id: string | u
 
 function refer(installation: Installation, { organization }: Values, id: string | undefined) {
   return { id: requireId(id, 'key'), organizationId: readOrganizationId(organization, installation) }
-}
-
-function readProjectId({ home }: Installation, { organization, project }: Values): ProjectId {
-  if (project !== undefined) return requireId(project, 'proj')
-  if (organization === undefined || organization === home.organizationId) return home.projectId
-  throw new UsageError('A key of another organization needs --project PROJECT.')
 }
 
 function readRules({ accounts }: Installation, { expires, models, endpoints, addresses }: Values): Partial<KeyRules> {

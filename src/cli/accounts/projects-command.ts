@@ -1,4 +1,5 @@
-import { createProject, listProjects, renameProject, setProjectArchived } from '../../accounts/projects.ts'
+import { createProject, listProjects, setProjectArchived, updateProject } from '../../accounts/projects.ts'
+import { keyOwners } from '../../db/tables/accounts.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
@@ -15,10 +16,11 @@ import {
 } from './with-installation.ts'
 
 const text = { type: 'string' } as const
-const options = { organization: text, name: text, json: { type: 'boolean', default: false } } as const
+const options = { organization: text, name: text, of: text, json: { type: 'boolean', default: false } } as const
 type Given = {
   readonly organizationId: OrganizationId
   readonly name: string | undefined
+  readonly keys: string | undefined
   readonly json: boolean
   readonly id: string | undefined
 }
@@ -28,6 +30,7 @@ const actions: Readonly<Record<string, Action>> = {
   create,
   list,
   rename,
+  keys: setKeys,
   archive: (installation, given) => setArchived(installation, given, true),
   restore: (installation, given) => setArchived(installation, given, false),
 }
@@ -40,7 +43,7 @@ export async function projectsCommand(args: string[]): Promise<void> {
   if (action === undefined) throw new UsageError(`projects takes ${Object.keys(actions).join(', ')}.`)
   await withInstallation((installation) => {
     const organizationId = readOrganizationId(values.organization, installation)
-    return action(installation, { organizationId, name: values.name, json: values.json, id })
+    return action(installation, { organizationId, name: values.name, keys: values.of, json: values.json, id })
   })
 }
 
@@ -61,9 +64,19 @@ async function list({ accounts }: Installation, { organizationId, json }: Given)
 
 async function rename({ accounts }: Installation, { organizationId, id, name, json }: Given): Promise<void> {
   const reference = { id: requireId(id, 'proj'), organizationId }
-  await renameProject(accounts, operator, reference, requireName(name))
+  await updateProject(accounts, operator, reference, { name: requireName(name) })
   print(json, reference, [`${reference.id} is renamed.`])
 }
+
+async function setKeys({ accounts }: Installation, { organizationId, id, keys, json }: Given): Promise<void> {
+  const reference = { id: requireId(id, 'proj'), organizationId }
+  const chosen = keyOwners.find((known) => known === keys)
+  if (chosen === undefined) throw new UsageError(`projects keys needs --of ${keyOwners.join(' or ')}.`)
+  await updateProject(accounts, operator, reference, { keyOwners: chosen })
+  print(json, { ...reference, keyOwners: chosen }, [`New keys of ${reference.id} are ${keyWords[chosen]}.`])
+}
+
+const keyWords = { anyone: 'anyone’s', 'service-accounts': 'service accounts’ alone' } as const
 
 async function setArchived({ accounts }: Installation, { organizationId, id, json }: Given, isArchived: boolean) {
   const reference = { id: requireId(id, 'proj'), organizationId }

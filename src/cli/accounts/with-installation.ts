@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
-import type { OrganizationId } from '../../core/ids.ts'
+import type { OrganizationId, ProjectId } from '../../core/ids.ts'
 import { openInstallation, type Installation } from '../../service/joins/open-installation.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -23,6 +23,15 @@ export async function withInstallation(
 /** The organization that a command is about; the default one where none is named. */
 export function readOrganizationId(text: string | undefined, { home }: Installation): OrganizationId {
   return text === undefined ? home.organizationId : requireId(text, 'org')
+}
+
+type ProjectOptions = { readonly organization?: string | undefined; readonly project?: string | undefined }
+
+/** The project that a command is about; the default one of the default organization where none is named. */
+export function readProjectId({ home }: Installation, { organization, project }: ProjectOptions): ProjectId {
+  if (project !== undefined) return requireId(project, 'proj')
+  if (organization === undefined || organization === home.organizationId) return home.projectId
+  throw new UsageError('Of another organization this needs --project PROJECT.')
 }
 
 /** Throws for what cannot be an id of this kind, rather than looking for it. */

@@ -1,5 +1,13 @@
 import type { Generated } from 'kysely'
-import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
+import type {
+  ApiKeyId,
+  ManagementKeyId,
+  MemberId,
+  OrganizationId,
+  ProjectId,
+  ServiceAccountId,
+  UserId,
+} from '../../core/ids.ts'
 import type { Role } from '../../core/role.ts'
 import type { TierId } from '../../core/tier.ts'
 
@@ -17,6 +25,24 @@ export type ProjectTable = {
   name: string
   readonly created_at: number
   archived_at: number | null
+  /** Whose new keys may be in it. */
+  key_owners: Generated<KeyOwners>
+}
+
+export const keyOwners = ['anyone', 'service-accounts'] as const
+export type KeyOwners = (typeof keyOwners)[number]
+
+/** An account of a program, in a project. */
+export type ServiceAccountTable = {
+  readonly id: ServiceAccountId
+  readonly organization_id: OrganizationId
+  readonly project_id: ProjectId
+  name: string
+  readonly created_at: number
+  /** As the audit names actors. */
+  readonly created_by: string
+  disabled_at: number | null
+  removed_at: number | null
 }
 
 export type MemberTable = {
@@ -70,8 +96,10 @@ export type ApiKeyTable = {
   last_used_at: number | null
   /** Who made it, as the audit names actors; null for keys older than this column. */
   readonly created_by: string | null
-  /** The member with whose suspension the key was disabled, and with whose restoration it comes back. */
-  suspended_by: MemberId | null
+  /** The member or account with whose suspension the key was disabled, and with whose restoration it comes back. */
+  suspended_by: MemberId | ServiceAccountId | null
+  /** The program whose key it is; then it is no member’s. */
+  readonly service_account_id: ServiceAccountId | null
   /** `playground` for one without a secret, under which its owner's questions in the dashboard count. */
   readonly kind: 'playground' | null
 }

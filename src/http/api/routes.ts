@@ -33,6 +33,7 @@ import { projectRoutes } from './resources/projects.ts'
 import { requestRoutes } from './resources/requests.ts'
 import { searchRoutes } from './resources/search.ts'
 import { taskRoutes } from './resources/tasks.ts'
+import { serviceAccountRoutes } from './resources/service-accounts.ts'
 import { tierRoutes } from './resources/limits/tiers.ts'
 import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...apiKeyRoutes,
   ...managementKeyRoutes,
+  ...serviceAccountRoutes,
   ...tierRoutes,
   ...limitRoutes,
   ...limitRequestRoutes,

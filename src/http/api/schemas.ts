@@ -15,6 +15,7 @@ export const projectId = id('proj')
 export const memberId = id('mem')
 export const apiKeyId = id('key')
 export const managementKeyId = id('mkey')
+export const serviceAccountId = id('svc')
 
 /** An instant, in UTC in answers; requests may use another offset. */
 export const time = z.iso.datetime().describe('An instant, UTC.')

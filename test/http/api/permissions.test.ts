@@ -134,6 +134,7 @@ describe('what each route lets each role do', () => {
     samlConnectionId: 'conn_nowhere',
     domainId: 'dom_nowhere',
     directoryId: 'dir_nowhere',
+    serviceAccountId: 'svc_nowhere',
     breakGlassId: 'mem_nowhere',
     limitId: 'limit_nowhere',
     budgetId: 'budget_nowhere',

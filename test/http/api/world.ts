@@ -8,6 +8,7 @@ import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpo
 import { installationChain } from '../../../src/db/change.ts'
 import { createChannel } from '../../../src/alerts/channels.ts'
 import { createSilence } from '../../../src/alerts/silences.ts'
+import { createServiceAccount } from '../../../src/accounts/service-accounts.ts'
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
 import { createMember } from '../../../src/accounts/members.ts'
@@ -71,6 +72,7 @@ export type Things = {
   readonly memberId: MemberId
   readonly apiKeyId: ApiKeyId
   readonly managementKeyId: ManagementKeyId
+  readonly serviceAccountId: string
   /** A session of the member. */
   readonly sessionId: string
   readonly invitationId: string
@@ -120,6 +122,8 @@ export async function createThings(
   const { id: apiKeyId } = await createApiKey(parts, operator, { name: 'key', organizationId, projectId, ownerId })
   const wanted = { name: 'management', role: 'auditor', expiresAtMs: null } as const
   const { id: managementKeyId } = await createManagementKey(parts, operator, { ...wanted, organizationId })
+  const account = { organizationId, projectId, name: 'program' }
+  const serviceAccountId = await createServiceAccount(parts, operator, account)
   const place = { organizationId, subject: { kind: 'project', id: projectId } } as const
   const { id: limitId } = await setLimit(parts, operator, { ...place, model: '*', requestsPerMinute: 5 })
   const { id: budgetId } = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
@@ -139,6 +143,7 @@ export async function createThings(
     memberId,
     apiKeyId,
     managementKeyId,
+    serviceAccountId,
     sessionId,
     invitationId,
     limitId,

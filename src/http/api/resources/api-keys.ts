@@ -27,6 +27,7 @@ import {
   pageOf,
   pageQuery,
   projectId,
+  serviceAccountId,
   time,
   toPage,
   toPageRequest,
@@ -42,6 +43,7 @@ const apiKey = z
     name: z.string(),
     projectId,
     ownerId: memberId.nullable(),
+    serviceAccountId: serviceAccountId.nullable().describe('The program whose key it is; then it is no member’s.'),
     lastFour: z.string(),
     state,
     createdAt: time,
@@ -70,6 +72,7 @@ const newApiKey = z
     name,
     projectId,
     ownerId: memberId.optional(),
+    serviceAccountId: serviceAccountId.optional().describe('The program whose key it is, of the same project.'),
     ...rules,
     limits: z
       .array(z.strictObject({ model: z.union([model, z.literal('*')]), ...givenFields(limitFields) }))
@@ -95,6 +98,7 @@ const filter = {
   q: z.string().min(1).max(200).optional().describe('A part of the name, the last four characters, or the id.'),
   state: z.array(state).max(4).optional(),
   ownerId: memberId.optional(),
+  serviceAccountId: serviceAccountId.optional(),
   model: model.optional().describe('Keys that may use this model.'),
   unusedDays: days.optional().describe('Keys that were not used for so many days.'),
   endsInDays: days.optional().describe('Keys that end within so many days.'),
@@ -147,10 +151,10 @@ export const apiKeyRoutes: readonly Route[] = [
     query: pageQuery.extend(filter),
     answer: pageOf(apiKey),
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
-      const { projectId: project, state, ownerId, model: which, q, unusedDays, endsInDays, kind } = asked
+      const { projectId: project, state, model: which, q, unusedDays, endsInDays, kind, ...owners } = asked
       const isPlayground = kind === undefined ? undefined : true
       const age = { unusedDays, endsInDays }
-      const wanted = { projectId: project, states: state, ownerId, model: which, text: q, ...age, isPlayground }
+      const wanted = { projectId: project, states: state, ...owners, model: which, text: q, ...age, isPlayground }
       const search = { ...params, ...toPageRequest({ limit, after }), ...given(wanted) }
       return toPage(await listApiKeys(parts.accounts, principal, search), show)
     },
@@ -169,9 +173,10 @@ export const apiKeyRoutes: readonly Route[] = [
       parts,
       principal,
       params,
-      body: { name: text, projectId: project, ownerId, limits, budget, ...own },
+      body: { name: text, projectId: project, ownerId, serviceAccountId: account, limits, budget, ...own },
     }) {
-      const request = { ...params, name: text, projectId: project, rules: readRules(own), ...given({ ownerId }) }
+      const owner = given({ ownerId, serviceAccountId: account })
+      const request = { ...params, name: text, projectId: project, rules: readRules(own), ...owner }
       const { id, key } = await createApiKey(parts.accounts, principal, request)
       const scope = { ...params, subject: { kind: 'api-key', id } } as const
       for (const { model: which, ...values } of limits) {

@@ -2,14 +2,16 @@ import { z } from 'zod'
 import {
   createProject,
   listProjects,
-  renameProject,
   setProjectArchived,
   setProjectMember,
   type Project,
   readProject,
+  updateProject,
 } from '../../../accounts/projects.ts'
+import { keyOwners } from '../../../db/tables/accounts.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
+  given,
   inOrganization,
   memberId,
   name,
@@ -23,17 +25,22 @@ import {
   toTimeOrNull,
 } from '../schemas.ts'
 
+const keyOwner = z
+  .enum(keyOwners)
+  .describe('Whose new keys may be in it: anyone’s, or service accounts’ alone. Keys that are there stay.')
+
 const project = z
   .strictObject({
     id: projectId,
     name: z.string(),
     createdAt: time,
     archivedAt: time.nullable().describe('While it is archived its keys are refused.'),
+    keyOwners: keyOwner,
   })
   .meta({ id: 'Project' })
 
-function show({ id, name: text, createdAtMs, archivedAtMs }: Project): z.input<typeof project> {
-  return { id, name: text, createdAt: toTime(createdAtMs), archivedAt: toTimeOrNull(archivedAtMs) }
+function show({ createdAtMs, archivedAtMs, ...rest }: Project): z.input<typeof project> {
+  return { ...rest, createdAt: toTime(createdAtMs), archivedAt: toTimeOrNull(archivedAtMs) }
 }
 
 const path = '/api/v1/organizations/{organizationId}/projects'
@@ -88,13 +95,17 @@ export const projectRoutes: readonly Route[] = [
     path: `${path}/{projectId}`,
     permission: 'projects:update',
     scope: 'organization',
-    summary: 'Rename a project',
+    summary: 'Change a project’s name, or whose keys may be in it; what is not given stays',
     params: inProject,
-    body: named,
+    body: z
+      .strictObject({ name, keyOwners: keyOwner })
+      .partial()
+      .refine((fields) => Object.keys(fields).length > 0, 'Give at least one field to change.')
+      .meta({ id: 'ProjectChanges' }),
     example,
     answer: project,
     async work({ parts, principal, params, body }) {
-      await renameProject(parts.accounts, principal, refer(params), body.name)
+      await updateProject(parts.accounts, principal, refer(params), given(body))
       return show(await readProject(parts.accounts, principal, refer(params)))
     },
   }),
