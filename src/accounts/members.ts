@@ -1,9 +1,9 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { ApiError } from '../core/error.ts'
-import type { MemberId, OrganizationId } from '../core/ids.ts'
-import { notFound, requirePermission } from '../core/permission.ts'
-import type { MemberPrincipal, Principal } from '../core/principal.ts'
-import { mayGrant, type Role } from '../core/role.ts'
+import type { MemberId, OrganizationId, RoleId } from '../core/ids.ts'
+import { covers, notFound, requirePermission } from '../core/permission.ts'
+import type { CustomRole, MemberPrincipal, Principal } from '../core/principal.ts'
+import { mayGrant, roles, type Role } from '../core/role.ts'
 import type { NoteFields } from '../db/change.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
@@ -21,6 +21,8 @@ export type Member = {
   readonly email: string
   readonly name: string
   readonly role: Role
+  /** The organization's own role that leaves a part of it; null where it is whole. */
+  readonly roleId: RoleId | null
   readonly createdAtMs: number
   readonly removedAtMs: number | null
   readonly suspendedAtMs: number | null
@@ -86,9 +88,9 @@ export async function listMembers(
   return toPage(rows, request, toMember)
 }
 
-export function toMember({ id, email, name, role, ...row }: MemberTable): Member {
+export function toMember({ id, email, name, role, ...row }: Selectable<MemberTable>): Member {
   const times = { createdAtMs: row.created_at, removedAtMs: row.removed_at, suspendedAtMs: row.suspended_at }
-  return { id, email, name, role, ...times, hasUser: row.user_id !== null }
+  return { id, email, name, role, roleId: row.role_id, ...times, hasUser: row.user_id !== null }
 }
 
 /**
@@ -99,25 +101,26 @@ export async function setMemberRole(
   parts: AccountsParts,
   principal: Principal,
   reference: MemberReference,
-  role: Role,
+  given: Role | RoleId,
 ): Promise<void> {
   const { organizationId, id } = reference
   requirePermission(principal, 'members:update', { organizationId })
-  requireGrant(principal, role)
   const action = { action: 'members:update', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await lockOrganization(transaction, organizationId)
     const member = await findMember(transaction, reference)
+    const { role, custom } = await findRole(transaction, organizationId, given)
+    requireGrant(principal, role, custom)
     requireGrant(principal, member.role)
     if (role !== 'owner') await requireAnotherOwner(transaction, member)
     await transaction
       .updateTable('members')
-      .set({ role })
+      .set({ role, role_id: custom?.id ?? null })
       .where('id', '=', member.id)
       .where('organization_id', '=', organizationId)
       .execute()
-    const lowered = await lowerAccess(transaction, member, { role, nowMs: parts.clock.nowMs() })
-    note({ role: member.role }, { role, ...lowered })
+    const lowered = await lowerAccess(transaction, member, { role, custom, nowMs: parts.clock.nowMs() })
+    note({ role: member.role, role_id: member.role_id }, { role, role_id: custom?.id ?? null, ...lowered })
   })
 }
 
@@ -144,7 +147,7 @@ type Ending = { readonly nowMs: number; readonly note: NoteFields }
 /** Ends a membership in the transaction that notes it. */
 export async function endMembership(
   transaction: Transaction<Tables>,
-  member: MemberTable,
+  member: Selectable<MemberTable>,
   { nowMs, note }: Ending,
 ): Promise<void> {
   await transaction
@@ -162,7 +165,8 @@ export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): 
   const member = await db
     .selectFrom('members')
     .innerJoin('organizations', 'organizations.id', 'members.organization_id')
-    .select(['members.organization_id', 'members.role'])
+    .leftJoin('roles', 'roles.id', 'members.role_id')
+    .select(['members.organization_id', 'members.role', 'roles.id as role_id', 'roles.permissions'])
     .where('members.id', '=', id)
     .where('members.removed_at', 'is', null)
     .where('members.suspended_at', 'is', null)
@@ -181,20 +185,49 @@ export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): 
     organizationId: member.organization_id,
     role: member.role,
     projectIds: projects.map(({ project_id }) => project_id),
+    ...customOf(member),
   }
 }
 
-/** Nobody gives or takes a role that is above their own. */
-export function requireGrant(principal: Principal, role: Role): void {
+type RoleColumns = { readonly role_id: RoleId | null; readonly permissions: string | null }
+
+/** What a role of the organization's own leaves of a member's role, as it stands beside the member. */
+export function customOf({ role_id: id, permissions }: RoleColumns): Pick<MemberPrincipal, 'custom'> {
+  return id === null || permissions === null ? {} : { custom: { id, permissions: JSON.parse(permissions) as string[] } }
+}
+
+type FoundRole = { readonly role: Role; readonly custom: CustomRole | undefined }
+
+async function findRole(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+  given: Role | RoleId,
+): Promise<FoundRole> {
+  const builtIn = roles.find((role) => role === given)
+  if (builtIn !== undefined) return { role: builtIn, custom: undefined }
+  const row = await transaction
+    .selectFrom('roles')
+    .selectAll()
+    .where('id', '=', given as RoleId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return { role: row.base, custom: customOf({ ...row, role_id: row.id }).custom }
+}
+
+/** Nobody gives or takes a role that is above their own; who has a part of one gives no more than that part. */
+export function requireGrant(principal: Principal, role: Role, custom?: CustomRole): void {
   if (principal.kind === 'operator') return
-  if (principal.kind !== 'api-key' && principal.role !== null && mayGrant(principal.role, role)) return
+  const isConfined = principal.kind === 'member' && principal.custom !== undefined
+  if (isConfined && covers(principal, role, custom)) return
+  if (!isConfined && principal.kind !== 'api-key' && principal.role !== null && mayGrant(principal.role, role)) return
   throw new ApiError({ code: 'permission-denied' }, `This needs a role from which ${role} may be given.`)
 }
 
 export async function findMember(
   transaction: Transaction<Tables>,
   { id, organizationId }: MemberReference,
-): Promise<MemberTable> {
+): Promise<Selectable<MemberTable>> {
   const row = await transaction
     .selectFrom('members')
     .selectAll()
@@ -217,7 +250,7 @@ export async function lockOrganization(transaction: Transaction<Tables>, id: Org
   if (locked === undefined) throw notFound()
 }
 
-export async function requireAnotherOwner(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+export async function requireAnotherOwner(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<void> {
   if (member.role !== 'owner') return
   const other = await transaction
     .selectFrom('members')

@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   },
   keys: async () => (await import('./accounts/keys-command.ts')).keysCommand,
   'management-keys': async () => (await import('./accounts/management-keys-command.ts')).managementKeysCommand,
+  roles: async () => (await import('./accounts/roles-command.ts')).rolesCommand,
   'service-accounts': async () => (await import('./accounts/service-accounts-command.ts')).serviceAccountsCommand,
   organizations: async () => (await import('./accounts/organizations-command.ts')).organizationsCommand,
   projects: async () => (await import('./accounts/projects-command.ts')).projectsCommand,

@@ -7,6 +7,7 @@ export type UserId = `usr_${string}`
 export type SessionId = `ses_${string}`
 export type InvitationId = `inv_${string}`
 export type ManagementKeyId = `mkey_${string}`
+export type RoleId = `role_${string}`
 export type ServiceAccountId = `svc_${string}`
 export type ConnectionId = `conn_${string}`
 export type DomainId = `dom_${string}`

@@ -1,6 +1,6 @@
 import { ApiError } from './error.ts'
 import type { MemberId, OrganizationId, ProjectId } from './ids.ts'
-import type { MemberPrincipal, Principal } from './principal.ts'
+import type { CustomRole, MemberPrincipal, Principal } from './principal.ts'
 import type { Role } from './role.ts'
 
 /**
@@ -66,6 +66,10 @@ const table = {
   'service-accounts:update': administrators,
   'service-accounts:remove': administrators,
   'models:use': { ...administrators, developer: 'projects' },
+  'roles:read': { ...administrators, auditor: 'organization' },
+  'roles:create': administrators,
+  'roles:update': administrators,
+  'roles:remove': administrators,
   'sessions:read': { ...administrators, auditor: 'organization' },
   'sessions:revoke': administrators,
   'management-keys:read': { ...administrators, auditor: 'organization' },
@@ -126,7 +130,7 @@ export function may(principal: Principal, permission: Permission, target: Target
   if (principal.kind === 'operator') return true
   if (principal.kind === 'api-key' || principal.role === null) return false
   const isInstallation = principal.organizationId === null
-  const reach: Reach = table[permission][principal.role]
+  const reach = reachOf(principal, permission)
   if (reach === 'none' || !belongs(principal, target)) return false
   if (reach === 'installation') return isInstallation
   if (reach === 'organization') return true
@@ -135,15 +139,41 @@ export function may(principal: Principal, permission: Permission, target: Target
   return reach === 'projects' || target.ownerId === principal.memberId
 }
 
+/** How far a permission reaches for somebody: as in their role, or not at all where a role of their own leaves it out. */
+function reachOf(principal: Principal, permission: Permission): Reach {
+  if (principal.kind === 'operator') return 'installation'
+  if (principal.kind === 'api-key' || principal.role === null) return 'none'
+  return reachIn(principal.role, permission, principal.kind === 'member' ? principal.custom : undefined)
+}
+
+function reachIn(role: Role, permission: Permission, custom: Pick<CustomRole, 'permissions'> | undefined): Reach {
+  return custom === undefined || custom.permissions.includes(permission) ? table[permission][role] : 'none'
+}
+
+const order: readonly Reach[] = ['none', 'own', 'projects', 'organization', 'installation']
+
+/** Tells whether somebody may do everything that a role may, or that part of it which a role of an organization leaves. */
+export function covers(principal: Principal, role: Role, custom?: Pick<CustomRole, 'permissions'>): boolean {
+  return permissions.every((permission) => {
+    const wanted = reachIn(role, permission, custom)
+    // What reaches the installation alone reaches nothing in an organization.
+    return wanted === 'installation' || order.indexOf(wanted) <= order.indexOf(reachOf(principal, permission))
+  })
+}
+
 /** Tells whether a principal's role has a permission, for whatever part of the organization. */
 export function reaches(principal: MemberPrincipal, permission: Permission): boolean {
-  const reach: Reach = table[permission][principal.role]
+  const reach = reachOf(principal, permission)
   return reach !== 'none' && reach !== 'installation'
 }
 
 /** What a role may do at all in its organization, or in the installation, with how far each permission reaches. */
-export function reachesOf(role: Role, where: 'organization' | 'installation'): Readonly<Record<string, Reach>> {
-  const reaches = permissions.map((permission) => [permission, table[permission][role]] as const)
+export function reachesOf(
+  role: Role,
+  where: 'organization' | 'installation',
+  custom?: CustomRole,
+): Readonly<Record<string, Reach>> {
+  const reaches = permissions.map((permission) => [permission, reachIn(role, permission, custom)] as const)
   return Object.fromEntries(
     reaches.filter(([, reach]) => reach !== 'none' && (where === 'installation' || reach !== 'installation')),
   )
@@ -171,7 +201,7 @@ export function requirePermission(principal: Principal, permission: Permission, 
 /** A developer is not told what there is in other projects. */
 function isHidden(principal: Principal, permission: Permission, { projectId }: Target): boolean {
   if (principal.kind !== 'member' || projectId === undefined || projectId === null) return false
-  const reach: Reach = table[permission][principal.role]
+  const reach = reachOf(principal, permission)
   return (reach === 'projects' || reach === 'own') && !principal.projectIds.includes(projectId)
 }
 
@@ -182,7 +212,7 @@ export function visibleProjects(
   organizationId: OrganizationId,
 ): readonly ProjectId[] | null {
   if (principal.kind === 'member' && belongs(principal, { organizationId })) {
-    const reach: Reach = table[permission][principal.role]
+    const reach = reachOf(principal, permission)
     if (reach === 'projects' || reach === 'own') return principal.projectIds
   }
   requirePermission(principal, permission, { organizationId })

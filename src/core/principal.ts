@@ -1,4 +1,4 @@
-import type { ApiKeyId, DirectoryId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from './ids.ts'
+import type { ApiKeyId, DirectoryId, ManagementKeyId, MemberId, OrganizationId, ProjectId, RoleId, UserId } from './ids.ts'
 import type { Role } from './role.ts'
 
 export type ApiKeyPrincipal = {
@@ -17,7 +17,12 @@ export type MemberPrincipal = {
   readonly role: Role
   /** The projects that a developer may see; other roles see all of them. */
   readonly projectIds: readonly ProjectId[]
+  /** What a role of the organization's own leaves of the role, as `permission.ts` has it; absent where it is whole. */
+  readonly custom?: CustomRole
 }
+
+/** A part of a built-in role, under a name of the organization's own. */
+export type CustomRole = { readonly id: RoleId; readonly permissions: readonly string[] }
 
 export type ManagementKeyPrincipal = {
   readonly kind: 'management-key'

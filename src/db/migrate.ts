@@ -30,6 +30,7 @@ import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { directories } from './migrations/people/070-directories.ts'
 import { serviceAccounts } from './migrations/people/071-service-accounts.ts'
+import { customRoles } from './migrations/people/072-custom-roles.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -124,4 +125,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '055-repetitions': repetitions,
   '070-directories': directories,
   '071-service-accounts': serviceAccounts,
+  '072-custom-roles': customRoles,
 }

@@ -6,6 +6,7 @@ import type {
   OrganizationTable,
   ProjectMemberTable,
   ProjectTable,
+  RoleTable,
   ServiceAccountTable,
 } from './tables/accounts.ts'
 import type {
@@ -84,6 +85,7 @@ export type Tables = {
   members: MemberTable
   project_members: ProjectMemberTable
   service_accounts: ServiceAccountTable
+  roles: RoleTable
   api_keys: ApiKeyTable
   management_keys: ManagementKeyTable
   users: UserTable

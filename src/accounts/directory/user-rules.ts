@@ -1,5 +1,6 @@
 // What a user of a directory may be, and which member that is.
 
+import type { Selectable } from 'kysely'
 import type { MemberId } from '../../core/ids.ts'
 import { change } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
@@ -81,7 +82,7 @@ export function emailOf(resource: Resource): string {
   }
 }
 
-export async function findMember({ transaction, directory }: Inside, email: string): Promise<MemberTable | null> {
+export async function findMember({ transaction, directory }: Inside, email: string): Promise<Selectable<MemberTable> | null> {
   const row = await transaction
     .selectFrom('members')
     .selectAll()
@@ -106,7 +107,7 @@ export function nameOf({ displayName, name }: Resource, email: string): string {
  * Takes over a member whom somebody else has made. Whoever sends a member’s address has to have shown that its domain is
  * the organization’s, as every other address that comes with it; and the member’s own stays.
  */
-export async function adopt(inside: Inside, member: MemberTable, resource: Resource): Promise<MemberTable> {
+export async function adopt(inside: Inside, member: Selectable<MemberTable>, resource: Resource): Promise<Selectable<MemberTable>> {
   const { transaction, parts, directory } = inside
   const { organizationId, principal } = directory
   const known = await transaction

@@ -1,5 +1,6 @@
 // Users of a directory: members of its organization that it has made or taken over. Nobody else is there for it.
 
+import type { Selectable } from 'kysely'
 import type { MemberId } from '../../core/ids.ts'
 import { change } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
@@ -59,12 +60,12 @@ async function requireRoom({ transaction, directory }: Inside): Promise<void> {
   if (Number(count) >= usersMax) throw new ScimFault(409, null, `A directory has at most ${usersMax} users here.`)
 }
 
-async function makeMember(inside: Inside, resource: Resource, email: string): Promise<MemberTable> {
+async function makeMember(inside: Inside, resource: Resource, email: string): Promise<Selectable<MemberTable>> {
   const { directory, parts } = inside
   const id: MemberId = `mem_${randomId()}`
   const { organizationId, defaultRole: role, principal } = directory
-  const nothing = { removed_at: null, user_id: null, suspended_at: null, suspended_by: null }
-  const member: MemberTable = {
+  const nothing = { removed_at: null, user_id: null, suspended_at: null, suspended_by: null, role_id: null }
+  const member: Selectable<MemberTable> = {
     id,
     organization_id: organizationId,
     email,
@@ -84,7 +85,7 @@ async function makeMember(inside: Inside, resource: Resource, email: string): Pr
 /** Only a refusal of this kind is in the audit: somebody has tried to lock an organization. */
 class KeepsOwner extends ScimFault {}
 
-async function requireOwnerStays({ transaction }: Inside, member: MemberTable): Promise<void> {
+async function requireOwnerStays({ transaction }: Inside, member: Selectable<MemberTable>): Promise<void> {
   const glass = await transaction
     .selectFrom('connections')
     .select('id')
@@ -99,7 +100,7 @@ async function requireOwnerStays({ transaction }: Inside, member: MemberTable): 
   })
 }
 
-async function readMember({ transaction, directory }: Inside, id: MemberId): Promise<MemberTable> {
+async function readMember({ transaction, directory }: Inside, id: MemberId): Promise<Selectable<MemberTable>> {
   return transaction
     .selectFrom('members')
     .selectAll()
@@ -187,7 +188,7 @@ async function write(inside: Inside, row: UserRow, { before, resource }: Written
 }
 
 /** Only those whom the directory has made have the address that it says; others keep theirs. */
-async function newEmail(inside: Inside, member: MemberTable, resource: Resource): Promise<string> {
+async function newEmail(inside: Inside, member: Selectable<MemberTable>, resource: Resource): Promise<string> {
   if (member.source !== 'scim') return member.email
   const email = emailOf(resource)
   const other = email === member.email ? null : await findMember(inside, email)

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { Fields } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -14,7 +14,7 @@ type Cut = { readonly nowMs: number; readonly isFinal: boolean }
  */
 export async function cutAccess(
   transaction: Transaction<Tables>,
-  member: MemberTable,
+  member: Selectable<MemberTable>,
   { nowMs, isFinal }: Cut,
 ): Promise<Fields> {
   const made = await findMadeThings(transaction, member)
@@ -47,7 +47,7 @@ export async function cutAccess(
 }
 
 /** Whom the directory makes again is somebody new. */
-async function forgetInDirectory(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+async function forgetInDirectory(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<void> {
   await transaction
     .deleteFrom('directory_users')
     .where('organization_id', '=', member.organization_id)
@@ -55,7 +55,7 @@ async function forgetInDirectory(transaction: Transaction<Tables>, member: Membe
     .execute()
 }
 
-async function endOwnKeys(transaction: Transaction<Tables>, member: MemberTable, { nowMs, isFinal }: Cut) {
+async function endOwnKeys(transaction: Transaction<Tables>, member: Selectable<MemberTable>, { nowMs, isFinal }: Cut) {
   const own = transaction
     .updateTable('api_keys')
     .set(isFinal ? { revoked_at: nowMs } : { disabled_at: nowMs, suspended_by: member.id })
@@ -68,14 +68,14 @@ async function endOwnKeys(transaction: Transaction<Tables>, member: MemberTable,
 }
 
 /** A person has one session for all organizations, and signs in again to the others. */
-async function endSessions(transaction: Transaction<Tables>, { user_id: userId }: MemberTable) {
+async function endSessions(transaction: Transaction<Tables>, { user_id: userId }: Selectable<MemberTable>) {
   if (userId === null) return []
   const rows = await transaction.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
   return rows.map(({ id }) => id)
 }
 
 /** Gives back exactly the keys that were taken with the member's suspension. Returns what the audit shows. */
-export async function giveBackAccess(transaction: Transaction<Tables>, member: MemberTable): Promise<Fields> {
+export async function giveBackAccess(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<Fields> {
   const keys = await transaction
     .updateTable('api_keys')
     .set({ disabled_at: null, suspended_by: null })

@@ -1,12 +1,19 @@
 import type { Transaction } from 'kysely'
 import type { InvitationId, ManagementKeyId } from '../../core/ids.ts'
+import { covers } from '../../core/permission.ts'
+import type { CustomRole } from '../../core/principal.ts'
 import { mayGrant, type Role } from '../../core/role.ts'
 import type { Fields } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import type { Tables } from '../../db/tables.ts'
 import { findMadeThings } from './made-keys.ts'
 
-type Lowered = { readonly role: Role; readonly nowMs: number }
+type Lowered = {
+  readonly role: Role
+  /** What is left of the role; absent where it is whole. */
+  readonly custom?: CustomRole | undefined
+  readonly nowMs: number
+}
 type Lowering = Pick<MemberTable, 'id' | 'organization_id'>
 
 /**
@@ -33,11 +40,19 @@ export async function lowerAccess(
 
 type Parts = Lowered & { readonly member: Lowering }
 
+/** Whether a role, or the part that is left of it, may give another. */
+function gives({ role, custom, member }: Parts, given: Role): boolean {
+  if (custom === undefined) return mayGrant(role, given)
+  const { id: memberId, organization_id: organizationId } = member
+  return covers({ kind: 'member', memberId, organizationId, role, projectIds: [], custom }, given)
+}
+
 async function lowerKeys(
   transaction: Transaction<Tables>,
   ids: readonly ManagementKeyId[],
-  { role, nowMs, member }: Parts,
+  lowered: Parts,
 ): Promise<Fields> {
+  const { role, nowMs, member } = lowered
   const rows = await transaction
     .selectFrom('management_keys')
     .select(['id', 'role'])
@@ -46,9 +61,9 @@ async function lowerKeys(
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  const tooMuch = rows.filter((key) => !mayGrant(role, key.role)).map(({ id }) => id)
+  const tooMuch = rows.filter((key) => !gives(lowered, key.role)).map(({ id }) => id)
   if (tooMuch.length === 0) return {}
-  const isLowered = mayGrant(role, role)
+  const isLowered = gives(lowered, role)
   await transaction
     .updateTable('management_keys')
     .set(isLowered ? { role } : { revoked_at: nowMs })
@@ -61,15 +76,16 @@ async function lowerKeys(
 async function withdraw(
   transaction: Transaction<Tables>,
   ids: readonly InvitationId[],
-  { role, nowMs, member }: Parts,
+  lowered: Parts,
 ): Promise<Fields> {
+  const { nowMs, member } = lowered
   const rows = await transaction
     .selectFrom('invitations')
     .select(['id', 'role'])
     .where('organization_id', '=', member.organization_id)
     .where('id', 'in', ids)
     .execute()
-  const tooMuch = rows.filter((invitation) => !mayGrant(role, invitation.role)).map(({ id }) => id)
+  const tooMuch = rows.filter((invitation) => !gives(lowered, invitation.role)).map(({ id }) => id)
   if (tooMuch.length === 0) return {}
   await transaction
     .updateTable('invitations')

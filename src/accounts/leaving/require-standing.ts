@@ -3,7 +3,7 @@ import { ApiError } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Tables } from '../../db/tables.ts'
-import { lockOrganization } from '../members.ts'
+import { customOf, lockOrganization } from '../members.ts'
 
 /**
  * Throws for somebody who was suspended, removed or given another role since their request was let in.
@@ -25,14 +25,15 @@ async function stands(transaction: Transaction<Tables>, principal: Principal): P
   if (principal.kind === 'member') {
     const row = await transaction
       .selectFrom('members')
-      .select('id')
-      .where('id', '=', principal.memberId)
-      .where('organization_id', '=', principal.organizationId)
-      .where('role', '=', principal.role)
+      .leftJoin('roles', 'roles.id', 'members.role_id')
+      .select(['roles.id as role_id', 'roles.permissions'])
+      .where('members.id', '=', principal.memberId)
+      .where('members.organization_id', '=', principal.organizationId)
+      .where('members.role', '=', principal.role)
       .where('removed_at', 'is', null)
       .where('suspended_at', 'is', null)
       .executeTakeFirst()
-    return row !== undefined
+    return row !== undefined && JSON.stringify(customOf(row).custom) === JSON.stringify(principal.custom)
   }
   if (principal.kind === 'management-key' && principal.organizationId !== null) {
     const row = await transaction

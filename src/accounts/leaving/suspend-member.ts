@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import { ApiError } from '../../core/error.ts'
 import type { ApiKeyId, ManagementKeyId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
@@ -38,7 +38,7 @@ export async function setMemberSuspended(
 }
 
 /** Whom their directory has switched off comes back by the directory alone. */
-async function requireDirectoryWord(transaction: Transaction<Tables>, member: MemberTable): Promise<void> {
+async function requireDirectoryWord(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<void> {
   const off = await transaction
     .selectFrom('directory_users')
     .select('member_id')
@@ -60,7 +60,7 @@ type Suspension = {
 /** Cuts what lets a member in, or gives it back, in the transaction that notes it. */
 export async function writeSuspension(
   transaction: Transaction<Tables>,
-  member: MemberTable,
+  member: Selectable<MemberTable>,
   { by, nowMs, note }: Suspension,
 ): Promise<void> {
   const suspended_at = by === null ? null : (member.suspended_at ?? nowMs)

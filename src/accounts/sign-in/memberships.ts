@@ -7,6 +7,7 @@ import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import { changeAccess } from '../change-access.ts'
+import { customOf } from '../members.ts'
 import type { SignInParts } from './parts.ts'
 
 /** A person in an organization. */
@@ -59,9 +60,9 @@ export async function readMemberships(
     (row.break_glass_id === row.id && isBreakGlass(session, parts.clock.nowMs()))
   const open = rows.filter(isOpen)
   const projects = await readProjects(parts, open)
-  const memberships = open.map(({ id, organization_id: organizationId, role, name }) => {
+  const memberships = open.map(({ id, organization_id: organizationId, role, name, ...row }) => {
     const projectIds = projects.filter((row) => row.member_id === id).map(({ project_id }) => project_id)
-    const principal: MemberPrincipal = { kind: 'member', memberId: id, organizationId, role, projectIds }
+    const principal: MemberPrincipal = { kind: 'member', memberId: id, organizationId, role, projectIds, ...customOf(row) }
     return { organizationId, organizationName: name, principal }
   })
   const closed = rows.flatMap(({ id, organization_id: organizationId, name, role, enforced_by: connectionId }) => {
@@ -91,7 +92,9 @@ function readRows({ db }: Pick<SignInParts, 'db'>, { user_id }: Pick<SessionTabl
         .onRef('connections.organization_id', '=', 'members.organization_id')
         .on('connections.enforced_at', 'is not', null),
     )
+    .leftJoin('roles', 'roles.id', 'members.role_id')
     .select(['members.id', 'members.organization_id', 'members.role', 'organizations.name'])
+    .select(['roles.id as role_id', 'roles.permissions'])
     .select(['connections.id as enforced_by', 'connections.break_glass_id'])
     .where('members.user_id', '=', user_id)
     .where('members.removed_at', 'is', null)

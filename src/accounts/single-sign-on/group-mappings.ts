@@ -222,7 +222,7 @@ async function write(
 ): Promise<void> {
   await transaction
     .updateTable('members')
-    .set({ role })
+    .set({ role, role_id: null })
     .where('id', '=', member_id)
     .where('organization_id', '=', organization_id)
     .execute()

@@ -164,15 +164,16 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
   const members = await readAll((cursor) =>
     listMembers(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
   )
-  const lines = members.map(({ id, email, name, role, createdAtMs, removedAtMs }) => {
-    return `${id}  ${showDay(createdAtMs)}  ${removedAtMs === null ? role : 'removed'}  ${email}  ${name}`
+  const lines = members.map(({ id, email, name, role, roleId, createdAtMs, removedAtMs }) => {
+    return `${id}  ${showDay(createdAtMs)}  ${removedAtMs === null ? (roleId ?? role) : 'removed'}  ${email}  ${name}`
   })
   printList(values.json, 'members', members, lines)
 }
 
 async function setRole({ accounts }: Installation, { organizationId, id, values }: Given): Promise<void> {
   const reference = { id: requireId(id, 'mem'), organizationId }
-  const role = readRole(values.role)
+  const { role: wanted = '' } = values
+  const role = wanted.startsWith('role_') ? requireId(wanted, 'role') : readRole(wanted)
   await setMemberRole(accounts, operator, reference, role)
   print(values.json, { ...reference, role }, [`${reference.id} has the role ${role}.`])
 }

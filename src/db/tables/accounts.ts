@@ -5,6 +5,7 @@ import type {
   MemberId,
   OrganizationId,
   ProjectId,
+  RoleId,
   ServiceAccountId,
   UserId,
 } from '../../core/ids.ts'
@@ -52,6 +53,8 @@ export type MemberTable = {
   email: string
   name: string
   role: Role
+  /** The organization's own role that leaves a part of it; null where it is whole. */
+  role_id: Generated<RoleId | null>
   readonly created_at: number
   removed_at: number | null
   /** The person who signs in as this member; null until somebody does. */
@@ -61,6 +64,18 @@ export type MemberTable = {
   suspended_by: 'manual' | 'scim' | null
   /** How the member came to be. */
   readonly source: 'manual' | 'invite' | 'sso' | 'scim'
+}
+
+/** A part of a built-in role, under a name of an organization's own. */
+export type RoleTable = {
+  readonly id: RoleId
+  readonly organization_id: OrganizationId
+  name: string
+  /** The built-in role of which it is a part. */
+  readonly base: Role
+  /** A JSON list. */
+  permissions: string
+  readonly created_at: number
 }
 
 /** Which projects a developer may see. */

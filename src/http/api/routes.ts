@@ -33,6 +33,7 @@ import { projectRoutes } from './resources/projects.ts'
 import { requestRoutes } from './resources/requests.ts'
 import { searchRoutes } from './resources/search.ts'
 import { taskRoutes } from './resources/tasks.ts'
+import { roleRoutes } from './resources/roles.ts'
 import { serviceAccountRoutes } from './resources/service-accounts.ts'
 import { tierRoutes } from './resources/limits/tiers.ts'
 import { refusalRoutes } from './resources/refusals.ts'
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...managementKeyRoutes,
   ...serviceAccountRoutes,
+  ...roleRoutes,
   ...tierRoutes,
   ...limitRoutes,
   ...limitRequestRoutes,

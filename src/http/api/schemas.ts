@@ -16,6 +16,7 @@ export const memberId = id('mem')
 export const apiKeyId = id('key')
 export const managementKeyId = id('mkey')
 export const serviceAccountId = id('svc')
+export const roleId = id('role')
 
 /** An instant, in UTC in answers; requests may use another offset. */
 export const time = z.iso.datetime().describe('An instant, UTC.')

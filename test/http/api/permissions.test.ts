@@ -135,6 +135,7 @@ describe('what each route lets each role do', () => {
     domainId: 'dom_nowhere',
     directoryId: 'dir_nowhere',
     serviceAccountId: 'svc_nowhere',
+    roleId: 'role_nowhere',
     breakGlassId: 'mem_nowhere',
     limitId: 'limit_nowhere',
     budgetId: 'budget_nowhere',

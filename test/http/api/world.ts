@@ -8,6 +8,7 @@ import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpo
 import { installationChain } from '../../../src/db/change.ts'
 import { createChannel } from '../../../src/alerts/channels.ts'
 import { createSilence } from '../../../src/alerts/silences.ts'
+import { createRole } from '../../../src/accounts/custom-roles.ts'
 import { createServiceAccount } from '../../../src/accounts/service-accounts.ts'
 import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
@@ -73,6 +74,7 @@ export type Things = {
   readonly apiKeyId: ApiKeyId
   readonly managementKeyId: ManagementKeyId
   readonly serviceAccountId: string
+  readonly roleId: string
   /** A session of the member. */
   readonly sessionId: string
   readonly invitationId: string
@@ -124,6 +126,9 @@ export async function createThings(
   const { id: managementKeyId } = await createManagementKey(parts, operator, { ...wanted, organizationId })
   const account = { organizationId, projectId, name: 'program' }
   const serviceAccountId = await createServiceAccount(parts, operator, account)
+  count += 1
+  const part = { organizationId, name: `Part ${count}`, base: 'auditor', permissions: ['members:read'] } as const
+  const roleId = await createRole(parts, operator, part)
   const place = { organizationId, subject: { kind: 'project', id: projectId } } as const
   const { id: limitId } = await setLimit(parts, operator, { ...place, model: '*', requestsPerMinute: 5 })
   const { id: budgetId } = await setBudget(parts, operator, { ...place, period: 'day', tokensMax: 1_000 })
@@ -144,6 +149,7 @@ export async function createThings(
     apiKeyId,
     managementKeyId,
     serviceAccountId,
+    roleId,
     sessionId,
     invitationId,
     limitId,

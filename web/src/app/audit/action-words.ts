@@ -18,6 +18,7 @@ const things: Readonly<Record<string, string>> = {
   organizations: 'the organization',
   prices: 'a price',
   projects: 'a project',
+  roles: 'a role',
   'service-accounts': 'a service account',
   sessions: 'a session',
   tiers: 'a plan of limits',
