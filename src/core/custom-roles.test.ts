@@ -43,12 +43,12 @@ test('of 100,000 roles that somebody may make, none may do what its maker may no
     // Half of them are drawn from what the maker has, as others are seldom covered.
     const own = maker.custom?.permissions ?? permissions
     const chosen = random() < 0.5 ? some() : own.filter(() => random() < 0.5)
-    const isCovered = covers(maker, base, { permissions: chosen })
-    if (isCovered) made += 1
+    if (!covers(maker, base, { permissions: chosen })) continue
+    made += 1
     const member = somebody(base, chosen)
     for (const target of targets) {
       const exceeding = permissions.find((name) => may(member, name, target) && !may(maker, name, target))
-      if (isCovered) equal(exceeding, undefined, JSON.stringify({ maker, base, chosen, target }))
+      equal(exceeding, undefined, JSON.stringify({ maker, base, chosen, target }))
     }
   }
   equal(made > 10_000, true, `${made} were made.`)

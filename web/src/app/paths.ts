@@ -25,6 +25,7 @@ export const paths = {
   projects: '/o/:organizationId/projects',
   members: '/o/:organizationId/members',
   member: '/o/:organizationId/members/:memberId',
+  signIn: '/o/:organizationId/sign-in',
   managementKeys: '/o/:organizationId/management-keys',
   audit: '/o/:organizationId/audit',
   settings: '/o/:organizationId/settings',

@@ -102,6 +102,12 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     load: () => import('../pages/members/page.tsx'),
   },
   member: { title: 'Member', needs: 'members:read', load: () => import('../pages/member/page.tsx') },
+  signIn: {
+    title: 'Sign-in and directory',
+    needs: 'connections:read',
+    menu: { group: 'Control', icon: 'fingerprint' },
+    load: () => import('../pages/sign-in/page.tsx'),
+  },
   managementKeys: {
     title: 'Management keys',
     needs: 'management-keys:read',

@@ -2,13 +2,14 @@ import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { NameField, useTypedName } from '../../app/name-drawer.tsx'
-import type { PageParams } from '../../app/paths.ts'
+import { pagePath, type PageParams } from '../../app/paths.ts'
 import { useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
+import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
 import { TierCard } from './tier-card.tsx'
 
@@ -33,8 +34,8 @@ export function Page({ params }: { readonly params: PageParams }) {
             </Card>
             <Card title="Single sign-on">
               <p>
-                Members can sign in by the organization’s own provider. It is connected by{' '}
-                <code>npx odyssey sso connections create</code> or by the management API.
+                Members can sign in by the organization’s own provider, and a directory can make them and let them go:{' '}
+                <Link href={pagePath('signIn', { organizationId })}>Sign-in and directory</Link>.
               </p>
             </Card>
             <Card title="About">

@@ -1,0 +1,175 @@
+import { useState } from 'react'
+import { api, type BodyOf } from '../../api/client.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Checkbox, Select, TextField } from '../../kit/field.tsx'
+import { Drawer } from '../../kit/layers.tsx'
+
+type Props = {
+  readonly organizationId: string
+  readonly onClose: () => void
+  readonly onMade: (connectionId: string) => void
+}
+
+/** What differs between providers: how one speaks, where its description is, and what has to be known beside it. */
+const providers = [
+  { value: 'okta', label: 'Okta', kind: 'oidc', issuer: 'https://NAME.okta.com' },
+  { value: 'entra', label: 'Microsoft Entra', kind: 'oidc', issuer: 'https://login.microsoftonline.com/TENANT-ID/v2.0' },
+  { value: 'google', label: 'Google Workspace', kind: 'oidc', issuer: 'https://accounts.google.com' },
+  { value: 'keycloak', label: 'Keycloak', kind: 'oidc', issuer: 'https://HOST/realms/REALM' },
+  { value: 'oidc', label: 'Another, by OpenID Connect', kind: 'oidc', issuer: 'https://idp.example.com' },
+  { value: 'saml', label: 'Another, by SAML 2.0', kind: 'saml', issuer: '' },
+] as const
+
+type Provider = (typeof providers)[number]['value']
+
+const hints: Readonly<Partial<Record<Provider, string>>> = {
+  okta: 'Application → Sign On, or an authorization server’s address.',
+  entra: 'With your own tenant’s id: common and organizations let every tenant in.',
+  google: 'Everybody has this issuer, so your domain is asked for as well.',
+}
+
+export function ConnectDrawer({ organizationId, onClose, onMade }: Props) {
+  const [chosen, setChosen] = useState<Provider>('okta')
+  const provider = providers.find(({ value }) => value === chosen) ?? providers[0]
+  return (
+    <Drawer title="Connect an identity provider" isOpen onClose={onClose}>
+      <Select label="Provider" value={chosen} choices={providers} onChoice={setChosen} />
+      {provider.kind === 'oidc' ? (
+        <OidcForm key={chosen} organizationId={organizationId} provider={provider} onMade={onMade} />
+      ) : (
+        <SamlForm organizationId={organizationId} onMade={onMade} />
+      )}
+    </Drawer>
+  )
+}
+
+type FormProps = Pick<Props, 'organizationId' | 'onMade'>
+type NewConnection = BodyOf<'POST /api/v1/organizations/{organizationId}/connections'>
+type NewSaml = BodyOf<'POST /api/v1/organizations/{organizationId}/connections/saml'>
+
+function OidcForm({
+  organizationId,
+  provider,
+  onMade,
+}: FormProps & { readonly provider: (typeof providers)[number] }) {
+  const isGoogle = provider.value === 'google'
+  const [issuer, setIssuer] = useState(isGoogle ? provider.issuer : '')
+  const [clientId, setClientId] = useState('')
+  const [clientSecret, setClientSecret] = useState('')
+  const [tenant, setTenant] = useState('')
+  const [makesMembers, setMakesMembers] = useState(false)
+  const change = useChange(
+    (body: NewConnection, options) =>
+      api('POST /api/v1/organizations/{organizationId}/connections', { params: { organizationId }, body }, options),
+    { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
+  )
+  const isWhole = [issuer, clientId, clientSecret, ...(isGoogle ? [tenant] : [])].every((text) => text.trim() !== '')
+  const reason = isWhole ? null : 'Something is missing above.'
+  const send = () => {
+    const given = { issuer: issuer.trim(), clientId: clientId.trim(), clientSecret: clientSecret.trim(), makesMembers }
+    return change.run({ name: provider.label, ...given, ...(tenant.trim() !== '' && { tenant: tenant.trim() }) })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (reason === null) void send()
+      }}
+    >
+      <ChangeProblem problem={change.problem} shown={['issuer', 'clientId', 'clientSecret', 'tenant']} />
+      <TextField
+        label="Issuer"
+        autoComplete="off"
+        placeholder={provider.issuer}
+        value={issuer}
+        fault={change.faultOf('issuer')}
+        onText={setIssuer}
+        hint={hints[provider.value] ?? 'Exactly as the provider’s description has it.'}
+      />
+      {isGoogle && (
+        <TextField
+          label="Domain of Google Workspace"
+          autoComplete="off"
+          value={tenant}
+          fault={change.faultOf('tenant')}
+          onText={setTenant}
+        />
+      )}
+      <TextField
+        label="Client id"
+        autoComplete="off"
+        value={clientId}
+        fault={change.faultOf('clientId')}
+        onText={setClientId}
+      />
+      <TextField
+        label="Client secret"
+        type="password"
+        autoComplete="off"
+        value={clientSecret}
+        fault={change.faultOf('clientSecret')}
+        onText={setClientSecret}
+      />
+      <MakesMembers isOn={makesMembers} onChange={setMakesMembers} />
+      <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+        Make the connection
+      </Button>
+    </form>
+  )
+}
+
+function SamlForm({ organizationId, onMade }: FormProps) {
+  const [name, setName] = useState('')
+  const [metadataUrl, setMetadataUrl] = useState('')
+  const [verifiesEmails, setVerifiesEmails] = useState(false)
+  const [makesMembers, setMakesMembers] = useState(false)
+  const change = useChange(
+    (body: NewSaml, options) =>
+      api('POST /api/v1/organizations/{organizationId}/connections/saml', { params: { organizationId }, body }, options),
+    { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
+  )
+  const reason = [name, metadataUrl].every((text) => text.trim() !== '') ? null : 'Something is missing above.'
+  const send = () =>
+    change.run({ name: name.trim(), metadataUrl: metadataUrl.trim(), verifiesEmails, makesMembers })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (reason === null) void send()
+      }}
+    >
+      <ChangeProblem problem={change.problem} shown={['name', 'metadataUrl']} />
+      <TextField label="Name" autoComplete="off" value={name} fault={change.faultOf('name')} onText={setName} />
+      <TextField
+        label="Address of the provider’s metadata"
+        autoComplete="off"
+        placeholder="https://idp.example.com/metadata"
+        value={metadataUrl}
+        fault={change.faultOf('metadataUrl')}
+        onText={setMetadataUrl}
+      />
+      <Checkbox
+        label="Nobody can have another’s e-mail address there"
+        isOn={verifiesEmails}
+        onChange={setVerifiesEmails}
+        hint="Only then is anybody recognised by one."
+      />
+      <MakesMembers isOn={makesMembers} onChange={setMakesMembers} />
+      <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+        Make the connection
+      </Button>
+    </form>
+  )
+}
+
+function MakesMembers(props: { readonly isOn: boolean; readonly onChange: (isOn: boolean) => void }) {
+  return (
+    <Checkbox
+      {...props}
+      label="Make members of people who are not known yet"
+      hint="With an address of a verified domain. Where a directory makes them, leave it off."
+    />
+  )
+}

@@ -1,0 +1,285 @@
+import { useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { Confirm } from '../../app/confirm.tsx'
+import { useReason } from '../../app/session.ts'
+import { Loaded } from '../../app/states.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { Button } from '../../kit/button.tsx'
+import { Code, Name, Time } from '../../kit/content.tsx'
+import { TextField } from '../../kit/field.tsx'
+import { Dialog, Drawer } from '../../kit/layers.tsx'
+import { Banner, Card, KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
+import { Table, type Column } from '../../kit/table.tsx'
+import { Secret } from '../../lib/secret.ts'
+import { GroupMappings } from './group-mappings.tsx'
+
+type Directory = Schemas['Directory']
+type Conflict = Schemas['DirectoryConflict']
+type Props = { readonly organizationId: string }
+type OfDirectory = Props & { readonly directory: Directory }
+
+/** The token of a directory, and where the directory shows it. */
+type Made = { readonly token: Secret; readonly baseUri: string }
+
+/** The directories that make members and let them go, by SCIM. */
+export function Directories({ organizationId }: Props) {
+  const query = useQuery({
+    queryKey: ['directories', organizationId],
+    queryFn: ({ signal }) =>
+      api('GET /api/v1/organizations/{organizationId}/directories', { params: { organizationId } }, { signal }),
+  })
+  const [isOpen, setOpen] = useState(false)
+  const [shownId, setShownId] = useState<string | null>(null)
+  const [made, setMade] = useState<Made | null>(null)
+  const reason = useReason(organizationId, 'directories:create')
+  const add = (
+    <Button icon="plus" reason={reason} onClick={() => setOpen(true)}>
+      Add directory
+    </Button>
+  )
+  const shown = query.data?.data.find(({ id }) => id === shownId)
+  return (
+    <Card title="Directories (SCIM)" actions={add}>
+      <Loaded query={query} what="The directories" rows={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p>None yet: members are invited, and removed by hand when they leave.</p>
+          ) : (
+            <DirectoryTable directories={data} onShow={setShownId} />
+          )
+        }
+      </Loaded>
+      {isOpen && (
+        <AddDrawer
+          organizationId={organizationId}
+          onClose={() => setOpen(false)}
+          onMade={(token) => {
+            setOpen(false)
+            setMade(token)
+          }}
+        />
+      )}
+      {shown !== undefined && (
+        <DirectoryDrawer
+          organizationId={organizationId}
+          directory={shown}
+          onClose={() => setShownId(null)}
+          onMade={setMade}
+        />
+      )}
+      {made !== null && <TokenOnce made={made} onClose={() => setMade(null)} />}
+    </Card>
+  )
+}
+
+function DirectoryTable({
+  directories,
+  onShow,
+}: {
+  readonly directories: readonly Directory[]
+  readonly onShow: (id: string) => void
+}) {
+  const columns: readonly Column<Directory>[] = [
+    { key: 'name', head: 'Name', cell: ({ name }) => <Name>{name}</Name> },
+    {
+      key: 'state',
+      head: 'Last heard of',
+      cell: ({ lastSeenAt }) =>
+        lastSeenAt === null ? <StateTag mood="warn">Never</StateTag> : <Time at={lastSeenAt} isAgo />,
+    },
+    { key: 'users', head: 'Let in', cell: ({ users, activeUsers }) => `${activeUsers} of ${users}` },
+    { key: 'groups', head: 'Groups', phone: 'off', cell: ({ groups }) => groups },
+    {
+      key: 'actions',
+      head: '',
+      isRight: true,
+      phone: 'side',
+      cell: ({ id, name }) => (
+        <Button isSmall label={`Open ${name}`} onClick={() => onShow(id)}>
+          Open
+        </Button>
+      ),
+    },
+  ]
+  return <Table name="Directories" columns={columns} items={directories} keyOf={({ id }) => id} />
+}
+
+function TokenOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+  useEffect(() => made.token.hold(), [made])
+  const foot = (
+    <Button look="primary" onClick={onClose}>
+      Done
+    </Button>
+  )
+  return (
+    <Dialog title="Tell the directory" isOpen isHeld onClose={onClose} foot={foot}>
+      <Banner kind="warn">This is the only time the token is shown.</Banner>
+      <Code label="Address" wraps text={made.baseUri} />
+      <Code label="Token" wraps text={made.token.read()} />
+    </Dialog>
+  )
+}
+
+type AddProps = Props & { readonly onClose: () => void; readonly onMade: (made: Made) => void }
+
+function AddDrawer({ organizationId, onClose, onMade }: AddProps) {
+  const [name, setName] = useState('')
+  const change = useChange(
+    (body: { readonly name: string }, options) =>
+      api('POST /api/v1/organizations/{organizationId}/directories', { params: { organizationId }, body }, options),
+    {
+      touches: [['directories', organizationId]],
+      onDone: ({ token, directory }) => onMade({ token: new Secret(token), baseUri: directory.baseUri }),
+    },
+  )
+  const reason = name.trim() === '' ? 'A name is needed.' : null
+  const foot = (
+    <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+      Add directory
+    </Button>
+  )
+  const add = () => (reason === null ? void change.run({ name: name.trim() }) : undefined)
+  return (
+    <Drawer title="Add a directory" isOpen onClose={onClose} foot={foot} onSubmit={add}>
+      <ChangeProblem problem={change.problem} shown={['name']} />
+      <TextField
+        label="Name"
+        autoComplete="off"
+        placeholder="Entra"
+        value={name}
+        fault={change.faultOf('name')}
+        onText={setName}
+        hint="Members that it makes are developers until one of its groups is mapped to another role."
+      />
+    </Drawer>
+  )
+}
+
+function DirectoryDrawer({
+  organizationId,
+  directory,
+  onClose,
+  onMade,
+}: OfDirectory & { readonly onClose: () => void; readonly onMade: (made: Made) => void }) {
+  const [isRemoving, setRemoving] = useState(false)
+  const reason = useReason(organizationId, 'directories:remove')
+  return (
+    <Drawer title={directory.name} isOpen onClose={onClose}>
+      <Stack>
+        <KeyValue
+          rows={[
+            ['Address', <Code key="uri" text={directory.baseUri} wraps />],
+            ...directory.tokens.map(
+              ({ id, lastFour, expiresAt }) =>
+                [
+                  `Token …${lastFour}`,
+                  expiresAt === null ? 'has no end' : <span key={id}>until <Time at={expiresAt} /></span>,
+                ] as const,
+            ),
+          ]}
+        />
+        <Rotate organizationId={organizationId} directory={directory} onMade={onMade} />
+        <h3>Groups</h3>
+        <GroupMappings organizationId={organizationId} directory={directory} />
+        <h3>What it was refused</h3>
+        <Conflicts organizationId={organizationId} directory={directory} />
+        <Row>
+          <Button look="danger" reason={reason} onClick={() => setRemoving(true)}>
+            Remove…
+          </Button>
+        </Row>
+      </Stack>
+      {isRemoving && (
+        <RemoveDialog
+          organizationId={organizationId}
+          directory={directory}
+          onClose={() => setRemoving(false)}
+          onRemoved={onClose}
+        />
+      )}
+    </Drawer>
+  )
+}
+
+function Rotate({ organizationId, directory, onMade }: OfDirectory & { readonly onMade: (made: Made) => void }) {
+  const params = { organizationId, directoryId: directory.id }
+  const reason = useReason(organizationId, 'directories:update')
+  const change = useChange(
+    (_: null, options) =>
+      api(
+        'POST /api/v1/organizations/{organizationId}/directories/{directoryId}/rotate',
+        { params, body: {} },
+        options,
+      ),
+    {
+      touches: [['directories', organizationId]],
+      onDone: ({ token }) => onMade({ token: new Secret(token), baseUri: directory.baseUri }),
+    },
+  )
+  return (
+    <Stack>
+      <ChangeProblem problem={change.problem} />
+      <Row>
+        <Button isBusy={change.isBusy} reason={reason} onClick={() => void change.run(null)}>
+          Make another token
+        </Button>
+      </Row>
+      <p>The one in use works on for seven days; of two the older one ends at once.</p>
+    </Stack>
+  )
+}
+
+function Conflicts({ organizationId, directory }: OfDirectory) {
+  const params = { organizationId, directoryId: directory.id }
+  const query = useQuery({
+    queryKey: ['directory-conflicts', organizationId, directory.id],
+    queryFn: ({ signal }) =>
+      api('GET /api/v1/organizations/{organizationId}/directories/{directoryId}/conflicts', { params }, { signal }),
+  })
+  const columns: readonly Column<Conflict>[] = [
+    { key: 'at', head: 'When', cell: ({ at }) => <Time at={at} isAgo /> },
+    { key: 'what', head: 'What', cell: ({ method, path }) => <code>{`${method} ${path.replace('/scim/v2', '')}`}</code> },
+    { key: 'why', head: 'Why it was refused', cell: ({ detail }) => detail },
+  ]
+  return (
+    <Loaded query={query} what="What was refused" rows={2}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <p>Nothing.</p>
+        ) : (
+          <Table name="Refused" columns={columns} items={data.slice(0, 20)} keyOf={({ id }) => id} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+function RemoveDialog({
+  organizationId,
+  directory,
+  onClose,
+  onRemoved,
+}: OfDirectory & { readonly onClose: () => void; readonly onRemoved: () => void }) {
+  const params = { organizationId, directoryId: directory.id }
+  const change = useChange(
+    (_: null, options) =>
+      api('DELETE /api/v1/organizations/{organizationId}/directories/{directoryId}', { params }, options),
+    { touches: [['directories', organizationId]], onDone: onRemoved },
+  )
+  return (
+    <Confirm
+      title={`Remove “${directory.name}”`}
+      verb="Remove directory"
+      typedName={directory.name}
+      change={change}
+      onClose={onClose}
+      onConfirm={() => void change.run(null)}
+    >
+      Its members stay as they are, and whom it has switched off stays suspended. Nobody is removed any more when they
+      leave.
+    </Confirm>
+  )
+}
