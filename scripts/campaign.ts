@@ -15,6 +15,7 @@ import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
 import { runExactness } from '../test/campaigns/exactness/exactness.ts'
 import { runGateways } from '../test/campaigns/gateways/gateways.ts'
+import { runOffboarding } from '../test/campaigns/gateways/offboarding.ts'
 import { runOutage } from '../test/campaigns/gateways/outage.ts'
 import { runPlaces } from '../test/campaigns/gateways/places.ts'
 import { runKills } from '../test/campaigns/kills.ts'
@@ -122,6 +123,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'rounds',
     count: 20,
     run: runLifecycle,
+  },
+  offboarding: {
+    about: 'a directory switches people off while three gateways answer their keys; all of it ends within a second',
+    unit: 'people',
+    count: 1_000,
+    run: runOffboarding,
   },
   outage: {
     about:

@@ -13,7 +13,7 @@ import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 import type { AccountsParts } from './parts.ts'
-import { requireActiveProject, requireKeysOfAnyone } from './projects.ts'
+import { requireKeysOfAnyone } from './projects.ts'
 import { requireActiveMember } from './read-member.ts'
 import { requireActiveAccount } from './service-accounts.ts'
 
@@ -78,7 +78,6 @@ export async function createApiKey(
       await requireStanding(transaction, principal, organizationId)
       if (serviceAccountId === undefined) await requireKeysOfAnyone(transaction, { organizationId, projectId })
       else await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
-      await requireActiveProject(transaction, { organizationId, projectId })
       if (owner !== null) await requireActiveMember(transaction, { organizationId, memberId: owner })
       await transaction.insertInto('api_keys').values(row).execute()
       note(null, describe(row))

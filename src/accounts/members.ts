@@ -250,7 +250,10 @@ export async function lockOrganization(transaction: Transaction<Tables>, id: Org
   if (locked === undefined) throw notFound()
 }
 
-export async function requireAnotherOwner(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<void> {
+export async function requireAnotherOwner(
+  transaction: Transaction<Tables>,
+  member: Selectable<MemberTable>,
+): Promise<void> {
   if (member.role !== 'owner') return
   const other = await transaction
     .selectFrom('members')

@@ -7,7 +7,7 @@ import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { noRules, toRuleColumns } from './key-rules.ts'
 import type { AccountsParts } from './parts.ts'
-import { requireActiveProject, requireKeysOfAnyone } from './projects.ts'
+import { requireKeysOfAnyone } from './projects.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 
 type PlaygroundProject = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
@@ -62,7 +62,6 @@ export async function openPlaygroundKey(
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await requireStanding(transaction, principal, organizationId)
     await requireKeysOfAnyone(transaction, { organizationId, projectId })
-    await requireActiveProject(transaction, { organizationId, projectId })
     const { name } = await transaction
       .selectFrom('members')
       .select('name')

@@ -190,29 +190,21 @@ type InOrganization = { readonly organizationId: OrganizationId; readonly projec
 export async function requireActiveProject(
   transaction: Transaction<Tables>,
   { organizationId, projectId }: InOrganization,
-): Promise<void> {
+): Promise<Selectable<ProjectTable>> {
   const project = await transaction
     .selectFrom('projects')
-    .select('id')
+    .selectAll()
     .where('id', '=', projectId)
     .where('organization_id', '=', organizationId)
     .where('archived_at', 'is', null)
     .executeTakeFirst()
   if (project === undefined) throw notFound()
+  return project
 }
 
-/** Throws for a project in which keys are service accounts’ alone, so that none goes with a person who leaves. */
-export async function requireKeysOfAnyone(
-  transaction: Transaction<Tables>,
-  { organizationId, projectId }: InOrganization,
-): Promise<void> {
-  const confined = await transaction
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', projectId)
-    .where('organization_id', '=', organizationId)
-    .where('key_owners', '=', 'service-accounts')
-    .executeTakeFirst()
-  if (confined === undefined) return
+/** As `requireActiveProject`, and throws where keys are service accounts’ alone, so that none goes with who leaves. */
+export async function requireKeysOfAnyone(transaction: Transaction<Tables>, where: InOrganization): Promise<void> {
+  const { key_owners } = await requireActiveProject(transaction, where)
+  if (key_owners === 'anyone') return
   throw new ApiError({ code: 'conflict' }, 'In this project keys are service accounts’ alone.')
 }

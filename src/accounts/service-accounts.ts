@@ -195,11 +195,12 @@ type Owning = {
   readonly serviceAccountId: ServiceAccountId
 }
 
-/** Throws for an account that is not there, is another project’s, or is disabled: no key of its comes into use. */
+/** Throws for an account that is not there, is of an archived or another project, or is disabled: no key of its is made. */
 export async function requireActiveAccount(
   transaction: Transaction<Tables>,
   { organizationId, projectId, serviceAccountId }: Owning,
 ): Promise<void> {
+  await requireActiveProject(transaction, { organizationId, projectId })
   const row = await transaction
     .selectFrom('service_accounts')
     .select('disabled_at')

@@ -1,4 +1,13 @@
-import type { ApiKeyId, DirectoryId, ManagementKeyId, MemberId, OrganizationId, ProjectId, RoleId, UserId } from './ids.ts'
+import type {
+  ApiKeyId,
+  DirectoryId,
+  ManagementKeyId,
+  MemberId,
+  OrganizationId,
+  ProjectId,
+  RoleId,
+  UserId,
+} from './ids.ts'
 import type { Role } from './role.ts'
 
 export type ApiKeyPrincipal = {

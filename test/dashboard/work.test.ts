@@ -13,6 +13,7 @@ import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
 import { secretsSuite } from './suites/secrets.ts'
+import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
 import { wayBackSuite } from './suites/way-back.ts'
 
@@ -259,6 +260,7 @@ suite('what holds requests back', () => {
 })
 
 channelsSuite(dashboard)
+signInSuite(dashboard)
 
 // Last, since they lead away from the pages of the organization.
 installationSuite(dashboard)

@@ -15,7 +15,11 @@ import { users as userType } from './scim/schema.ts'
 export type UserRow = Selectable<DirectoryUserTable>
 type Reads = Pick<Database, 'selectFrom'>
 
-export async function findUser(db: Reads, { id: directoryId, organizationId }: AskingDirectory, id: string): Promise<UserRow> {
+export async function findUser(
+  db: Reads,
+  { id: directoryId, organizationId }: AskingDirectory,
+  id: string,
+): Promise<UserRow> {
   const row = await db
     .selectFrom('directory_users')
     .selectAll()
@@ -35,7 +39,12 @@ export async function readUser(
   return showOne(db, await findUser(db, directory, id), baseUrl)
 }
 
-export function toResource({ user_name: userName, external_id: externalId, active, attributes }: UserRow): OpenResource {
+export function toResource({
+  user_name: userName,
+  external_id: externalId,
+  active,
+  attributes,
+}: UserRow): OpenResource {
   const kept = JSON.parse(attributes) as Resource
   return { userName, ...(externalId !== null && { externalId }), ...kept, active: active === 1 }
 }

@@ -42,7 +42,11 @@ function refuseOwners(roles: unknown): void {
   }
 }
 
-export async function requireUnique({ transaction, directory }: Inside, stored: Stored, own: MemberId | null): Promise<void> {
+export async function requireUnique(
+  { transaction, directory }: Inside,
+  stored: Stored,
+  own: MemberId | null,
+): Promise<void> {
   const rows = await transaction
     .selectFrom('directory_users')
     .select(['member_id', 'user_name_key'])
@@ -82,7 +86,10 @@ export function emailOf(resource: Resource): string {
   }
 }
 
-export async function findMember({ transaction, directory }: Inside, email: string): Promise<Selectable<MemberTable> | null> {
+export async function findMember(
+  { transaction, directory }: Inside,
+  email: string,
+): Promise<Selectable<MemberTable> | null> {
   const row = await transaction
     .selectFrom('members')
     .selectAll()
@@ -107,7 +114,11 @@ export function nameOf({ displayName, name }: Resource, email: string): string {
  * Takes over a member whom somebody else has made. Whoever sends a member’s address has to have shown that its domain is
  * the organization’s, as every other address that comes with it; and the member’s own stays.
  */
-export async function adopt(inside: Inside, member: Selectable<MemberTable>, resource: Resource): Promise<Selectable<MemberTable>> {
+export async function adopt(
+  inside: Inside,
+  member: Selectable<MemberTable>,
+  resource: Resource,
+): Promise<Selectable<MemberTable>> {
   const { transaction, parts, directory } = inside
   const { organizationId, principal } = directory
   const known = await transaction

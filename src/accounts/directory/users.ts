@@ -19,36 +19,42 @@ import { adopt, emailOf, findMember, nameOf, requireUnique, toStored } from './u
 
 const usersMax = 100_000
 
+type NewUser = { readonly resource: Resource; readonly baseUrl: string }
+
 export async function createUser(
   parts: AccountsParts,
   directory: AskingDirectory,
-  { resource, baseUrl }: { readonly resource: Resource; readonly baseUrl: string },
+  { resource, baseUrl }: NewUser,
 ): Promise<Resource> {
-  return inDirectory(parts, directory, async (inside) => {
-    const stored = toStored(resource)
-    await requireUnique(inside, stored, null)
-    const position = await nextPosition(inside, 'directory_users')
-    if (position > usersMax) await requireRoom(inside)
-    const email = emailOf(resource)
-    const found = await findMember(inside, email)
-    const member = found === null ? await makeMember(inside, resource, email) : await adopt(inside, found, resource)
-    const { organizationId, id: directory_id } = directory
-    const now = parts.clock.nowMs()
-    const row: UserRow = {
-      member_id: member.id,
-      directory_id,
-      organization_id: organizationId,
-      position,
-      ...stored,
-      version: 1,
-      created_at: now,
-      changed_at: now,
-    }
-    await inside.transaction.insertInto('directory_users').values(row).execute()
-    if (stored.active === 0) await setActive(inside, member.id, false)
-    await mapMembers(inside, [member.id])
-    return showOne(inside.transaction, row, baseUrl)
-  })
+  const make = (inside: Inside) => makeUser(inside, { resource, baseUrl })
+  return notingOwners(parts, directory, directory.id, () => inDirectory(parts, directory, make))
+}
+
+async function makeUser(inside: Inside, { resource, baseUrl }: NewUser): Promise<Resource> {
+  const { parts, directory } = inside
+  const stored = toStored(resource)
+  await requireUnique(inside, stored, null)
+  const position = await nextPosition(inside, 'directory_users')
+  if (position > usersMax) await requireRoom(inside)
+  const email = emailOf(resource)
+  const found = await findMember(inside, email)
+  const member = found === null ? await makeMember(inside, resource, email) : await adopt(inside, found, resource)
+  const { organizationId, id: directory_id } = directory
+  const now = parts.clock.nowMs()
+  const row: UserRow = {
+    member_id: member.id,
+    directory_id,
+    organization_id: organizationId,
+    position,
+    ...stored,
+    version: 1,
+    created_at: now,
+    changed_at: now,
+  }
+  await inside.transaction.insertInto('directory_users').values(row).execute()
+  if (stored.active === 0) await setActive(inside, member.id, false)
+  await mapMembers(inside, [member.id])
+  return showOne(inside.transaction, row, baseUrl)
 }
 
 async function requireRoom({ transaction, directory }: Inside): Promise<void> {

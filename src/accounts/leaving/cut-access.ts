@@ -75,7 +75,10 @@ async function endSessions(transaction: Transaction<Tables>, { user_id: userId }
 }
 
 /** Gives back exactly the keys that were taken with the member's suspension. Returns what the audit shows. */
-export async function giveBackAccess(transaction: Transaction<Tables>, member: Selectable<MemberTable>): Promise<Fields> {
+export async function giveBackAccess(
+  transaction: Transaction<Tables>,
+  member: Selectable<MemberTable>,
+): Promise<Fields> {
   const keys = await transaction
     .updateTable('api_keys')
     .set({ disabled_at: null, suspended_by: null })

@@ -62,7 +62,14 @@ export async function readMemberships(
   const projects = await readProjects(parts, open)
   const memberships = open.map(({ id, organization_id: organizationId, role, name, ...row }) => {
     const projectIds = projects.filter((row) => row.member_id === id).map(({ project_id }) => project_id)
-    const principal: MemberPrincipal = { kind: 'member', memberId: id, organizationId, role, projectIds, ...customOf(row) }
+    const principal: MemberPrincipal = {
+      kind: 'member',
+      memberId: id,
+      organizationId,
+      role,
+      projectIds,
+      ...customOf(row),
+    }
     return { organizationId, organizationName: name, principal }
   })
   const closed = rows.flatMap(({ id, organization_id: organizationId, name, role, enforced_by: connectionId }) => {

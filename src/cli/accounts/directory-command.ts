@@ -107,11 +107,9 @@ async function status({ values, ...given }: Given): Promise<void> {
       const mapping = mappings.find(({ group }) => group === name)
       return `  group ${name}  ${members} users  ${mapping === undefined ? 'gives nothing' : mapping.role}`
     }),
-    ...conflicts
-      .slice(0, 20)
-      .map(({ atMs, method, path, status: code, detail }) => {
-        return `  refused ${new Date(atMs).toISOString()}  ${code}  ${method} ${path}  ${detail}`
-      }),
+    ...conflicts.slice(0, 20).map(({ atMs, method, path, status: code, detail }) => {
+      return `  refused ${new Date(atMs).toISOString()}  ${code}  ${method} ${path}  ${detail}`
+    }),
   ])
 }
 
@@ -138,7 +136,9 @@ async function map({ values, ...given }: Given): Promise<void> {
   const mappings = isKnown || wanted === null ? replaced : [...known, wanted]
   if (values.preview) {
     const changes = await previewMappings(parts, operator, reference, mappings)
-    const lines = changes.map(({ id, email, roleBefore, roleAfter }) => `${id}  ${roleBefore} -> ${roleAfter}  ${email}`)
+    const lines = changes.map(
+      ({ id, email, roleBefore, roleAfter }) => `${id}  ${roleBefore} -> ${roleAfter}  ${email}`,
+    )
     return printList(values.json, 'changes', changes, lines)
   }
   await setDirectoryMappings(parts, operator, reference, mappings)

@@ -61,7 +61,11 @@ async function open(door: Door, attempts: FailedAttempts, request: FastifyReques
   const directory = await findAskingDirectory(accounts, token)
   if (directory === null) {
     await attempts.hold(request.ip)
-    throw new ScimFault(401, null, 'Send Authorization: Bearer with a token of a directory, which begins with sk-odyd-.')
+    throw new ScimFault(
+      401,
+      null,
+      'Send Authorization: Bearer with a token of a directory, which begins with sk-odyd-.',
+    )
   }
   const { id = '' } = request.params as { readonly id?: string }
   const ifMatch = request.headers['if-match'] ?? null

@@ -7,7 +7,13 @@ import { listUsers, readUser } from '../../accounts/directory/read-users.ts'
 import { ScimFault } from '../../accounts/directory/scim/fault.ts'
 import { countMax, type Listed, type ListRequest } from '../../accounts/directory/scim/list.ts'
 import { applyPatch } from '../../accounts/directory/scim/patch.ts'
-import { project, readOwn, readResource, type Projection, type Resource } from '../../accounts/directory/scim/resource.ts'
+import {
+  project,
+  readOwn,
+  readResource,
+  type Projection,
+  type Resource,
+} from '../../accounts/directory/scim/resource.ts'
 import {
   describeAttribute,
   groups,
@@ -74,17 +80,26 @@ function hasMembers({ only, without }: Projection): boolean {
 
 export function addScimRoutes(app: FastifyInstance, door: Door): void {
   const attempts = new FailedAttempts(door.management.accounts.clock)
-  const add = (path: string, works: Works) => addPath(app, `/scim/v2${path}`, works, (work) => answerScim(door, attempts, work))
+  const add = (path: string, works: Works) =>
+    addPath(app, `/scim/v2${path}`, works, (work) => answerScim(door, attempts, work))
   for (const kind of kinds) addKind(add, kind)
   add('/.search', { POST: searchAll })
   add('/ServiceProviderConfig', { GET: describeService })
   add('/ResourceTypes', { GET: (asked) => tell(resourceTypes.map((type) => describeType(asked, type))) })
   add('/ResourceTypes/:id', {
-    GET: (asked) => tellOne(resourceTypes.find(({ name }) => name === asked.id), (type) => describeType(asked, type)),
+    GET: (asked) =>
+      tellOne(
+        resourceTypes.find(({ name }) => name === asked.id),
+        (type) => describeType(asked, type),
+      ),
   })
   add('/Schemas', { GET: (asked) => tell(schemas.map((schema) => describeSchema(asked, schema))) })
   add('/Schemas/:id', {
-    GET: (asked) => tellOne(schemas.find(({ id }) => id === asked.id), (schema) => describeSchema(asked, schema)),
+    GET: (asked) =>
+      tellOne(
+        schemas.find(({ id }) => id === asked.id),
+        (schema) => describeSchema(asked, schema),
+      ),
   })
   const refuse: ScimWork = () => Promise.reject(new ScimFault(501, null, 'This part of SCIM is not spoken here.'))
   add('/Bulk', { POST: refuse })

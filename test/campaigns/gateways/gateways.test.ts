@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import { runShort } from '../run-short.ts'
 import { runGateways } from './gateways.ts'
 import { runOutage } from './outage.ts'
+import { runOffboarding } from './offboarding.ts'
 import { runPlaces } from './places.ts'
 
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
@@ -13,3 +14,4 @@ test('known keys are served while PostgreSQL refuses or hangs, and it has each l
   runShort(runOutage, 4))
 test('clients that wait for each answer are not refused by up to twelve gateways, and bursts use all places and no more', () =>
   runShort(runPlaces, 5))
+test('whom a directory switches off at one gateway is cut off at all of them', () => runShort(runOffboarding, 4))

@@ -54,7 +54,7 @@ export async function playRevocation(revocation: Revocation): Promise<void> {
 /** Long enough to be cut in its midst, wherever it is measured. */
 const streamTokens = 60_000
 
-async function beginStream({ address }: Service, { key }: Key): Promise<RawConnection> {
+export async function beginStream({ address }: Service, { key }: Key): Promise<RawConnection> {
   const connection = new RawConnection(address)
   const messages = [{ role: 'user', content: 'Hello' }]
   const limits = { max_tokens: streamTokens, min_tokens: streamTokens }

@@ -28,6 +28,8 @@ export type Shared = {
   readonly server: PostgresServer
   readonly db: Database
   readonly home: Home
+  /** Under which the hashes of keys are made. */
+  readonly hashSecret: Uint8Array
   createKey(name: string): Promise<Key>
   limit(key: Key, values: Partial<LimitValues>): Promise<void>
   budget(key: Key, values: Partial<BudgetValues>): Promise<void>
@@ -53,6 +55,7 @@ export async function openShared(): Promise<Shared> {
     server,
     db,
     home,
+    hashSecret: accounts.hashSecret,
     createKey: (name) => createApiKey(accounts, operator, { name, ...home }),
     async limit({ id }, values) {
       await setLimit(accounts, operator, { organizationId, subject: { kind: 'api-key', id }, model: '*', ...values })

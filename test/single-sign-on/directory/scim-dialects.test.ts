@@ -10,7 +10,14 @@ import { findMemberPrincipal } from '../../../src/accounts/members.ts'
 import type { MemberId } from '../../../src/core/ids.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
-import { enterpriseSchema, openDirectory, operator, userSchema, type Fields, type TestDirectory } from './open-directory.ts'
+import {
+  enterpriseSchema,
+  openDirectory,
+  operator,
+  userSchema,
+  type Fields,
+  type TestDirectory,
+} from './open-directory.ts'
 
 onEachDatabase((database) => {
   let directory: TestDirectory
@@ -308,7 +315,10 @@ onEachDatabase((database) => {
 
   test('a search is a list whose terms stand in a body', async () => {
     const fresh = await directory.another()
-    const [ann, bob] = [await fresh.user({ userName: 'ann@x.example' }), await fresh.user({ userName: 'bob@x.example' })]
+    const [ann, bob] = [
+      await fresh.user({ userName: 'ann@x.example' }),
+      await fresh.user({ userName: 'bob@x.example' }),
+    ]
     const group = await fresh.group('all', [ann.id, bob.id])
     const search = async (path: string, terms: Fields) => {
       const { body } = await fresh.ask('POST', `${path}/.search`, terms)
@@ -339,6 +349,9 @@ onEachDatabase((database) => {
       .where('organization_id', '=', organizationId)
       .where('actor', '=', fresh.id)
       .execute()
-    deepEqual(rows, [{ action: 'members:create', target: id }])
+    deepEqual(
+      rows.map(({ action, target }) => [action, target]),
+      [['members:create', id]],
+    )
   })
 })

@@ -201,7 +201,9 @@ onEachDatabase((database) => {
       equal(made.id === fields.id, false)
       equal('groups' in made, false)
       for (const path of ['id', 'meta', 'groups', 'meta.version']) {
-        await refuses(400, 'mutability', () => directory.patch(`/Users/${made.id}`, { op: 'replace', path, value: 'x' }))
+        await refuses(400, 'mutability', () =>
+          directory.patch(`/Users/${made.id}`, { op: 'replace', path, value: 'x' }),
+        )
       }
       const put = await directory.ask('PUT', `/Users/${made.id}`, { ...fields, userName: made.userName })
       deepEqual([put.status, put.body['id']], [200, made.id])

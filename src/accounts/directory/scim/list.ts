@@ -18,7 +18,11 @@ export type ListRequest = {
   readonly count: number
 }
 
-export type Listed = { readonly totalResults: number; readonly startIndex: number; readonly resources: readonly Resource[] }
+export type Listed = {
+  readonly totalResults: number
+  readonly startIndex: number
+  readonly resources: readonly Resource[]
+}
 
 /** Reads where a page begins and how long it is, as texts of an address or numbers of a body. Less than the least is the least. */
 export function readPage(startIndex: unknown, count: unknown): Pick<ListRequest, 'startIndex' | 'count'> {

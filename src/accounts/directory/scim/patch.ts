@@ -24,7 +24,8 @@ export function applyPatch(type: ResourceType, resource: Resource, body: unknown
 function readOperations(body: unknown): readonly Operation[] {
   const given = readOwn(body, 'Operations')
   if (!Array.isArray(given) || given.length === 0) throw invalidSyntax('Operations is a list with one at least.')
-  if (given.length > operationsMax) throw new ScimFault(413, 'tooMany', `At most ${operationsMax} operations are taken.`)
+  if (given.length > operationsMax)
+    throw new ScimFault(413, 'tooMany', `At most ${operationsMax} operations are taken.`)
   return given.map(readOperation)
 }
 
@@ -199,5 +200,7 @@ function requireOnePrimary(changed: readonly unknown[], before: readonly unknown
   const isNew = changed.map((value, index) => isPrimary(value) && !isPrimary(before[index]))
   if (!isNew.includes(true)) return changed
   const last = isNew.lastIndexOf(true)
-  return changed.map((value, index) => (isPrimary(value) && index !== last ? { ...(value as Resource), primary: false } : value))
+  return changed.map((value, index) =>
+    isPrimary(value) && index !== last ? { ...(value as Resource), primary: false } : value,
+  )
 }

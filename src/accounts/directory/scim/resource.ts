@@ -87,16 +87,25 @@ type Place = {
 function findPlace(type: ResourceType, key: string): Place | null {
   const whole = findExtension(type, key)
   if (whole !== null) return { extension: whole.id, attribute: null, part: null }
-  const end = /^urn:/i.test(key) ? key.lastIndexOf(':') : -1
-  const urn = key.slice(0, Math.max(0, end))
-  const extension = end < 0 ? null : findExtension(type, urn)
-  if (end >= 0 && extension === null && urn.toLowerCase() !== type.schema.id.toLowerCase()) return null
-  const [name = '', part = null, ...deeper] = key.slice(end + 1).split('.')
-  if (deeper.length > 0) return null
-  const attributes = extension === null ? type.attributes : extension.attributes
+  const { schema, rest } = splitUrn(key)
+  if (schema === null || schema.toLowerCase() === type.schema.id.toLowerCase()) {
+    return findIn(type.attributes, null, rest)
+  }
+  const extension = findExtension(type, schema)
+  return extension && findIn(extension.attributes, extension.id, rest)
+}
+
+function findIn(attributes: readonly Attribute[], extension: string | null, path: string): Place | null {
+  const [name = '', part = null, ...deeper] = path.split('.')
   const attribute = findAttribute(attributes, name)
-  if (attribute === null || (part !== null && attribute.isMany)) return null
-  return { extension: extension?.id ?? null, attribute, part }
+  if (attribute === null || deeper.length > 0 || (part !== null && attribute.isMany)) return null
+  return { extension, attribute, part }
+}
+
+/** Parts `urn:…:User:userName` into the schema and what stands behind it. */
+function splitUrn(key: string): { readonly schema: string | null; readonly rest: string } {
+  const end = /^urn:/i.test(key) ? key.lastIndexOf(':') : -1
+  return { schema: end < 0 ? null : key.slice(0, end), rest: key.slice(end + 1) }
 }
 
 function setUnknown(into: OpenResource, key: string, value: unknown): void {
@@ -168,26 +177,33 @@ export function readValue(attribute: Attribute, value: unknown): unknown {
 }
 
 function readOne(attribute: Attribute, value: unknown): unknown {
-  const { name, type, parts } = attribute
+  const { name, type } = attribute
   if (value === null || value === undefined) return null
-  if (type === 'complex') {
-    if (typeof value === 'string' && findAttribute(parts, 'value') !== null) return value === '' ? null : { value }
-    if (!isObject(value)) throw invalidValue(name, 'is an object')
-    const read: OpenResource = {}
-    for (const [key, inner] of Object.entries(value)) {
-      if (!nameShape.test(key)) throw new ScimFault(400, 'invalidSyntax', 'An attribute has no such name.')
-      setPart(read, attribute, { name: key, value: inner })
-    }
-    return Object.keys(read).length === 0 ? null : read
-  }
+  if (type === 'complex') return readParts(attribute, value)
   const plain = isObject(value) && Object.hasOwn(value, 'value') ? value['value'] : value
-  if (type === 'boolean') {
-    const text = String(plain).toLowerCase()
-    if ((typeof plain === 'boolean' || typeof plain === 'string') && /^(?:true|false)$/.test(text)) return text === 'true'
-    throw invalidValue(name, 'is true or false')
-  }
+  if (type === 'boolean') return readBoolean(name, plain)
   if (typeof plain === 'string') return plain
   throw invalidValue(name, 'is a text')
+}
+
+function readParts(attribute: Attribute, value: unknown): Resource | null {
+  const { name, parts } = attribute
+  if (typeof value === 'string' && findAttribute(parts, 'value') !== null) return value === '' ? null : { value }
+  if (!isObject(value)) throw invalidValue(name, 'is an object')
+  const read: OpenResource = {}
+  for (const [key, inner] of Object.entries(value)) {
+    if (!nameShape.test(key)) throw new ScimFault(400, 'invalidSyntax', 'An attribute has no such name.')
+    setPart(read, attribute, { name: key, value: inner })
+  }
+  return Object.keys(read).length === 0 ? null : read
+}
+
+/** Some directories write truth values as texts. */
+function readBoolean(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  const text = typeof value === 'string' ? value.toLowerCase() : ''
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw invalidValue(name, 'is true or false')
 }
 
 /** Which attributes an answer has: those that are asked for, or all but some. */

@@ -69,12 +69,21 @@ const userAttributes: readonly Attribute[] = [
   attribute('preferredLanguage', 'The language that the person reads.'),
   attribute('locale', 'Where the person is.'),
   attribute('timezone', 'The person’s time zone.'),
-  attribute('active', 'Whether the person is let in. What is cut when it becomes false comes back when it becomes true.', {
-    type: 'boolean',
-  }),
-  values('emails', 'Addresses; one is needed where userName is none. Roles and sign-in go by none of them.', {}, {
-    isRequired: true,
-  }),
+  attribute(
+    'active',
+    'Whether the person is let in. What is cut when it becomes false comes back when it becomes true.',
+    {
+      type: 'boolean',
+    },
+  ),
+  values(
+    'emails',
+    'Addresses; one is needed where userName is none. Roles and sign-in go by none of them.',
+    {},
+    {
+      isRequired: true,
+    },
+  ),
   values('phoneNumbers', 'Telephone numbers.'),
   values('ims', 'Addresses for messages.'),
   values('photos', 'Pictures.', link('external')),
@@ -177,7 +186,7 @@ const user: Schema = {
   description: 'A member of the organization',
   attributes: userAttributes,
 }
-export const enterpriseUser: Schema = {
+const enterpriseUser: Schema = {
   id: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
   name: 'EnterpriseUser',
   description: 'What companies know of their people',

@@ -62,9 +62,7 @@ async function createUsers(db: Kysely<unknown>): Promise<void> {
     .addColumn('external_id', 'text')
     .addColumn('active', 'integer', (column) => column.notNull())
   for (const [name, type] of kept) table = table.addColumn(name, type, (column) => column.notNull())
-  await table
-    .addUniqueConstraint('directory_users_names', ['directory_id', 'user_name_key'])
-    .execute()
+  await table.addUniqueConstraint('directory_users_names', ['directory_id', 'user_name_key']).execute()
   await createUniques(db, 'directory_users')
 }
 
@@ -75,14 +73,10 @@ async function createGroups(db: Kysely<unknown>): Promise<void> {
     .addColumn('display_name_key', 'text', (column) => column.notNull())
     .addColumn('external_id', 'text')
   for (const [name, type] of kept) table = table.addColumn(name, type, (column) => column.notNull())
-  await table
-    .addUniqueConstraint('directory_groups_names', ['directory_id', 'display_name_key'])
-    .execute()
+  await table.addUniqueConstraint('directory_groups_names', ['directory_id', 'display_name_key']).execute()
   await createUniques(db, 'directory_groups')
   await ownTable(db, 'directory_group_members')
-    .addColumn('group_id', 'text', (column) =>
-      column.notNull().references('directory_groups.id').onDelete('cascade'),
-    )
+    .addColumn('group_id', 'text', (column) => column.notNull().references('directory_groups.id').onDelete('cascade'))
     .addColumn('member_id', 'text', (column) =>
       column.notNull().references('directory_users.member_id').onDelete('cascade'),
     )
@@ -107,12 +101,7 @@ async function createUniques(db: Kysely<unknown>, table: string): Promise<void> 
     .columns(['directory_id', 'external_id'])
     .where(sql.ref('external_id'), 'is not', null)
     .execute()
-  await db.schema
-    .createIndex(`${table}_positions`)
-    .unique()
-    .on(table)
-    .columns(['directory_id', 'position'])
-    .execute()
+  await db.schema.createIndex(`${table}_positions`).unique().on(table).columns(['directory_id', 'position']).execute()
 }
 
 async function createConflicts(db: Kysely<unknown>): Promise<void> {

@@ -157,7 +157,9 @@ export const memberRoutes: readonly Route[] = [
     scope: 'organization',
     summary: 'Give a member another role',
     params: inMember,
-    body: z.strictObject({ role: z.union([role, roleId]).describe('A built-in role, or the id of the organization’s own.') }),
+    body: z.strictObject({
+      role: z.union([role, roleId]).describe('A built-in role, or the id of the organization’s own.'),
+    }),
     needsProof: (body: { readonly role: string }) => body.role === 'owner',
     example: { role: 'auditor' },
     answer: member,

@@ -52,9 +52,7 @@ export const roleRoutes: readonly Route[] = [
     scope: 'organization',
     summary: 'Make a role that is a part of a built-in one, and never more than one’s own',
     params: inOrganization,
-    body: z
-      .strictObject({ name, base: z.enum(roles).exclude(['owner']), permissions: chosen })
-      .meta({ id: 'NewRole' }),
+    body: z.strictObject({ name, base: z.enum(roles).exclude(['owner']), permissions: chosen }).meta({ id: 'NewRole' }),
     example: { name: 'Support of acme.example', base: 'admin', permissions: ['members:read', 'requests:read'] },
     answer: ownRole,
     async work({ parts, principal, params, body }) {

@@ -79,7 +79,11 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
         memberId: member.memberId,
         role: member.role,
         projectIds: [...member.projectIds],
-        permissions: reachesOf(member.role, 'organization', member.custom) as Described['memberships'][number]['permissions'],
+        permissions: reachesOf(
+          member.role,
+          'organization',
+          member.custom,
+        ) as Described['memberships'][number]['permissions'],
         owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
         needsProof: null,
       })),

@@ -43,9 +43,7 @@ const withToken = z
   .strictObject({ directory, token: z.string().describe('The token itself. It is shown only now.') })
   .meta({ id: 'DirectoryWithToken' })
 
-const group = z
-  .strictObject({ id: id('grp'), name: z.string(), members: z.int() })
-  .meta({ id: 'DirectoryGroup' })
+const group = z.strictObject({ id: id('grp'), name: z.string(), members: z.int() }).meta({ id: 'DirectoryGroup' })
 
 const conflict = z
   .strictObject({
@@ -89,7 +87,11 @@ function readMappings(text: string): z.output<typeof mappings>['data'] {
   try {
     return mappings.shape.data.parse(JSON.parse(text))
   } catch (cause) {
-    throw invalidRequest(['mappings'], 'value', cause instanceof z.ZodError ? z.prettifyError(cause) : 'This is no JSON.')
+    throw invalidRequest(
+      ['mappings'],
+      'value',
+      cause instanceof z.ZodError ? z.prettifyError(cause) : 'This is no JSON.',
+    )
   }
 }
 
@@ -200,7 +202,10 @@ export const directoryRoutes: readonly Route[] = [
     summary: 'List the groups of a directory',
     answer: z.strictObject({ data: z.array(group), next: z.null() }),
     async work({ parts, principal, params: { directoryId: chosen, ...params } }) {
-      return { data: [...(await listDirectoryGroups(parts.accounts, principal, { ...params, id: chosen }))], next: null }
+      return {
+        data: [...(await listDirectoryGroups(parts.accounts, principal, { ...params, id: chosen }))],
+        next: null,
+      }
     },
   }),
   defineRoute({
@@ -219,7 +224,8 @@ export const directoryRoutes: readonly Route[] = [
     path: `${path}/{directoryId}/group-mappings`,
     permission: 'directories:update',
     needsProof: true,
-    summary: 'Say what members of a directory’s groups are here, in the place of what was said before, and make them so',
+    summary:
+      'Say what members of a directory’s groups are here, in the place of what was said before, and make them so',
     body: mappings,
     example: { data: [{ group: 'engineers', role: 'developer', projectIds: ['proj_default'] }] },
     answer: mappingsShown,
@@ -242,7 +248,10 @@ export const directoryRoutes: readonly Route[] = [
     async work({ parts, principal, params: { directoryId: chosen, ...params }, query }) {
       const tried = readMappings(query.mappings)
       const found = await previewMappings(parts.accounts, principal, { ...params, id: chosen }, tried)
-      return { data: found.map(({ opened, closed, ...rest }) => ({ ...rest, opened: [...opened], closed: [...closed] })), next: null }
+      return {
+        data: found.map(({ opened, closed, ...rest }) => ({ ...rest, opened: [...opened], closed: [...closed] })),
+        next: null,
+      }
     },
   }),
 ]

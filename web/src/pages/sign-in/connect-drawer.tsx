@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
+import { Form } from '../../app/sign-in-form.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox, Select, TextField } from '../../kit/field.tsx'
@@ -15,7 +16,12 @@ type Props = {
 /** What differs between providers: how one speaks, where its description is, and what has to be known beside it. */
 const providers = [
   { value: 'okta', label: 'Okta', kind: 'oidc', issuer: 'https://NAME.okta.com' },
-  { value: 'entra', label: 'Microsoft Entra', kind: 'oidc', issuer: 'https://login.microsoftonline.com/TENANT-ID/v2.0' },
+  {
+    value: 'entra',
+    label: 'Microsoft Entra',
+    kind: 'oidc',
+    issuer: 'https://login.microsoftonline.com/TENANT-ID/v2.0',
+  },
   { value: 'google', label: 'Google Workspace', kind: 'oidc', issuer: 'https://accounts.google.com' },
   { value: 'keycloak', label: 'Keycloak', kind: 'oidc', issuer: 'https://HOST/realms/REALM' },
   { value: 'oidc', label: 'Another, by OpenID Connect', kind: 'oidc', issuer: 'https://idp.example.com' },
@@ -49,11 +55,7 @@ type FormProps = Pick<Props, 'organizationId' | 'onMade'>
 type NewConnection = BodyOf<'POST /api/v1/organizations/{organizationId}/connections'>
 type NewSaml = BodyOf<'POST /api/v1/organizations/{organizationId}/connections/saml'>
 
-function OidcForm({
-  organizationId,
-  provider,
-  onMade,
-}: FormProps & { readonly provider: (typeof providers)[number] }) {
+function OidcForm({ organizationId, provider, onMade }: FormProps & { readonly provider: (typeof providers)[number] }) {
   const isGoogle = provider.value === 'google'
   const [issuer, setIssuer] = useState(isGoogle ? provider.issuer : '')
   const [clientId, setClientId] = useState('')
@@ -72,12 +74,7 @@ function OidcForm({
     return change.run({ name: provider.label, ...given, ...(tenant.trim() !== '' && { tenant: tenant.trim() }) })
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (reason === null) void send()
-      }}
-    >
+    <Form onSend={() => (reason === null ? send() : undefined)}>
       <ChangeProblem problem={change.problem} shown={['issuer', 'clientId', 'clientSecret', 'tenant']} />
       <TextField
         label="Issuer"
@@ -116,7 +113,7 @@ function OidcForm({
       <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
         Make the connection
       </Button>
-    </form>
+    </Form>
   )
 }
 
@@ -127,19 +124,17 @@ function SamlForm({ organizationId, onMade }: FormProps) {
   const [makesMembers, setMakesMembers] = useState(false)
   const change = useChange(
     (body: NewSaml, options) =>
-      api('POST /api/v1/organizations/{organizationId}/connections/saml', { params: { organizationId }, body }, options),
+      api(
+        'POST /api/v1/organizations/{organizationId}/connections/saml',
+        { params: { organizationId }, body },
+        options,
+      ),
     { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
   )
   const reason = [name, metadataUrl].every((text) => text.trim() !== '') ? null : 'Something is missing above.'
-  const send = () =>
-    change.run({ name: name.trim(), metadataUrl: metadataUrl.trim(), verifiesEmails, makesMembers })
+  const send = () => change.run({ name: name.trim(), metadataUrl: metadataUrl.trim(), verifiesEmails, makesMembers })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (reason === null) void send()
-      }}
-    >
+    <Form onSend={() => (reason === null ? send() : undefined)}>
       <ChangeProblem problem={change.problem} shown={['name', 'metadataUrl']} />
       <TextField label="Name" autoComplete="off" value={name} fault={change.faultOf('name')} onText={setName} />
       <TextField
@@ -160,7 +155,7 @@ function SamlForm({ organizationId, onMade }: FormProps) {
       <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
         Make the connection
       </Button>
-    </form>
+    </Form>
   )
 }
 

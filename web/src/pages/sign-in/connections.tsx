@@ -84,7 +84,7 @@ function ConnectionTable({
       isRight: true,
       phone: 'side',
       cell: ({ id, name }) => (
-        <Button isSmall label={`Open ${name}`} onClick={() => onShow(id)}>
+        <Button isSmall aria-label={`Open ${name}`} onClick={() => onShow(id)}>
           Open
         </Button>
       ),
@@ -139,7 +139,13 @@ function TestSignIn({ organizationId, connection }: OfConnection) {
     <Stack>
       <p>
         You go to the provider and come back with your own identity linked.{' '}
-        {connection.testedAt === null ? 'Nobody has done it yet.' : <>Last done <Time at={connection.testedAt} isAgo />.</>}
+        {connection.testedAt === null ? (
+          'Nobody has done it yet.'
+        ) : (
+          <>
+            Last done <Time at={connection.testedAt} isAgo />.
+          </>
+        )}
       </p>
       <ChangeProblem problem={change.problem} />
       <Row>

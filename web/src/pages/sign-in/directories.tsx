@@ -98,7 +98,7 @@ function DirectoryTable({
       isRight: true,
       phone: 'side',
       cell: ({ id, name }) => (
-        <Button isSmall label={`Open ${name}`} onClick={() => onShow(id)}>
+        <Button isSmall aria-label={`Open ${name}`} onClick={() => onShow(id)}>
           Open
         </Button>
       ),
@@ -176,7 +176,13 @@ function DirectoryDrawer({
               ({ id, lastFour, expiresAt }) =>
                 [
                   `Token …${lastFour}`,
-                  expiresAt === null ? 'has no end' : <span key={id}>until <Time at={expiresAt} /></span>,
+                  expiresAt === null ? (
+                    'has no end'
+                  ) : (
+                    <span key={id}>
+                      until <Time at={expiresAt} />
+                    </span>
+                  ),
                 ] as const,
             ),
           ]}
@@ -241,7 +247,11 @@ function Conflicts({ organizationId, directory }: OfDirectory) {
   })
   const columns: readonly Column<Conflict>[] = [
     { key: 'at', head: 'When', cell: ({ at }) => <Time at={at} isAgo /> },
-    { key: 'what', head: 'What', cell: ({ method, path }) => <code>{`${method} ${path.replace('/scim/v2', '')}`}</code> },
+    {
+      key: 'what',
+      head: 'What',
+      cell: ({ method, path }) => <code>{`${method} ${path.replace('/scim/v2', '')}`}</code>,
+    },
     { key: 'why', head: 'Why it was refused', cell: ({ detail }) => detail },
   ]
   return (

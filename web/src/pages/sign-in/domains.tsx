@@ -28,7 +28,9 @@ export function Domains({ organizationId }: Props) {
       <Stack>
         <p>Somebody is recognised by an e-mail address only where its domain is verified.</p>
         <Loaded query={query} what="The domains" rows={2}>
-          {({ data }) => (data.length === 0 ? <p>No domain yet.</p> : <DomainTable domains={data} {...{ organizationId }} />)}
+          {({ data }) =>
+            data.length === 0 ? <p>No domain yet.</p> : <DomainTable domains={data} {...{ organizationId }} />
+          }
         </Loaded>
         <AddDomain organizationId={organizationId} />
       </Stack>
@@ -49,7 +51,9 @@ function DomainTable({ organizationId, domains }: Props & { readonly domains: re
       key: 'record',
       head: 'TXT record',
       cell: ({ record, verifiedAt }) =>
-        verifiedAt === null && <Code label={`TXT record at ${record.name}`} wraps text={`${record.name} ${record.value}`} />,
+        verifiedAt === null && (
+          <Code label={`TXT record at ${record.name}`} wraps text={`${record.name} ${record.value}`} />
+        ),
     },
     {
       key: 'actions',

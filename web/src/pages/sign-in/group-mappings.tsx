@@ -37,7 +37,11 @@ export function GroupMappings({ organizationId, directory }: Props) {
   const known = useQuery({
     queryKey: ['directory-mappings', organizationId, directory.id],
     queryFn: ({ signal }) =>
-      api('GET /api/v1/organizations/{organizationId}/directories/{directoryId}/group-mappings', { params }, { signal }),
+      api(
+        'GET /api/v1/organizations/{organizationId}/directories/{directoryId}/group-mappings',
+        { params },
+        { signal },
+      ),
   })
   return (
     <Loaded query={groups} what="The groups" rows={2}>
