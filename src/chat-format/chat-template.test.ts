@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileChatTemplate } from './chat-template.ts'
 import { JinjaFault } from './jinja/interpreter.ts'
+import { deriveToolFormat } from './tool-format/derive-tool-format.ts'
 
 const compile = (source: string) => compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' })
 const options = { tools: null, addGenerationPrompt: true, enableThinking: null }
@@ -49,6 +50,27 @@ test('a template that shows the tools under the usual name is given no other', (
     '{% if custom_tools is defined %}custom {% endif %}{% for t in tools or [] %}{{ t.function.name }} {% endfor %}{{ messages[0].content }}',
   )
   assert.equal(template.render(question, { ...options, tools: [weather] }), 'get_weather Hello')
+})
+
+const recipients =
+  "{% for m in messages %}{% if m.role == 'assistant' %}{% if m.content is not none %}<|by|>assistant<|for|>all<|says|>" +
+  '{{ m.content }}{% endif %}{% for c in m.tool_calls or [] %}{% if not loop.first or m.content is not none %}\n{% endif %}' +
+  '<|by|>assistant<|for|>{{ c.function.name }}<|says|>{{ c.function.arguments }}{% endfor %}<|stop|>\n{% else %}' +
+  '<|by|>{{ m.name or m.role }}<|for|>all<|says|>{{ m.content }}\n{% endif %}{% endfor %}' +
+  '{% if add_generation_prompt %}<|by|>assistant<|for|>{% endif %}'
+
+test('an empty text beside a call is passed as none where a template would write an empty answer around it', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: '{}' } } as const
+  const turn = { role: 'assistant' as const, content: '', tool_calls: [call] }
+  const rendered = compile(recipients).render([...question, turn], { ...options, addGenerationPrompt: false })
+  assert.equal(rendered, '<|by|>user<|for|>all<|says|>Hello\n<|by|>assistant<|for|>get_weather<|says|>{}<|stop|>\n')
+})
+
+test('a call goes on from the mark of its recipient, which the prompt ends with', () => {
+  const template = compile(recipients)
+  const format = deriveToolFormat((messages, given) => template.render(messages, given))
+  assert.equal(format?.isGeneric, false)
+  assert.deepEqual([format?.lead, format?.textOpen], ['<|for|>', '<|for|>all<|says|>'])
 })
 
 test('a template that renders no question says why, and in which line', () => {

@@ -1,6 +1,7 @@
 import { messageOf } from '../lib/message-of.ts'
 import { fillNames, type Filling, toolForms } from './fill-names.ts'
 import { compileJinja, JinjaFault } from './jinja/interpreter.ts'
+import { callTurn, probeTools, sentinelCalls } from './tool-format/probes.ts'
 import type { TemplateToolMessage } from './tool-format/tool-format.ts'
 
 /** A message as chat templates expect it. */
@@ -56,9 +57,9 @@ export function compileChatTemplate(
       ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
     })
   }
-  const { shape, fault } = chooseShape((tried, tools) => {
-    const options = { tools, addGenerationPrompt: true, enableThinking: null }
-    return render([{ role: 'user', content: probe }], options, tried)
+  const { shape, fault } = chooseShape((tried, tools, turns = []) => {
+    const options = { tools, addGenerationPrompt: turns.length === 0, enableThinking: null }
+    return render([{ role: 'user', content: probe }, ...turns], options, tried)
   })
   return {
     source,
@@ -84,9 +85,13 @@ type Shape = {
   readonly hasParts: boolean
   /** Null where the usual names are all that the template needs. */
   readonly filling: Filling | null
+  /** A few write as much around an empty text beside calls as around any other, and nothing around one that is not there. */
+  readonly hasNoEmptyText: boolean
 }
 
-type Attempt = (shape: Shape, tools: readonly unknown[] | null) => string
+const plainShape: Shape = { listsNoTools: false, hasParts: false, filling: null, hasNoEmptyText: false }
+
+type Attempt = (shape: Shape, tools: readonly unknown[] | null, turns?: readonly TemplateMessage[]) => string
 
 /**
  * The first shape in which a question is rendered whole; without one, the commonest, and what is wrong.
@@ -102,15 +107,17 @@ function chooseShape(attempt: Attempt): { readonly shape: Shape; readonly fault:
       return fault === null
     })
   const usual = rendersWith(null)
-  if (usual !== undefined) return { shape: withToolNames(attempt, usual), fault: null }
+  if (usual !== undefined) return { shape: withEmptyTexts(attempt, withToolNames(attempt, usual)), fault: null }
   const filled = toolForms.flatMap((toolsAs) => rendersWith({ toolsAs, fills: 'all' }) ?? [])
   const shape = filled.find((one) => showsTools(attempt, one)) ?? filled[0]
-  if (shape !== undefined) return { shape, fault: null }
-  return { shape: { listsNoTools: false, hasParts: false, filling: null }, fault: faults[0] ?? null }
+  if (shape !== undefined) return { shape: withEmptyTexts(attempt, shape), fault: null }
+  return { shape: plainShape, fault: faults[0] ?? null }
 }
 
 function shapes(filling: Filling | null): Shape[] {
-  return [false, true].flatMap((hasParts) => [false, true].map((listsNoTools) => ({ listsNoTools, hasParts, filling })))
+  return [false, true].flatMap((hasParts) =>
+    [false, true].map((listsNoTools) => ({ ...plainShape, listsNoTools, hasParts, filling })),
+  )
 }
 
 /** Why a question does not render; null where it does. */
@@ -127,6 +134,25 @@ function withToolNames(attempt: Attempt, shape: Shape): Shape {
   if (showsTools(attempt, shape)) return shape
   const named = toolForms.map((toolsAs): Shape => ({ ...shape, filling: { toolsAs, fills: 'tools' } }))
   return named.find((one) => showsTools(attempt, one)) ?? shape
+}
+
+/** How an empty text beside a call is passed: as none where that leaves out what would stand around it. */
+function withEmptyTexts(attempt: Attempt, shape: Shape): Shape {
+  const shown = (hasNoEmptyText: boolean): string | null => {
+    for (const form of ['object', 'text'] as const) {
+      try {
+        const [call] = sentinelCalls({ kind: 'any' })
+        const rendered = attempt({ ...shape, hasNoEmptyText }, probeTools, [callTurn([call], form)])
+        if (rendered.lastIndexOf(call.name) > rendered.indexOf(probe)) return rendered
+      } catch {
+        continue
+      }
+    }
+    return null
+  }
+  const [given, none] = [shown(false), shown(true)]
+  const isNone = none !== null && (given === null || none.length < given.length)
+  return isNone ? { ...shape, hasNoEmptyText: true } : shape
 }
 
 /** Whether tools are shown as they are meant to be: not as Python prints a list, and not as a text inside a text. */
@@ -149,9 +175,10 @@ export function describeFault(error: unknown): string {
   return `${line === null ? '' : `Line ${line}: `}${messageOf(error)}`
 }
 
-function shapeMessage(message: TemplateMessage, { hasParts }: Shape): object {
+function shapeMessage(message: TemplateMessage, { hasParts, hasNoEmptyText }: Shape): object {
   const named = withThinkingNames(message)
   const { content } = message
+  if (hasNoEmptyText && content === '' && message.tool_calls !== undefined) return { ...named, content: null }
   return hasParts && content !== null ? { ...named, content: [{ type: 'text', text: content }] } : named
 }
 

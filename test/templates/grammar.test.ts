@@ -8,7 +8,7 @@ import { toolCallGrammar, triggers } from '../../src/chat-format/tool-format/too
 import type { RenderProbe } from '../../src/chat-format/tool-format/tool-format.ts'
 import { declarations, writeTurn, type Call } from './conversations.ts'
 import { createRegexGrammar } from './regex-grammar.ts'
-import { renderWith } from './render.ts'
+import { instructionsIn, renderIn, renderWith } from './render.ts'
 import { templateFiles } from './template-files.ts'
 
 const parameters = {
@@ -24,8 +24,8 @@ const grammarTool: GrammarTool = {
   compileText: () => null,
 }
 
-/** What a template writes behind a plain answer, which is no part of one. */
-function behindAnswer(render: RenderProbe): string {
+/** What a template writes behind a plain answer and at least the end of which is behind the rendered one, and no part of either. */
+function behindAnswer(render: RenderProbe, rendered: string): string {
   const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
   const text = 'Xqwzplain'
   const plain = render(
@@ -35,20 +35,25 @@ function behindAnswer(render: RenderProbe): string {
     ],
     options,
   )
-  return plain.slice(plain.lastIndexOf(text) + text.length)
+  const after = plain.slice(plain.lastIndexOf(text) + text.length)
+  const question = render([{ role: 'user', content: 'q' }], options)
+  return rendered.endsWith(after) ? after : instructionsIn([rendered, plain, question])
 }
 
-/** Where an answer begins in a rendered conversation. */
-function answerStart(render: RenderProbe): number {
+/** Where an answer begins in a rendered conversation; a template may end each one with the beginning of an answer. */
+function answerStart(render: RenderProbe, rendered: string): number {
   const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
-  return render([{ role: 'user', content: 'q' }], options).length - 2
+  const question = render([{ role: 'user', content: 'q' }], options)
+  const shared = question.split('').findIndex((character, index) => character !== rendered[index])
+  return (shared === -1 ? question.length : shared) - 2
 }
 
 describe('a grammar accepts what the template writes, beginning with a trigger', () => {
   for (const { name, source } of templateFiles) {
-    const render = renderWith(source)
-    const format = deriveToolFormat(render)
+    const plainRender = renderWith(source)
+    const format = deriveToolFormat(plainRender)
     if (format === null) continue
+    const render = renderIn(format, plainRender)
     it(name, (t) => {
       const { builder, toRegex } = createRegexGrammar()
       const begins = 'at-trigger'
@@ -58,7 +63,6 @@ describe('a grammar accepts what the template writes, beginning with a trigger',
       assert.ok(maybe.test(''))
       // A Harmony template shows the model another order of the header than the model itself writes.
       if (format.notation.kind === 'harmony') return t.diagnostic('rendered in another order')
-      const after = behindAnswer(render)
       const one: Call = { name: 'get_weather', arguments: { place: 'Oslo <b> < </p', count: 3, unit: 'C' } }
       const sets =
         format.callsMax === 1 ? [[one]] : [[one], [one, { name: 'get_weather', arguments: { place: 'x'.repeat(60) } }]]
@@ -67,10 +71,10 @@ describe('a grammar accepts what the template writes, beginning with a trigger',
         const turn = toTemplateCalls(format, [writeTurn({ text: '', calls }, null)])
         const rendered = render([{ role: 'user', content: 'q' }, ...turn], options)
         const trigger = triggers(format, [tool])[0]!
-        const start = answerStart(render)
+        const start = answerStart(render, rendered)
         // What only the last question is told makes a prompt longer than the conversation that goes on from it.
         const first = rendered.indexOf(trigger, rendered.indexOf(trigger, start) === -1 ? 0 : start)
-        const end = rendered.length - (rendered.endsWith(after) ? after.length : 0)
+        const end = rendered.length - behindAnswer(render, rendered).length
         const ends = Array.from({ length: 40 }, (_, back) => rendered.slice(first, end - back))
         assert.ok(
           ends.some((output) => regex.test(output)),

@@ -72,3 +72,11 @@ test('names that a template reads and does not always set are told apart from th
     'other',
   ])
 })
+
+test('a member of a mapping can be given a value, as llama.cpp lets a template do with a message', () => {
+  const source =
+    '{% for m in messages %}{% if m.calls is not defined %}{% set m.calls = [1, 2] %}{% endif %}{{ m.calls | length }}{% endfor %}'
+  const messages = [{ role: 'user' }, { role: 'user', calls: [1] }]
+  assert.equal(render(source, { messages }), '21')
+  assert.deepEqual(messages, [{ role: 'user' }, { role: 'user', calls: [1] }])
+})

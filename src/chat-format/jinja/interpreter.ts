@@ -13,6 +13,7 @@ type OpenInterpreter = {
   run(program: unknown): RuntimeValue
   evaluate(node: Node | undefined, scope: Environment): RuntimeValue
   evaluateFor(node: Node, scope: Environment): RuntimeValue
+  evaluateSet(node: Node, scope: Environment): RuntimeValue
   evaluateBinaryExpression(node: Node, scope: Environment): RuntimeValue
   evaluateMemberExpression(node: Node, scope: Environment): RuntimeValue
   evaluateTestExpression(node: Node, scope: Environment): RuntimeValue
@@ -146,6 +147,16 @@ class ChatInterpreter extends Library {
     }
   }
 
+  /** Gives a member of a mapping a value, as llama.cpp lets templates do with messages, and Python with namespaces alone. */
+  override evaluateSet(node: Node, scope: Environment): RuntimeValue {
+    const { type, object, property } = node['assignee'] as Node
+    const changed = type === 'MemberExpression' ? this.evaluate(object as Node, scope) : null
+    if (changed?.type !== 'ObjectValue' || !isMapping(changed) || !isPresent(node['value']))
+      return super.evaluateSet(node, scope)
+    changed.value.set(String((property as Node)['value']), this.evaluate(node['value'], scope))
+    return toRuntime('')
+  }
+
   override evaluateMemberExpression(node: Node, scope: Environment): RuntimeValue {
     const property = node['property'] as Node
     const isNamed = node['computed'] !== true && property.type === 'Identifier'
@@ -216,6 +227,10 @@ class ChatInterpreter extends Library {
     const known = scope.tests as ReadonlyMap<string, (...values: RuntimeValue[]) => boolean>
     return known.get(name)?.(item, ...args) ?? false
   }
+}
+
+function isPresent(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null
 }
 
 /** A time in the notation of C's strftime, as far as templates ask for it. */

@@ -48,11 +48,23 @@ export function createTurnCutter(render: RenderProbe, thinking: Enclosure | null
   const lead = leadOf(render, { besideText, behindPrompt })
   const byText = { lead, cut: besideText }
   const byPrompt = { lead: '', cut: behindPrompt }
+  const byMark = [...lead.matchAll(/<[^<>]+>$/gu)].map(([mark]) => ({
+    lead: mark,
+    cut: behind(mark, behindPrompt),
+  }))
   return {
-    // A lead of letters is the name of a role, which is no part of a call.
-    ways: /\p{L}/u.test(lead) ? [byPrompt, { ...byText, lead: '' }] : [byText, byPrompt],
+    // A lead of letters is the name of a role, which is no part of a call; a mark behind it may be.
+    ways: /\p{L}/u.test(lead) ? [byPrompt, ...byMark, { ...byText, lead: '' }] : [byText, byPrompt],
     cutOutput: (rendered) => (behindPrompt(rendered) ?? besideText(rendered))?.text ?? null,
     textOpenBehind: (lead) => (opening.trim() === '' ? '' : (lead + opening).trimStart()),
+  }
+}
+
+/** What the model would have written, with the mark in front that the prompt ends with. */
+function behind(mark: string, cut: (rendered: string) => CallRegion | null): (rendered: string) => CallRegion | null {
+  return (rendered) => {
+    const region = cut(rendered)
+    return region === null ? null : { ...region, text: mark + region.text }
   }
 }
 
