@@ -12,6 +12,7 @@ import { checkName } from './check-name.ts'
 import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
 import { requireStanding } from './leaving/require-standing.ts'
+import { latestKeyEnd, requireKeyEnd } from './organization-settings.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireKeysOfAnyone } from './projects.ts'
 import { requireActiveMember } from './read-member.ts'
@@ -78,9 +79,14 @@ export async function createApiKey(
       await requireStanding(transaction, principal, organizationId)
       if (serviceAccountId === undefined) await requireKeysOfAnyone(transaction, { organizationId, projectId })
       else await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
+      // Whoever says nothing of an end means the latest one that there may be.
+      const end =
+        rules.expiresAtMs === undefined ? await latestKeyEnd(transaction, organizationId, now) : row.expires_at
+      await requireKeyEnd(transaction, organizationId, { expiresAtMs: end, nowMs: now })
+      const made = { ...row, expires_at: end }
       if (owner !== null) await requireActiveMember(transaction, { organizationId, memberId: owner })
-      await transaction.insertInto('api_keys').values(row).execute()
-      note(null, describe(row))
+      await transaction.insertInto('api_keys').values(made).execute()
+      note(null, describe(made))
     },
   )
   return { id, key }
@@ -95,10 +101,15 @@ export async function updateApiKey(
   reference: ApiKeyReference,
   { name, ...changedRules }: ApiKeyChanges,
 ): Promise<void> {
-  await changeKey(parts, principal, { permission: 'api-keys:update', reference }, (row) => {
+  await changeKey(parts, principal, { permission: 'api-keys:update', reference }, async (row, transaction) => {
     const rules = { ...fromRuleColumns(row), ...changedRules }
+    const nowMs = parts.clock.nowMs()
     // An end that has passed meanwhile is no fault of a change that leaves it as it is.
-    checkRules(changedRules.expiresAtMs === undefined ? { ...rules, expiresAtMs: null } : rules, parts.clock.nowMs())
+    const isSameEnd = changedRules.expiresAtMs === undefined || changedRules.expiresAtMs === row.expires_at
+    checkRules(isSameEnd ? { ...rules, expiresAtMs: null } : rules, nowMs)
+    if (!isSameEnd) {
+      await requireKeyEnd(transaction, reference.organizationId, { expiresAtMs: rules.expiresAtMs, nowMs })
+    }
     return { name: name === undefined ? row.name : checkName(name), ...toRuleColumns(rules) }
   })
 }
@@ -187,7 +198,16 @@ export async function rotateApiKey(
     const old = await findKeyToChange(transaction, { principal, permission: 'api-keys:rotate', reference })
     const now = parts.clock.nowMs()
     if (old.expires_at !== null && old.expires_at <= now) throw notFound()
-    const fresh = { id, key_hash: hashKey(parts.hashSecret, key), last_four: key.slice(-4), created_at: now }
+    const latest = (await latestKeyEnd(transaction, organizationId, now)) ?? Infinity
+    const end = Math.min(old.expires_at ?? Infinity, latest)
+    const expires_at = Number.isFinite(end) ? end : null
+    const fresh = {
+      id,
+      expires_at,
+      key_hash: hashKey(parts.hashSecret, key),
+      last_four: key.slice(-4),
+      created_at: now,
+    }
     // Whoever replaces a key has seen the secret of the new one.
     const origin = { rotated_from: old.id, created_by: actorOf(principal) }
     await transaction

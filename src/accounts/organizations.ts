@@ -50,6 +50,8 @@ export type Organization = {
   readonly createdAtMs: number
   readonly disabledAtMs: number | null
   readonly tier: TierId
+  /** Whom its members ask for higher limits; null where nobody is named. */
+  readonly contact: string | null
 }
 
 /** Makes an organization with a first project. */
@@ -154,6 +156,7 @@ function organizationOf(principal: Principal): OrganizationId | null {
   return principal.kind === 'operator' ? null : principal.organizationId
 }
 
-function toOrganization({ id, name, created_at, disabled_at, tier }: Selectable<OrganizationTable>): Organization {
-  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at, tier }
+function toOrganization({ created_at, disabled_at, ...row }: Selectable<OrganizationTable>): Organization {
+  const { id, name, tier, contact } = row
+  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at, tier, contact }
 }

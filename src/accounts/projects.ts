@@ -119,7 +119,7 @@ export async function setProjectMember(
 ): Promise<void> {
   requirePermission(principal, 'members:update', { organizationId })
   const action = { action: 'members:update', organizationId, target: memberId }
-  await change(parts, principal, action, async (transaction, note) => {
+  await changeAccess(parts, principal, action, async (transaction, note) => {
     const project = await findProject(transaction, { id, organizationId })
     await requireMember(transaction, { organizationId, memberId })
     const row = { organization_id: organizationId, project_id: project.id, member_id: memberId }

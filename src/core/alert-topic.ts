@@ -2,9 +2,12 @@
 export const alertTopics = [
   'audit.broken',
   'budget.threshold',
+  'cost.unusual',
   'disk.near-full',
   'engine.crash-loop',
+  'key.ending',
   'request.finished',
+  'requests.failing',
   'usage.hour',
 ] as const
 

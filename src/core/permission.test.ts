@@ -17,6 +17,8 @@ const expected: Readonly<Record<Permission, string>> = {
   'organizations:update': 'OO---',
   'organizations:create': 'II---',
   'organizations:disable': 'II---',
+  'settings:read': 'OO--O',
+  'settings:update': 'OO---',
   'projects:read': 'OOPOO',
   'projects:create': 'OO---',
   'projects:update': 'OO---',
@@ -75,6 +77,7 @@ const expected: Readonly<Record<Permission, string>> = {
   'engines:read': 'II--I',
   'engines:update': 'II---',
   'installation:read': 'II--I',
+  'installation:update': 'II---',
   'weights:read': '-----',
   'weights:update': '-----',
 }

@@ -47,6 +47,8 @@ const table = {
   'organizations:update': administrators,
   'organizations:create': installation,
   'organizations:disable': installation,
+  'settings:read': { ...administrators, auditor: 'organization' },
+  'settings:update': administrators,
   'projects:read': { ...everyone, developer: 'projects' },
   'projects:create': administrators,
   'projects:update': administrators,
@@ -105,6 +107,7 @@ const table = {
   'engines:read': installationReaders,
   'engines:update': installation,
   'installation:read': installationReaders,
+  'installation:update': installation,
   'weights:read': nobody,
   'weights:update': nobody,
 } as const satisfies Record<string, Row>

@@ -28,6 +28,7 @@ import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
+import { organizationSettings } from './migrations/people/065-organization-settings.ts'
 import { directories } from './migrations/people/070-directories.ts'
 import { serviceAccounts } from './migrations/people/071-service-accounts.ts'
 import { customRoles } from './migrations/people/072-custom-roles.ts'
@@ -123,6 +124,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '042-saml': saml,
   '050-alerts': alerts,
   '055-repetitions': repetitions,
+  '065-organization-settings': organizationSettings,
   '070-directories': directories,
   '071-service-accounts': serviceAccounts,
   '072-custom-roles': customRoles,

@@ -126,6 +126,24 @@ export async function findSessionRow(
   return row ?? null
 }
 
+/** Those of some sessions that are neither over nor idle, found at once for all of them. */
+export async function findOpenSessions(
+  { db, clock, signIn }: Pick<SignInParts, 'db' | 'clock' | 'signIn'>,
+  ids: readonly SessionId[],
+): Promise<ReadonlySet<SessionId>> {
+  if (ids.length === 0) return new Set()
+  const now = clock.nowMs()
+  const rows = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('state', '=', 'open')
+    .where('ends_at', '>', now)
+    .where('last_seen_at', '>', now - signIn.idleMs)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 const seenEveryMs = 30_000
 
 /** Whose session a token opens, with the roles of this moment. Asking keeps it awake, unless nobody has asked for it. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { listLedger, type LedgerCursor } from './read-ledger.ts'
+import { countByHour, listLedger, type LedgerCursor } from './read-ledger.ts'
 
 onEachDatabase(({ open }) => {
   test('the pages of several projects have each of their rows once, newest first', async () => {
@@ -39,6 +39,34 @@ onEachDatabase(({ open }) => {
         .length,
       0,
     )
+    await db.destroy()
+  })
+
+  test('requests are counted by the hour and by how they ended, voided ones once, those of other projects not', async () => {
+    const db = await open()
+    const hourMs = 3_600_000
+    const first = 1_800_000_000_000
+    const add = (number: number, fields: Partial<ReturnType<typeof ledgerRow>>) =>
+      db
+        .insertInto('ledger')
+        .values({ ...ledgerRow(number), ...fields })
+        .execute()
+    await add(1, { at: first })
+    await add(2, { at: first + hourMs - 1, input_cache_read: 0 })
+    await add(3, { at: first + hourMs, outcome: 'failed' })
+    await add(4, { at: first + hourMs, project_id: 'proj_2' })
+    await add(5, { at: first, organization_id: 'org_2' })
+    await add(1, { at: first + 3 * hourMs, kind: 'reversal' })
+    const count = async (filter: Partial<Parameters<typeof countByHour>[2]>) => {
+      const rows = await countByHour(db, { kind: 'operator' }, { organizationId: 'org_1', ...filter })
+      const told = rows.map(({ hourMs: at, outcome, requests }) => `${(at - first) / hourMs} ${outcome} ${requests}`)
+      return told.toSorted()
+    }
+    deepEqual(await count({}), ['0 finished 2', '1 failed 1', '1 finished 1'])
+    deepEqual(await count({ projectIds: ['proj_1'] }), ['0 finished 2', '1 failed 1'])
+    deepEqual(await count({ isCacheMiss: true }), ['0 finished 1'])
+    deepEqual(await count({ fromMs: first + 1, toMs: first + hourMs }), ['0 finished 1'])
+    deepEqual(await count({ projectIds: [] }), [])
     await db.destroy()
   })
 })

@@ -3,6 +3,7 @@ import type { OrganizationId, RequestId, ApiKeyId, MemberId, ProjectId } from '.
 import type { Database } from '../../db/database.ts'
 import type { LedgerTable } from '../../db/tables/billing.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
+import { bucketOfLedger, hourMs } from '../usage/usage-columns.ts'
 import { fromTokenColumns } from './token-columns.ts'
 import { narrowProjects, notFound, requirePermission, type Target } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -133,11 +134,17 @@ export async function listLedger(db: Database, principal: Principal, search: Led
 /** SQLite puts no more than 500 queries together. */
 const mergedProjectsMax = 100
 
-function listPart(
+function listPart(db: Database, { after, limit, ...filter }: LedgerSearch) {
+  let query = selectMatching(db, filter).selectAll()
+  if (after !== null) query = query.where(sql<boolean>`(at, sequence) < (${after.at}, ${after.sequence})`)
+  return query.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit)
+}
+
+function selectMatching(
   db: Database,
-  { organizationId, projectIds, apiKeyId, model, outcome, fromMs, toMs, after, limit, ...others }: LedgerSearch,
+  { organizationId, projectIds, apiKeyId, model, outcome, fromMs, toMs, ...others }: LedgerFilter,
 ) {
-  let query = db.selectFrom('ledger').selectAll().where('organization_id', '=', organizationId)
+  let query = db.selectFrom('ledger').where('organization_id', '=', organizationId)
   if (projectIds !== undefined) query = query.where('project_id', 'in', projectIds)
   if (apiKeyId !== undefined) query = query.where('api_key_id', '=', apiKeyId)
   if (model !== undefined) query = query.where('model', '=', model)
@@ -146,8 +153,31 @@ function listPart(
   if (fromMs !== undefined) query = query.where('at', '>=', fromMs)
   if (toMs !== undefined) query = query.where('at', '<', toMs)
   for (const condition of conditionsOf(db, organizationId, others)) query = query.where(condition)
-  if (after !== null) query = query.where(sql<boolean>`(at, sequence) < (${after.at}, ${after.sequence})`)
-  return query.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit)
+  return query
+}
+
+export type HourCount = Pick<LedgerRow, 'outcome'> & { readonly hourMs: number; readonly requests: number }
+
+/** How many requests match in each hour in which any do, by how they ended, as far as the principal may see them. */
+export async function countByHour(
+  db: Database,
+  principal: Principal,
+  filter: LedgerFilter,
+): Promise<readonly HourCount[]> {
+  const projectIds = narrowProjects(principal, 'requests:read', filter)
+  if (projectIds?.length === 0) return []
+  const hour = bucketOfLedger(hourMs)
+  const rows = await selectMatching(db, { ...filter, ...(projectIds !== undefined && { projectIds }) })
+    .where('kind', '=', 'charge')
+    .select(['outcome', hour.as('hour')])
+    .select((eb) => eb.fn.countAll().as('requests'))
+    .groupBy(['outcome', hour])
+    .execute()
+  return rows.map(({ outcome, hour: at, requests }) => ({
+    outcome,
+    hourMs: Number(at),
+    requests: Number(requests),
+  }))
 }
 
 type OtherFilters = Pick<
@@ -187,6 +217,41 @@ function conditionsOf(db: Database, organizationId: OrganizationId, asked: Other
     conditions.push(sql`api_key_id in ${keys}`)
   }
   return conditions
+}
+
+type SettledSearch = LedgerFilter & {
+  /** Rows of the ledger behind this one, up to that one. */
+  readonly afterSequence: number
+  readonly toSequence: number
+  readonly limit: number
+}
+
+/** What was added to an organization's rows, as far as the principal may see it: the newest, newest first, and how many. */
+export async function readAdded(
+  db: Database,
+  principal: Principal,
+  search: SettledSearch,
+): Promise<{ readonly rows: readonly LedgerRow[]; readonly count: number }> {
+  const projectIds = narrowProjects(principal, 'requests:read', search)
+  if (projectIds?.length === 0) return { rows: [], count: 0 }
+  const { organizationId, apiKeyId, model, outcome, fromMs, toMs } = search
+  let query = db
+    .selectFrom('ledger')
+    .where('sequence', '>', search.afterSequence)
+    .where('sequence', '<=', search.toSequence)
+    // No index is to be taken for these: the few rows of a second are found by their sequence.
+    .where(sql<boolean>`organization_id || '' = ${organizationId}`)
+  if (projectIds !== undefined) query = query.where(sql<boolean>`project_id || '' in (${sql.join(projectIds)})`)
+  if (apiKeyId !== undefined) query = query.where(sql<boolean>`api_key_id || '' = ${apiKeyId}`)
+  if (model !== undefined) query = query.where('model', '=', model)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  if (fromMs !== undefined) query = query.where('at', '>=', fromMs)
+  if (toMs !== undefined) query = query.where('at', '<', toMs)
+  for (const condition of conditionsOf(db, organizationId, search)) query = query.where(condition)
+  const rows = await query.selectAll().orderBy('sequence', 'desc').limit(search.limit).execute()
+  if (rows.length < search.limit) return { rows, count: rows.length }
+  const { count } = await query.select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()
+  return { rows, count: Number(count) }
 }
 
 /** A request's charge and, where there is one, its reversal. Throws `not-found` for one that the principal may not see. */

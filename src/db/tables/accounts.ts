@@ -18,6 +18,10 @@ export type OrganizationTable = {
   readonly created_at: number
   disabled_at: number | null
   tier: Generated<TierId>
+  /** Whom its members ask for higher limits. */
+  contact: string | null
+  /** How many days a key of its lasts at most; null sets no end. */
+  key_days_max: number | null
 }
 
 export type ProjectTable = {

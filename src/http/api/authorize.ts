@@ -25,16 +25,24 @@ import type { Route, RouteParts, Scope } from './route.ts'
 /** Who asks: a key, this machine's operator, or somebody who is signed in, whose part depends on what is asked for. */
 export type Asker = { readonly principal: Principal } | { readonly session: Session }
 
+/** What somebody has shown of who they are. */
+type Shown = {
+  readonly head: RequestHead & Pick<FastifyRequest, 'raw'>
+  readonly browser: BrowserExchange
+  /** Whether a session stays awake by it; absent where the request itself says so. */
+  readonly keepsAwake?: boolean
+}
+
 /** Finds out who asks the management API; a key goes before a session. */
 export async function findAsker(
   parts: Pick<ManagementParts, 'accounts' | 'signIn' | 'isOperator'>,
   attempts: FailedAttempts,
-  { head, browser }: { readonly head: RequestHead & Pick<FastifyRequest, 'raw'>; readonly browser: BrowserExchange },
+  { head, browser, ...how }: Shown,
 ): Promise<Asker> {
   if (parts.isOperator(head.raw)) return { principal: { kind: 'operator' } }
   const shown = credentials(head.headers, formats)
   if (shown.length === 0) {
-    const session = await browser.findSession(parts)
+    const session = await browser.findSession(parts, how)
     if (session !== null) return { session }
     throw refuse(null, 'Sign in, or send Authorization: Bearer <management key> or x-api-key.')
   }
@@ -49,6 +57,31 @@ export async function findAsker(
     ? 'A key for models manages nothing: send a management key, which begins with sk-odym-.'
     : 'The management key is not valid.'
   throw refuse(shown[0] ?? null, message)
+}
+
+/** A way to ask, for as long as an answer lasts, whether what was shown still says the same of whoever asked. */
+export function watchAsker(
+  parts: Parameters<typeof findAsker>[0],
+  attempts: FailedAttempts,
+  shown: Shown,
+  asker: Asker,
+): () => Promise<boolean> {
+  return async () => {
+    try {
+      const now = await findAsker(parts, attempts, { ...shown, keepsAwake: false })
+      return describeAsker(now) === describeAsker(asker)
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unauthenticated') return false
+      throw error
+    }
+  }
+}
+
+/** The part that somebody has, wherever they have one. */
+function describeAsker(asker: Asker): string {
+  if ('principal' in asker) return JSON.stringify(asker.principal)
+  const { principal, memberships } = asker.session
+  return JSON.stringify([principal, memberships.map((member) => member.principal)])
 }
 
 /**

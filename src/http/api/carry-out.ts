@@ -10,6 +10,7 @@ import type { Session } from '../../accounts/sign-in/sessions.ts'
 import type { BrowserExchange } from './browser.ts'
 import type { EventHub } from './events/event-hub.ts'
 import type { FailedAttempts } from './failed-attempts.ts'
+import type { NotedReadings } from './noted-readings.ts'
 import type { Route, RouteParts } from './route.ts'
 
 /** A change that was asked for, with all that was read of its request. */
@@ -20,7 +21,9 @@ export type Asked = {
   readonly browser: BrowserExchange
   readonly attempts: FailedAttempts
   readonly events: EventHub
+  readonly readings: NotedReadings
   readonly session: Session | null
+  isSameAsker(): Promise<boolean>
   readonly params: Record<string, unknown>
   readonly query: unknown
   readonly body: unknown
@@ -83,7 +86,8 @@ export function createRouteParts(
     attempts,
     events,
     session,
-  }: Pick<Asked, 'request' | 'browser' | 'attempts' | 'events' | 'session'>,
+    isSameAsker,
+  }: Pick<Asked, 'request' | 'browser' | 'attempts' | 'events' | 'session' | 'isSameAsker'>,
   afterwards: RouteParts['afterwards'],
 ): RouteParts {
   const { accounts } = management
@@ -100,7 +104,7 @@ export function createRouteParts(
   }
   const own = { ...accounts, origin, ...notices }
   const isStopping = () => tracker.isDraining()
-  const shared = { management, catalog: inference.catalog, browser, attempts, events, session }
+  const shared = { management, catalog: inference.catalog, browser, attempts, events, session, isSameAsker }
   const hasLeft = () => request.raw.socket.destroyed
   return { ...shared, isStopping, hasLeft, afterwards, accounts: own }
 }

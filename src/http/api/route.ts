@@ -22,6 +22,8 @@ export type RouteParts = {
   isStopping(): boolean
   /** Whether the client's connection is gone. */
   hasLeft(): boolean
+  /** Asks anew who it is that was let in: whether they still are, with the same part. */
+  isSameAsker(): Promise<boolean>
   /** Where attempts that failed are counted and held back. */
   readonly attempts: FailedAttempts
   /** Whoever is signed in and asks; null for keys, and for what anybody may ask. */
@@ -71,6 +73,8 @@ type RouteFacts = {
   readonly example?: unknown
   /** Whether somebody who is signed in must have shown a short while ago who they are; a function says so by the body. */
   readonly needsProof?: true | ((body: never) => boolean)
+  /** Whether a person who reads it leaves a row in the audit, once an hour; whoever saves an export always does. */
+  readonly isNoted?: true
   /** Whether it is open also to whom a connection's provider vouches for, of what changes a person's own account. */
   readonly isForVouched?: true
   /**

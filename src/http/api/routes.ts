@@ -3,18 +3,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { ApiError } from '../../core/error.ts'
 import { noteBreakOff } from '../connections/connection-events.ts'
 import type { Door, HttpParts } from '../parts.ts'
-import { anonymous, authorize, findAsker } from './authorize.ts'
+import { anonymous, authorize, findAsker, watchAsker } from './authorize.ts'
 import { BrowserExchange } from './browser.ts'
 import { carryOut, createRouteParts, type Asked } from './carry-out.ts'
 import { sendJson } from './compressed.ts'
 import { EventHub } from './events/event-hub.ts'
 import { eventRoutes } from './events/event-routes.ts'
+import { requestTailRoutes } from './events/request-tail.ts'
 import { FailedAttempts } from './failed-attempts.ts'
 import { describeApi, openApiPath } from './openapi.ts'
+import { noteReading } from './note-reading.ts'
+import { NotedReadings } from './noted-readings.ts'
 import { answerHeaders } from './problem.ts'
 import { createQueryReader, readBody, readParams } from './read-input.ts'
 import { alertRoutes } from './resources/limits/alerts.ts'
 import { channelRoutes } from './resources/alerts/channels.ts'
+import { alertEventRoutes } from './resources/alerts/events.ts'
 import { silenceRoutes } from './resources/alerts/silences.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
@@ -40,6 +44,7 @@ import { refusalRoutes } from './resources/refusals.ts'
 import { usageSeriesRoutes } from './resources/usage-series.ts'
 import { usageRoutes } from './resources/usage.ts'
 import { engineRoutes } from './resources/engines.ts'
+import { installationPeopleRoutes } from './resources/installation/people.ts'
 import { systemRoutes } from './resources/installation/system.ts'
 import { fleetRoutes } from './resources/installation/fleet.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
@@ -72,6 +77,7 @@ export const routes: readonly Route[] = [
   ...alertRoutes,
   ...channelRoutes,
   ...silenceRoutes,
+  ...alertEventRoutes,
   ...overviewRoutes,
   ...taskRoutes,
   ...searchRoutes,
@@ -81,10 +87,12 @@ export const routes: readonly Route[] = [
   ...refusalRoutes,
   ...ledgerRoutes,
   ...requestRoutes,
+  ...requestTailRoutes,
   ...auditRoutes,
   ...engineRoutes,
   ...fleetRoutes,
   ...systemRoutes,
+  ...installationPeopleRoutes,
   ...setupRoutes,
   ...sessionRoutes,
   ...passkeyOptionsRoutes,
@@ -107,10 +115,11 @@ const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 /** Adds the management API to the door. */
 export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
-  const { accounts, feed } = parts.management
+  const { accounts, feed, signIn } = parts.management
   const watched = {
     attempts: new FailedAttempts(accounts.clock),
-    events: new EventHub({ db: accounts.db, clock: accounts.clock, feed }),
+    readings: new NotedReadings(accounts.clock),
+    events: new EventHub({ db: accounts.db, clock: accounts.clock, feed, signIn }),
   }
   const byPath = Map.groupBy(routes, ({ path }) => path)
   for (const [path, own] of byPath) {
@@ -138,13 +147,13 @@ function addPath(app: FastifyInstance, path: string, handlers: ReadonlyMap<HTTPM
   app.route({ method: methods.filter((method) => !handlers.has(method)), url, handler: refuse })
 }
 
-function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events'>, route: Route): Handler {
+function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events' | 'readings'>, route: Route): Handler {
   const readQuery = createQueryReader(route)
   const { management } = parts
   return async (request, reply) => {
     const browser = new BrowserExchange(request, management)
-    const asker =
-      route.permission === 'public' ? null : await findAsker(management, watched.attempts, { head: request, browser })
+    const shown = { head: request, browser }
+    const asker = route.permission === 'public' ? null : await findAsker(management, watched.attempts, shown)
     const session = asker !== null && 'session' in asker ? asker.session : null
     if (route.method !== 'GET' && (asker === null || session !== null)) browser.requireSameOrigin()
     const params = readParams(route, request)
@@ -153,7 +162,9 @@ function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events'>,
     const body = await readBody(route, request, parts.bodies)
     refuseVouched(route, session)
     requireProof(management, route, { session, body })
-    const asked: Asked = { route, request, principal, browser, ...watched, session, params, query, body }
+    const isSameAsker =
+      asker === null ? () => Promise.resolve(true) : watchAsker(management, watched.attempts, shown, asker)
+    const asked: Asked = { route, request, principal, browser, ...watched, session, isSameAsker, params, query, body }
     return route.method === 'GET' ? answerRead(parts, asked, reply) : answerChange(parts, asked, reply)
   }
 }
@@ -183,9 +194,11 @@ function requireProof(
   )
 }
 
-async function answerRead(parts: HttpParts, { route, ...asked }: Asked, reply: FastifyReply): Promise<unknown> {
+async function answerRead(parts: HttpParts, asked: Asked, reply: FastifyReply): Promise<unknown> {
+  const { route } = asked
   const routeParts = createRouteParts(parts, asked, () => {})
-  const answer = await route.work({ parts: routeParts, ...asked })
+  const answer = await route.work({ ...asked, parts: routeParts })
+  await noteReading(routeParts, asked)
   void reply.headers(answerHeaders)
   sendCookies(asked, reply)
   if (route.answer === 'export') return sendExport(answer as Export, reply)

@@ -3,6 +3,7 @@ import { raise, type AlertParts } from '../../alerts/append-event.ts'
 import { deleteOldEvents, startDelivering } from '../../alerts/deliver.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
+import { tellCosts, tellFailing, tellKeyEnds } from '../../alerts/rules.ts'
 import { tellBudgets, tellRequests, tellHours } from '../../alerts/sources.ts'
 import { createPoster } from '../../alerts/webhook.ts'
 import type { Config } from '../../config/schema.ts'
@@ -33,8 +34,11 @@ export function openAlerts({ installation, config, log, readEngines }: AlertingP
     await tellBudgets(parts)
     await tellRequests(parts)
   })
-  const seldom = notingFaults(log, 'hours, disk and engines could not be told', async () => {
+  const seldom = notingFaults(log, 'hours, keys, failures, costs, disk and engines could not be told', async () => {
     await tellHours(parts)
+    await tellKeyEnds(parts)
+    await tellFailing(parts)
+    await tellCosts(parts)
     await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })
     await tellEngines(parts, readEngines())
     await deleteOldEvents(parts)

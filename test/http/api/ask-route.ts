@@ -35,6 +35,8 @@ export async function requestFor(service: ManagementService, route: Route, thing
 const neededQueries: Readonly<Record<string, string>> = {
   'group-mappings/preview': '?mappings=[]',
   consistency: '?from=1&to=1',
+  // It would go on without an end.
+  tail: '?seconds=0',
   preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
 }
 
@@ -64,7 +66,7 @@ export async function fillPath(service: ManagementService, { path, scope }: Rout
 }
 
 /** The example of the table, with what is there in the places of its names. */
-function bodyFor({ example }: Route, { projectId, breakGlassId }: Things): unknown {
+function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail }: Things): unknown {
   if (example === undefined) return undefined
   count += 1
   const text = JSON.stringify(example)
@@ -72,6 +74,7 @@ function bodyFor({ example }: Route, { projectId, breakGlassId }: Things): unkno
     .replaceAll('mem_break_glass', breakGlassId)
     .replaceAll('MIIC…', providerKey.certificate)
     .replaceAll('acme.example', `acme${count}.example`)
+    .replaceAll('operator@example.org', operatorEmail)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown
 }

@@ -7,7 +7,8 @@ import { installationChain } from '../../../src/db/change.ts'
 import type { AuditTable } from '../../../src/db/tables/audit.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { testSignIn } from '../../harness/management.ts'
-import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
+import { openManagementService, type Ask, type ManagementService } from '../../harness/management-service.ts'
 import { keyFor, nameOf, permittedRoutes, requestFor } from './ask-route.ts'
 import { createCompany, createThings, type Company, type Things } from './world.ts'
 
@@ -46,6 +47,50 @@ onEachDatabase((database) => {
         await undo(request.path, things)
       })
     }
+
+    const exports = permittedRoutes.filter(({ answer }) => answer === 'export')
+    for (const route of exports) {
+      test(`${nameOf(route)}, with who has saved it and by which filters`, async () => {
+        const ownerId = company.members.developer.memberId
+        const things = await createThings(service.accounts, { company, projectId: company.projectId, ownerId })
+        const { path } = await requestFor(service, route, things)
+        const known = new Set((await rows()).map(({ id }) => id))
+        const ask = (query: string, key: string) => service.ask({ path: path + query, key, address: '192.0.2.7' })
+        equal((await ask('?format=csv', service.key)).status, 200)
+        const added = (await rows()).filter(({ id }) => !known.has(id))
+        const what = route.path.split('/').at(-2)
+        deepEqual(
+          added.map(({ action, address, organization_id: id }) => [action, address, id]),
+          [[`${what}:export`, '192.0.2.7', chainOf(route, things)]],
+        )
+        match(added[0]?.after ?? '', /"format":"csv"/)
+        const refused = await ask('?format=csv', await service.createKey('developer', null))
+        deepEqual([refused.status, (await rows()).length], [403, known.size + 2], 'Only the key leaves a row.')
+      })
+    }
+
+    for (const what of ['audit', 'ledger']) {
+      test(`a person who looks at the ${what}, once an hour, and a key that does not`, async () => {
+        const { headers } = await signInPerson(service.accounts, { memberId: company.members.auditor.memberId })
+        const path = `/api/v1/organizations/${company.organizationId}/${what}`
+        const look = async (given: Partial<Ask>) => equal((await service.ask({ path, ...given })).status, 200)
+        const count = async () => (await rows()).filter(({ action }) => action === `${what}:read`).length
+        await look({ key: service.key })
+        equal(await count(), 0)
+        for (const expected of [1, 1]) {
+          await look({ headers })
+          equal(await count(), expected)
+        }
+        // Half an hour without asking ends a session.
+        service.clock.advance(3_600_000)
+        const again = await signInPerson(service.accounts, { memberId: company.members.auditor.memberId })
+        await look({ headers: again.headers })
+        equal(await count(), 2)
+      })
+    }
+
+    const chainOf = ({ path }: { readonly path: string }, { organizationId }: Things) =>
+      path.includes('{organizationId}') ? organizationId : installationChain
 
     async function undo(path: string, { organizationId, projectId, connectionId }: Things): Promise<void> {
       if (path.endsWith('/enforce')) {

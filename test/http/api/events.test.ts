@@ -6,9 +6,10 @@ import { test } from 'node:test'
 import type { Session } from '../../../src/accounts/sign-in/sessions.ts'
 import type { OrganizationId } from '../../../src/core/ids.ts'
 import type { Topic } from '../../../src/db/tables/changes.ts'
-import { EventHub, type HearEvent } from '../../../src/http/api/events/event-hub.ts'
+import { EventHub, type HearEvent, type Reader } from '../../../src/http/api/events/event-hub.ts'
 import { followEvents } from '../../../src/http/api/events/event-routes.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { testSignIn } from '../../harness/management.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
 import { openManagementService } from '../../harness/management-service.ts'
 import { until } from '../../harness/start-service.ts'
@@ -16,7 +17,7 @@ import { addRequest, createCompany } from './world.ts'
 
 const lookMs = 1_000
 
-function sessionOf(role: 'owner' | 'billing', organizationId: OrganizationId): Session {
+function sessionOf(role: 'owner', organizationId: OrganizationId): Session {
   const principal = { kind: 'member', memberId: 'mem_1', organizationId, role, projectIds: [] } as const
   const membership = { organizationId, principal } as unknown as Session['memberships'][number]
   const user = { kind: 'user', userId: 'user_1', organizationId: null, role: null } as const
@@ -26,23 +27,22 @@ function sessionOf(role: 'owner' | 'billing', organizationId: OrganizationId): S
 function open(session: Session) {
   const clock = createManualClock()
   let hear: HearEvent | null = null
-  const now: { session: Session | null; isStopping: boolean; hasLeft: boolean } = {
-    session,
-    isStopping: false,
-    hasLeft: false,
-  }
+  const now = { isSame: true, hasEnded: false, isStopping: false, hasLeft: false, asked: 0 }
   const hub = {
-    subscribe(_: string, given: HearEvent) {
+    hasEnded: () => now.hasEnded,
+    subscribe(_: Reader, given: HearEvent) {
       hear = given
       return () => (hear = null)
     },
   } as unknown as EventHub
-  const findSession = () => Promise.resolve(now.session)
   const events = followEvents({
     hub,
     clock,
     session,
-    findSession,
+    isSameAsker() {
+      now.asked += 1
+      return Promise.resolve(now.isSame)
+    },
     isStopping: () => now.isStopping,
     hasLeft: () => now.hasLeft,
   })
@@ -81,20 +81,43 @@ test('a browser that hears of nothing is told now and then that the stream is th
   equal(await next(), ': here\n\n')
 })
 
-for (const [what, change] of [
-  ['whose session is over', () => null],
-  ['who was given another role', () => sessionOf('billing', own)],
-] as const) {
-  test(`somebody ${what} hears nothing more`, async () => {
-    const { now, next, tell, isOpen } = open(sessionOf('owner', own))
-    await next()
-    const coming = next()
-    now.session = change()
-    tell('requests', own)
-    equal(await coming, null)
-    equal(isOpen(), false)
-  })
-}
+test('somebody whose session is over hears nothing more', async () => {
+  const { now, next, tell, isOpen } = open(sessionOf('owner', own))
+  await next()
+  const coming = next()
+  now.hasEnded = true
+  tell('requests', own)
+  equal(await coming, null)
+  equal(isOpen(), false)
+})
+
+test('somebody who was given another role hears nothing more, not even of that', async () => {
+  const { now, next, tell, isOpen } = open(sessionOf('owner', own))
+  await next()
+  equal(await next(), ': here\n\n')
+  const coming = next()
+  now.isSame = false
+  tell('access', null)
+  equal(await coming, null)
+  equal(isOpen(), false)
+})
+
+test('what takes a part away as time goes by is noticed within fifteen seconds', async () => {
+  const { now, next, isOpen } = open(sessionOf('owner', own))
+  await next()
+  equal(await next(), ': here\n\n')
+  now.isSame = false
+  equal(await next(), null)
+  equal(isOpen(), false)
+})
+
+test('a reader of whom nothing was changed is asked about now and then, and not each second', async () => {
+  const { now, next } = open(sessionOf('owner', own))
+  await next()
+  // Each of these is told after the fifteen looks of a heartbeat.
+  for (let beat = 0; beat < 4; beat += 1) equal(await next(), ': here\n\n')
+  equal(now.asked <= 8, true, `${now.asked} questions in sixty looks`)
+})
 
 test('a service that stops ends the stream', async () => {
   const { now, next } = open(sessionOf('owner', own))
@@ -125,9 +148,11 @@ onEachDatabase(({ open: openDatabase }) => {
       },
     }
     tellChange = (topic, counter) => subscribers.get(topic)?.({ counter, readAtMs: null })
-    const hub = new EventHub({ db, clock, feed })
+    const hub = new EventHub({ db, clock, feed, signIn: testSignIn })
     const heard: string[] = []
-    const stop = hub.subscribe('ses_1', (topic, organizationId) => heard.push(`${topic} ${organizationId ?? 'all'}`))
+    const stop = hub.subscribe({ name: 'ses_1', sessionId: null }, (topic, organizationId) =>
+      heard.push(`${topic} ${organizationId ?? 'all'}`),
+    )
     tellChange('access', 7)
     tellChange('access', 7)
     tellChange('access', 8)

@@ -126,6 +126,8 @@ describe('what each route lets each role do', () => {
     organizationId: 'org_nowhere',
     projectId: 'proj_nowhere',
     memberId: 'mem_nowhere',
+    userId: 'usr_nowhere',
+    operatorEmail: 'nobody@example.org',
     apiKeyId: 'key_nowhere',
     managementKeyId: 'mkey_nowhere',
     sessionId: 'ses_nowhere',

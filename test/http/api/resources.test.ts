@@ -241,6 +241,38 @@ describe('what was used', () => {
     equal(dataOf(await ask('GET', within('ledger?model=hal-1.0'))).length, 1)
   })
 
+  test('requests are counted by the days of a zone, with the filters of their list', async () => {
+    const path = within(
+      'requests/histogram?from=2026-03-28T23:00:00Z&to=2026-03-30T22:00:00Z&bucket=day&zone=Europe/Berlin',
+    )
+    // The day in between has 23 hours.
+    for (const [at, outcome] of [
+      ['2026-03-28T23:30:00Z', 'finished'],
+      ['2026-03-29T21:59:59Z', 'failed'],
+      ['2026-03-29T22:00:00Z', 'aborted'],
+    ] as const) {
+      await addRequest(service.accounts, whose, { at: Date.parse(at), outcome })
+    }
+    const { body } = await ask('GET', path)
+    deepEqual(body, {
+      zone: 'Europe/Berlin',
+      startsAt: ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+      finished: [1, 0],
+      aborted: [0, 1],
+      failed: [1, 0],
+      total: 3,
+    })
+    equal((await ask('GET', `${path}&outcome=failed`)).body['total'], 1)
+    for (const [query, field] of [
+      ['bucket=day&zone=Asia/Kolkata', 'zone'],
+      ['from=2026-01-01T00:00:00Z&to=2026-06-01T00:00:00Z', 'from'],
+      ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'to'],
+    ] as const) {
+      const refused = await service.ask({ path: within(`requests/histogram?${query}`), key: service.key })
+      deepEqual([refused.status, (refused.body['errors'] as { path: string }[])[0]?.path], [400, field])
+    }
+  })
+
   test('requests are exported as CSV and JSON lines', async () => {
     const csv = await ask('GET', within('ledger/export?format=csv'))
     match(String(csv.headers['content-type']), /^text\/csv/)

@@ -16,7 +16,7 @@ import { createMember } from '../../../src/accounts/members.ts'
 import { createOrganization } from '../../../src/accounts/organizations.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { createProject, setProjectMember } from '../../../src/accounts/projects.ts'
-import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId } from '../../../src/core/ids.ts'
+import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from '../../../src/core/ids.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
 import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
@@ -102,6 +102,9 @@ export type Things = {
   readonly samlConnectionId: string
   readonly domainId: string
   readonly directoryId: string
+  /** Somebody with a role in the installation, and the address of somebody who has none. */
+  readonly userId: UserId
+  readonly operatorEmail: string
   /** An owner who has used a passkey a short while ago. */
   readonly breakGlassId: string
 }
@@ -141,6 +144,8 @@ export async function createThings(
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
   const rows = await signAudit(parts, organizationId)
+  const { user } = await signInPerson(parts, { installationRole: 'auditor' })
+  const operatorEmail = await emailOfSomebody(parts)
   const engine = { model: knownSwap.model, swapId: knownSwap.id, weightsId: knownWeights.id, jobId: knownJob.id }
   return {
     organizationId,
@@ -162,8 +167,20 @@ export async function createThings(
     limitRequestId,
     ...sso,
     tier: 'tier-2',
+    userId: user.userId,
+    operatorEmail,
     ...engine,
   }
+}
+
+async function emailOfSomebody(parts: AccountsParts): Promise<string> {
+  const { user } = await signInPerson(parts, {})
+  const { email } = await parts.db
+    .selectFrom('user_emails')
+    .select('email')
+    .where('user_id', '=', user.userId)
+    .executeTakeFirstOrThrow()
+  return email
 }
 
 async function invite(parts: AccountsParts, organizationId: OrganizationId): Promise<string> {

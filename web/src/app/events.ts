@@ -26,6 +26,7 @@ const staleBy: Readonly<Record<string, readonly string[]>> = {
     'invitations',
     'sessions',
     'organizations',
+    'installation-members',
     'tasks',
   ],
   limits: ['limits', 'budgets', 'tiers', 'limit-requests', 'tasks'],

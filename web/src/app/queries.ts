@@ -85,6 +85,13 @@ export const membersQuery = (organizationId: string) =>
       ),
   })
 
+export const organizationQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['organization', organizationId],
+    queryFn: ({ signal }) =>
+      api('GET /api/v1/organizations/{organizationId}', { params: { organizationId } }, { signal }),
+  })
+
 /** Every organization, for who runs the installation. */
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],

@@ -90,6 +90,7 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       path,
       permission: 'audit:read',
       scope,
+      isNoted: true,
       summary: `List what was done ${of}, newest first`,
       params,
       query: search,

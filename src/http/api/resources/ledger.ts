@@ -93,7 +93,8 @@ function toCost(line: LedgerRow): string | null {
   return picos === null ? null : toMicrosText(picos)
 }
 
-const filter = z.strictObject({
+/** What the ledger's rows are narrowed to. */
+export const ledgerFilter = z.strictObject({
   from: givenTime.optional(),
   to: givenTime.optional().describe('Left out itself.'),
   projectId: projectId.optional(),
@@ -114,9 +115,9 @@ const filter = z.strictObject({
   costMicrosMin: z.int().min(0).optional(),
   cacheMiss: z.enum(['true']).optional().describe('Requests of whose prompt nothing was reused.'),
 })
-type Filter = z.output<typeof filter>
+type Filter = z.output<typeof ledgerFilter>
 
-function toFilter(organization: OrganizationId, asked: Filter): LedgerFilter {
+export function toFilter(organization: OrganizationId, asked: Filter): LedgerFilter {
   const projectIds = asked.projectId === undefined ? undefined : [asked.projectId]
   const [fromMs, toMs] = [asked.from, asked.to].map((text) => (text === undefined ? undefined : Date.parse(text)))
   const { apiKeyId: key, model: which, outcome: end, reason, protocol, clientRequestId } = asked
@@ -160,9 +161,10 @@ export const ledgerRoutes: readonly Route[] = [
     path,
     permission: 'requests:read',
     scope: 'organization',
+    isNoted: true,
     summary: 'List the ledger’s rows, newest first',
     params: inOrganization,
-    query: pageQuery.extend(filter.shape),
+    query: pageQuery.extend(ledgerFilter.shape),
     answer: pageOf(entry),
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
       const search = { ...toFilter(params.organizationId, asked), limit: limit + 1 }
@@ -183,7 +185,7 @@ export const ledgerRoutes: readonly Route[] = [
     scope: 'organization',
     summary: 'Save the ledger’s rows as CSV or JSON lines, newest first',
     params: inOrganization,
-    query: filter.extend({ format: exportFormat.default('jsonl') }),
+    query: ledgerFilter.extend({ format: exportFormat.default('jsonl') }),
     answer: 'export',
     work({ parts, principal, params, query: { format, ...asked } }) {
       const pages = readAll(parts.accounts.db, principal, toFilter(params.organizationId, asked))

@@ -7,8 +7,15 @@ import {
   setOrganizationDisabled,
   type Organization,
 } from '../../../accounts/organizations.ts'
+import {
+  contactLengthMax,
+  keyDaysLimit,
+  readSettings,
+  updateSettings,
+} from '../../../accounts/organization-settings.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
+  given,
   inOrganization,
   name,
   nowhere,
@@ -31,12 +38,26 @@ const organization = z
     createdAt: time,
     disabledAt: time.nullable().describe('While it is disabled its keys are refused.'),
     tier: tier.describe('Whose limits it has where nothing else is set.'),
+    contact: z.string().nullable().describe('Whom its members ask for higher limits.'),
   })
   .meta({ id: 'Organization' })
 
-function show({ id, name: text, createdAtMs, disabledAtMs, tier: own }: Organization): z.input<typeof organization> {
-  return { id, name: text, createdAt: toTime(createdAtMs), disabledAt: toTimeOrNull(disabledAtMs), tier: own }
+function show({ createdAtMs, disabledAtMs, ...rest }: Organization): z.input<typeof organization> {
+  return { ...rest, createdAt: toTime(createdAtMs), disabledAt: toTimeOrNull(disabledAtMs) }
 }
+
+const settings = z
+  .strictObject({
+    contact: z.string().nullable().describe('Whom its members ask for higher limits, in words.'),
+    keyDaysMax: z.int().nullable().describe('How many days a key lasts at most; null sets no end.'),
+  })
+  .meta({ id: 'OrganizationSettings' })
+const newSettings = z
+  .strictObject({
+    contact: z.string().max(contactLengthMax).nullable().optional(),
+    keyDaysMax: z.int().min(1).max(keyDaysLimit).nullable().optional(),
+  })
+  .meta({ id: 'NewOrganizationSettings' })
 
 const path = '/api/v1/organizations'
 const named = z.strictObject({ name })
@@ -97,6 +118,31 @@ export const organizationRoutes: readonly Route[] = [
     async work({ parts, principal, params, body }) {
       await renameOrganization(parts.accounts, principal, { ...params, ...body })
       return show(await readOrganization(parts.accounts, principal, params.organizationId))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${path}/{organizationId}/settings`,
+    permission: 'settings:read',
+    scope: 'organization',
+    summary: 'Read what an organization sets for its members and their keys',
+    params: inOrganization,
+    answer: settings,
+    work: ({ parts, principal, params }) => readSettings(parts.accounts, principal, params.organizationId),
+  }),
+  defineRoute({
+    method: 'PATCH',
+    path: `${path}/{organizationId}/settings`,
+    permission: 'settings:update',
+    scope: 'organization',
+    summary: 'Change what an organization sets; what is not named stays, and keys that are there do too',
+    params: inOrganization,
+    body: newSettings,
+    example: { contact: 'ops@example.org' },
+    answer: settings,
+    async work({ parts, principal, params, body }) {
+      await updateSettings(parts.accounts, principal, { ...params, ...given(body) })
+      return readSettings(parts.accounts, principal, params.organizationId)
     },
   }),
   setDisabled('disable', 'Disable an organization: its keys are refused and what they have under way is ended'),

@@ -1,12 +1,15 @@
 import { z } from 'zod'
-import { findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
+import { countByHour, findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
+import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
+import { bucketStarts, UnusableZone } from '../../../billing/usage/zone-buckets.ts'
 import type { RequestId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
 import { isOfInstallation, notFound } from '../../../core/permission.ts'
 import type { Database } from '../../../db/database.ts'
+import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { costMicros, id } from '../schemas.ts'
-import { entry, showEntry } from './ledger.ts'
+import { costMicros, id, inOrganization, time, toTime } from '../schemas.ts'
+import { entry, ledgerFilter, showEntry, toFilter } from './ledger.ts'
 
 const requestId = id('req')
 
@@ -90,6 +93,46 @@ async function readPriceLines(db: Database, line: LedgerRow) {
   return { lines: lines.filter(({ tokens }) => tokens > 0), savedMicros: toMicrosText(saved) }
 }
 
+const daysDefault = 7
+/** Every row of the time is looked at, since sums do not know these filters. */
+const daysMax = 92
+const outcomes = ['finished', 'aborted', 'failed'] as const
+
+const counts = z.array(z.int())
+const histogram = z
+  .strictObject({
+    zone: z.string(),
+    startsAt: z.array(time).describe('The beginning of each bucket.'),
+    finished: counts.describe('Like all that follow: a number for each bucket.'),
+    aborted: counts,
+    failed: counts,
+    total: z.int(),
+  })
+  .meta({ id: 'RequestHistogram' })
+
+const query = ledgerFilter.extend({
+  bucket: z.enum(['hour', 'day']).default('hour'),
+  zone: z.string().min(1).max(64).default('UTC').describe('An IANA time zone whose hours begin with those of UTC.'),
+})
+
+function readRange(asked: z.output<typeof query>, nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+  const floor = (ms: number) => ms - (ms % hourMs)
+  const toMs = asked.to === undefined ? nowMs : Date.parse(asked.to)
+  const fromMs = asked.from === undefined ? floor(toMs - daysDefault * dayMs) : Date.parse(asked.from)
+  if (toMs <= fromMs) throw new InvalidFields([{ path: 'to', message: 'This must be later than from.' }])
+  if (toMs - fromMs <= daysMax * dayMs) return { fromMs, toMs }
+  throw new InvalidFields([{ path: 'from', message: `The time has ${daysMax} days at most.` }])
+}
+
+function readStarts(range: Parameters<typeof bucketStarts>[0]): readonly number[] {
+  try {
+    return bucketStarts(range)
+  } catch (error) {
+    if (error instanceof UnusableZone) throw new InvalidFields([{ path: 'zone', message: error.message }])
+    throw error
+  }
+}
+
 export const requestRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
@@ -116,6 +159,33 @@ export const requestRoutes: readonly Route[] = [
         ...(await readPriceLines(parts.accounts.db, charge)),
         replica: isOfInstallation(principal) ? charge.replica : null,
       }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/v1/organizations/{organizationId}/requests/histogram',
+    permission: 'requests:read',
+    scope: 'organization',
+    summary: 'Count requests by the hour or day of a time zone and by how they ended, with the filters of their list',
+    params: inOrganization,
+    query,
+    answer: histogram,
+    async work({ parts, principal, params, query: asked }) {
+      const { bucket, zone, ...filter } = asked
+      const { fromMs, toMs } = readRange(asked, parts.accounts.clock.nowMs())
+      const starts = readStarts({ bucket, zone, fromMs: fromMs - (fromMs % hourMs), toMs })
+      const wanted = { ...toFilter(params.organizationId, filter), fromMs, toMs }
+      const rows = await countByHour(parts.accounts.db, principal, wanted)
+      const sums = Object.fromEntries(outcomes.map((outcome) => [outcome, starts.map(() => 0)])) as Record<
+        (typeof outcomes)[number],
+        number[]
+      >
+      for (const { hourMs: at, outcome, requests } of rows) {
+        const index = starts.findLastIndex((start) => start <= at)
+        sums[outcome][index] = (sums[outcome][index] ?? 0) + requests
+      }
+      const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+      return { zone, startsAt: starts.map(toTime), ...sums, total }
     },
   }),
 ]

@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { Button } from '../../kit/button.tsx'
 import { Drawer } from '../../kit/layers.tsx'
+import { Banner } from '../../kit/page.tsx'
 import { ChangeProblem } from '../change-problem.tsx'
+import { organizationQuery } from '../queries.ts'
 import { useChange } from '../use-change.ts'
 import { AskingFields, useAsking, type Asking } from './asking.tsx'
 
@@ -23,6 +26,7 @@ export function AskDrawer({ organizationId, apiKeyId, onClose }: Props) {
       ),
     { touches: [['limit-requests', organizationId]], onDone: onClose },
   )
+  const contact = useQuery(organizationQuery(organizationId)).data?.contact ?? null
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={missing}>
       Ask
@@ -38,6 +42,7 @@ export function AskDrawer({ organizationId, apiKeyId, onClose }: Props) {
       onSubmit={() => (missing === null ? void change.run(body()) : undefined)}
     >
       <ChangeProblem problem={change.problem} />
+      {contact !== null && <Banner kind="info">{`Or ask ${contact}.`}</Banner>}
       <AskingFields fields={fields} set={set} hasContact={false} />
     </Drawer>
   )

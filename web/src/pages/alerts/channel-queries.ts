@@ -12,23 +12,34 @@ export type Topic = Channel['topics'][number]
 const words: Readonly<Record<Topic, string>> = {
   'budget.threshold': 'A share of a budget is spent',
   'audit.broken': 'The audit log does not go on from what was signed',
+  'key.ending': 'A key ends soon',
+  'requests.failing': 'Requests fail on our side',
+  'cost.unusual': 'An hour costs far more than usual',
   'usage.hour': 'The sums of each hour and model',
   'request.finished': 'Every request',
   'disk.near-full': 'The disk is almost full',
   'engine.crash-loop': 'An engine ends again and again',
 }
 
-/** The last two happen to the installation, whose channels the operator's commands make. */
-const ofOrganization: readonly Topic[] = ['budget.threshold', 'audit.broken', 'usage.hour', 'request.finished']
-/** Too many of the others come for a log. */
-const ofLog: readonly Topic[] = ['budget.threshold', 'audit.broken']
+/**
+ * What somebody should look at. Sums and requests come with every hour and every request, too many for a log; disk and
+ * engines happen to the installation, whose channels the operator's commands make.
+ */
+export const rules: readonly Topic[] = [
+  'budget.threshold',
+  'requests.failing',
+  'cost.unusual',
+  'key.ending',
+  'audit.broken',
+]
+const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']
 
 export function wordsOfTopic(topic: Topic | null): string {
   return topic === null ? 'Everything' : words[topic]
 }
 
 export function topicChoices(kind: Channel['kind']): readonly Choice<Topic>[] {
-  return (kind === 'log' ? ofLog : ofOrganization).map((topic) => ({ value: topic, label: words[topic] }))
+  return (kind === 'log' ? rules : ofOrganization).map((topic) => ({ value: topic, label: words[topic] }))
 }
 
 /** Read again and again while a test message is under way. */
@@ -44,6 +55,18 @@ export const channelsQuery = (organizationId: string, isWaiting = false) =>
         ),
       ),
     refetchInterval: isWaiting ? 1_000 : false,
+  })
+
+/** The newest of what was told; nobody looks through more of it here. */
+export const eventsQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['alert-events', organizationId],
+    queryFn: ({ signal }) =>
+      api(
+        'GET /api/v1/organizations/{organizationId}/alert-events',
+        { params: { organizationId }, query: { limit: 100 } },
+        { signal },
+      ).then(({ data }) => data),
   })
 
 export const silencesQuery = (organizationId: string) =>

@@ -19,6 +19,7 @@ import { Page as Frame, Segments, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { oneOf, searchCodec } from '../../lib/search-codec.ts'
 import { Channels } from './channels.tsx'
+import { Rules } from './rules.tsx'
 import { Silences } from './silences.tsx'
 import { Thresholds } from './thresholds.tsx'
 
@@ -58,7 +59,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   return (
     <Frame
       title="Alerts"
-      said="A budget tells when a share of it is spent; channels carry it to where somebody is."
+      said="What was reached or went wrong stands here; channels carry it to where somebody is."
       actions={<Segments name="State" tabs={tabs} chosen={state} onChoice={(chosen) => change({ state: chosen })} />}
     >
       <ChangeProblem problem={seen.problem} />
@@ -78,6 +79,7 @@ export function Page({ params }: { readonly params: PageParams }) {
           )
         }
       </Loaded>
+      <Rules organizationId={organizationId} />
       <Thresholds organizationId={organizationId} budgets={budgets} />
       {mayReadChannels && (
         <>

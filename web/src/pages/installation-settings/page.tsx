@@ -9,6 +9,7 @@ import { Badge, Banner, Bar, Card, KeyValue, Page as Frame, Row, Stack, StateTag
 import { SearchField } from '../../kit/search-field.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { oneOf, searchCodec, text } from '../../lib/search-codec.ts'
+import { People } from './people.tsx'
 
 type System = AnswerOf<'GET /api/v1/installation/system'>
 type Setting = System['settings'][number]
@@ -43,7 +44,10 @@ export function Page() {
     queryFn: ({ signal }) => api('GET /api/v1/installation/system', {}, { signal }),
   })
   return (
-    <Frame title="Installation settings" said="Settings are read at the start: a change needs a restart.">
+    <Frame
+      title="Installation settings"
+      said="Who runs it, and how it is set up. Settings are read at the start: a change of them needs a restart."
+    >
       <Loaded query={query} what="The settings">
         {(system) => (
           <Stack>
@@ -53,6 +57,7 @@ export function Page() {
               </Banner>
             ))}
             <Service system={system} />
+            <People />
             <Settings settings={system.settings} />
           </Stack>
         )}

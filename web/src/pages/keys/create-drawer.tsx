@@ -113,7 +113,8 @@ function bodyOf({
     name: fields.name.trim(),
     projectId,
     ...(ownerId !== nobody && { ownerId }),
-    ...(expiresAt !== null && { expiresAt }),
+    // Said on purpose: an organization may not let keys go on without an end.
+    expiresAt,
     ...(models !== null && { models }),
     ...(endpoints !== null && { endpoints }),
     ...(addresses !== null && { addresses }),

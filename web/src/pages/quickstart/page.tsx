@@ -1,8 +1,9 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { PageParams } from '../../app/paths.ts'
+import { firstKey } from '../../app/first-key.ts'
 import { modelChoices, modelIds } from '../../app/models.ts'
 import { projectsQuery } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
@@ -36,7 +37,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       title="Quickstart"
       said={
         first
-          ? 'Odyssey is yours. Make a key and ask the models something.'
+          ? 'Odyssey is yours, and this is your first key. Ask the models something with it.'
           : 'A key, a model and the settings of your client.'
       }
     >
@@ -138,8 +139,12 @@ function NewKeyForm({
       : projectId === ''
         ? 'You see no project yet. An owner can show you one.'
         : null)
+  const { run } = change
+  useEffect(() => {
+    if (missing === null && firstKey.take()) void run({ name: name.trim(), projectId })
+  }, [missing, run, name, projectId])
   return (
-    <Form onSend={() => (missing === null ? change.run({ name: name.trim(), projectId }) : undefined)}>
+    <Form onSend={() => (missing === null ? run({ name: name.trim(), projectId }) : undefined)}>
       <ChangeProblem problem={change.problem} />
       <TextField label="Name" autoComplete="off" value={name} onText={setName} hint="Where it is used." />
       {projects.length > 1 && (

@@ -1,5 +1,5 @@
-import { useMemo } from 'react'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { addressOf } from '../../api/client.ts'
 import { toProblem } from '../../api/problem.ts'
 import { useLive } from '../../app/events.ts'
@@ -11,13 +11,16 @@ import { isSummed, requestsSearch, toFilter, type RequestsSearch } from '../../a
 import { usePlace, useSearch } from '../../app/router.tsx'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, NothingMatches, ProblemBox } from '../../app/states.tsx'
+import { formatCount } from '../../format/figures.ts'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Banner, Page as Frame, Segments, Stack } from '../../kit/page.tsx'
 import { More } from '../../kit/table.tsx'
 import { RequestFilters } from './filters.tsx'
 import { useHeldRows } from './held-rows.ts'
+import { RequestHistogram } from './request-histogram.tsx'
 import { RequestSums } from './request-sums.tsx'
+import { putTogether, useTail } from './use-tail.ts'
 
 /** Live, where no stream tells of new requests. */
 const withoutStreamMs = 5_000
@@ -28,20 +31,15 @@ export function Page({ params }: { readonly params: PageParams }) {
   const [search, change, unread] = useSearch(requestsSearch)
   const { search: written } = usePlace()
   const isLive = search.live === 'on'
-  const hasStream = useLive()
-  const filter = toFilter(search)
-  const query = useInfiniteQuery({
-    ...ledgerQuery(organizationId, filter, { limit: isLive ? liveRowsMax : 100, isLive }),
-    refetchInterval: isLive && !hasStream && withoutStreamMs,
-  })
+  const { query, rows, passedOver } = useRequests(organizationId, search)
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   const held = useHeldRows(rows, isLive)
   const actions = (
     <Actions
       organizationId={organizationId}
       search={search}
       newRows={held.newRows}
+      passedOver={passedOver}
       onNew={() => held.release()}
       onLive={(live) => change({ live })}
     />
@@ -74,7 +72,11 @@ export function Page({ params }: { readonly params: PageParams }) {
       )}
       {rows.length > 0 && (
         <Stack>
-          {isSummed(search) && <RequestSums organizationId={organizationId} search={search} onSpan={change} />}
+          {isSummed(search) ? (
+            <RequestSums organizationId={organizationId} search={search} onSpan={change} />
+          ) : (
+            <RequestHistogram organizationId={organizationId} search={search} onSpan={change} />
+          )}
           <div ref={held.frame}>
             <RequestTable organizationId={organizationId} rows={held.rows} search={written} />
           </div>
@@ -91,20 +93,46 @@ export function Page({ params }: { readonly params: PageParams }) {
   )
 }
 
+/** The requests as read, and live those that come meanwhile: by the stream, or where there is none by reading again. */
+function useRequests(organizationId: string, search: RequestsSearch) {
+  const isLive = search.live === 'on'
+  const hasStream = useLive()
+  const filter = toFilter(search)
+  const client = useQueryClient()
+  const onBegin = useCallback(
+    () => void client.invalidateQueries({ queryKey: ['ledger-as-read', organizationId] }),
+    [client, organizationId],
+  )
+  const tail = useTail({ organizationId, filter, isOn: isLive, rowsMax: liveRowsMax, onBegin })
+  const isReadAgain = isLive && !tail.isFollowed
+  const query = useInfiniteQuery({
+    ...ledgerQuery(organizationId, filter, { limit: isLive ? liveRowsMax : 100, isLive: isReadAgain }),
+    refetchInterval: isReadAgain && !hasStream && withoutStreamMs,
+  })
+  const read = query.data?.pages.flatMap(({ data }) => data) ?? []
+  return { query, rows: isLive ? putTogether(tail, read, liveRowsMax) : read, passedOver: tail.passedOver }
+}
+
 type ActionsProps = {
   readonly organizationId: string
   readonly search: RequestsSearch
   readonly newRows: number
+  readonly passedOver: number
   readonly onNew: () => void
   readonly onLive: (live: RequestsSearch['live']) => void
 }
 
-function Actions({ organizationId, search, newRows, onNew, onLive }: ActionsProps) {
+function Actions({ organizationId, search, newRows, passedOver, onNew, onLive }: ActionsProps) {
   const filter = toFilter(search)
   const fileIn = (format: 'csv' | 'jsonl') =>
     addressOf('/api/v1/organizations/{organizationId}/ledger/export', { organizationId }, { ...filter, format })
   return (
     <>
+      {passedOver > 0 && (
+        <small title="No more than twenty a second are shown as they come. “As read” lists them all.">
+          {`${formatCount(passedOver)} passed over`}
+        </small>
+      )}
       {search.live === 'on' && newRows > 0 && (
         // Above the rows it would move them away under the hand.
         <Button isSmall title="The rows stand still while you are at them." onClick={onNew}>

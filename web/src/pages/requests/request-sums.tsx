@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { ExactMoney } from '../../app/exact-money.tsx'
 import { spanOf, type RequestsSearch } from '../../app/requests/requests-search.ts'
 import { scopeOf, usageSeriesQuery } from '../../app/usage-sums.ts'
-import { titlesOf } from '../../charts/bucket-titles.ts'
-import { TimeBars } from '../../charts/time-bars.tsx'
-import { formatCount, formatShortCount } from '../../format/figures.ts'
-import { Card, Stats } from '../../kit/page.tsx'
+import { formatCount } from '../../format/figures.ts'
+import { Stats } from '../../kit/page.tsx'
+import { RequestBars } from './request-bars.tsx'
 
 const hourMs = 60 * 60 * 1_000
 /** Up to so long each bar is an hour. */
@@ -38,11 +37,6 @@ export function RequestSums({ organizationId, search, onSpan }: Props) {
   if (!canSum || series === undefined || series.totals.requests === 0) return null
   const { totals } = series
   const starts = series.startsAt.filter((start) => start < series.through)
-  const columns = [
-    { name: 'Finished', color: 'var(--series-1)', values: series.finished[0] ?? [] },
-    { name: 'Left by the client', color: 'var(--series-others)', values: series.aborted[0] ?? [] },
-    { name: 'Failed, ours', color: 'var(--bad)', values: series.failed[0] ?? [] },
-  ]
   const figures = [
     { name: 'Requests', value: formatCount(totals.requests) },
     { name: 'Finished', value: formatCount(totals.finished) },
@@ -56,20 +50,17 @@ export function RequestSums({ organizationId, search, onSpan }: Props) {
   return (
     <>
       <Stats name="Sums of these requests" figures={figures} />
-      <Card title={`Requests by ${bucket}`}>
-        <TimeBars
-          summary={`Requests by ${bucket} and by how they ended. The page Usage has the same as a table.`}
-          {...titlesOf(starts, { zone: series.zone, bucket })}
-          series={columns.map((column) => ({
-            ...column,
-            values: starts.map((_, index) => column.values[index] ?? 0),
-            words: starts.map((_, index) => formatCount(column.values[index] ?? 0)),
-          }))}
-          formatTick={formatShortCount}
-          isWhole
-          onOpen={(index) => onSpan({ range: 'custom', from: starts[index] ?? '', to: starts[index + 1] ?? to ?? '' })}
-        />
-      </Card>
+      <RequestBars
+        bucket={bucket}
+        zone={series.zone}
+        starts={starts}
+        finished={series.finished[0] ?? []}
+        aborted={series.aborted[0] ?? []}
+        failed={series.failed[0] ?? []}
+        to={to}
+        twin=" The page Usage has the same as a table."
+        onSpan={onSpan}
+      />
     </>
   )
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { NameField, useTypedName } from '../../app/name-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
+import { organizationQuery } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
@@ -11,15 +12,13 @@ import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
+import { RulesCard } from './rules-card.tsx'
 import { TierCard } from './tier-card.tsx'
 
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
-  const query = useQuery({
-    queryKey: ['organization', organizationId],
-    queryFn: ({ signal }) =>
-      api('GET /api/v1/organizations/{organizationId}', { params: { organizationId } }, { signal }),
-  })
+  const query = useQuery(organizationQuery(organizationId))
+  const mayReadRules = useReason(organizationId, 'settings:read') === null
   return (
     <Frame title="Settings" isNarrow>
       <Loaded query={query} what="The settings">
@@ -29,6 +28,7 @@ export function Page({ params }: { readonly params: PageParams }) {
               <NameForm organizationId={organizationId} name={organization.name} />
             </Card>
             <TierCard tier={organization.tier} />
+            {mayReadRules && <RulesCard organizationId={organizationId} />}
             <Card title="Prompts and answers">
               <p>Prompts and answers are not kept.</p>
             </Card>

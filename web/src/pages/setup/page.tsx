@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import type { Credential } from '../../api/answers.ts'
+import { firstKey } from '../../app/first-key.ts'
 import { FrontPage } from '../../app/front-page.tsx'
 import { NewCredential } from '../../app/new-credential.tsx'
 import { pagePath } from '../../app/paths.ts'
@@ -44,6 +45,7 @@ function SetupForm({ token }: { readonly token: string }) {
     }
     const { organizationId } = await api('POST /api/v1/setup', { body })
     await tellSignedIn()
+    firstKey.ask()
     await location.go(`${pagePath('quickstart', { organizationId })}?first=1`, { replace: true })
   }
   return (

@@ -1,0 +1,186 @@
+import type { Transaction } from 'kysely'
+import { ApiError, invalidRequest } from '../../core/error.ts'
+import type { ManagementKeyId, UserId } from '../../core/ids.ts'
+import { notFound, requirePermission } from '../../core/permission.ts'
+import type { Principal } from '../../core/principal.ts'
+import { mayGrant, type Role } from '../../core/role.ts'
+import { installationChain } from '../../db/change.ts'
+import { countChange } from '../../db/changes.ts'
+import type { Tables } from '../../db/tables.ts'
+import { changeAccess } from '../change-access.ts'
+import { checkEmail } from '../check-email.ts'
+import { requireGrant } from '../members.ts'
+import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../page.ts'
+import type { AccountsParts } from '../parts.ts'
+import { findUserByEmail } from '../sign-in/users.ts'
+
+/** What somebody may be who runs the installation: the other roles have no permission there. */
+export const installationRoles = ['owner', 'admin', 'auditor'] as const satisfies readonly Role[]
+type InstallationRole = (typeof installationRoles)[number]
+
+/** A person with a role in the installation as a whole. */
+export type InstallationPerson = {
+  readonly id: UserId
+  readonly name: string
+  readonly email: string
+  readonly role: Role
+  readonly createdAtMs: number
+}
+
+const nowhere = { organizationId: null } as const
+
+export async function listInstallationPeople(
+  { db }: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  request: PageRequest = {},
+): Promise<Page<InstallationPerson>> {
+  requirePermission(principal, 'installation:read', nowhere)
+  const people = selectPeople(db).as('people')
+  const rows = await db
+    .selectFrom(people)
+    .selectAll()
+    .where(afterCursor(request))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(rowsToRead(request))
+    .execute()
+  return toPage(rows, request, toPerson)
+}
+
+export async function readInstallationPerson(
+  { db }: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  id: string,
+): Promise<InstallationPerson> {
+  requirePermission(principal, 'installation:read', nowhere)
+  const row = await selectPeople(db)
+    .where('users.id', '=', id as UserId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return toPerson(row)
+}
+
+/** Gives a role to somebody who signs in here already, by their address. Returns who that is. */
+export async function addInstallationPerson(
+  parts: AccountsParts,
+  principal: Principal,
+  { email, role }: { readonly email: string; readonly role: InstallationRole },
+): Promise<UserId> {
+  requirePermission(principal, 'installation:update', nowhere)
+  requireGrant(principal, role)
+  const user = await findUserByEmail(parts.db, checkEmail(email))
+  if (user === null) {
+    throw invalidRequest(['email'], 'value', 'Nobody signs in with this address: invite them to an organization first.')
+  }
+  const action = { action: 'installation-members:create', organizationId: installationChain, target: user.id }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockPeople(transaction)
+    if ((await findRole(transaction, user.id)) !== null) {
+      throw new ApiError({ code: 'conflict' }, 'They have a role in the installation already.')
+    }
+    await setRole(transaction, user.id, role)
+    note(null, { role })
+  })
+  return user.id
+}
+
+/**
+ * Gives somebody another role in the installation; null takes it away. The last owner stays one, and nobody touches a role
+ * above their own. Management keys that they made and could not make any more end with it: they know their secrets.
+ */
+export async function setInstallationRole(
+  parts: AccountsParts,
+  principal: Principal,
+  { id, role }: { readonly id: string; readonly role: InstallationRole | null },
+): Promise<void> {
+  requirePermission(principal, 'installation:update', nowhere)
+  if (role !== null) requireGrant(principal, role)
+  const userId = id as UserId
+  const verb = role === null ? 'remove' : 'update'
+  const action = { action: `installation-members:${verb}`, organizationId: installationChain, target: userId }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    await lockPeople(transaction)
+    const before = await findRole(transaction, userId)
+    if (before === null) throw notFound()
+    requireGrant(principal, before)
+    if (before === 'owner' && role !== 'owner') await requireAnotherOwner(transaction, userId)
+    await setRole(transaction, userId, role)
+    const revoked = await revokeKeysBeyond(transaction, { userId, role, nowMs: parts.clock.nowMs() })
+    note({ role: before }, { role, ...(revoked.length > 0 && { management_keys_revoked: revoked }) })
+  })
+}
+
+type Reading = Pick<Transaction<Tables>, 'selectFrom'>
+
+function selectPeople(db: Reading) {
+  return db
+    .selectFrom('users')
+    .innerJoin('user_emails', 'user_emails.user_id', 'users.id')
+    .select(['users.id', 'users.name', 'users.created_at', 'user_emails.email'])
+    .select((eb) => eb.ref('users.installation_role').$notNull().as('role'))
+    .where('users.installation_role', 'is not', null)
+    .where('users.disabled_at', 'is', null)
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectPeople>['executeTakeFirstOrThrow']>>
+
+function toPerson({ id, name, email, role, created_at }: Row): InstallationPerson {
+  return { id, name, email, role, createdAtMs: created_at }
+}
+
+/** Of two who take the role of the last two owners from each other, one waits for the other and finds the last one. */
+async function lockPeople(transaction: Transaction<Tables>): Promise<void> {
+  await countChange(transaction, 'access')
+}
+
+async function findRole(transaction: Transaction<Tables>, id: UserId): Promise<Role | null> {
+  const row = await transaction
+    .selectFrom('users')
+    .select('installation_role')
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return row?.installation_role ?? null
+}
+
+async function setRole(transaction: Transaction<Tables>, id: UserId, role: Role | null): Promise<void> {
+  await transaction.updateTable('users').set({ installation_role: role }).where('id', '=', id).execute()
+}
+
+async function requireAnotherOwner(transaction: Transaction<Tables>, id: UserId): Promise<void> {
+  const other = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('installation_role', '=', 'owner')
+    .where('disabled_at', 'is', null)
+    .where('id', '!=', id)
+    .executeTakeFirst()
+  if (other === undefined) throw new ApiError({ code: 'conflict' }, 'The installation keeps at least one owner.')
+}
+
+type Lowered = { readonly userId: UserId; readonly role: Role | null; readonly nowMs: number }
+
+/** The whole line of keys that were made with a key of theirs is theirs, in whatever organization. */
+async function revokeKeysBeyond(
+  transaction: Transaction<Tables>,
+  { userId, role, nowMs }: Lowered,
+): Promise<readonly ManagementKeyId[]> {
+  const beyond: ManagementKeyId[] = []
+  for (let makers: readonly string[] = [userId]; makers.length > 0;) {
+    const made = await transaction
+      .selectFrom('management_keys')
+      .select(['id', 'role', 'revoked_at'])
+      .where('created_by', 'in', makers)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+    for (const { id, role: given, revoked_at } of made) {
+      if (revoked_at === null && (role === null || !mayGrant(role, given))) beyond.push(id)
+    }
+    makers = made.map(({ id }) => id)
+  }
+  if (beyond.length > 0) {
+    await transaction.updateTable('management_keys').set({ revoked_at: nowMs }).where('id', 'in', beyond).execute()
+  }
+  return beyond
+}

@@ -1,0 +1,99 @@
+import type { Transaction } from 'kysely'
+import { invalidRequest } from '../core/error.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { notFound, requirePermission } from '../core/permission.ts'
+import type { Principal } from '../core/principal.ts'
+import { change } from '../db/change.ts'
+import type { Database } from '../db/database.ts'
+import type { Tables } from '../db/tables.ts'
+import { isPrintable } from '../lib/is-printable.ts'
+import type { AccountsParts } from './parts.ts'
+
+type OrganizationSettings = {
+  /** Whom members ask for higher limits, in words; null where nobody is named. */
+  readonly contact: string | null
+  /** A key has to end so many days from now at the latest; null lets it go on without an end. */
+  readonly keyDaysMax: number | null
+}
+
+export const contactLengthMax = 200
+export const keyDaysLimit = 3_650
+
+export async function readSettings(
+  { db }: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  organizationId: OrganizationId,
+): Promise<OrganizationSettings> {
+  requirePermission(principal, 'settings:read', { organizationId })
+  return findSettings(db, organizationId)
+}
+
+/** Changes what is named; null takes it away. Keys that are there stay as they are. */
+export async function updateSettings(
+  parts: AccountsParts,
+  principal: Principal,
+  { organizationId, ...given }: Partial<OrganizationSettings> & { readonly organizationId: OrganizationId },
+): Promise<void> {
+  requirePermission(principal, 'settings:update', { organizationId })
+  const action = { action: 'settings:update', organizationId, target: organizationId }
+  await change(parts, principal, action, async (transaction, note) => {
+    const before = await findSettings(transaction, organizationId)
+    const after = check({ ...before, ...given })
+    await transaction
+      .updateTable('organizations')
+      .set({ contact: after.contact, key_days_max: after.keyDaysMax })
+      .where('id', '=', organizationId)
+      .execute()
+    note(toFields(before), toFields(after))
+  })
+}
+
+function check({ contact, keyDaysMax }: OrganizationSettings): OrganizationSettings {
+  const words = contact?.trim() || null
+  if (words !== null && !(words.length <= contactLengthMax && isPrintable(words))) {
+    throw invalidRequest(['contact'], 'value', `A contact has up to ${contactLengthMax} visible characters.`)
+  }
+  if (keyDaysMax !== null && !(Number.isInteger(keyDaysMax) && keyDaysMax >= 1 && keyDaysMax <= keyDaysLimit)) {
+    throw invalidRequest(['keyDaysMax'], 'value', `A key lasts from 1 to ${keyDaysLimit} days.`)
+  }
+  return { contact: words, keyDaysMax }
+}
+
+const toFields = ({ contact, keyDaysMax }: OrganizationSettings) => ({ contact, key_days_max: keyDaysMax })
+
+async function findSettings(
+  db: Pick<Database, 'selectFrom'>,
+  organizationId: OrganizationId,
+): Promise<OrganizationSettings> {
+  const row = await db
+    .selectFrom('organizations')
+    .select(['contact', 'key_days_max'])
+    .where('id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return { contact: row.contact, keyDaysMax: row.key_days_max }
+}
+
+const dayMs = 86_400_000
+
+/** The latest end that a key of the organization may have; null where it needs none. */
+export async function latestKeyEnd(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+  nowMs: number,
+): Promise<number | null> {
+  const { keyDaysMax } = await findSettings(transaction, organizationId)
+  return keyDaysMax === null ? null : nowMs + keyDaysMax * dayMs
+}
+
+/** Throws for a key that would last longer than its organization lets keys last. */
+export async function requireKeyEnd(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+  { expiresAtMs, nowMs }: { readonly expiresAtMs: number | null; readonly nowMs: number },
+): Promise<void> {
+  const latestMs = await latestKeyEnd(transaction, organizationId, nowMs)
+  if (latestMs === null || (expiresAtMs !== null && expiresAtMs <= latestMs)) return
+  const days = (latestMs - nowMs) / dayMs
+  throw invalidRequest(['expires'], 'value', `A key of this organization ends within ${days} days.`)
+}

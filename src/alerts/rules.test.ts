@@ -1,0 +1,145 @@
+// What is told without anybody having set it: keys that end, requests that fail on our side, an hour that costs too much.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { onEachDatabase } from '../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
+import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
+import { createApiKey, revokeApiKey, updateApiKey } from '../accounts/api-keys.ts'
+import { ensureDefaultHome, createOrganization, type Home } from '../accounts/organizations.ts'
+import type { AccountsParts } from '../accounts/parts.ts'
+import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
+import { rollUp } from '../billing/usage/roll-up.ts'
+import { usageTopics, alertTopics } from '../core/alert-topic.ts'
+import type { Database } from '../db/database.ts'
+import { listEvents } from './read-events.ts'
+import { tellCosts, tellFailing, tellKeyEnds } from './rules.ts'
+
+const operator = { kind: 'operator' } as const
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const topics = alertTopics.filter((topic) => !usageTopics.includes(topic))
+
+onEachDatabase((database) => {
+  let db: Database
+  let clock: ManualClock
+  let parts: AccountsParts
+  let home: Home
+  let count = 0
+
+  beforeEach(async () => {
+    db = await database.open()
+    clock = createManualClock()
+    parts = { db, clock, hashSecret: new Uint8Array(32) }
+    home = await ensureDefaultHome(parts)
+  })
+  afterEach(() => db.destroy())
+
+  /** What was told, oldest first, as its topic and some of its data. */
+  async function told(...fields: readonly string[]): Promise<readonly unknown[]> {
+    const search = { organizationId: home.organizationId, topics, beforeSequence: null, limit: 100 }
+    const events = await listEvents(parts, operator, search)
+    return events.toReversed().map(({ topic, data }) => {
+      const all = data as Readonly<Record<string, unknown>>
+      return [topic, ...fields.map((field) => all[field])]
+    })
+  }
+
+  async function add(fields: Partial<ReturnType<typeof ledgerRow>>, of = home): Promise<void> {
+    count += 1
+    const own = { organization_id: of.organizationId, project_id: of.projectId, at: clock.nowMs() - 1 }
+    await insertRows(db, [{ ...ledgerRow(count), ...own, ...fields }])
+  }
+
+  test('a key that ends soon is told of fourteen and three days before, once each', async () => {
+    const rules = { expiresAtMs: clock.nowMs() + 20 * dayMs }
+    const { id } = await createApiKey(parts, operator, { name: 'ci', ...home, rules })
+    await createApiKey(parts, operator, { name: 'without an end', ...home })
+    await tellKeyEnds(parts)
+    deepEqual(await told(), [])
+    for (const days of [6, 1, 10, 1, 1]) {
+      clock.advance(days * dayMs)
+      await tellKeyEnds(parts)
+      await tellKeyEnds(parts)
+    }
+    deepEqual(await told('apiKeyId', 'withinDays'), [
+      ['key.ending', id, 14],
+      ['key.ending', id, 3],
+    ])
+  })
+
+  test('a key with another end is told of anew, and one that was revoked is not', async () => {
+    const rules = { expiresAtMs: clock.nowMs() + 2 * dayMs }
+    const [one, other] = [
+      await createApiKey(parts, operator, { name: 'one', ...home, rules }),
+      await createApiKey(parts, operator, { name: 'other', ...home, rules }),
+    ]
+    const { organizationId } = home
+    await revokeApiKey(parts, operator, { id: other.id, organizationId })
+    await tellKeyEnds(parts)
+    await updateApiKey(parts, operator, { id: one.id, organizationId }, { expiresAtMs: clock.nowMs() + 10 * dayMs })
+    await tellKeyEnds(parts)
+    deepEqual(await told('apiKeyId', 'withinDays'), [
+      ['key.ending', one.id, 3],
+      ['key.ending', one.id, 14],
+    ])
+  })
+
+  test('requests that fail on our side are told of once an hour, and a few among many are not', async () => {
+    const other = await createOrganization(parts, operator, { name: 'Other' })
+    for (let index = 0; index < 4; index += 1) await add({ outcome: 'failed' })
+    await tellFailing(parts)
+    deepEqual(await told(), [], 'Four are too few.')
+    await add({ outcome: 'failed' })
+    await add({})
+    for (let index = 0; index < 200; index += 1) await add(index < 6 ? { outcome: 'failed' } : {}, other)
+    await tellFailing(parts)
+    await tellFailing(parts)
+    deepEqual(await told('requests', 'failed'), [['requests.failing', 6, 5]])
+    equal((await db.selectFrom('alert_events').select('id').execute()).length, 1, 'Six among two hundred are too few.')
+    clock.advance(hourMs - 1)
+    for (let index = 0; index < 5; index += 1) await add({ outcome: 'failed' })
+    await tellFailing(parts)
+    equal((await told()).length, 1)
+    clock.advance(1)
+    await tellFailing(parts)
+    deepEqual(await told('requests', 'failed'), [
+      ['requests.failing', 6, 5],
+      ['requests.failing', 5, 5],
+    ])
+  })
+
+  test('an hour that cost more than three times what its week did is told of once, with both figures', async () => {
+    const begin = clock.nowMs() - (clock.nowMs() % hourMs)
+    const spend = (hour: number, micros: number) =>
+      add({ at: begin + hour * hourMs, price_id: 'price_x', cost_micros: micros, cost_rest_picos: 0 })
+    for (let hour = 0; hour < 24; hour += 1) await spend(hour, 100)
+    await spend(24, 300)
+    await spend(25, 325)
+    const lookAt = async (hour: number) => {
+      clock.advance(begin + hour * hourMs + 5 * minuteMs - clock.nowMs())
+      await rollUp(db)
+      await tellCosts(parts)
+      await tellCosts(parts)
+    }
+    await lookAt(24)
+    await lookAt(25)
+    deepEqual(await told(), [], 'Three times as much is not yet unusual.')
+    await lookAt(26)
+    deepEqual(await told('costMicros', 'usualCostMicros'), [['cost.unusual', '325', '108']])
+    await lookAt(27)
+    equal((await told()).length, 1, 'An hour without requests costs nothing.')
+  })
+
+  test('an hour that costs much is nothing to tell where there were too few hours to compare it with', async () => {
+    const begin = clock.nowMs() - (clock.nowMs() % hourMs)
+    for (let hour = 0; hour < 10; hour += 1)
+      await add({ at: begin + hour * hourMs, cost_micros: 1, cost_rest_picos: 0 })
+    await add({ at: begin + 10 * hourMs, cost_micros: 1_000, cost_rest_picos: 0 })
+    clock.advance(begin + 11 * hourMs + 5 * minuteMs - clock.nowMs())
+    await rollUp(db)
+    await tellCosts(parts)
+    deepEqual(await told(), [])
+  })
+})

@@ -1,0 +1,140 @@
+// What is told since somebody should look at it: keys that end soon, requests that fail on our side, an hour that costs
+// far more than such hours do. Each cause is told once, by whichever gateway finds it first, and stands in the list of what
+// was told also where no channel asks for it.
+
+import { sql } from 'kysely'
+import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
+import { hourMs, dayMs } from '../billing/usage/usage-columns.ts'
+import { toMicrosText } from '../core/money.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { type AlertParts, raise } from './append-event.ts'
+import { readTold } from './sources.ts'
+
+async function listOrganizations({ db }: AlertParts): Promise<readonly OrganizationId[]> {
+  const rows = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('disabled_at', 'is', null)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** So many days before its end a key is told of, the most urgent first. */
+const keyDays = [3, 14] as const
+
+/** Tells of keys that end soon, once for each of these times. */
+export async function tellKeyEnds(parts: AlertParts): Promise<void> {
+  const nowMs = parts.clock.nowMs()
+  for (const organizationId of await listOrganizations(parts)) {
+    const keys = await parts.db
+      .selectFrom('api_keys')
+      .select(['id', 'name', 'expires_at'])
+      .where('organization_id', '=', organizationId)
+      .where('revoked_at', 'is', null)
+      .where('disabled_at', 'is', null)
+      .where('expires_at', '>', nowMs)
+      .where('expires_at', '<=', nowMs + Math.max(...keyDays) * dayMs)
+      .orderBy('expires_at')
+      .execute()
+    const told = keys.length === 0 ? new Set() : await readCauses(parts, organizationId)
+    for (const { id, name, expires_at: endMs } of keys) {
+      const days = endMs === null ? undefined : keyDays.find((count) => endMs <= nowMs + count * dayMs)
+      const cause = `${id}:${endMs}:${days}`
+      if (endMs === null || days === undefined || told.has(cause)) continue
+      const data = { apiKeyId: id, name, endsAt: new Date(endMs).toISOString(), withinDays: days }
+      await raise(parts, { organizationId, topic: 'key.ending', cause, windowMs: null, data })
+    }
+  }
+}
+
+/** Those of weeks ago as well: a key is told of fourteen days before its end. */
+async function readCauses({ db }: AlertParts, organizationId: OrganizationId): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('alert_causes')
+    .select('cause')
+    .where('organization_id', '=', organizationId)
+    .where('topic', '=', 'key.ending')
+    .execute()
+  return new Set(rows.map(({ cause }) => cause))
+}
+
+const failingMs = 300_000
+/** One request that fails among a few is no sign of anything. */
+const failedMin = 5
+const failedShareMin = 0.05
+const failingWindowMs = hourMs
+
+/** Tells that requests fail on our side, while they do and once an hour at most. */
+export async function tellFailing(parts: AlertParts): Promise<void> {
+  const toMs = parts.clock.nowMs()
+  const fromMs = toMs - failingMs
+  for (const organizationId of await listOrganizations(parts)) {
+    const { requests, failed } = await parts.db
+      .selectFrom('ledger')
+      .select(sql<number>`cast(count(*) as bigint)`.as('requests'))
+      .select(
+        sql<number>`cast(coalesce(sum(case when outcome = 'failed' then 1 else 0 end), 0) as bigint)`.as('failed'),
+      )
+      .where('organization_id', '=', organizationId)
+      .where('at', '>=', fromMs)
+      .where('at', '<', toMs)
+      .where('kind', '=', 'charge')
+      .executeTakeFirstOrThrow()
+    if (failed < failedMin || failed < requests * failedShareMin) continue
+    const data = { requests, failed, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+    const cause = 'failing'
+    await raise(parts, { organizationId, topic: 'requests.failing', cause, windowMs: failingWindowMs, data })
+  }
+}
+
+const usualDays = 7
+/** An hour that costs more than so many times what an hour in use has cost is unusual. */
+const timesUsual = 3
+/** Of fewer hours nobody can say what is usual. */
+const usualHoursMin = 24
+/** A request counts in the hour in which it ends, and its row is there, and added up, a little later. */
+const settledAfterMs = 300_000
+
+/** Tells of an hour that is over and has cost far more than the hours of the week before in which anything was asked. */
+export async function tellCosts(parts: AlertParts): Promise<void> {
+  const settledMs = parts.clock.nowMs() - settledAfterMs
+  const hour = settledMs - (settledMs % hourMs) - hourMs
+  for (const organizationId of await listOrganizations(parts)) {
+    if ((await readTold(parts, organizationId, 'cost.unusual')).has(String(hour))) continue
+    const hours = await readHourCosts(parts, organizationId, { fromMs: hour - usualDays * dayMs, toMs: hour + hourMs })
+    const last = hours.find(({ at }) => at === hour)
+    const before = hours.filter(({ at }) => at < hour)
+    if (last === undefined || before.length < usualHoursMin) continue
+    const sum = before.reduce((all, { picos }) => all + picos, 0n)
+    const count = BigInt(before.length)
+    if (last.picos * count <= BigInt(timesUsual) * sum) continue
+    const data = {
+      hour: new Date(hour).toISOString(),
+      costMicros: toMicrosText(last.picos),
+      usualCostMicros: toMicrosText(sum / count),
+    }
+    await raise(parts, { organizationId, topic: 'cost.unusual', cause: String(hour), windowMs: null, data })
+  }
+}
+
+type HourCost = { readonly at: number; readonly picos: bigint }
+
+async function readHourCosts(
+  { db }: AlertParts,
+  organizationId: OrganizationId,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly HourCost[]> {
+  const rows = await db
+    .selectFrom('usage_hours')
+    .select('at')
+    .select(sql<number>`cast(sum(cost_micros) as bigint)`.as('cost_micros'))
+    .select(sql<number>`cast(sum(cost_rest_picos) as bigint)`.as('cost_rest_picos'))
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', fromMs)
+    .where('at', '<', toMs)
+    .groupBy('at')
+    .orderBy('at')
+    .execute()
+  return rows.map((row) => ({ at: Number(row.at), picos: fromCostColumns(row) ?? 0n }))
+}

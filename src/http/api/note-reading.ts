@@ -1,0 +1,28 @@
+import { actorOf, change, type Fields } from '../../db/change.ts'
+import type { Asked } from './carry-out.ts'
+import { chainOf } from './resources/audit-chains.ts'
+import type { RouteParts } from './route.ts'
+
+type Reading = Pick<Asked, 'route' | 'principal' | 'session' | 'params' | 'query' | 'readings'>
+
+/**
+ * Notes in the audit who has saved what and by which filters, before anything of it is sent, and which person has looked at
+ * what tells of others, once an hour. Programs read with keys that were given to them for it.
+ */
+export async function noteReading({ accounts }: Pick<RouteParts, 'accounts'>, asked: Reading): Promise<void> {
+  const { route, principal, session, params, query, readings } = asked
+  // The holder of a key who saves their own statement is nobody that the audit knows by name.
+  if (principal.kind === 'anonymous') return
+  const organizationId = chainOf(params)
+  const what =
+    route.path
+      .replace(/\/export$/, '')
+      .split('/')
+      .at(-1) ?? ''
+  const isExport = route.answer === 'export'
+  const isRead = route.isNoted === true && session !== null
+  if (!isExport && !(isRead && readings.isNew(`${what} ${organizationId} ${actorOf(principal)}`))) return
+  const action = { action: `${what}:${isExport ? 'export' : 'read'}`, organizationId, target: organizationId }
+  const fields = isExport ? (query as Fields) : null
+  await change(accounts, principal, action, (_transaction, note) => Promise.resolve(note(null, fields)))
+}

@@ -1,0 +1,44 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import { spanOf, toFilter, type RequestsSearch } from '../../app/requests/requests-search.ts'
+import { formatCount } from '../../format/figures.ts'
+import { Stats } from '../../kit/page.tsx'
+import { RequestBars } from './request-bars.tsx'
+
+const dayMs = 24 * 60 * 60 * 1_000
+/** Up to so long each bar is an hour. */
+const byHourMs = 2 * dayMs
+/** The service looks through no more days for it. */
+const daysMax = 92
+
+type Props = {
+  readonly organizationId: string
+  readonly search: RequestsSearch
+  readonly onSpan: (span: Pick<RequestsSearch, 'range' | 'from' | 'to'>) => void
+}
+
+/** When the requests of these filters were, where the sums of usage do not know them. */
+export function RequestHistogram({ organizationId, search, onSpan }: Props) {
+  const { from, to } = spanOf(search)
+  const lengthMs = (to === null ? Date.now() : Date.parse(to)) - Date.parse(from ?? '')
+  const bucket = lengthMs <= byHourMs ? 'hour' : 'day'
+  const asked = { ...toFilter(search), bucket, zone: search.zone } as const
+  const found = useQuery({
+    queryKey: ['ledger-as-read', organizationId, 'histogram', asked],
+    queryFn: ({ signal }) =>
+      api(
+        'GET /api/v1/organizations/{organizationId}/requests/histogram',
+        { params: { organizationId }, query: asked },
+        { signal },
+      ),
+    enabled: from !== null && lengthMs <= daysMax * dayMs,
+    placeholderData: keepPreviousData,
+  }).data
+  if (found === undefined || found.total === 0) return null
+  return (
+    <>
+      <Stats name="These requests" figures={[{ name: 'Requests', value: formatCount(found.total) }]} />
+      <RequestBars {...found} bucket={bucket} starts={found.startsAt} to={to} onSpan={onSpan} />
+    </>
+  )
+}
