@@ -2,6 +2,8 @@
 // npm run screens -- survey FOLDER      looks at every page at three sizes, in two themes, in each state and with each of its
 //                                       layers open, writes its pictures into the folder and says what breaks a rule
 // npm run screens -- survey FOLDER keys only at the pages that are named
+// npm run screens -- walk FOLDER        goes to every page as each role, at two sizes, over 100,000 requests, and says what was
+//                                       refused, failed or is too wide
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
@@ -13,6 +15,7 @@ import { askApi, settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
 import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
+import { walkAsRoles } from '../test/dashboard/survey/walk-roles.ts'
 
 const [mode = 'pictures', into = 'screens', ...wanted] = process.argv.slice(2)
 const folder = join(import.meta.dirname, '../docs/pictures')
@@ -38,7 +41,16 @@ await page.getByRole('button', { name: 'Test it' }).click()
 await page.getByRole('link', { name: 'Open request' }).waitFor()
 const request = await page.getByRole('link', { name: 'Open request' }).getAttribute('href')
 
-if (mode === 'survey') {
+if (mode === 'walk') {
+  const found = await walkAsRoles({
+    browser,
+    service,
+    owner: opened,
+    params: await findRecords(),
+    folder: resolve(into),
+  })
+  if (found.length > 0) process.exitCode = 1
+} else if (mode === 'survey') {
   const found = await surveyPages({ page, origin, params: await findRecords(), folder: resolve(into), wanted })
   if (found.length + opened.faults.length > 0) process.exitCode = 1
   for (const fault of opened.faults) console.log(`the console: ${fault}`)

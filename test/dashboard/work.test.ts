@@ -1,7 +1,7 @@
 // What people do with the dashboard, in a real browser against a real service: keys from their making to their end,
 // questions in both wire formats, another member with less to see, a limit and a budget.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
@@ -12,6 +12,7 @@ import { installationSuite } from './suites/installation.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
+import { rulesSuite } from './suites/rules.ts'
 import { secretsSuite } from './suites/secrets.ts'
 import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
@@ -112,6 +113,8 @@ suite('another member', () => {
   })
 })
 
+rulesSuite(dashboard, 'bo@example.com')
+
 roleSuite(dashboard)
 
 suite('without a pointer', () => {
@@ -137,19 +140,26 @@ suite('without a pointer', () => {
   test('brackets lead to the next record of the list, and keep its filter', async () => {
     const { page } = dashboard().owner
     await page.goto(`${base()}/keys?sort=name&down=0`)
-    const names = await page.locator('tr[data-row] th a').allTextContents()
-    await page.locator('tr[data-row] th a').first().click()
-    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
+    const links = page.locator('tr[data-row] th a')
+    await links.nth(1).waitFor()
+    const [first = '', second = ''] = await links.allTextContents()
+    ok(first !== '' && second !== '')
+    await links.first().click()
+    await page.getByRole('heading', { level: 1, name: first, exact: true }).waitFor()
     await page.keyboard.press(']')
-    await page.getByRole('heading', { level: 1, name: names[1] ?? '' }).waitFor()
-    match(page.url(), /\?sort=name&down=0$/)
+    await page.getByRole('heading', { level: 1, name: second, exact: true }).waitFor()
+    await page.waitForURL(({ search }) => search === '?sort=name&down=0')
     await page.keyboard.press('[')
-    await page.getByRole('heading', { level: 1, name: names[0] ?? '' }).waitFor()
-    await page.goto(`${base()}/requests?range=all&outcome=finished`)
-    await page.locator('tr[data-row] a').first().click()
-    const first = page.url()
+    await page.getByRole('heading', { level: 1, name: first, exact: true }).waitFor()
+    const filter = '?range=all&outcome=finished'
+    await page.goto(`${base()}/requests${filter}`)
+    const requests = page.locator('tr[data-row] th a')
+    await requests.nth(1).waitFor()
+    const [one, next] = await requests.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
+    await requests.first().click()
+    await page.waitForURL(({ pathname, search }) => pathname === one && search === filter)
     await page.getByRole('button', { name: 'Next request ]' }).click()
-    await page.waitForURL((url) => url.href !== first && url.search === '?range=all&outcome=finished')
+    await page.waitForURL(({ pathname, search }) => pathname === next && search === filter)
   })
 
   test('the palette finds a page by a few letters, and the letters of a prefix lead to another', async () => {
@@ -215,6 +225,49 @@ suite('requests, live', () => {
       (href) => document.querySelector('tr[data-row] a')?.getAttribute('href') !== href,
       before,
     )
+  })
+})
+
+suite('requests, as they are settled', () => {
+  test('are counted by the hour also where the sums of usage do not know the filter', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/requests?range=today&format=messages`)
+    const figure = page.locator('dl[aria-label="These requests"] dd').first()
+    const shown = Number(await figure.textContent())
+    await page.getByRole('heading', { name: /^Requests by hour/ }).waitFor()
+    equal(await page.locator('tr[data-row]').count(), shown)
+    ok(shown > 0)
+  })
+
+  test('come as rows of a stream, and the list is not read again for each', async () => {
+    const { page } = dashboard().owner
+    const key = await createKey(page, base(), 'tail')
+    const ledger = /\/organizations\/[^/]+\/ledger$/
+    const read: string[] = []
+    const note = (request: { url(): string }) => {
+      const { pathname } = new URL(request.url())
+      if (ledger.test(pathname)) read.push(pathname)
+    }
+    const tail = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/requests/tail'))
+    page.on('request', note)
+    await page.goto(`${base()}/requests?live=on&range=hour`)
+    equal((await tail).status(), 200)
+    const first = page.locator('tr[data-row] a').first()
+    for (let count = 0; count < 5; count += 1) {
+      const before = await first.getAttribute('href')
+      equal(await ask(key), 200)
+      await page.waitForFunction(
+        (href) => document.querySelector('tr[data-row] a')?.getAttribute('href') !== href,
+        before,
+      )
+    }
+    page.off('request', note)
+    // Before the stream, with it, and once it has begun.
+    ok(read.length <= 3, `${read.length} readings`)
+    const shown = await page
+      .locator('tr[data-row] a')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    equal(new Set(shown).size, shown.length, 'No request is there twice.')
   })
 })
 

@@ -156,6 +156,7 @@ export async function makeHostileThings(
     }
   }
   await make('', { name: names[1] }, 'PATCH')
+  await make('/settings', { contact: names[0] }, 'PATCH')
   if (last === null) throw new Error('No key was made.')
   const { key, apiKey } = last
   await make('/limits', { subject: { kind: 'api-key', id: apiKey.id }, model: '*', inputTokensPerMinute: 1_000 }, 'PUT')

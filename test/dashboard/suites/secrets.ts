@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { baseOf } from '../harness/ask.ts'
+import { baseOf, settled } from '../harness/ask.ts'
 import type { Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -48,6 +48,7 @@ export function secretsSuite(dashboard: () => Dashboard): void {
       for (const path of ['/keys', '/requests', '/usage', '/audit', '/limits', '']) {
         await page.goto(baseOf(dashboard()) + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
+        await settled(page)
       }
       page.removeAllListeners('response')
       equal(answers.length > 5, true)
