@@ -40,6 +40,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   queue: async () => (await import('./queue-command.ts')).queueCommand,
   cache: async () => (await import('./cache-command.ts')).cacheCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,
+  health: async () => (await import('./health-command.ts')).healthCommand,
   migrate: async () => (await import('./storage/storage-commands.ts')).migrateCommand,
   backup: async () => (await import('./storage/storage-commands.ts')).backupCommand,
   restore: async () => (await import('./storage/storage-commands.ts')).restoreCommand,

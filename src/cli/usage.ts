@@ -88,6 +88,8 @@ ${describeOptions(budgetFields)}
   bill verify [--json]                 Compute the cost of every request and every sum once more
   bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to
   doctor [--json]                      Say what is wrong with this installation and its machine, and what to do
+  health [--alive]                     Ask the service of this data folder whether it can answer; for container
+                                       managers, ends with 1 where it cannot or, with --alive, where it hangs
   migrate [--status]                   Bring the database's schema up to date, or show what is applied
   backup FILE                          Write everything into one file, also while the service runs
   restore FILE [--replace]             Fill the database from a backup, while the service is stopped
