@@ -26,8 +26,9 @@ function keepToOwner(home: string): void {
     try {
       chmodSync(path, file.mode & 0o700)
     } catch (error) {
-      // Somebody else's file, or one that another process has just removed, is not ours to protect.
-      if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOENT') throw error
+      // Somebody else's file, one that is mounted to be read alone, as secrets are into containers, and one that another
+      // process has just removed are not ours to protect.
+      if (!['EPERM', 'EROFS', 'ENOENT'].includes(codeOf(error) ?? '')) throw error
     }
   }
 }
