@@ -129,7 +129,9 @@ const server = z.strictObject({
     .refine((url) => new URL(url).origin === url, 'must be an address without a path, such as https://ai.example.com')
     .nullable()
     .default(null),
-  /** On SIGTERM, how long running answers may go on. */
+  /** On SIGTERM, how long new requests are still taken while the service already says that it is not ready. */
+  noticeSeconds: z.int().min(0).max(300).default(0),
+  /** After that, how long running answers may go on. */
   drainSeconds: z.int().min(0).max(3_600).default(120),
   /** After a swap of weights, how long answers of the old ones may go on; both are in memory until then. */
   swapDrainSeconds: z.int().min(0).max(86_400).default(3_600),

@@ -42,9 +42,9 @@ export function readReadiness({ inference, access, tracker }: ReadinessParts): R
   const models = inference.catalog.list().map(({ model, engine }) => [model.id, engine.status().state] as const)
   const keys = access.isAvailable() ? 'ready' : 'down'
   const ledger = isWritable(inference.ledger) ? 'ready' : 'down'
-  const isDraining = tracker.isDraining()
-  const isReady = !isDraining && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
-  const status = isDraining ? 'draining' : isReady ? 'ready' : 'not ready'
+  const isLeaving = tracker.isLeaving()
+  const isReady = !isLeaving && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
+  const status = isLeaving ? 'draining' : isReady ? 'ready' : 'not ready'
   return { status, models: Object.fromEntries(models), keys, ledger }
 }
 

@@ -5,6 +5,10 @@ export interface RequestTracker {
   /** Throws `overloaded` when the service is stopping. */
   begin(): TrackedRequest
   isDraining(): boolean
+  /** From now on the service says that it is not ready, and still takes what comes. */
+  giveNotice(): void
+  /** Whether the service is about to stop, from the notice on. */
+  isLeaving(): boolean
   /** From now on new requests are refused. Resolves when the last one under way has ended. */
   drain(): Promise<void>
   /** Ends what is under way; each client is told that the service stops. */
@@ -21,6 +25,7 @@ export type TrackedRequest = {
 
 export function createRequestTracker(): RequestTracker {
   const underWay = new Set<AbortController>()
+  let isLeaving = false
   let isDraining = false
   let onEmpty = () => {}
   return {
@@ -38,7 +43,12 @@ export function createRequestTracker(): RequestTracker {
       }
     },
     isDraining: () => isDraining,
+    giveNotice() {
+      isLeaving = true
+    },
+    isLeaving: () => isLeaving,
     drain() {
+      isLeaving = true
       isDraining = true
       if (underWay.size === 0) return Promise.resolve()
       return new Promise((resolve) => {

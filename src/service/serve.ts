@@ -105,8 +105,9 @@ export async function serve(): Promise<void> {
     removeServiceFile(config.home)
     unlock()
   }
-  const { launcherPid } = config
-  stopOnSignals({ tracker, drainMs: config.server.drainSeconds * 1_000, launcherPid, log, stop })
+  const { launcherPid, server } = config
+  const times = { noticeMs: server.noticeSeconds * 1_000, drainMs: server.drainSeconds * 1_000 }
+  stopOnSignals({ tracker, ...times, launcherPid, log, stop })
   await printBanner(address, { installation, site, folder: config.home, catalog, pool })
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '../telemetry/log.ts'
 
 export type StopOptions = {
   readonly tracker: RequestTracker
+  readonly noticeMs: number
   readonly drainMs: number
   /** The launcher's process, whose end stops the service as a signal does. */
   readonly launcherPid: number | null
@@ -19,15 +20,18 @@ const abortMs = 1_500
 /**
  * Ends the service in order.
  *
- *     first signal   new requests are refused, those under way end by themselves
+ *     first signal   the service says that it is not ready, and still takes what load balancers send
+ *     notice over    new requests are refused, those under way end by themselves
  *     drain time up, or second signal   what is left is told and cut
  *     at last        engines, listener and database are closed; exit code 0
  */
-export function stopOnSignals({ tracker, drainMs, launcherPid, log, stop }: StopOptions): void {
+export function stopOnSignals({ tracker, noticeMs, drainMs, launcherPid, log, stop }: StopOptions): void {
   let signals = 0
   const hurry = Promise.withResolvers<void>()
 
   async function shutDown(): Promise<void> {
+    tracker.giveNotice()
+    if (noticeMs > 0) await Promise.race([pause(systemClock, noticeMs), hurry.promise])
     const underWay = tracker.size
     log.info({ under_way: underWay }, 'draining')
     const drained = tracker.drain()

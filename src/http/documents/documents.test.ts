@@ -125,7 +125,7 @@ suite('the models that stand in for others', () => {
 suite('the status', () => {
   const partsIn = (states: Readonly<Record<string, string>>, isAvailable = true) =>
     ({
-      tracker: { isDraining: () => false },
+      tracker: { isDraining: () => false, isLeaving: () => false },
       access: { isAvailable: () => isAvailable },
       inference: {
         ledger: { requireWritable: () => {} },
