@@ -6,7 +6,7 @@
 // Types are only taken away, so that each line stays where it was and a stack names the source's own line.
 
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
@@ -35,7 +35,7 @@ mkdirSync(folder, { recursive: true })
 compile()
 for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
 for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
-execFileSync(process.execPath, [join(root, 'web/build.ts'), join(folder, 'web/dist')], { stdio: 'inherit' })
+buildDashboard(join(folder, 'web/dist'))
 cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true })
 writeManifest()
 // A setting of this repository keeps npm from running scripts; a package has none to run.
@@ -47,6 +47,18 @@ function compile(): void {
     const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
     write(file.replace(/^src/, 'dist').replace(/ts$/, 'js'), code.replace(relativePath, '$1$2.$3js$1'))
   }
+}
+
+/** Where nothing is installed, as in the building of an image, the launcher's own build brings its tools and takes them away again. */
+function buildDashboard(target: string): void {
+  const run = (...words: string[]) => execFileSync(process.execPath, words, { cwd: root, stdio: 'inherit' })
+  if (existsSync(join(root, 'node_modules/vite'))) {
+    run(join(root, 'web/build.ts'), target)
+    return
+  }
+  run(join(root, 'bin/build-dashboard.cjs'))
+  cpSync(join(root, 'web/dist'), target, { recursive: true })
+  rmSync(join(target, 'stamp'))
 }
 
 function writeManifest(): void {

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
 import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
+import { runContainer } from '../test/campaigns/container/container.ts'
 import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
 import { runCounts } from '../test/campaigns/counts.ts'
 import { runDisconnects } from '../test/campaigns/disconnects.ts'
@@ -62,6 +63,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'slow bodies',
     count: 500,
     run: runConnections,
+  },
+  container: {
+    about: 'the image is built and run with a read-only root; it answers, ends what is under way, and keeps its data',
+    unit: 'rounds',
+    count: 3,
+    run: runContainer,
   },
   'control-tokens': {
     about: 'texts that nobody harmless would write, on every template at hand; none becomes a control token',
