@@ -19,6 +19,7 @@ import { runGateways } from '../test/campaigns/gateways/gateways.ts'
 import { runOffboarding } from '../test/campaigns/gateways/offboarding.ts'
 import { runOutage } from '../test/campaigns/gateways/outage.ts'
 import { runPlaces } from '../test/campaigns/gateways/places.ts'
+import { runRolling } from '../test/campaigns/gateways/rolling.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
@@ -155,6 +156,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'prompts',
     count: 200,
     run: runRealWeights,
+  },
+  rolling: {
+    about: 'two gateways behind HAProxy as in deploy/compose are restarted in turn under load; no client notices',
+    unit: 'restarts',
+    count: 10,
+    run: runRolling,
   },
   rows: {
     about: 'the program that writes the ledger is killed while it writes; each row it said to be there is there once',

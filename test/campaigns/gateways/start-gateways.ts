@@ -17,7 +17,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import type { BudgetValues, LimitValues } from '../../../src/core/limit-fields.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
-import { startService, type Service } from '../../harness/start-service.ts'
+import { startService, type Service, type ServiceOptions } from '../../harness/start-service.ts'
 
 const operator = { kind: 'operator' } as const
 
@@ -35,7 +35,7 @@ export type Shared = {
   budget(key: Key, values: Partial<BudgetValues>): Promise<void>
   createOwner(): Promise<string>
   /** Starts a gateway; its way to PostgreSQL may be another one than the server's own address. */
-  start(databaseUrl?: string): Promise<Service>
+  start(databaseUrl?: string, options?: Pick<ServiceOptions, 'config' | 'environment'>): Promise<Service>
   stop(): Promise<void>
 }
 
@@ -68,9 +68,9 @@ export async function openShared(): Promise<Shared> {
       const wanted = { name: 'owner', role: 'owner', organizationId: null, expiresAtMs: null } as const
       return (await createManagementKey(accounts, operator, wanted)).key
     },
-    async start(databaseUrl = server.url) {
+    async start(databaseUrl = server.url, { config = {}, environment = {} } = {}) {
       const joins = { home: folder, key: first.key }
-      const service = await startService({ environment: { DATABASE_URL: databaseUrl }, joins })
+      const service = await startService({ config, environment: { DATABASE_URL: databaseUrl, ...environment }, joins })
       started.push(service)
       return service
     },
