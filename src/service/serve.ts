@@ -106,8 +106,7 @@ export async function serve(): Promise<void> {
     unlock()
   }
   const { launcherPid, server } = config
-  const times = { noticeMs: server.noticeSeconds * 1_000, drainMs: server.drainSeconds * 1_000 }
-  stopOnSignals({ tracker, ...times, launcherPid, log, stop })
+  stopOnSignals({ tracker, server, launcherPid, log, stop })
   await printBanner(address, { installation, site, folder: config.home, catalog, pool })
 }
 

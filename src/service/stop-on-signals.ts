@@ -1,11 +1,11 @@
+import type { Config } from '../config/schema.ts'
 import type { RequestTracker } from '../http/request-tracker.ts'
 import { every, pause, systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export type StopOptions = {
   readonly tracker: RequestTracker
-  readonly noticeMs: number
-  readonly drainMs: number
+  readonly server: Pick<Config['server'], 'noticeSeconds' | 'drainSeconds'>
   /** The launcher's process, whose end stops the service as a signal does. */
   readonly launcherPid: number | null
   readonly log: Log
@@ -25,18 +25,22 @@ const abortMs = 1_500
  *     drain time up, or second signal   what is left is told and cut
  *     at last        engines, listener and database are closed; exit code 0
  */
-export function stopOnSignals({ tracker, noticeMs, drainMs, launcherPid, log, stop }: StopOptions): void {
+export function stopOnSignals({ tracker, server, launcherPid, log, stop }: StopOptions): void {
   let signals = 0
   const hurry = Promise.withResolvers<void>()
 
   async function shutDown(): Promise<void> {
     tracker.giveNotice()
-    if (noticeMs > 0) await Promise.race([pause(systemClock, noticeMs), hurry.promise])
+    if (server.noticeSeconds > 0) await Promise.race([pause(systemClock, server.noticeSeconds * 1_000), hurry.promise])
     const underWay = tracker.size
     log.info({ under_way: underWay }, 'draining')
     const drained = tracker.drain()
     const minimum = underWay === 0 ? Promise.resolve() : pause(systemClock, listenOnMs)
-    await Promise.race([Promise.all([drained, minimum]), pause(systemClock, drainMs), hurry.promise])
+    await Promise.race([
+      Promise.all([drained, minimum]),
+      pause(systemClock, server.drainSeconds * 1_000),
+      hurry.promise,
+    ])
     tracker.abortAll()
     await Promise.race([drained, pause(systemClock, abortMs)])
     await stop()
