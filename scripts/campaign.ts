@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
 import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
+import { runAvailability } from '../test/campaigns/availability/availability.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
 import { runContainer } from '../test/campaigns/container/container.ts'
 import { runControlTokens } from '../test/campaigns/control-tokens/control-tokens.ts'
@@ -20,6 +21,7 @@ import { runOffboarding } from '../test/campaigns/gateways/offboarding.ts'
 import { runOutage } from '../test/campaigns/gateways/outage.ts'
 import { runPlaces } from '../test/campaigns/gateways/places.ts'
 import { runRolling } from '../test/campaigns/gateways/rolling.ts'
+import { runInvoices } from '../test/campaigns/invoices/invoices.ts'
 import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
@@ -50,6 +52,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'events',
     count: 10_000,
     run: runAlerts,
+  },
+  availability: {
+    about: 'months with outages by a script: what is reported is what the script has, to a hundredth of a percent',
+    unit: 'outages',
+    count: 200,
+    run: runAvailability,
   },
   calls: {
     about:
@@ -101,6 +109,13 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'rounds',
     count: 10,
     run: runGateways,
+  },
+  invoices: {
+    about:
+      'a year of invoices with changing prices, voids, credits and prepayments; each comes to what was used, to the unit',
+    unit: 'organizations',
+    count: 50,
+    run: runInvoices,
   },
   kills: {
     about: 'the engine child dies under load; every answer is whole or says that it broke off',

@@ -50,6 +50,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   refusals: async () => (await import('./billing/usage-commands.ts')).refusalsCommand,
   ledger: async () => (await import('./billing/ledger-command.ts')).ledgerCommand,
   bill: async () => (await import('./billing/bill-command.ts')).billCommand,
+  sla: async () => (await import('./billing/sla-command.ts')).slaCommand,
 }
 
 function asksForHelp([name, ...args]: string[]): boolean {

@@ -86,7 +86,18 @@ ${describeOptions(budgetFields)}
                                        --organization ID, --csv or --json
   ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME
   bill verify [--json]                 Compute the cost of every request and every sum once more
+  bill invoices                        Show the invoices of an organization, of months that are over: --organization ID
+  bill invoice NUMBER                  Write one as it is signed, or with --csv, --json or, to be printed, --html
+  bill prepay --amount AMOUNT          Write down what an organization has paid before, with --reason TEXT; bill adjust
+                                       charges it beside its usage, or with an amount below zero spares it something
   bill rerate --dry-run                Say what it would have cost at other prices: --prices FILE, --from, --to
+  sla report [--month 2026-11]         Show how available the models were to --organization ID; a month that is over
+                                       is signed
+  sla verify FILE [--key VERIFIER]     Compute a signed report once more from the ledger; sla keys shows who signs
+  sla promise --availability PERCENT   Promise it from now on: --basis minutes|requests, --first-token MS, --credits
+                                       STEPS, --from TIME, --organization ID; sla promises lists what is promised
+  sla announce --from T --until T      Announce maintenance, which does not count, with --reason TEXT; sla maintenance
+                                       lists it, and sla withdraw ID takes it back
   doctor [--json]                      Say what is wrong with this installation and its machine, and what to do
   health [--alive]                     Ask the service of this data folder whether it can answer; for container
                                        managers, ends with 1 where it cannot or, with --alive, where it hangs

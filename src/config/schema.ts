@@ -247,6 +247,15 @@ const alerts = z.strictObject({
   diskPercentMax: z.int().min(1).max(100).default(90),
 })
 
+const availability = z.strictObject({
+  /** Whether a model that nobody asks is asked for a token every half a minute; without, one that is loaded counts as one that answers. */
+  canary: z.enum(['on', 'off']).default('on'),
+  /** How long before it maintenance has to be announced, so that it does not count. */
+  noticeHoursMin: z.int().min(0).max(8_760).default(72),
+  /** How much maintenance of a month does not count. */
+  maintenanceHoursPerMonthMax: z.int().min(0).max(744).default(8),
+})
+
 const audit = z.strictObject({
   /** How the logs of this installation are called in what it signs; null is the host of `server.publicUrl`. A log that was signed once keeps its name. */
   logName: z
@@ -282,6 +291,7 @@ export const configFileSchema = z.strictObject({
   limits: limits.prefault({}),
   billing: billing.prefault({}),
   audit: audit.prefault({}),
+  availability: availability.prefault({}),
   alerts: alerts.prefault({}),
   metrics: metrics.prefault({}),
   traces: traces.prefault({}),

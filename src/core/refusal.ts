@@ -1,4 +1,4 @@
-import { ApiError, type ApiErrorCode } from './error.ts'
+import { ApiError, toApiError, type ApiErrorCode } from './error.ts'
 import { RequestEnded } from './request-ended.ts'
 
 /** Why a request was turned away: the code of the error that its client was told. */
@@ -13,4 +13,44 @@ export function refusalClassOf(error: unknown): RefusalClass | null {
   if (error instanceof RequestEnded && error.endCause === 'client-left') return null
   const { code } = error
   return code === 'engine-failed' || code === 'internal' ? null : code
+}
+
+/** Whose failure an error is in the account of availability: the service's own, or that of whoever asked. */
+const owners = {
+  'invalid-request': 'caller',
+  'unsupported-feature': 'caller',
+  'unsupported-encoding': 'caller',
+  'context-exceeded': 'caller',
+  unauthenticated: 'caller',
+  'permission-denied': 'caller',
+  'not-found': 'caller',
+  conflict: 'caller',
+  'model-not-found': 'caller',
+  'unsupported-endpoint': 'caller',
+  'unknown-url': 'caller',
+  'method-not-allowed': 'caller',
+  'request-too-large': 'caller',
+  'request-timeout': 'caller',
+  'rate-limited': 'caller',
+  'budget-exceeded': 'caller',
+  overloaded: 'service',
+  'engine-failed': 'service',
+  internal: 'service',
+} as const satisfies Record<ApiErrorCode, 'caller' | 'service'>
+
+/** The codes of failures that are the service's own. */
+export type ServiceFault = {
+  [Code in ApiErrorCode]: (typeof owners)[Code] extends 'service' ? Code : never
+}[ApiErrorCode]
+
+/** The codes of failures that never count against the service. */
+export const callerFaults: readonly ApiErrorCode[] = Object.entries(owners)
+  .filter(([, owner]) => owner === 'caller')
+  .map(([code]) => code as ApiErrorCode)
+
+/** The failure of the service's own that an error is; null for everything that its caller, or who rules over it, has caused. */
+export function serviceFaultOf(error: unknown): ServiceFault | null {
+  if (error instanceof RequestEnded && error.endCause !== 'service-stopping') return null
+  const { code } = error instanceof ApiError ? error : toApiError(error)
+  return owners[code] === 'service' ? (code as ServiceFault) : null
 }

@@ -32,6 +32,9 @@ import { organizationSettings } from './migrations/people/065-organization-setti
 import { directories } from './migrations/people/070-directories.ts'
 import { serviceAccounts } from './migrations/people/071-service-accounts.ts'
 import { customRoles } from './migrations/people/072-custom-roles.ts'
+import { availability } from './migrations/billing/080-availability.ts'
+import { slaReports } from './migrations/billing/081-sla-reports.ts'
+import { invoices } from './migrations/billing/082-invoices.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -128,4 +131,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '070-directories': directories,
   '071-service-accounts': serviceAccounts,
   '072-custom-roles': customRoles,
+  '080-availability': availability,
+  '081-sla-reports': slaReports,
+  '082-invoices': invoices,
 }

@@ -56,6 +56,16 @@ import type {
   DirectoryTokenTable,
   DirectoryUserTable,
 } from './tables/directory.ts'
+import type {
+  AvailabilityMinuteTable,
+  CreditTable,
+  LifeSpanTable,
+  SlaExclusionTable,
+  SlaObjectiveTable,
+  SlaReportTable,
+  UnservedRequestTable,
+} from './tables/availability.ts'
+import type { AccountEntryTable, InvoiceTable } from './tables/invoices.ts'
 import type { ChangeTable } from './tables/changes.ts'
 import type {
   DeliveryTable,
@@ -127,6 +137,15 @@ export type Tables = {
   deliveries: DeliveryTable
   repetitions: RepetitionTable
   refusals: RefusalTable
+  unserved_requests: UnservedRequestTable
+  availability_minutes: AvailabilityMinuteTable
+  life_spans: LifeSpanTable
+  sla_objectives: SlaObjectiveTable
+  sla_exclusions: SlaExclusionTable
+  sla_reports: SlaReportTable
+  credits: CreditTable
+  invoices: InvoiceTable
+  account_entries: AccountEntryTable
   prices: PriceTable
   usage_hours: UsageTable
   usage_days: UsageTable

@@ -1,4 +1,5 @@
 import type { AccessCache } from '../accounts/access/access-cache.ts'
+import type { StatusHistory } from '../billing/availability/status-history.ts'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
 import type { TokenCounter } from '../inference/count-tokens.ts'
 import type { InferenceParts } from '../inference/generate.ts'
@@ -34,6 +35,8 @@ export type HttpParts = {
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly management: ManagementParts
+  /** How the models were, for everybody; absent where nobody keeps it. */
+  readHistory?(): StatusHistory | null
   /** Absent where nothing but the API is served. */
   readonly dashboard?: Pick<Dashboard, 'answer'>
 }

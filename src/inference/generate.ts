@@ -13,7 +13,7 @@ import { Answer } from './answer.ts'
 import type { Asked } from './asked.ts'
 import type { OverLimit } from './output-growth.ts'
 import { resolveRequest } from './resolve-request.ts'
-import { createSettlement, type AdmittedAt, type Settlement } from './settlement.ts'
+import { createSettlement, type AdmittedAt, type Settlement, type SettlementParts } from './settlement.ts'
 import { createWorstCase } from './worst-case.ts'
 
 export type InferenceParts = {
@@ -23,6 +23,7 @@ export type InferenceParts = {
   readonly prices: PriceBook
   readonly limiter: Limiter
   readonly clock: Clock
+  readonly signs?: SettlementParts['signs']
   /** Absent, answers over a limit pause. */
   readonly outputOverLimit?: OverLimit
 }
@@ -37,7 +38,7 @@ export type InferenceParts = {
  */
 export async function generate(parts: InferenceParts, asked: Asked, signal: AbortSignal): Promise<Generation> {
   const { entry, request, admission, admitted } = await letIn(parts, asked).catch((error: unknown) => {
-    parts.refusals.count(asked.principal.organizationId, error)
+    parts.refusals.count(asked.principal.organizationId, error, asked.request.model)
     throw error
   })
   const settlement = createSettlement(parts, asked, admitted, admission)

@@ -1,3 +1,4 @@
+import type { LifeSigns } from '../billing/availability/life-signs.ts'
 import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import type { Ledger } from '../billing/ledger/ledger.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
@@ -42,13 +43,15 @@ export type Measured = {
  */
 export class Meter {
   readonly #elapsedMs: () => number
+  readonly #onToken: () => void
   /** The usage of each answer, in the order of the answers. */
   readonly #usages: Usage[]
   #cache: CacheReport | null = null
   #firstEventMs: number | null = null
   #firstTokenMs: number | null = null
 
-  constructor(choiceCount: number, elapsedMs: () => number) {
+  constructor(choiceCount: number, elapsedMs: () => number, onToken: () => void = () => {}) {
+    this.#onToken = onToken
     this.#usages = Array.from({ length: choiceCount }, () => zeroUsage)
     this.#elapsedMs = elapsedMs
   }
@@ -60,7 +63,10 @@ export class Meter {
         this.#firstEventMs ??= this.#elapsedMs()
         // Further answers to the same request find its prompt in the cache, which says nothing about the request.
         if (event.type === 'start') this.#cache ??= event.cache ?? null
-        if (event.type === 'delta') this.#firstTokenMs ??= this.#elapsedMs()
+        if (event.type === 'delta') {
+          this.#firstTokenMs ??= this.#elapsedMs()
+          this.#onToken()
+        }
         return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
       },
       correct: (final) => {
@@ -90,7 +96,13 @@ function usageAfter(usage: Usage, event: GenerationEvent): Usage {
   return event.type === 'delta' ? { ...usage, output: usage.output + event.tokens } : usage
 }
 
-export type SettlementParts = { readonly ledger: Ledger; readonly refusals: Refusals; readonly clock: Clock }
+export type SettlementParts = {
+  readonly ledger: Ledger
+  readonly refusals: Refusals
+  readonly clock: Clock
+  /** Told whenever a model has shown that it works. */
+  readonly signs?: Pick<LifeSigns, 'seen'> | undefined
+}
 
 /** What of a request is settled by the moment of its admission. */
 export type AdmittedAt = {
@@ -112,20 +124,21 @@ const returnMsMax = 1_000
 
 /** Keeps the account of one request from its admission, which decided its price, to its ledger row. */
 export function createSettlement(
-  { ledger, refusals, clock }: SettlementParts,
+  { ledger, refusals, clock, signs }: SettlementParts,
   { requestId, principal, request, origin }: Asked,
   admitted: AdmittedAt,
   admission: Pick<Admission, 'settle' | 'returned'>,
 ): Settlement {
   const startedMs = clock.monotonicMs()
-  const meter = new Meter(request.choiceCount, () => clock.monotonicMs() - startedMs)
+  const elapsedMs = () => clock.monotonicMs() - startedMs
+  const meter = new Meter(request.choiceCount, elapsedMs, () => signs?.seen(request.model))
   let isClosed = false
   return {
     meter,
     refuse(error) {
       if (isClosed) return
       isClosed = true
-      refusals.count(principal.organizationId, error)
+      refusals.count(principal.organizationId, error, request.model)
       admission.settle({ usage: zeroUsage, costPicos: 0n, atMs: clock.nowMs() })
     },
     async close(outcome, reason) {
@@ -149,11 +162,9 @@ export function createSettlement(
         await ledger.append(entry)
       } catch (error) {
         // Nothing is served unrecorded: a full disk stops the service and not the bookkeeping.
-        throw new ApiError(
-          { code: 'overloaded', retryAfterMs: 5_000 },
-          'The request could not be recorded. Please try again.',
-          { cause: error },
-        )
+        const failure = unrecorded(error)
+        refusals.count(principal.organizationId, failure, request.model)
+        throw failure
       } finally {
         // Not before the row is there: whoever sums the ledger up and what is settled must find it in one of them.
         admission.settle({ usage: entry.usage, costPicos: entry.charge?.costPicos ?? 0n, atMs: entry.atMs })
@@ -163,6 +174,11 @@ export function createSettlement(
       if (returned !== null) await deadline(clock, returnMsMax, returned).catch(() => {})
     },
   }
+}
+
+function unrecorded(cause: unknown): ApiError {
+  const reason = { code: 'overloaded', retryAfterMs: 5_000 } as const
+  return new ApiError(reason, 'The request could not be recorded. Please try again.', { cause })
 }
 
 export type LedgerWatchers = { readonly metrics: Metrics; readonly tracing: Tracing; readonly clock: Clock }

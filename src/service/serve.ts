@@ -30,6 +30,7 @@ import { openAlerts } from './joins/open-alerts.ts'
 import { openAccess, type Access } from './joins/open-access.ts'
 import { describeStart } from './banner.ts'
 import { openBilling, type Billing } from './joins/open-billing.ts'
+import { openAvailability, type Availability } from './joins/open-availability.ts'
 import { createFingerprint, describeWeights } from './status/describe-engines.ts'
 import { EnginePool } from '../models/fleet/engine-pool.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
@@ -67,6 +68,7 @@ export async function serve(): Promise<void> {
   const tracker = createRequestTracker()
   const telemetry = await openTelemetry(config, catalog, log)
   const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
+  const availability = openAvailability({ ...installation.accounts, log, config, isStopping: tracker.isDraining })
   const app = await createService(installation, {
     access: access.cache,
     feed,
@@ -83,24 +85,20 @@ export async function serve(): Promise<void> {
     rows,
     limits,
     billing,
+    availability,
   })
   const address = await listen(app, config, pool)
   const alerts = openAlerts({ installation, config, log, readEngines: () => describeWeights(catalog, pool) })
   site.listensAt(address)
+  const areKeysChecked = () => access.cache.isAvailable()
+  availability.begin({ catalog, ledger: createLedger(rows), clock: systemClock, areKeysChecked })
   writeServiceFile(config.home, { pid: process.pid, address, operator: await operatorDoor.listen(app) })
   swaps.startLate()
   jobs.resume()
 
   const stop = async () => {
-    await Promise.all([operatorDoor.close(), jobs.close()])
-    await alerts.close()
-    await pool.close()
-    await app.close()
-    await telemetry.close()
-    await access.close()
-    await billing.close()
-    await limits.close()
-    await rows.close()
+    await Promise.all([operatorDoor.close(), jobs.close(), availability.close()])
+    for (const part of [alerts, pool, app, telemetry, access, billing, limits, rows]) await part.close()
     await installation.db.destroy()
     removeServiceFile(config.home)
     unlock()
@@ -163,10 +161,11 @@ type ServiceParts = {
   readonly limits: Limits
   readonly billing: Billing
   readonly telemetry: Telemetry
+  readonly availability: Availability
 }
 
 async function createService(installation: Installation, parts: ServiceParts): Promise<Service> {
-  const { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry } = parts
+  const { access, config, catalog, pool, tracker, log, rows, limits, billing, telemetry, availability } = parts
   const { metrics, tracing } = telemetry
   const { signatureKey, systemFingerprintKey: key } = installation.secrets
   const formats = openFormats({ signatureKey, readFingerprint: createFingerprint({ config, pool, key }) })
@@ -184,6 +183,7 @@ async function createService(installation: Installation, parts: ServiceParts): P
       prices: billing.prices,
       limiter: limits,
       clock: systemClock,
+      signs: availability.signs,
       outputOverLimit: config.limits.outputOverLimit,
     },
     counter: createTokenCounter({ catalog, clock: systemClock, limits: counts }),
@@ -199,6 +199,7 @@ async function createService(installation: Installation, parts: ServiceParts): P
     metrics,
     tracing,
     management: createManagement(installation, parts),
+    readHistory: () => availability.readHistory(),
     ...(config.dashboard.enabled && {
       dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
     }),

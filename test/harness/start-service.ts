@@ -67,7 +67,9 @@ const allPlaceholder = Object.fromEntries(modelIds.map((id) => [id, { weights: p
 /** Starts a real service, engine and all, on a data folder and a port of its own. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-test-'))
-  writeFileSync(join(home, 'odyssey.json'), JSON.stringify(options.config ?? {}))
+  // What the service asks its models by itself would stand between the requests that a test counts.
+  const config = { availability: { canary: 'off' }, ...options.config }
+  writeFileSync(join(home, 'odyssey.json'), JSON.stringify(config))
   if (options.weights !== 'built-in') writeFileSync(join(home, 'models.json'), JSON.stringify(allPlaceholder))
   if (options.joins !== undefined) copyFileSync(join(options.joins.home, 'secret.key'), join(home, 'secret.key'))
   process.once('exit', () => rmSync(home, { recursive: true, force: true }))

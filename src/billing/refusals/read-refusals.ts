@@ -4,7 +4,7 @@ import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { dayMs, hourMs } from '../usage/usage-columns.ts'
-import { minuteMs } from './refusals.ts'
+import { minuteMs } from './minute.ts'
 
 export const refusalBuckets = { minute: minuteMs, hour: hourMs, day: dayMs } as const
 

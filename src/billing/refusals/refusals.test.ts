@@ -7,7 +7,8 @@ import { RequestEnded } from '../../core/request-ended.ts'
 import type { Database } from '../../db/database.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { readRefusals, type RefusalQuery, type RefusalRow } from './read-refusals.ts'
-import { createRefusals, deleteOldRefusals, minuteMs, type LiveRefusals } from './refusals.ts'
+import { minuteMs } from './minute.ts'
+import { createRefusals, deleteOldRefusals, type LiveRefusals } from './refusals.ts'
 
 const operator = { kind: 'operator' } as const
 const hour = Date.UTC(2027, 2, 1, 8)

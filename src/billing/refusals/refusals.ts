@@ -1,12 +1,13 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
-import { refusalClassOf, type RefusalClass } from '../../core/refusal.ts'
+import { refusalClassOf, serviceFaultOf, type RefusalClass } from '../../core/refusal.ts'
 import type { Database } from '../../db/database.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-
-export const minuteMs = 60_000
+import { minuteMs } from './minute.ts'
+import { UnservedCounts, writeUnserved } from './unserved.ts'
 
 /** Written this much later, all classes of all organizations at a time; a process that is killed loses no more. */
 const writeAfterMs = 5_000
@@ -22,8 +23,12 @@ const rowsPerStatement = 5_000
  * a thousand times a second. A row for each organization, class and minute is all they come to.
  */
 export interface Refusals {
-  /** Counts the request that ends with this error, if it is a refusal; null where nobody knows whose request it was. */
-  count(organizationId: OrganizationId | null, error: unknown): void
+  /**
+   * Counts the request that ends with this error and has no row in the ledger: as a refusal, if it is one, and against
+   * the service, if it is its fault. Null is where nobody knows whose request it was, or for which model; what was to
+   * generate nothing names no model.
+   */
+  count(organizationId: OrganizationId | null, error: unknown, model?: string | null): void
 }
 
 export type LiveRefusals = Refusals & {
@@ -46,6 +51,7 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
   let callOff: (() => void) | null = null
   let writing = Promise.resolve()
   let lost = 0
+  const unserved = new UnservedCounts()
 
   function add(counter: Counter, requests: number): void {
     const key = `${counter.atMs} ${counter.class} ${counter.organizationId ?? ''}`
@@ -61,13 +67,19 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
     // Gateways that add to the same counters at once do so in one order, and never wait for each other in a circle.
     const batch = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
     counts = new Map()
+    const unservedBatch = unserved.take()
     try {
-      await addToCounters(db, batch)
+      // All of them or none, so that what failed can be added again.
+      await db.transaction().execute(async (transaction) => {
+        await addToCounters(transaction, batch)
+        await writeUnserved(transaction, unservedBatch)
+      })
       if (lost > 0) log.error({ requests: lost }, 'refused requests were not counted: the database was away too long')
       lost = 0
     } catch (error) {
       log.warn({ error }, 'the counters of refused requests could not be written; it is tried again')
       for (const { requests, ...counter } of batch) add(counter, requests)
+      unserved.putBack(unservedBatch)
       schedule()
     }
   }
@@ -81,11 +93,16 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
   }
 
   return {
-    count(organizationId, error) {
+    count(organizationId, error, model) {
+      const nowMs = clock.nowMs()
+      const fault = serviceFaultOf(error)
+      if (fault !== null && organizationId !== null && model !== undefined) {
+        unserved.add({ organizationId, model, fault, atMs: nowMs })
+        schedule()
+      }
       const refusal = refusalClassOf(error)
       if (refusal === null) return
       metrics.turnedAway(refusal)
-      const nowMs = clock.nowMs()
       add({ organizationId, class: refusal, atMs: nowMs - (nowMs % minuteMs) }, 1)
       schedule()
     },
@@ -99,27 +116,24 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
 
 type Count = Counter & { readonly requests: number }
 
-/** All of them or none, so that what failed can be added again. */
-function addToCounters(db: Database, counts: readonly Count[]): Promise<void> {
-  return db.transaction().execute(async (transaction) => {
-    for (let first = 0; first < counts.length; first += rowsPerStatement) {
-      const rows = counts.slice(first, first + rowsPerStatement).map(({ organizationId, atMs, ...count }) => ({
-        organization_id: organizationId ?? ('' as const),
-        class: count.class,
-        at: atMs,
-        requests: count.requests,
-      }))
-      await transaction
-        .insertInto('refusals')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict
-            .columns(['organization_id', 'at', 'class'])
-            .doUpdateSet({ requests: sql<number>`refusals.requests + excluded.requests` }),
-        )
-        .execute()
-    }
-  })
+async function addToCounters(transaction: Transaction<Tables>, counts: readonly Count[]): Promise<void> {
+  for (let first = 0; first < counts.length; first += rowsPerStatement) {
+    const rows = counts.slice(first, first + rowsPerStatement).map(({ organizationId, atMs, ...count }) => ({
+      organization_id: organizationId ?? ('' as const),
+      class: count.class,
+      at: atMs,
+      requests: count.requests,
+    }))
+    await transaction
+      .insertInto('refusals')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['organization_id', 'at', 'class'])
+          .doUpdateSet({ requests: sql<number>`refusals.requests + excluded.requests` }),
+      )
+      .execute()
+  }
 }
 
 /** Deletes counters of earlier minutes than this. */

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
+import { addToMinutes } from '../availability/minutes.ts'
 import { lastSettled } from './last-settled.ts'
 import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
 
@@ -30,6 +31,7 @@ function rollUpBatch(db: Database, last: number): Promise<boolean> {
     const upTo = Math.min(last, after + rowsAtOnce)
     if (upTo <= after) return false
     for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
+    await addToMinutes(transaction, { after, upTo })
     await transaction.updateTable('ledger_progress').set({ rolled_up_to: upTo }).execute()
     return upTo < last
   })

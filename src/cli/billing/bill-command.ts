@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { rerate, type Rerating } from '../../billing/audits/rerate.ts'
+import { listAuditKeys } from '../../accounts/transparency/signing-keys.ts'
+import { verifyInvoices } from '../../billing/invoices/verify-invoices.ts'
 import { verifyLedger } from '../../billing/audits/verify-ledger.ts'
 import type { Price } from '../../billing/prices/price.ts'
 import { ratesSchema, readPrices } from '../../billing/prices/prices.ts'
@@ -9,12 +11,14 @@ import { withInstallation } from '../accounts/with-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 import { formatExact, formatRounded, parseMicros } from './money-text.ts'
+import { invoiceActions, invoiceOptions } from './invoice-actions.ts'
 import { parsePeriod, periodOptions } from './period.ts'
 import { textTable } from './text-table.ts'
 import { writeOut } from './write-out.ts'
 
 const options = {
   ...periodOptions,
+  ...invoiceOptions,
   'dry-run': { type: 'boolean', default: false },
   prices: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -25,10 +29,12 @@ type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof
 /** `odyssey bill`: whether the ledger is right to the last unit, and what it would be at other prices. */
 export async function billCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
-  const [action] = positionals
-  if (action === 'verify') await verify(values.json)
+  const [action = '', subject] = positionals
+  const ofInvoices = Object.hasOwn(invoiceActions, action) ? invoiceActions[action] : undefined
+  if (ofInvoices !== undefined) await withInstallation((installation) => ofInvoices(installation, { subject, values }))
+  else if (action === 'verify') await verify(values.json)
   else if (action === 'rerate') await rerateRange(values)
-  else throw new UsageError('bill takes verify or rerate.')
+  else throw new UsageError(`bill takes verify, rerate, ${Object.keys(invoiceActions).join(', ')}.`)
 }
 
 /** Ends with 1 when anything is wrong. */
@@ -39,12 +45,19 @@ async function verify(asJson: boolean): Promise<void> {
       const where = sequence === null ? subject : `row ${sequence}, ${subject}`
       console.log(asJson ? JSON.stringify(fault) : `${where}: ${words}`)
     })
-    const { rows, faults } = verdict
+    const keys = (await listAuditKeys(db)).map(({ publicKey }) => publicKey)
+    let wrong = 0
+    const invoices = await verifyInvoices(db, keys, (fault) => {
+      wrong += 1
+      console.log(asJson ? JSON.stringify(fault) : `invoice ${fault.number}: ${fault.fault}`)
+    })
+    const { rows } = verdict
+    const faults = verdict.faults + wrong
     const cost = formatExact(verdict.costPicos)
     const sum = `${rows} rows, ${formatRounded(verdict.costPicos)} ${config.billing.currency}`
     const end = asJson
-      ? JSON.stringify({ rows, cost, currency: config.billing.currency, faults })
-      : `${sum}: ${faults === 0 ? 'every row and every sum is right' : `${faults} differ`}.`
+      ? JSON.stringify({ rows, cost, currency: config.billing.currency, invoices, faults })
+      : `${sum}, ${invoices} invoices: ${faults === 0 ? 'every row and every sum is right' : `${faults} differ`}.`
     await writeOut(`${end}\n`)
     if (faults > 0) process.exitCode = 1
   })

@@ -20,10 +20,12 @@ import { alertRoutes } from './resources/limits/alerts.ts'
 import { channelRoutes } from './resources/alerts/channels.ts'
 import { alertEventRoutes } from './resources/alerts/events.ts'
 import { silenceRoutes } from './resources/alerts/silences.ts'
+import { availabilityRoutes } from './resources/statements/availability.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
 import { auditRoutes } from './resources/audit.ts'
 import { clientRoutes } from './resources/clients.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
+import { invoiceRoutes } from './resources/statements/invoices.ts'
 import { ledgerRoutes } from './resources/ledger.ts'
 import { limitRequestRoutes } from './resources/limits/limit-requests.ts'
 import { portalRoutes } from './portal/portal-routes.ts'
@@ -85,6 +87,8 @@ export const routes: readonly Route[] = [
   ...usageRoutes,
   ...usageSeriesRoutes,
   ...refusalRoutes,
+  ...availabilityRoutes,
+  ...invoiceRoutes,
   ...ledgerRoutes,
   ...requestRoutes,
   ...requestTailRoutes,

@@ -4,10 +4,10 @@ import { suite, test } from 'node:test'
 import fastify from 'fastify'
 import { modelEquivalents } from '../../core/model-equivalents.ts'
 import { openFormats } from '../../protocols/formats.ts'
-import type { ReadinessParts } from '../health.ts'
 import { problemKinds } from '../api/problem.ts'
 import { describeErrors, documentRoutes } from './documents.ts'
-import { statusRoutes } from './status-page.ts'
+import type { StatusHistory } from '../../billing/availability/status-history.ts'
+import { statusRoutes, type StatusParts } from './status-page.ts'
 import { describeWireFormats } from './wire-openapi.ts'
 
 const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => 'fp_test' })
@@ -134,9 +134,10 @@ suite('the status', () => {
             Object.entries(states).map(([id, state]) => ({ model: { id }, engine: { status: () => ({ state }) } })),
         },
       },
-    }) as unknown as ReadinessParts
+      management: { publicUrl: 'https://ai.example' },
+    }) as unknown as StatusParts
 
-  const ask = async (parts: ReadinessParts, path: string) => {
+  const ask = async (parts: StatusParts, path: string) => {
     const app = fastify()
     for (const [url, { GET }] of Object.entries(statusRoutes(parts))) app.get(url, GET)
     const answer = await app.inject(path)
@@ -152,8 +153,76 @@ suite('the status', () => {
     equal(headers['cache-control'], 'public, max-age=10')
   })
 
-  test('is there for programs too', async () => {
-    const { body } = await ask(partsIn({ 'hal-1.0': 'ready' }), '/status.json')
-    deepEqual(JSON.parse(body), { status: 'ready', models: { 'hal-1.0': 'ready' }, keys: 'ready', ledger: 'ready' })
+  const down = { minutes: 2, causes: ['gateway'], valid: 0, bad: 0 } as const
+  const history: StatusHistory = {
+    atMs: Date.UTC(2027, 2, 3),
+    models: [
+      {
+        model: 'hal-1.0',
+        days: [
+          { day: '2027-03-01', minutes: 0, downMinutes: 0 },
+          { day: '2027-03-02', minutes: 1_440, downMinutes: 2 },
+        ],
+        firstTokenMs: { p50: 120, p95: 800 },
+        incidents: [{ ...down, fromMs: Date.UTC(2027, 2, 2, 8), untilMs: Date.UTC(2027, 2, 2, 8, 2) }],
+      },
+    ],
+  }
+  const withPast = { ...partsIn({ 'hal-1.0': 'ready', 'tycho-1.0': 'down' }), readHistory: () => history }
+
+  test('shows the days before in words as well as in bars, without a script or a style', async () => {
+    const { body } = await ask(withPast, '/status')
+    ok(body.includes('99.86 % of 1 day up, 2 minutes down.'), body)
+    ok(body.includes('<title>2027-03-01: not known</title>'), body)
+    ok(body.includes('<li>hal-1.0: 2027-03-02 08:00 to 2027-03-02 08:02 UTC, 2 minutes down</li>'), body)
+    equal(/<script|<style|style=/.test(body), false)
+  })
+
+  test('is there for programs too, in the usual shape', async () => {
+    const { body } = await ask(withPast, '/status.json')
+    const {
+      page,
+      status,
+      components,
+      past_incidents: past,
+    } = JSON.parse(body) as {
+      readonly page: { readonly url: string; readonly updated_at: string }
+      readonly status: { readonly indicator: string }
+      readonly components: readonly { readonly name: string; readonly status: string; readonly days?: unknown[] }[]
+      readonly past_incidents: unknown
+    }
+    deepEqual(
+      [page.url, page.updated_at, status.indicator],
+      ['https://ai.example', '2027-03-03T00:00:00.000Z', 'major'],
+    )
+    deepEqual(
+      components.map(({ name, status: state, days }) => [name, state, days?.length]),
+      [
+        ['hal-1.0', 'operational', 2],
+        ['tycho-1.0', 'major_outage', undefined],
+        ['keys', 'operational', undefined],
+        ['ledger', 'operational', undefined],
+      ],
+    )
+    deepEqual(past, [
+      { component: 'hal-1.0', started_at: '2027-03-02T08:00:00.000Z', resolved_at: '2027-03-02T08:02:00.000Z' },
+    ])
+  })
+
+  test('says how bad it is: nothing, some models, or all of them', async () => {
+    const indicatorOf = async (parts: StatusParts) => {
+      const { status } = JSON.parse((await ask(parts, '/status.json')).body) as { status: { indicator: string } }
+      return status.indicator
+    }
+    equal(await indicatorOf(partsIn({ 'hal-1.0': 'ready' })), 'none')
+    equal(await indicatorOf(partsIn({ 'hal-1.0': 'ready', 'tycho-1.0': 'down' })), 'major')
+    equal(await indicatorOf(partsIn({ 'hal-1.0': 'down' })), 'critical')
+    equal(await indicatorOf(partsIn({ 'hal-1.0': 'ready' }, false)), 'critical')
+  })
+
+  test('can be followed as a feed', async () => {
+    const { body, headers } = await ask(withPast, '/status.atom')
+    ok(headers['content-type']?.toString().startsWith('application/atom+xml'))
+    ok(body.includes('<title>hal-1.0 was down for 2 minutes</title><updated>2027-03-02T08:02:00.000Z</updated>'), body)
   })
 })

@@ -59,7 +59,7 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
       await (decoded.isStream ? answerAsStream(exchange) : answerWhole(exchange))
     } catch (error) {
       // From there on the generation counts its refusals itself, since it knows whether there is a row.
-      if (!isGenerating) parts.inference.refusals.count(principal.organizationId, error)
+      if (!isGenerating) parts.inference.refusals.count(principal.organizationId, error, model)
       tellLimits(parts, reply, { principal, model })
       throw error
     } finally {

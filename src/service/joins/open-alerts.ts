@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { raise, type AlertParts } from '../../alerts/append-event.ts'
 import { deleteOldEvents, startDelivering } from '../../alerts/deliver.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
+import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
 import { tellCosts, tellFailing, tellKeyEnds } from '../../alerts/rules.ts'
 import { tellBudgets, tellRequests, tellHours } from '../../alerts/sources.ts'
@@ -34,13 +35,14 @@ export function openAlerts({ installation, config, log, readEngines }: AlertingP
     await tellBudgets(parts)
     await tellRequests(parts)
   })
-  const seldom = notingFaults(log, 'hours, keys, failures, costs, disk and engines could not be told', async () => {
+  const seldom = notingFaults(log, 'what is told once a minute could not be', async () => {
     await tellHours(parts)
     await tellKeyEnds(parts)
     await tellFailing(parts)
     await tellCosts(parts)
     await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })
     await tellEngines(parts, readEngines())
+    await tellBurning(parts)
     await deleteOldEvents(parts)
   })
   const stops = [every(systemClock, 1_000, often), every(systemClock, minuteMs, seldom)]

@@ -156,6 +156,8 @@ describe('what each route lets each role do', () => {
     weightsId: 'weights_nowhere',
     jobId: 'job_nowhere',
     tier: 'nowhere',
+    month: '2099-01',
+    invoiceNumber: '999999',
   } as const
 
   const actorOf = (name: string): Actor => {
@@ -171,8 +173,8 @@ describe('what each route lets each role do', () => {
     const within = { ...nowhereAtAll, organizationId: own.organizationId }
     for (const route of permittedRoutes.filter(({ path, scope }) => path.includes('{') && scope !== 'installation')) {
       const answers: Answer[] = [await ask(route, actor, foreign), await ask(route, actor, nowhereAtAll)]
-      // The ids of what is inside, asked for under one's own organization.
-      if (/\{(?!organizationId)/.test(route.path)) {
+      // The ids of what is inside, asked for under one's own organization. A month is everybody's.
+      if (/\{(?!organizationId|month)/.test(route.path)) {
         answers.push(await ask(route, actor, mixed), await ask(route, actor, within))
       }
       const [first, ...rest] = answers.map(({ status, body }) => ({ status, body: { ...body, instance: null } }))

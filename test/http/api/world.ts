@@ -19,6 +19,8 @@ import { createProject, setProjectMember } from '../../../src/accounts/projects.
 import type { ApiKeyId, ManagementKeyId, MemberId, OrganizationId, ProjectId, UserId } from '../../../src/core/ids.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
+import { closeInvoice } from '../../../src/billing/invoices/close-invoices.ts'
+import { listInvoices } from '../../../src/billing/invoices/read-invoices.ts'
 import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
 import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
@@ -91,6 +93,10 @@ export type Things = {
   readonly requestId: string
   /** A row of the audit that was signed for, and one of the installation's. */
   readonly rowId: string
+  /** This month, of which there is a report already. */
+  readonly month: string
+  /** The invoice of that month. */
+  readonly invoiceNumber: string
   readonly installationRowId: string
   readonly model: string
   readonly swapId: string
@@ -143,6 +149,8 @@ export async function createThings(
   const sso = await createSsoThings(parts, company)
   const requestId = await addRequest(parts, { organizationId, projectId, apiKeyId })
   await addRefusals(parts, organizationId)
+  const month = await addReport(parts, organizationId)
+  const invoiceNumber = await addInvoice(parts, organizationId, month)
   const rows = await signAudit(parts, organizationId)
   const { user } = await signInPerson(parts, { installationRole: 'auditor' })
   const operatorEmail = await emailOfSomebody(parts)
@@ -163,6 +171,8 @@ export async function createThings(
     ...alerting,
     priceId,
     requestId,
+    month,
+    invoiceNumber,
     ...rows,
     limitRequestId,
     ...sso,
@@ -235,6 +245,24 @@ async function signAudit({ db, clock }: AccountsParts, organizationId: Organizat
     return row?.id ?? ''
   }
   return { rowId: await firstOf(organizationId), installationRowId: await firstOf(installationChain) }
+}
+
+async function addReport({ db, clock }: AccountsParts, organizationId: OrganizationId): Promise<string> {
+  const at = clock.nowMs()
+  const month = new Date(at).toISOString().slice(0, 7)
+  await db
+    .insertInto('sla_reports')
+    .values({ organization_id: organizationId, month, version: 1, at, note: 'signed', marks: '' })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  return month
+}
+
+async function addInvoice(parts: AccountsParts, organizationId: OrganizationId, month: string): Promise<string> {
+  const question = { organizationId, month, currency: 'USD' }
+  await closeInvoice({ ...parts, currency: 'USD' }, { keys: [privateKey], name: 'invoices.example' }, question)
+  const [invoice] = await listInvoices(parts.db, operator, organizationId)
+  return String(invoice?.number)
 }
 
 /** Counts refused requests of an organization, and one of nobody knows whom. */

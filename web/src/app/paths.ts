@@ -18,6 +18,7 @@ export const paths = {
   usage: '/o/:organizationId/usage',
   requests: '/o/:organizationId/requests',
   request: '/o/:organizationId/requests/:requestId',
+  availability: '/o/:organizationId/availability',
   limits: '/o/:organizationId/limits',
   budgets: '/o/:organizationId/budgets',
   alerts: '/o/:organizationId/alerts',

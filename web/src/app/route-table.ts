@@ -65,6 +65,12 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     load: () => import('../pages/requests/page.tsx'),
   },
   request: { title: 'Request', needs: 'requests:read', load: () => import('../pages/request/page.tsx') },
+  availability: {
+    title: 'Availability',
+    needs: 'availability:read',
+    menu: { group: 'Observe', icon: 'good' },
+    load: () => import('../pages/availability/page.tsx'),
+  },
   limits: {
     title: 'Limits',
     needs: 'limits:read',

@@ -18,12 +18,13 @@ const words: Readonly<Record<Topic, string>> = {
   'usage.hour': 'The sums of each hour and model',
   'request.finished': 'Every request',
   'disk.near-full': 'The disk is almost full',
+  'availability.burning': 'An error budget is used up too fast',
   'engine.crash-loop': 'An engine ends again and again',
 }
 
 /**
- * What somebody should look at. Sums and requests come with every hour and every request, too many for a log; disk and
- * engines happen to the installation, whose channels the operator's commands make.
+ * What somebody should look at. Sums and requests come with every hour and every request, too many for a log; disk,
+ * engines and error budgets happen to the installation, whose channels the operator's commands make.
  */
 export const rules: readonly Topic[] = [
   'budget.threshold',

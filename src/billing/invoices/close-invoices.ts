@@ -1,0 +1,83 @@
+import { sql, type Transaction } from 'kysely'
+import type { OrganizationId } from '../../core/ids.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import type { Tables } from '../../db/tables.ts'
+import { signNote } from '../../lib/signed-note.ts'
+import type { MonthParts, ReportSigning } from '../availability/close-months.ts'
+import { computeInvoice, type InvoiceQuestion } from './compute-invoice.ts'
+import { writeInvoice } from './write-invoice.ts'
+
+/** The name under which the invoices of an organization are signed, which is also their first line. */
+export function invoiceName({ name }: Pick<ReportSigning, 'name'>, organizationId: OrganizationId): string {
+  return `${name}/invoices/${organizationId}`
+}
+
+/**
+ * Writes the invoices of a month for every organization that has none yet.
+ *
+ * Months are closed in their order, and only after what is given back for them is written down.
+ */
+export async function closeInvoices(parts: MonthParts, signing: ReportSigning, month: string): Promise<void> {
+  const { db, currency } = parts
+  if (signing.keys.length === 0) return
+  const open = await db
+    .selectFrom('sla_reports')
+    .leftJoin('invoices', (join) =>
+      join.onRef('invoices.organization_id', '=', 'sla_reports.organization_id').on('invoices.month', '=', month),
+    )
+    .select('sla_reports.organization_id')
+    .where('sla_reports.month', '=', month)
+    .where('sla_reports.version', '=', 1)
+    .where('invoices.number', 'is', null)
+    .orderBy('sla_reports.organization_id')
+    .execute()
+  for (const { organization_id: organizationId } of open) {
+    await closeInvoice(parts, signing, { organizationId, month, currency })
+  }
+}
+
+/** Returns the invoice's number; null where somebody else was faster. */
+export async function closeInvoice(
+  { db, clock }: MonthParts,
+  signing: ReportSigning,
+  question: InvoiceQuestion,
+): Promise<number | null> {
+  const { organizationId, month, currency } = question
+  const content = await computeInvoice(db, question)
+  const name = invoiceName(signing, organizationId)
+  return db.transaction().execute(async (transaction) => {
+    const number = await nextNumber(transaction)
+    const note = signNote(
+      `${name}\n${writeInvoice(number, content)}`,
+      signing.keys.map((privateKey) => ({ name, privateKey })),
+    )
+    const written = await transaction
+      .insertInto('invoices')
+      .values({
+        number,
+        organization_id: organizationId,
+        month,
+        at: clock.nowMs(),
+        currency,
+        total_micros: Number(content.totalMicros),
+        prepaid_micros: Number(content.prepaidMicros),
+        note,
+      })
+      .onConflict((conflict) => conflict.columns(['organization_id', 'month']).doNothing())
+      .returning('number')
+      .executeTakeFirst()
+    return written?.number ?? null
+  })
+}
+
+/** Nobody else takes a number until this transaction ends, so that none is left out. */
+async function nextNumber(transaction: Transaction<Tables>): Promise<number> {
+  if (isPostgres(transaction)) await sql`lock table invoices in exclusive mode`.execute(transaction)
+  const last = await transaction
+    .selectFrom('invoices')
+    .select('number')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return (last?.number ?? 0) + 1
+}

@@ -1,0 +1,190 @@
+import { sql } from 'kysely'
+import type { OrganizationId } from '../../core/ids.ts'
+import { picosPerMicro, roundToMicros } from '../../core/money.ts'
+import type { Database } from '../../db/database.ts'
+import type { PriceId } from '../../db/tables/billing.ts'
+import { periodOf } from '../availability/month.ts'
+import type { Price } from '../prices/price.ts'
+import { readPrices } from '../prices/prices.ts'
+import { readAccountEntries, type AccountEntry } from './account-entries.ts'
+
+export const tokenKinds = ['input', 'cacheRead', 'cacheWriteShort', 'cacheWriteLong', 'output'] as const
+export type TokenKind = (typeof tokenKinds)[number]
+
+/** One kind of a model's tokens at one price. */
+export type UsageLine = {
+  readonly model: string
+  readonly priceId: PriceId
+  /** Since when the price has been in force. */
+  readonly effectiveAtMs: number
+  readonly kind: TokenKind
+  /** Charged, less what was voided. */
+  readonly tokens: number
+  /** Micro-units per million tokens. */
+  readonly rate: number
+  readonly picos: bigint
+}
+
+/** What rows from when costs were rounded differ by from their tokens at their price. */
+export type RoundingLine = { readonly model: string; readonly priceId: PriceId; readonly picos: bigint }
+
+export type InvoiceContent = {
+  readonly organizationId: OrganizationId
+  readonly month: string
+  readonly currency: string
+  readonly requests: number
+  /** Requests that were made while there was no price. */
+  readonly unpriced: number
+  readonly lines: readonly UsageLine[]
+  readonly rounding: readonly RoundingLine[]
+  /** The sum of the ledger, exact. */
+  readonly chargesPicos: bigint
+  readonly credits: readonly { readonly model: string; readonly percent: number; readonly micros: number }[]
+  readonly adjustments: readonly AccountEntry[]
+  readonly prepayments: readonly AccountEntry[]
+  /** What was paid before and not used up by earlier invoices, with this month's prepayments. */
+  readonly balanceMicros: bigint
+  readonly totalMicros: bigint
+  /** What of the total was paid before; the rest is due. */
+  readonly prepaidMicros: bigint
+}
+
+export type InvoiceQuestion = Pick<InvoiceContent, 'organizationId' | 'month' | 'currency'>
+
+/** Adds up what an organization owes for a month, from the ledger's rows. */
+export async function computeInvoice(db: Database, question: InvoiceQuestion): Promise<InvoiceContent> {
+  const { organizationId, month, currency } = question
+  const period = periodOf(month)
+  const sums = await readSums(db, question)
+  const prices = new Map((await readPrices(db, currency)).map((price) => [price.id, price]))
+  const priced = sums.flatMap((sum) => (sum.price_id === null ? [] : [{ ...sum, price_id: sum.price_id }]))
+  const lines = priced.flatMap((sum) => linesOf(sum, prices.get(sum.price_id)))
+  const chargesPicos = priced.reduce((all, sum) => all + picosOf(sum), 0n)
+  const credits = await readCredits(db, question)
+  const entries = await readAccountEntries(db, organizationId, period)
+  const adjustments = entries.filter(({ kind }) => kind === 'adjustment')
+  const totalMicros = roundToMicros(chargesPicos) - sumOf(credits) + sumOf(adjustments)
+  const balanceMicros = await readBalance(db, question)
+  const used = totalMicros < balanceMicros ? totalMicros : balanceMicros
+  return {
+    ...question,
+    requests: sums.reduce((all, { requests }) => all + requests, 0),
+    unpriced: sums.reduce((all, { requests, price_id: price }) => all + (price === null ? requests : 0), 0),
+    lines,
+    rounding: priced.flatMap((sum) => roundingOf(sum, lines)),
+    chargesPicos,
+    credits,
+    adjustments,
+    prepayments: entries.filter(({ kind }) => kind === 'prepayment'),
+    balanceMicros,
+    totalMicros,
+    prepaidMicros: used > 0n ? used : 0n,
+  }
+}
+
+type Sums = {
+  readonly model: string
+  readonly price_id: PriceId | null
+  readonly requests: number
+  readonly cost_micros: number
+  readonly cost_rest_picos: number
+  readonly tokens: Readonly<Record<TokenKind, number>>
+}
+
+/** By model and price. What failed costs nothing, so its tokens stand on no line. */
+async function readSums(db: Database, { organizationId, month }: InvoiceQuestion): Promise<readonly Sums[]> {
+  const { fromMs, untilMs } = periodOf(month)
+  const sumIf = (column: string) =>
+    sql<number>`cast(coalesce(sum(case when outcome <> 'failed' then ${sql.ref(column)} else 0 end), 0) as bigint)`
+  const rows = await db
+    .selectFrom('ledger')
+    .select(['model', 'price_id'])
+    .select([
+      sql<number>`cast(sum(case when kind = 'charge' then 1 else 0 end) as bigint)`.as('requests'),
+      sql<number>`cast(coalesce(sum(cost_micros), 0) as bigint)`.as('cost_micros'),
+      sql<number>`cast(coalesce(sum(cost_rest_picos), 0) as bigint)`.as('cost_rest_picos'),
+      sumIf('input_uncached').as('input'),
+      sumIf('input_cache_read').as('cache_read'),
+      sumIf('input_cache_write').as('cache_write'),
+      sumIf('input_cache_write_long').as('cache_write_long'),
+      sumIf('output').as('output'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', fromMs)
+    .where('at', '<', untilMs)
+    .groupBy(['model', 'price_id'])
+    .execute()
+  return rows
+    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+    .map((row) => {
+      const {
+        input,
+        cache_read: cacheRead,
+        cache_write: cacheWrite,
+        cache_write_long: cacheWriteLong,
+        output,
+        ...rest
+      } = row
+      return {
+        ...rest,
+        tokens: { input, cacheRead, cacheWriteShort: cacheWrite - cacheWriteLong, cacheWriteLong, output },
+      }
+    })
+}
+
+function nameOf({ model, price_id: priceId }: Pick<Sums, 'model' | 'price_id'>): string {
+  return `${model} ${priceId ?? ''}`
+}
+
+function picosOf({ cost_micros: micros, cost_rest_picos: rest }: Sums): bigint {
+  return BigInt(micros) * picosPerMicro + BigInt(rest)
+}
+
+type Priced = Sums & { readonly price_id: PriceId }
+
+function linesOf({ model, price_id: priceId, tokens }: Priced, price: Price | undefined): UsageLine[] {
+  const { rates, effectiveAtMs } = price ?? { rates: null, effectiveAtMs: 0 }
+  // What it would have cost is not known; the whole of it is told as a difference.
+  if (rates === null) return []
+  return tokenKinds
+    .filter((kind) => tokens[kind] !== 0)
+    .map((kind) => {
+      const [count, rate] = [tokens[kind], rates[kind]]
+      return { model, priceId, effectiveAtMs, kind, tokens: count, rate, picos: BigInt(count) * BigInt(rate) }
+    })
+}
+
+function roundingOf(sum: Priced, lines: readonly UsageLine[]): RoundingLine[] {
+  const { model, price_id: priceId } = sum
+  const own = lines.filter((line) => line.model === model && line.priceId === priceId)
+  const picos = picosOf(sum) - own.reduce((all, line) => all + line.picos, 0n)
+  return picos === 0n ? [] : [{ model, priceId, picos }]
+}
+
+function readCredits(db: Database, { organizationId, month }: InvoiceQuestion) {
+  return db
+    .selectFrom('credits')
+    .select(['model', 'percent', 'micros'])
+    .where('organization_id', '=', organizationId)
+    .where('month', '=', month)
+    .orderBy('model')
+    .execute()
+}
+
+/** All prepayments until the month's end, less what the invoices of earlier months have used of them. */
+async function readBalance(db: Database, { organizationId, month }: InvoiceQuestion): Promise<bigint> {
+  const until = { fromMs: 0, untilMs: periodOf(month).untilMs }
+  const entries = await readAccountEntries(db, organizationId, until)
+  const earlier = await db
+    .selectFrom('invoices')
+    .select('prepaid_micros')
+    .where('organization_id', '=', organizationId)
+    .where('month', '<', month)
+    .execute()
+  const used = earlier.reduce((all, { prepaid_micros: micros }) => all + BigInt(micros), 0n)
+  return sumOf(entries.filter(({ kind }) => kind === 'prepayment')) - used
+}
+
+function sumOf(rows: readonly { readonly micros: number }[]): bigint {
+  return rows.reduce((all, { micros }) => all + BigInt(micros), 0n)
+}

@@ -1,0 +1,165 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { afterEach, beforeEach, test } from 'node:test'
+import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
+import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
+import type { Database } from '../../db/database.ts'
+import { publicKeyOf } from '../../lib/signed-note.ts'
+import { insertRows } from '../ledger/writer/insert-rows.ts'
+import type { NewLedgerRow } from '../ledger/writer/ledger-writer.ts'
+import { setPrice } from '../prices/prices.ts'
+import { addAccountEntry } from './account-entries.ts'
+import { closeInvoice } from './close-invoices.ts'
+import type { InvoiceQuestion } from './compute-invoice.ts'
+import { writeInvoicePage } from './invoice-page.ts'
+import { invoiceToCsv, listInvoices, readInvoice } from './read-invoices.ts'
+import { verifyInvoices } from './verify-invoices.ts'
+
+const operator = { kind: 'operator' } as const
+const start = Date.UTC(2027, 2, 1)
+const organizationId = 'org_1'
+const question: InvoiceQuestion = { organizationId, month: '2027-03', currency: 'USD' }
+const rates = { input: 3_000_001, cacheRead: 300_000, cacheWriteShort: 3_750_000, cacheWriteLong: 6_000_000, output: 9 }
+const key = generateKeyPairSync('ed25519').privateKey
+const signing = { keys: [key], name: 'invoices.example' }
+const keys = [publicKeyOf(key)]
+
+onEachDatabase(({ open }) => {
+  let db: Database
+  let clock: ManualClock
+  beforeEach(async () => {
+    db = await open()
+    clock = createManualClock(start)
+    const price = { organizationId: null, model: 'hal-1.0', rates, effectiveAtMs: null }
+    const { id } = await setPrice({ db, clock, currency: 'USD' }, operator, price)
+    const cost = { price_id: id, cost_micros: 3, cost_rest_picos: 1 + 9 * 7 }
+    const used = { model: 'hal-1.0', at: start + 20_000, input_uncached: 1, input_cache_read: 0, input_cache_write: 0 }
+    const row = (number: number, changes: Partial<NewLedgerRow>) => {
+      return { ...ledgerRow(number), ...used, output: 7, ...changes }
+    }
+    await insertRows(db, [
+      row(1, { ...cost }),
+      row(2, { ...cost }),
+      row(3, { price_id: id, cost_micros: 0, cost_rest_picos: 0, outcome: 'failed' }),
+      row(4, { price_id: null, cost_micros: null, cost_rest_picos: null }),
+      row(5, { organization_id: 'org_2', ...cost }),
+      row(6, { at: Date.UTC(2027, 3, 1), ...cost }),
+    ])
+  })
+  afterEach(() => db.destroy())
+
+  const parts = () => ({ db, clock, currency: 'USD' })
+  const close = (changes: Partial<InvoiceQuestion> = {}) => closeInvoice(parts(), signing, { ...question, ...changes })
+  const read = async (number = 1) => (await readInvoice(db, operator, { organizationId, number })).text
+  const add = (kind: 'prepayment' | 'adjustment', micros: number) =>
+    addAccountEntry({ db, clock }, operator, { organizationId, kind, micros, reason: 'why' })
+
+  test('an invoice has what the month’s requests cost, by model, kind and price, and nothing of what failed or had no price', async () => {
+    await close()
+    const { usage, requests, requestsWithoutPrice, chargesMicros, totalMicros, rounding } = await read()
+    deepEqual(
+      usage.map(({ kind, tokens, micros }) => [kind, tokens, micros]),
+      [
+        ['input', 2, '6.000002'],
+        ['output', 14, '0.000126'],
+      ],
+    )
+    deepEqual([requests, requestsWithoutPrice, chargesMicros, totalMicros, rounding], [4, 1, '6.000128', '6', []])
+  })
+
+  test('what was rounded when it was billed stands on a line of its own', async () => {
+    const [row] = await db.selectFrom('ledger').selectAll().where('request_id', '=', 'req_1').execute()
+    ok(row !== undefined)
+    const { sequence: _, ...old } = row
+    await insertRows(db, [{ ...old, request_id: 'req_old', cost_micros: 3, cost_rest_picos: null }])
+    await close()
+    const { rounding, chargesMicros, usage } = await read()
+    deepEqual(
+      rounding.map(({ micros }) => micros),
+      ['-0.000064'],
+    )
+    equal(chargesMicros, '9.000128')
+    equal(usage[0]?.tokens, 3)
+  })
+
+  test('a month is closed once, and numbers have no gap over organizations and tries', async () => {
+    const numbers = await Promise.all([close(), close(), close({ organizationId: 'org_2' })])
+    equal(numbers.filter((number) => number !== null).length, 2)
+    await close({ month: '2027-04' })
+    const rows = await db.selectFrom('invoices').select('number').orderBy('number').execute()
+    deepEqual(
+      rows.map(({ number }) => number),
+      [1, 2, 3],
+    )
+  })
+
+  test('adjustments change the total, and what was paid before is used up month by month', async () => {
+    await add('prepayment', 10)
+    await add('adjustment', 2)
+    await close()
+    const first = await read()
+    deepEqual([first.totalMicros, first.prepaidMicros, first.dueMicros, first.balanceLeftMicros], ['8', '8', '0', '2'])
+    clock.advance(31 * 86_400_000)
+    await close({ month: '2027-04' })
+    const second = await read(2)
+    deepEqual([second.totalMicros, second.balanceMicros, second.prepaidMicros, second.dueMicros], ['3', '2', '2', '1'])
+  })
+
+  test('an amount that is nothing, or a prepayment below zero, is refused, and what is added is in the audit', async () => {
+    await rejects(add('prepayment', -1), { name: 'ApiError' })
+    await rejects(add('adjustment', 0), { name: 'ApiError' })
+    await add('adjustment', -1)
+    const actions = await db
+      .selectFrom('audit')
+      .select('action')
+      .where('organization_id', '=', organizationId)
+      .execute()
+    deepEqual(
+      actions.map(({ action }) => action),
+      ['account-entries:adjustment'],
+    )
+  })
+
+  test('every invoice is found right, until a row or an invoice is changed', async () => {
+    await close()
+    const faults: string[] = []
+    const verify = () => verifyInvoices(db, keys, ({ fault }) => faults.push(fault))
+    equal(await verify(), 1)
+    deepEqual(faults, [])
+    await db.updateTable('invoices').set({ total_micros: 5 }).execute()
+    await verify()
+    deepEqual(faults, ['it comes to 6 micro-units and not 5'])
+    faults.length = 0
+    const { note } = await db.selectFrom('invoices').select('note').executeTakeFirstOrThrow()
+    await db
+      .updateTable('invoices')
+      .set({ total_micros: 6, note: note.replace('"tokens": 2', '"tokens": 3') })
+      .execute()
+    await verify()
+    deepEqual(faults, ['it is not signed by this installation', 'its lines are not those of the ledger'])
+  })
+
+  test('the table and the page have every line, and texts of people as texts', async () => {
+    const reason = '=1<script>'
+    await addAccountEntry({ db, clock }, operator, { organizationId, kind: 'adjustment', micros: -1, reason })
+    await close()
+    const invoice = await read()
+    const [, input, output, adjustment, total] = invoiceToCsv(invoice).split('\r\n')
+    equal(input, '1,2027-03,input,hal-1.0,2,3000001,6.000002,USD')
+    equal(output, '1,2027-03,output,hal-1.0,14,9,0.000126,USD')
+    equal(adjustment, `1,2027-03,adjustment: ${reason},,,,-1,USD`)
+    equal(total, '1,2027-03,total,,,,5,USD')
+    const page = writeInvoicePage(invoice)
+    ok(page.includes('<td align="right">0.000006000002 USD</td>'), page)
+    equal(page.includes('<script>'), false)
+  })
+
+  test('an organization sees its own invoices alone', async () => {
+    await close()
+    const other = { kind: 'management-key', managementKeyId: 'mkey_1', organizationId: 'org_2', role: 'owner' } as const
+    await rejects(listInvoices(db, other, organizationId), { name: 'ApiError' })
+    await rejects(readInvoice(db, other, { organizationId: 'org_2', number: 1 }), { name: 'ApiError' })
+    equal((await listInvoices(db, { ...other, organizationId }, organizationId)).length, 1)
+  })
+})

@@ -1,0 +1,1 @@
+export const minuteMs = 60_000

@@ -1,0 +1,82 @@
+import { closeMonths, listEnded } from '../../billing/availability/close-months.ts'
+import { createLifeSigns, deleteOldSigns, type LifeSigns } from '../../billing/availability/life-signs.ts'
+import { keepHistory, type StatusHistory } from '../../billing/availability/status-history.ts'
+import { watchModels } from '../../billing/availability/watch-models.ts'
+import { closeInvoices } from '../../billing/invoices/close-invoices.ts'
+import type { Config } from '../../config/schema.ts'
+import { modelIds } from '../../core/model.ts'
+import type { Database } from '../../db/database.ts'
+import { askCanary, type CanaryParts } from '../../inference/canary.ts'
+import { every, type Clock } from '../../lib/clock.ts'
+import { randomId } from '../../lib/random-id.ts'
+import { statusOf } from '../../models/catalog.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { openSigning } from './audit-anchors.ts'
+
+const hourMs = 3_600_000
+/** Thirteen months, so that the same month of the year before is there. */
+const keptMs = 400 * 24 * hourMs
+
+export type AvailabilityParts = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: Pick<Config, 'availability' | 'billing' | 'home' | 'audit' | 'server'>
+  /** Whether the service is about to stop, and lets nobody in any more. */
+  isStopping(): boolean
+}
+
+export type Availability = {
+  readonly signs: LifeSigns
+  /** How the models were, as it was read a minute ago at most, or before the database went away. */
+  readHistory(): StatusHistory | null
+  /** From now on requests are let in. */
+  begin(canary: CanaryParts): void
+  close(): Promise<void>
+}
+
+/** What the availability of this gateway is measured by, and the work on the months that are over. */
+export function openAvailability(parts: AvailabilityParts): Availability {
+  const { db, clock, log, config, isStopping } = parts
+  const signs = createLifeSigns({ db, clock, log, bootId: `boot_${randomId()}`, isStopping })
+  const history = keepHistory({ db, clock, log, models: modelIds })
+  const stops: (() => Promise<void>)[] = [() => history.close()]
+  return {
+    signs,
+    readHistory: () => history.read(),
+    begin(canary) {
+      signs.begin()
+      const ask = (model: string) =>
+        config.availability.canary === 'on' ? askCanary(canary, model) : Promise.resolve(lookAt(canary, model))
+      stops.push(watchModels(signs, { clock, models: modelIds, ask, isStopping }), keepMonths(parts))
+    },
+    async close() {
+      await Promise.all(stops.map((stop) => stop()))
+      await signs.close()
+    },
+  }
+}
+
+function lookAt({ catalog, ledger, areKeysChecked }: CanaryParts, model: string): string {
+  try {
+    ledger.requireWritable()
+    return areKeysChecked() && statusOf(catalog.find(model)).state === 'ready' ? 'answered' : 'overloaded'
+  } catch {
+    return 'overloaded'
+  }
+}
+
+/** Once an hour: signs the months that have ended, gives back what is owed for them, and deletes what is old. */
+function keepMonths({ db, clock, log, config }: AvailabilityParts): () => Promise<void> {
+  return every(clock, hourMs, async () => {
+    try {
+      const signing = await openSigning(config, { db, clock })
+      const closing = { db, clock, currency: config.billing.currency }
+      await closeMonths(closing, signing)
+      for (const month of await listEnded(closing)) await closeInvoices(closing, signing, month)
+      await deleteOldSigns(db, clock.nowMs() - keptMs)
+    } catch (error) {
+      log.error({ error }, 'the months of availability could not be closed')
+    }
+  })
+}
