@@ -77,15 +77,15 @@ async function show(
       ? await db
           .selectFrom('directory_group_members')
           .innerJoin('directory_users', 'directory_users.member_id', 'directory_group_members.member_id')
-          .select(['group_id', 'directory_users.member_id', 'user_name'])
+          .select(['group_id', 'directory_users.member_id'])
           .where('group_id', 'in', ids)
           .orderBy('directory_users.position')
           .execute()
       : []
   const membersOf = Map.groupBy(found, ({ group_id }) => group_id)
   return rows.map((row) => {
-    const members = (membersOf.get(row.id) ?? []).map(({ member_id: value, user_name: display }) => {
-      return { value, $ref: `${baseUrl}/Users/${value}`, display, type: 'User' }
+    const members = (membersOf.get(row.id) ?? []).map(({ member_id: value }) => {
+      return { value, $ref: `${baseUrl}/Users/${value}`, type: 'User' }
     })
     const resource = toResource(row)
     return {

@@ -143,9 +143,8 @@ function addKind(add: (path: string, works: Works) => void, kind: Kind): void {
     PATCH: async (asked) => {
       const body = await asked.readBody()
       const patched = await kind.update(asked, (resource) => applyPatch(type, resource, body))
-      // A group may be large, and whoever changes one seldom wants to read it.
       const { only, without } = readProjection(askingOf(asked.request))
-      const isQuiet = type === groups && only === null && without.length === 0
+      const isQuiet = type === groups && only === null && without.length === 0 && isEntra(asked, body)
       return isQuiet ? { status: 204, meta: patched['meta'] } : answer(200, patched, asked)
     },
     DELETE: async (asked) => {
@@ -153,6 +152,14 @@ function addKind(add: (path: string, works: Works) => void, kind: Kind): void {
       return { status: 204 }
     },
   })
+}
+
+/** Entra writes what is to be done in capitals or says that it does not any more, and expects no answer of a group. */
+function isEntra({ request }: AskedScim, body: unknown): boolean {
+  const operations = readOwn(body, 'Operations')
+  const isCapital = (operation: unknown) => /^[A-Z]/.test(String(readOwn(operation, 'op')))
+  const isSaid = readOwn(request.query, 'aadOptscim062020') !== undefined
+  return isSaid || (Array.isArray(operations) && operations.some(isCapital))
 }
 
 function askingIn(body: unknown): Asking {

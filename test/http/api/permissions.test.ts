@@ -199,7 +199,8 @@ function expectedStatus(route: PermittedRoute, { principal }: Actor, things: Thi
   try {
     if (scope === 'installation') return may(principal, permission, { organizationId: null }) ? statusOf(route) : 403
     const { organizationId, projectId } = things
-    const isInProject = /\{(projectId|apiKeyId|requestId)\}/.test(path) || permission === 'api-keys:create'
+    const isInProject =
+      /\{(projectId|apiKeyId|requestId|serviceAccountId)\}/.test(path) || permission === 'api-keys:create'
     if (isInProject && !permission.startsWith('members:')) {
       requirePermission(principal, permission, { organizationId, projectId, ownerId })
     } else if (scope === 'organization' || scope === 'subject') visibleProjects(principal, permission, organizationId)

@@ -226,6 +226,7 @@ onEachDatabase((database) => {
         [{ op: 'replace', path: 'active', value: 'perhaps' }, 'invalidValue'],
         [{ op: 'replace', path: 'title', value: { x: 1 } }, 'invalidValue'],
         [{ op: 'remove', path: 'userName' }, 'invalidValue'],
+        [{ op: 'remove', path: 'active' }, 'mutability'],
       ] as const
       for (const [operation, scimType] of invalid) await refuses(400, scimType, () => directory.patch(path, operation))
       await refuses(400, 'invalidSyntax', () => directory.ask('PATCH', path, { Operations: [] }))

@@ -112,8 +112,10 @@ function applyTo(holder: OpenResource, attribute: Attribute, { target, operation
   if (kind !== 'remove') return setValue(holder, attribute, { value, isAdded: kind === 'add' })
   // Entra names the values that are to go; others mean all of them.
   const isSome = attribute.isMany && value !== undefined && value !== null
-  if (isSome) keepValues(holder, attribute, (one) => !isNamed(attribute, one, value))
-  else delete holder[attribute.name]
+  if (isSome) return keepValues(holder, attribute, (one) => !isNamed(attribute, one, value))
+  // Nothing is said of whom the directory has switched off, and they must not come back by it.
+  if (attribute.name === 'active') throw new ScimFault(400, 'mutability', 'active is true or false, and stays.')
+  delete holder[attribute.name]
 }
 
 function applyToPart(

@@ -56,7 +56,7 @@ export function putValue(type: ResourceType, into: OpenResource, { key, value, i
   // Taken and forgotten: nobody signs in here by a directory’s passwords.
   if (isPassword(key)) return
   const place = findPlace(type, key)
-  if (place === null) return setUnknown(into, key, value)
+  if (place === null) return putUnknown(type, into, { key, value })
   const { extension, attribute, part } = place
   if (attribute === null) {
     if (value !== null && !isObject(value)) throw invalidValue(key, 'an extension is an object')
@@ -70,6 +70,15 @@ export function putValue(type: ResourceType, into: OpenResource, { key, value, i
   const holder = extension === null ? into : openPart(into, extension)
   if (part === null) setValue(holder, attribute, { value, isAdded })
   else setPart(openPart(holder, attribute.name), attribute, { name: part, value })
+}
+
+/** What is not in a schema stays where it was: in an extension that is known otherwise, or beside everything else. */
+function putUnknown(type: ResourceType, into: OpenResource, { key, value }: Omit<Put, 'isAdded'>): void {
+  const { schema, rest } = splitUrn(key)
+  const extension = schema === null ? null : findExtension(type, schema)
+  if (extension === null) setUnknown(into, key, value)
+  // Some write the name of an extension into it once more.
+  else if (rest.toLowerCase() !== 'schemas') setUnknown(openPart(into, extension.id), rest, value)
 }
 
 export function isPassword(key: string): boolean {

@@ -10,6 +10,8 @@ export type Attribute = {
   readonly uniqueness: 'none' | 'server'
   readonly description: string
   readonly referenceTypes: readonly string[]
+  /** The values that there are; none where any is taken. */
+  readonly known: readonly string[]
   readonly parts: readonly Attribute[]
 }
 
@@ -26,6 +28,7 @@ function attribute(name: string, description: string, given: Given = {}): Attrib
     mutability: 'readWrite',
     uniqueness: 'none',
     referenceTypes: [],
+    known: [],
     parts: [],
     ...given,
   }
@@ -71,15 +74,13 @@ const userAttributes: readonly Attribute[] = [
   attribute('timezone', 'The person’s time zone.'),
   attribute(
     'active',
-    'Whether the person is let in. What is cut when it becomes false comes back when it becomes true.',
-    {
-      type: 'boolean',
-    },
+    'Whether the person is let in; true where nothing is said of it at first. What is cut when it becomes false comes back when it becomes true.',
+    { type: 'boolean', isRequired: true },
   ),
   values(
     'emails',
     'Addresses; one is needed where userName is none. Roles and sign-in go by none of them.',
-    {},
+    { isRequired: true },
     {
       isRequired: true,
     },
@@ -144,8 +145,7 @@ const groupAttributes: readonly Attribute[] = [
     parts: [
       attribute('value', 'The user’s id.', { mutability: 'immutable' }),
       attribute('$ref', 'The user’s address.', { ...link('User'), mutability: 'immutable' }),
-      attribute('type', 'Always User.', { mutability: 'immutable' }),
-      attribute('display', 'The user’s name.', readOnly),
+      attribute('type', 'Always User.', { mutability: 'immutable', known: ['User'] }),
     ],
   }),
 ]
@@ -230,7 +230,7 @@ export function findExtension({ extensions }: ResourceType, urn: string): Schema
 
 /** A schema as it is told (RFC 7643, section 7). */
 export function describeAttribute(told: Attribute): Record<string, unknown> {
-  const { name, type, description, mutability, uniqueness, parts, referenceTypes } = told
+  const { name, type, description, mutability, uniqueness, parts, referenceTypes, known } = told
   return {
     name,
     type,
@@ -242,6 +242,7 @@ export function describeAttribute(told: Attribute): Record<string, unknown> {
     returned: 'default',
     uniqueness,
     ...(referenceTypes.length > 0 && { referenceTypes }),
+    ...(known.length > 0 && { canonicalValues: known }),
     ...(parts.length > 0 && { subAttributes: parts.map(describeAttribute) }),
   }
 }
