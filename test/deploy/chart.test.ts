@@ -1,0 +1,174 @@
+// The chart for Kubernetes: its values without any tool, what it renders where there is Helm, and that by the schemas of three
+// versions of Kubernetes where there is kubernetes-validate.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Ajv } from 'ajv'
+import { parse, parseAllDocuments } from 'yaml'
+import { configFileSchema } from '../../src/config/schema.ts'
+
+const root = join(import.meta.dirname, '../..')
+const chart = join(root, 'deploy/chart')
+const everything = join(root, 'test/fixtures/deploy/chart-values.yaml')
+const read = (path: string) => readFileSync(join(chart, path), 'utf8')
+const folder = mkdtempSync(join(tmpdir(), 'odyssey-chart-'))
+after(() => rmSync(folder, { recursive: true }))
+
+// Whatever a manifest holds, as far as these tests go into it.
+type Manifest = Record<string, any> // eslint-disable-line typescript/no-explicit-any
+
+const values = parse(read('values.yaml')) as Manifest
+const schema = JSON.parse(read('values.schema.json')) as object
+
+test('the values are what their schema says, and a value that is misspelled is refused', () => {
+  const isValid = new Ajv({ strict: false }).compile(schema)
+  ok(isValid(values), JSON.stringify(isValid.errors))
+  const asked = Object.entries(parse(readFileSync(everything, 'utf8')) as Manifest)
+  const isTree = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+  const merged = asked.map(([name, value]) => [name, isTree(value) ? { ...values[name], ...value } : value] as const)
+  ok(isValid({ ...values, ...Object.fromEntries(merged) }), JSON.stringify(isValid.errors))
+  for (const wrong of [{ replica: 2 }, { secrets: { installation: 'a' } }, { ingress: { enabled: true } }])
+    ok(!isValid({ ...values, ...wrong }), JSON.stringify(wrong))
+})
+
+test('the config file of the values is one that the service takes', () => {
+  const { noticeSeconds, drainSeconds } = configFileSchema.parse(values['config']).server
+  // A gateway that is gone from the endpoints is known to all proxies of a cluster within some seconds.
+  ok(noticeSeconds >= 5 && drainSeconds === configFileSchema.parse({}).server.drainSeconds)
+})
+
+test('no secret is among the values, and each is named on the page', () => {
+  const page = readFileSync(join(root, 'docs/operations/kubernetes.md'), 'utf8')
+  for (const name of Object.values(values['secrets'] as Record<string, string>))
+    ok(page.includes(`secret generic ${name} `), name)
+  ok(!/postgres(ql)?:\/\//.test(read('values.yaml')))
+})
+
+test('the version of the chart and of the product are one', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const about = parse(read('Chart.yaml')) as Manifest
+  deepEqual([about['version'], about['appVersion']], [version, version])
+})
+
+const helm = (...words: string[]) => spawnSync('helm', words, { encoding: 'utf8' })
+const skip = helm('version').status === 0 ? false : 'there is no Helm on this machine'
+
+/** Helm asks no cluster here, and would take some version of its own. */
+const kubernetes = '1.34.0'
+
+function render(...words: string[]): Manifest[] {
+  const { status, stdout, stderr } = helm(
+    'template',
+    'release',
+    chart,
+    '--namespace',
+    'ai',
+    '--kube-version',
+    kubernetes,
+    ...words,
+  )
+  equal(status, 0, stderr)
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null)
+}
+const of = (manifests: readonly Manifest[], kind: string) => manifests.find((manifest) => manifest['kind'] === kind)!
+const podsOf = (manifests: readonly Manifest[]): Manifest[] =>
+  manifests.flatMap((manifest) =>
+    manifest['kind'] === 'Pod'
+      ? [manifest['spec']]
+      : manifest['spec']?.template === undefined
+        ? []
+        : [manifest['spec'].template.spec],
+  )
+
+test('Helm finds no fault in the chart, with the values as they are and with everything on', { skip }, () => {
+  for (const more of [[], ['--values', everything]]) {
+    const { status, stdout } = helm('lint', '--strict', chart, ...more)
+    equal(status, 0, stdout)
+  }
+})
+
+test('every pod runs as user 10001 without privileges, on a root that cannot be written', { skip }, () => {
+  const pods = podsOf(render('--values', everything))
+  equal(pods.length, 3)
+  for (const { securityContext, automountServiceAccountToken, containers } of pods) {
+    deepEqual([securityContext.runAsUser, securityContext.runAsNonRoot], [10_001, true])
+    equal(securityContext.seccompProfile.type, 'RuntimeDefault')
+    equal(automountServiceAccountToken, false)
+    for (const { securityContext: own } of containers)
+      deepEqual(own, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  }
+})
+
+test(
+  'a gateway is asked where the service answers, and is given longer than its notice and its drain',
+  { skip },
+  () => {
+    const [pod] = podsOf([of(render('--set', 'config.server.drainSeconds=600'), 'StatefulSet')])
+    equal(pod!['terminationGracePeriodSeconds'], 640)
+    const [{ livenessProbe, readinessProbe, startupProbe }] = pod!['containers']
+    deepEqual(
+      [livenessProbe, startupProbe, readinessProbe].map(({ httpGet }) => httpGet.path as string),
+      ['/healthz', '/healthz', '/readyz'],
+    )
+  },
+)
+
+test('secrets are mounted and referred to by name, and stand in no manifest', { skip }, () => {
+  const text = JSON.stringify(render())
+  const [pod] = podsOf([of(render(), 'StatefulSet')])
+  const [{ env, volumeMounts }] = pod!['containers']
+  deepEqual(env[0], { name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'odyssey-database', key: 'url' } } })
+  ok(volumeMounts.some(({ mountPath }: Manifest) => mountPath === '/data/secret.key'))
+  ok(!text.includes('"kind":"Secret"'))
+})
+
+test(
+  'autoscaling follows a number that the service offers, and then nothing else sets how many there are',
+  { skip },
+  () => {
+    const manifests = render('--values', everything)
+    const { metrics } = of(manifests, 'HorizontalPodAutoscaler')['spec']
+    const name = metrics[0].pods.metric.name as string
+    ok(readFileSync(join(root, 'docs/operations/metrics.md'), 'utf8').includes(`\`${name}\``))
+    equal(of(manifests, 'StatefulSet')['spec'].replicas, undefined)
+    equal(of(render(), 'StatefulSet')['spec'].replicas, 2)
+  },
+)
+
+test('the config file that a pod reads is the one of the values, and a change of it starts pods anew', { skip }, () => {
+  const written = JSON.parse(of(render(), 'ConfigMap')['data']['odyssey.json']) as unknown
+  deepEqual(written, values['config'])
+  const sumOf = (manifests: Manifest[]) =>
+    of(manifests, 'StatefulSet')['spec'].template.metadata.annotations['checksum/config'] as string
+  match(sumOf(render()), /^[0-9a-f]{64}$/)
+  ok(sumOf(render()) !== sumOf(render('--set', 'config.server.drainSeconds=60')))
+})
+
+const validate = (...words: string[]) => spawnSync('kubernetes-validate', words, { encoding: 'utf8' })
+const noSchemas =
+  skip || (validate('--version').status === 0 ? false : 'there is no kubernetes-validate on this machine')
+
+for (const version of ['1.31.0', '1.34.0', '1.36.0']) {
+  test(`Kubernetes ${version} knows every field of what the chart renders`, { skip: noSchemas }, () => {
+    for (const more of [[], ['--values', everything]]) {
+      // Prometheus' own kind of object is not Kubernetes'.
+      const known = render(...more).filter(({ kind }) => kind !== 'ServiceMonitor')
+      const path = join(folder, `${version}-${more.length}.yaml`)
+      writeFileSync(path, known.map((manifest) => JSON.stringify(manifest)).join('\n---\n'))
+      const { status, stdout, stderr } = validate('--strict', '--version', version, path)
+      equal(status, 0, stdout + stderr)
+    }
+  })
+}
+
+test('every template is rendered by the values that ask for everything', { skip }, () => {
+  const { stdout } = helm('template', 'release', chart, '--kube-version', kubernetes, '--values', everything)
+  for (const name of globSync('templates/**/*.yaml', { cwd: chart }))
+    ok(stdout.includes(`# Source: odyssey/${name}`), name)
+})
