@@ -161,11 +161,18 @@ for (const version of ['1.31.0', '1.34.0', '1.36.0']) {
       const known = render(...more).filter(({ kind }) => kind !== 'ServiceMonitor')
       const path = join(folder, `${version}-${more.length}.yaml`)
       writeFileSync(path, known.map((manifest) => JSON.stringify(manifest)).join('\n---\n'))
-      const { status, stdout, stderr } = validate('--strict', '--version', version, path)
+      const { status, stdout, stderr } = validate('--strict', '--kubernetes-version', version, path)
       equal(status, 0, stdout + stderr)
     }
   })
 }
+
+test('a field that Kubernetes does not know would be found', { skip: noSchemas }, () => {
+  const path = join(folder, 'wrong.yaml')
+  const [service] = render().filter(({ kind }) => kind === 'Service')
+  writeFileSync(path, JSON.stringify({ ...service, spec: { ...service!['spec'], portss: [] } }))
+  ok(validate('--strict', '--kubernetes-version', kubernetes, path).status !== 0)
+})
 
 test('every template is rendered by the values that ask for everything', { skip }, () => {
   const { stdout } = helm('template', 'release', chart, '--kube-version', kubernetes, '--values', everything)
