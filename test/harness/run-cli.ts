@@ -8,16 +8,20 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 export type CliEnd = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
 /** Whose data folder a command works on, and what its environment says besides. */
-export type CliTarget = Pick<Service, 'home'> & { readonly environment?: Readonly<Record<string, string>> }
+export type CliTarget = Pick<Service, 'home'> & {
+  readonly environment?: Readonly<Record<string, string>>
+  /** The program of another version of the product. */
+  readonly program?: string
+}
 
 /** Starts an operator's command on a service's data folder. */
 export function startCli(
-  { home, environment }: CliTarget,
+  { home, environment, program = main }: CliTarget,
   ...args: string[]
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }
   const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
-  const child = execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) => {
+  const child = execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) => {
     resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
   })
   return { child, ended }

@@ -33,8 +33,8 @@ export type Service = {
   output(): { readonly stdout: string; readonly stderr: string }
   /** Sends a signal (SIGTERM by default) and waits. Returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
-  /** Starts it again on the same data folder, after a stop. */
-  restart(): Promise<Service>
+  /** Starts it again on the same data folder, after a stop; with another program than before where one is named. */
+  restart(program?: string): Promise<Service>
 }
 
 export type LedgerRow = {
@@ -55,6 +55,8 @@ export type ServiceOptions = {
   /** The config file's content. */
   readonly config?: Record<string, unknown>
   readonly environment?: Record<string, string>
+  /** The program of another version of the product. */
+  readonly program?: string
   /** Whose secret it has, so that it knows the keys of a database that several services share. */
   readonly joins?: Pick<Service, 'home' | 'key'>
 }
@@ -88,7 +90,14 @@ function takeFirstKey(home: string, banner: string): string {
 }
 
 function withRestart(launched: Launched, key: string, options: ServiceOptions): Service {
-  return { ...launched, key, restart: async () => withRestart(await launch(launched.home, options), key, options) }
+  return {
+    ...launched,
+    key,
+    async restart(program = options.program ?? main) {
+      const changed = { ...options, program }
+      return withRestart(await launch(launched.home, changed), key, changed)
+    },
+  }
 }
 
 /** Resolves with the address of a service that answers. */
@@ -100,8 +109,8 @@ async function untilReady(child: ChildProcess, output: ReturnType<Service['outpu
 
 type Launched = Omit<Service, 'key' | 'restart'>
 
-async function launch(home: string, { environment }: ServiceOptions): Promise<Launched> {
-  const child = spawn(process.execPath, [...nodeArguments, main, 'serve'], {
+async function launch(home: string, { environment, program = main }: ServiceOptions): Promise<Launched> {
+  const child = spawn(process.execPath, [...nodeArguments, program, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       ...memorySettings,
