@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { decodeProtectedHeader } from 'jose'
-import { authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, fetchUserInfo } from 'openid-client'
 import { codeOf } from '../../../lib/message-of.ts'
 import { SsoFault, type FaultCode } from '../fault.ts'
+import { loadOidcLibraries } from './libraries.ts'
 import type { Provider } from './providers.ts'
 
 /** What only this service and, of two of them, the provider know of a way that was begun. */
@@ -22,12 +21,13 @@ type Asked = {
 /** Where the browser is sent to sign in. */
 export async function addressToSignIn({ configuration }: Provider, asked: Asked): Promise<string> {
   const { secrets, redirectUri, scopes, isProof } = asked
-  const address = buildAuthorizationUrl(configuration, {
+  const { client } = await loadOidcLibraries()
+  const address = client.buildAuthorizationUrl(configuration, {
     redirect_uri: redirectUri,
     scope: scopes,
     state: secrets.state,
     nonce: secrets.nonce,
-    code_challenge: await calculatePKCECodeChallenge(secrets.verifier),
+    code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
     code_challenge_method: 'S256',
     ...(isProof && { prompt: 'login', max_age: '0' }),
   })
@@ -50,9 +50,10 @@ type Returned = {
 /** Exchanges the code for claims. Throws for everything that is not exactly what was asked for. */
 export async function exchangeCode(provider: Provider, returned: Returned): Promise<Claims> {
   const { secrets, address, isProof } = returned
+  const { client } = await loadOidcLibraries()
   let tokens
   try {
-    tokens = await authorizationCodeGrant(provider.configuration, address, {
+    tokens = await client.authorizationCodeGrant(provider.configuration, address, {
       expectedState: secrets.state,
       expectedNonce: secrets.nonce,
       pkceCodeVerifier: secrets.verifier,
@@ -66,7 +67,7 @@ export async function exchangeCode(provider: Provider, returned: Returned): Prom
   checkSubject(claims['sub'])
   checkParty(claims, provider.settings.clientId)
   checkTimes(claims, returned)
-  checkAccessToken(claims['at_hash'], tokens.id_token, tokens.access_token)
+  await checkAccessToken(claims['at_hash'], tokens.id_token, tokens.access_token)
   if (isProof) checkAskedAnew(claims['auth_time'], returned)
   return addMissing(provider, { claims: claims as Claims, accessToken: tokens.access_token, wanted: returned.wanted })
 }
@@ -77,8 +78,9 @@ type Missing = { readonly claims: Claims; readonly accessToken: string; readonly
 async function addMissing({ configuration }: Provider, { claims, accessToken, wanted }: Missing): Promise<Claims> {
   const hasAll = wanted.every((name) => claims[name] !== undefined)
   if (hasAll || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  const { client } = await loadOidcLibraries()
   try {
-    return { ...(await fetchUserInfo(configuration, accessToken, claims.sub)), ...claims }
+    return { ...(await client.fetchUserInfo(configuration, accessToken, claims.sub)), ...claims }
   } catch (cause) {
     throw new SsoFault(classify(cause), { cause })
   }
@@ -142,9 +144,10 @@ function checkAskedAnew(authTime: unknown, { begunAtMs, skewSeconds }: Returned)
 }
 
 /** Where a token says which access token it came with, it did come with that one. */
-function checkAccessToken(hash: unknown, idToken: string, accessToken: string): void {
+async function checkAccessToken(hash: unknown, idToken: string, accessToken: string): Promise<void> {
   if (hash === undefined) return
-  const { alg = '' } = decodeProtectedHeader(idToken)
+  const { tokens } = await loadOidcLibraries()
+  const { alg = '' } = tokens.decodeProtectedHeader(idToken)
   const bits = /^(?:RS|PS|ES)(256|384|512)$/.exec(alg)?.[1] ?? '512'
   const digest = createHash(`sha${bits}`).update(accessToken).digest()
   if (hash !== digest.subarray(0, digest.length / 2).toString('base64url')) throw new SsoFault('claims-invalid')

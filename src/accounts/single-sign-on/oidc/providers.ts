@@ -1,18 +1,9 @@
-import { createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from 'jose'
-import {
-  allowInsecureRequests,
-  ClientSecretBasic,
-  ClientSecretPost,
-  clockSkew,
-  clockTolerance,
-  type Configuration,
-  customFetch,
-  discovery,
-  enableNonRepudiationChecks,
-} from 'openid-client'
+import type { JWTVerifyGetKey } from 'jose'
+import type { Configuration } from 'openid-client'
 import type { Clock } from '../../../lib/clock.ts'
 import { SsoFault } from '../fault.ts'
 import type { GuardedFetch } from './guarded-fetch.ts'
+import { loadOidcLibraries } from './libraries.ts'
 
 /** What is agreed with a provider. */
 export type ProviderSettings = {
@@ -82,22 +73,23 @@ export class Providers {
 
   async #read(settings: ProviderSettings): Promise<Provider> {
     const { fetch, clock, skewSeconds } = this.#options
-    const secret = settings.tokenAuth === 'client_secret_post' ? ClientSecretPost : ClientSecretBasic
+    const { client, tokens } = await loadOidcLibraries()
+    const secret = settings.tokenAuth === 'client_secret_post' ? client.ClientSecretPost : client.ClientSecretBasic
     const metadata = {
       id_token_signed_response_alg: settings.signingAlgorithm,
-      [clockTolerance]: skewSeconds,
-      [clockSkew]: Math.round((clock.nowMs() - Date.now()) / 1_000),
+      [client.clockTolerance]: skewSeconds,
+      [client.clockSkew]: Math.round((clock.nowMs() - Date.now()) / 1_000),
     }
-    const configuration = await discovery(
+    const configuration = await client.discovery(
       new URL(settings.issuer),
       settings.clientId,
       metadata,
       secret(settings.clientSecret),
       {
-        [customFetch]: (url, init) => fetch(url, init),
+        [client.customFetch]: (url, init) => fetch(url, init),
         timeout: timeoutSeconds,
         // Which addresses may be asked without TLS is decided by `fetch`.
-        execute: [allowInsecureRequests, enableNonRepudiationChecks],
+        execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks],
       },
     )
     const { issuer, jwks_uri: keys, authorization_endpoint: entrance } = configuration.serverMetadata()
@@ -106,8 +98,8 @@ export class Providers {
     if (entrance === undefined || !/^https?:$/.test(new URL(entrance).protocol)) {
       throw new Error('The description names no address to sign in at.')
     }
-    const findKey = createRemoteJWKSet(new URL(keys), {
-      [joseFetch]: (url, init) => fetch(url, init),
+    const findKey = tokens.createRemoteJWKSet(new URL(keys), {
+      [tokens.customFetch]: (url, init) => fetch(url, init),
       timeoutDuration: timeoutSeconds * 1_000,
     })
     return { configuration, settings, findKey }

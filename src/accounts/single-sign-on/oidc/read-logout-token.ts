@@ -1,6 +1,6 @@
-import { jwtVerify } from 'jose'
 import { z } from 'zod'
 import { SsoFault } from '../fault.ts'
+import { loadOidcLibraries } from './libraries.ts'
 import type { Provider } from './providers.ts'
 
 const event = 'http://schemas.openid.net/event/backchannel-logout'
@@ -31,8 +31,9 @@ export async function readLogoutToken(
   token: string,
   { nowMs, skewSeconds }: { readonly nowMs: number; readonly skewSeconds: number },
 ): Promise<LogoutToken> {
+  const { tokens } = await loadOidcLibraries()
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, findKey, {
+    const { payload, protectedHeader } = await tokens.jwtVerify(token, findKey, {
       issuer: settings.issuer,
       audience: settings.clientId,
       algorithms: [settings.signingAlgorithm],

@@ -1,6 +1,6 @@
 import type { XmlElement } from '../../../../lib/xml/scan-xml.ts'
 import { SsoFault } from '../../fault.ts'
-import { decrypt } from './libraries.ts'
+import { loadEncryptionLibrary } from './libraries.ts'
 import {
   encryption11Namespace,
   encryptionNamespace,
@@ -50,6 +50,7 @@ export function decryptAssertion(element: XmlElement, { keys, isSigned }: Decryp
 }
 
 function decryptBy(xml: string, key: string): string | null {
+  const { decrypt } = loadEncryptionLibrary()
   let text: string | null = null
   const options = { key, disallowDecryptionWithInsecureAlgorithm: false, warnInsecureAlgorithm: false }
   try {

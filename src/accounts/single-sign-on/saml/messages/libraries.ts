@@ -1,5 +1,6 @@
 // The libraries of XML Signature and XML Encryption, with types for as much of them as is used. Their own types bring
-// those of a browser's page along, which nothing here is.
+// those of a browser's page along, which nothing here is. Each is loaded when it is first needed, as few installations
+// have a provider that speaks SAML.
 
 import { createRequire } from 'node:module'
 
@@ -43,6 +44,6 @@ type EncryptionLibrary = {
 
 const require = createRequire(import.meta.url)
 
-export const { SignedXml } = require('xml-crypto') as SignatureLibrary
-export const { DOMParser } = require('@xmldom/xmldom') as ParserLibrary
-export const { decrypt } = require('xml-encryption') as EncryptionLibrary
+export const loadSignatureLibrary = () => require('xml-crypto') as SignatureLibrary
+export const loadParserLibrary = () => require('@xmldom/xmldom') as ParserLibrary
+export const loadEncryptionLibrary = () => require('xml-encryption') as EncryptionLibrary

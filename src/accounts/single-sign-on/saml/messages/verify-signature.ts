@@ -3,7 +3,7 @@
 
 import { scanXml, type XmlElement } from '../../../../lib/xml/scan-xml.ts'
 import { SsoFault } from '../../fault.ts'
-import { DOMParser, SignedXml, type XmlNode } from './libraries.ts'
+import { loadParserLibrary, loadSignatureLibrary, type XmlNode } from './libraries.ts'
 import {
   canonicalization,
   enveloped,
@@ -52,12 +52,14 @@ export function verifySignature({ text, element, certificates }: Signed): XmlEle
 
 /** The canonical bytes that were signed; null where this certificate’s key has not signed them. */
 function verifyBy(text: string, id: string, certificate: string): string | null {
+  const { SignedXml } = loadSignatureLibrary()
+  const { DOMParser } = loadParserLibrary()
   const verifier = new SignedXml({ publicCert: toPem(certificate), getCertFromKeyInfo: () => null })
   verifier.SignatureAlgorithms = only(verifier.SignatureAlgorithms, [rsaSha256, rsaSha512])
   verifier.HashAlgorithms = only(verifier.HashAlgorithms, [sha256Digest, sha512Digest])
   verifier.CanonicalizationAlgorithms = only(verifier.CanonicalizationAlgorithms, [canonicalization, enveloped])
   try {
-    const node = locate(text, id)
+    const node = locate(new DOMParser().parseFromString(text, 'text/xml').documentElement, id)
     if (node === null) return null
     verifier.loadSignature(node)
     if (!verifier.checkSignature(text)) return null
@@ -78,8 +80,7 @@ function only<Value>(all: Readonly<Record<string, Value>>, names: readonly strin
 }
 
 /** The signature of the root, or of a child of it, that has this id. */
-function locate(text: string, id: string): XmlNode | null {
-  const { documentElement: root } = new DOMParser().parseFromString(text, 'text/xml')
+function locate(root: XmlNode, id: string): XmlNode | null {
   const found = [root, ...Array.from(root.childNodes)].filter((node) => node.getAttribute?.('ID') === id)
   const signatures = found.flatMap(({ childNodes }) => Array.from(childNodes).filter(isSignature))
   return found.length === 1 && signatures.length === 1 ? (signatures[0] ?? null) : null
