@@ -2,9 +2,10 @@
 // in which a thread that serves could not answer anybody.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqliteUnhurried } from '../db/open-sqlite.ts'
+import { openSqliteUnhurried } from '../db/connect-sqlite.ts'
 import { systemClock } from '../lib/clock.ts'
 import { keepCompiled } from '../lib/keep-compiled.ts'
+import { shrinkAfterLoading } from '../lib/memory-return.ts'
 import { startLedgerJobs } from './ledger-jobs.ts'
 
 export type JobsSettings = { readonly path: string; readonly ledgerDaysMax: number | null }
@@ -13,6 +14,7 @@ export type JobsSettings = { readonly path: string; readonly ledgerDaysMax: numb
 export type JobsNews = { readonly fields: Readonly<Record<string, unknown>>; readonly words: string }
 
 keepCompiled()
+shrinkAfterLoading()
 const { path, ledgerDaysMax } = workerData as JobsSettings
 
 // A sum is made of rows that are on the disk: should one be lost in a power cut, it is made again.

@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely'
-import { connectFile, connectFileToRead, keepStatements } from './connect-file.ts'
+import { connectSqlite } from './connect-sqlite.ts'
 import type { Database } from './database.ts'
 import { listMigrations, migrate, type MigrationState } from './migrate.ts'
-import type { Tables } from './tables.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 
@@ -18,18 +16,6 @@ export async function openSqlite(path: string): Promise<Database> {
     await db.destroy()
     throw error
   }
-}
-
-/** Opens the file for the row or two that a request waits for: they are found here before another thread could be asked. */
-export function openSqliteToRead(path: string): Database {
-  return toDatabase(connectFileToRead(path))
-}
-
-/** Opens the file for work that can be done again: its commits are whole, and are on the disk with the next one that waits for it. */
-export function openSqliteUnhurried(path: string): Database {
-  const file = connectFile(path)
-  file.exec('PRAGMA synchronous = NORMAL')
-  return toDatabase(file)
 }
 
 /** Returns the names of the migrations that were applied. */
@@ -49,27 +35,6 @@ export async function listSqliteMigrations(path: string): Promise<MigrationState
     return await listMigrations(db)
   } finally {
     await db.destroy()
-  }
-}
-
-function connectSqlite(path: string): Database {
-  return toDatabase(connectFile(path))
-}
-
-function toDatabase(file: DatabaseSync): Database {
-  return new Kysely<Tables>({ dialect: new TransactionalSqliteDialect({ database: keepStatements(file) }) })
-}
-
-/** Schema changes are rolled back with the transaction they are part of, which the stock dialect does not use. */
-class TransactionalSqliteDialect extends SqliteDialect {
-  override createAdapter() {
-    return new TransactionalSqliteAdapter()
-  }
-}
-
-class TransactionalSqliteAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl() {
-    return true
   }
 }
 

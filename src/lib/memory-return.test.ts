@@ -1,7 +1,8 @@
 import { equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
-import { MemoryReturn, openCollector } from './memory-return.ts'
+import { MemoryReturn, openCollector, shrinkAfterLoading } from './memory-return.ts'
 
 const mebibyte = 1_024 * 1_024
 
@@ -42,4 +43,14 @@ test('what was garbage is gone after a collection', () => {
   garbage = null
   collect()
   ok(process.memoryUsage().heapUsed < before - mebibyte)
+})
+
+test('the young generation has its first size again after what has made it grow', () => {
+  const youngBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
+  const kept = Array.from({ length: 400_000 }, (_, index) => ({ index }))
+  const before = youngBytes()
+  ok(before > 4 * mebibyte, `${before} bytes`)
+  shrinkAfterLoading()
+  ok(youngBytes() < 2 * mebibyte, `${youngBytes()} bytes`)
+  equal(kept.length, 400_000)
 })

@@ -54,10 +54,22 @@ export class MemoryReturn {
   }
 }
 
+/**
+ * Gives back what loading a program has left behind.
+ *
+ * The young generation grows while modules are loaded, because what they hold stays, and keeps its size afterwards. A
+ * thread that has the query builder's modules needs 11 MiB instead of 20 once its young generation has shrunk.
+ */
+export function shrinkAfterLoading(): void {
+  openCollector()({ type: 'major', flavor: 'last-resort' })
+}
+
+type Collect = (how?: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
+
 /** Returns what collects all garbage; the engine offers it when it is asked for it by a flag alone. */
-export function openCollector(): () => void {
+export function openCollector(): Collect {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
+  const collect = runInNewContext('gc') as Collect
   setFlagsFromString('--no-expose-gc')
   return collect
 }

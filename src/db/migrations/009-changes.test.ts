@@ -8,7 +8,7 @@ import type { Database } from '../database.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { migrateDatabase, openDatabase } from '../open-database.ts'
 import { connectPostgres } from '../open-postgres.ts'
-import { openSqliteUnhurried } from '../open-sqlite.ts'
+import { openSqliteUnhurried } from '../connect-sqlite.ts'
 import { migrations } from '../migrate.ts'
 
 onEachDatabase(({ createLocation }) => {

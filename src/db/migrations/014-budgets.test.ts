@@ -11,7 +11,7 @@ import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { migrations } from '../migrate.ts'
 import { migrateDatabase, openDatabase } from '../open-database.ts'
 import { connectPostgres } from '../open-postgres.ts'
-import { openSqliteUnhurried } from '../open-sqlite.ts'
+import { openSqliteUnhurried } from '../connect-sqlite.ts'
 
 onEachDatabase(({ createLocation }) => {
   test('an installation from before tiers refuses nothing more, and keeps its limits, budgets and alerts', async () => {

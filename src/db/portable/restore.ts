@@ -5,7 +5,7 @@ import { lockHome } from '../lock-home.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { syncFolder } from '../../lib/write-file-durably.ts'
 import { claimFolder, releaseFolder, requireFolderOwner } from '../folder-owner.ts'
-import { openSqliteUnhurried } from '../open-sqlite.ts'
+import { openSqliteUnhurried } from '../connect-sqlite.ts'
 import {
   copyAndMigrate,
   countRows,

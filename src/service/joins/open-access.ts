@@ -2,7 +2,7 @@ import { createAccessCache, type AccessCache } from '../../accounts/access/acces
 import type { Config } from '../../config/schema.ts'
 import { createChangeFeed, type ChangeFeed } from '../../db/change-feed.ts'
 import { sqlitePath } from '../../db/database-location.ts'
-import { openSqliteToRead } from '../../db/open-sqlite.ts'
+import { openSqliteToRead } from '../../db/connect-sqlite.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Installation } from './open-installation.ts'
 import { anchorFileIn, keepAnchors, keepSigning } from './audit-anchors.ts'
