@@ -51,7 +51,7 @@ function tellWait(what: string, { p50Ms, p99Ms }: Wait): void {
 }
 
 async function startTargets({ gateway, others }: Cores): Promise<void> {
-  const { pace, nginx, peers, mockPort } = options
+  const { pace, nginx, variants, peers, mockPort } = options
   const place = (name: string, cores: string | null): TargetSetup => {
     const own = join(folder, name)
     mkdirSync(own)
@@ -60,6 +60,9 @@ async function startTargets({ gateway, others }: Cores): Promise<void> {
   const direct = await startDirect(place('mock', others), mockPort)
   targets.push(direct)
   targets.push(await startOdyssey(place('odyssey', gateway), others))
+  for (const [index, variant] of variants.entries()) {
+    targets.push(await startOdyssey(place(`variant-${index}`, gateway), others, variant))
+  }
   if (nginx !== null) targets.push(await startNginx(nginx, place('nginx', gateway), direct.url))
   for (const [index, peer] of peers.entries()) {
     targets.push(await startPeer(peer, place(`peer-${index}`, gateway), direct.url))

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { wholeNumber } from '../whole-number.ts'
 import type { Pace } from './mock/pacer.ts'
 import type { ShapeOptions } from './shapes.ts'
+import type { Variant } from './targets/odyssey.ts'
 import type { Peer } from './targets/peer.ts'
 
 export type Options = ShapeOptions & {
@@ -13,6 +14,8 @@ export type Options = ShapeOptions & {
   readonly pace: Pace
   /** Null where there is none. */
   readonly nginx: string | null
+  /** Odyssey in other versions or with other arguments of Node. */
+  readonly variants: readonly Variant[]
   readonly peers: readonly Peer[]
   readonly mockPort: number
   readonly gatewayCore: string | undefined
@@ -32,6 +35,7 @@ export function parseOptions(args: readonly string[]): Options {
       'first-token-ms': { type },
       'tokens-per-second': { type },
       nginx: { type },
+      variant: { type, multiple: true, default: [] },
       peer: { type, multiple: true, default: [] },
       'mock-port': { type },
       'gateway-core': { type },
@@ -49,6 +53,7 @@ export function parseOptions(args: readonly string[]): Options {
       tokensPerSecond: wholeNumber('tokens-per-second', values['tokens-per-second'], 200),
     },
     nginx: values.nginx === 'none' ? null : (values.nginx ?? findInPath('nginx')),
+    variants: values.variant.map((text) => JSON.parse(text) as Variant),
     peers: values.peer.map((text) => JSON.parse(text) as Peer),
     mockPort: values['mock-port'] === undefined ? 0 : wholeNumber('mock-port', values['mock-port'], 0),
     gatewayCore: values['gateway-core'],

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { pin } from '../cores.ts'
 import type { OdysseyQuestion, OdysseyStart } from '../odyssey-target.ts'
 import { nextMessage, startOwn, type TargetSetup } from './start-program.ts'
@@ -5,9 +7,23 @@ import { completionsPath, model, type Target, type TargetUse } from './target.ts
 
 const program = new URL('../odyssey-target.ts', import.meta.url)
 
+/** Another Odyssey beside the first, as the command line describes it. */
+export type Variant = {
+  readonly name: string
+  /** A clone of the repository, for another version; this one unless given. */
+  readonly clone?: string
+  /** For its Node, after those that Odyssey is started with. */
+  readonly nodeArguments?: readonly string[]
+}
+
 /** Odyssey's door, everything on, in a process of its own. Its engine goes to the cores of the mock. */
-export async function startOdyssey(place: TargetSetup, mockCores: string | null): Promise<Target> {
-  const started = startOwn(program, [], place)
+export async function startOdyssey(
+  place: TargetSetup,
+  mockCores: string | null,
+  { name, clone, nodeArguments = [] }: Variant = { name: 'Odyssey' },
+): Promise<Target> {
+  const file = clone === undefined ? program : pathToFileURL(join(clone, 'bench/gateway/odyssey-target.ts'))
+  const started = startOwn(file, [], place, nodeArguments)
   const { address, key, enginePid } = await nextMessage<OdysseyStart>(started)
   pin(enginePid, mockCores)
   const question = <Answer>(kind: OdysseyQuestion['kind']) => {
@@ -15,13 +31,13 @@ export async function startOdyssey(place: TargetSetup, mockCores: string | null)
     return nextMessage<Answer>(started)
   }
   return {
-    name: 'Odyssey',
+    name,
     url: new URL(completionsPath, address),
     headers: { authorization: `Bearer ${key}` },
     model,
     use: () => question<TargetUse>('use'),
     async report(sent) {
-      return `Odyssey was sent ${sent} requests; its ledger has ${await question<number>('ledger-rows')} rows.`
+      return `${name} was sent ${sent} requests; its ledger has ${await question<number>('ledger-rows')} rows.`
     },
     stop: () => started.stop(),
   }

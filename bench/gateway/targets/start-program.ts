@@ -24,8 +24,14 @@ export type Started = {
 const startMsMax = 120_000
 
 /** Starts a program of the bench's own, with a channel for messages. */
-export function startOwn(file: URL, given: readonly string[], place: TargetSetup): Started {
-  return start([process.execPath, ...process.execArgv, file.pathname, ...given], place, true)
+export function startOwn(
+  file: URL,
+  given: readonly string[],
+  place: TargetSetup,
+  nodeArguments: readonly string[] = [],
+): Started {
+  const node = [process.execPath, ...process.execArgv, ...nodeArguments]
+  return start([...node, file.pathname, ...given], place, true)
 }
 
 /** Starts a program of others'. Its output goes to a file, as a service's log does. */
