@@ -112,32 +112,23 @@ export type LedgerSearch = LedgerFilter & { readonly after: LedgerCursor | null;
 export async function listLedger(db: Database, principal: Principal, search: LedgerSearch): Promise<LedgerRow[]> {
   const projectIds = narrowProjects(principal, 'requests:read', search)
   if (projectIds?.length === 0) return []
-  if (projectIds === undefined || projectIds.length === 1 || projectIds.length > mergedProjectsMax) {
-    return listPart(db, { ...search, ...(projectIds !== undefined && { projectIds }) }).execute()
-  }
-  // The newest rows of each project are found at once; those of several would be looked for among all of the organization.
-  const [first, ...others] = projectIds.map((id) => {
-    const places = listPart(db, { ...search, projectIds: [id] })
-      .clearSelect()
-      .select(['at', 'sequence'])
-    return db.selectFrom(places.as('part')).selectAll()
-  })
+  const isMerged = projectIds !== undefined && projectIds.length <= mergedProjectsMax
+  // The newest rows of one project are found at once; those of several would be looked for among all of the organization.
+  const [first, ...others] = isMerged
+    ? projectIds.map((id) => selectBehind(db, { ...search, projectIds: [id] }))
+    : [selectBehind(db, { ...search, ...(projectIds !== undefined && { projectIds }) })]
   if (first === undefined) return []
+  // All parts come in the order of the whole, so each is read only as far as the page goes.
   const all = others.reduce((sum, part) => sum.unionAll(part), first)
-  const sorted = db.selectFrom(all.as('places')).selectAll().orderBy('at', 'desc').orderBy('sequence', 'desc')
-  // Only what is on the page is read whole: to sort all parts with all their columns takes three times as long.
-  const newest = sorted.limit(search.limit).as('newest')
-  const rows = db.selectFrom(newest).innerJoin('ledger', 'ledger.sequence', 'newest.sequence').selectAll('ledger')
-  return rows.orderBy('newest.at', 'desc').orderBy('newest.sequence', 'desc').execute()
+  return all.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(search.limit).execute()
 }
 
 /** SQLite puts no more than 500 queries together. */
 const mergedProjectsMax = 100
 
-function listPart(db: Database, { after, limit, ...filter }: LedgerSearch) {
-  let query = selectMatching(db, filter).selectAll()
-  if (after !== null) query = query.where(sql<boolean>`(at, sequence) < (${after.at}, ${after.sequence})`)
-  return query.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit)
+function selectBehind(db: Database, { after, limit: _, ...filter }: LedgerSearch) {
+  const query = selectMatching(db, filter).selectAll()
+  return after === null ? query : query.where(sql<boolean>`(at, sequence) < (${after.at}, ${after.sequence})`)
 }
 
 function selectMatching(

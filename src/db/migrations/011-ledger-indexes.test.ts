@@ -47,11 +47,11 @@ const lists: readonly (readonly [string, LedgerFilter, string])[] = [
 ]
 
 for (const [name, filter, index] of lists) {
-  test(`a page of the ledger ${name} reads no rows that do not match`, async () => {
+  test(`a page of the ledger ${name} reads no rows that do not match, and sorts none`, async () => {
     const plan = await planOf((db) => listLedger(db, { kind: 'operator' }, { ...page, ...filter, fromMs: 5 }))
     match(plan, new RegExp(`SEARCH ledger USING INDEX ${index} `))
     equal(plan.includes('SCAN ledger'), false, plan)
-    if (filter.projectIds?.length !== 2) equal(plan.includes('TEMP B-TREE'), false, plan)
+    equal(plan.includes('TEMP B-TREE'), false, plan)
   })
 }
 
