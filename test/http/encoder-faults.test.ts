@@ -2,14 +2,10 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import type { PriceBook } from '../../src/billing/prices/price-book.ts'
 import { formats, paths } from '../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
+import { microPrices } from '../harness/micro-prices.ts'
 import { until } from '../harness/start-service.ts'
-
-const rates = { input: 1_000_000, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 1_000_000 }
-const price = { organizationId: null, effectiveAtMs: 0, createdAtMs: 0, currency: 'USD', rates, fault: null }
-const prices: PriceBook = { find: (_, model) => ({ ...price, id: 'price_1', model }) }
 
 /** A text that no encoder can write. */
 const unwritable = {
@@ -26,7 +22,7 @@ let service: FakeService
 before(async () => {
   const texts = ['one ', 'two ', unwritable, 'three']
   service = await startFakeService({ script: () => [{ kind: 'block', block: { kind: 'text' }, texts }] }, undefined, {
-    prices,
+    prices: microPrices,
   })
 })
 after(() => service.close())

@@ -4,28 +4,15 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey, type CreatedApiKey } from '../../src/accounts/api-keys.ts'
 import { setOrganizationDisabled } from '../../src/accounts/organizations.ts'
-import type { PriceBook } from '../../src/billing/prices/price-book.ts'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { paths } from '../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
+import { microPrices } from '../harness/micro-prices.ts'
 import { until } from '../harness/start-service.ts'
 import { Transcript } from '../harness/http/transcript.ts'
 
 const operator = { kind: 'operator' } as const
-const rates = { input: 1_000_000, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 1_000_000 }
-const prices: PriceBook = {
-  find: (_, model) => ({
-    id: 'price_1',
-    organizationId: null,
-    model,
-    effectiveAtMs: 0,
-    createdAtMs: 0,
-    currency: 'USD',
-    rates,
-    fault: null,
-  }),
-}
 let answersBegun = 0
 /** Says two words, and never ends. */
 const script: readonly FakeStep[] = [
@@ -45,7 +32,7 @@ let key: CreatedApiKey
 const lines: Record<string, unknown>[] = []
 before(async () => {
   const log = Object.assign(createLog('silent'), { info: (fields: Record<string, unknown>) => lines.push(fields) })
-  service = await startFakeService({ script: () => script }, undefined, { prices, log })
+  service = await startFakeService({ script: () => script }, undefined, { prices: microPrices, log })
   key = await createApiKey(service.accounts, operator, { name: 'tested', ...service.home })
 })
 after(() => service.close())
