@@ -11,7 +11,7 @@ import { checkName } from './check-name.ts'
 import { createKey, hashKey, isWellFormedKey } from './key-format.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 import { requireGrant } from './members.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
 /** The organization that a key manages; null stands for the whole installation. */
@@ -104,13 +104,7 @@ export async function listManagementKeys(
     organizationId === null
       ? query.where('organization_id', 'is', null)
       : query.where('organization_id', '=', organizationId)
-  const rows = await scoped
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, summarize)
+  return readPage(scoped, request, summarize)
 }
 
 export async function readManagementKey(

@@ -13,7 +13,7 @@ import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
 import { cutAccess } from './leaving/cut-access.ts'
 import { lowerAccess } from './leaving/lower-access.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
 export type Member = {
@@ -76,16 +76,8 @@ export async function listMembers(
   request: PageRequest & { readonly organizationId: OrganizationId },
 ): Promise<Page<Member>> {
   requirePermission(principal, 'members:read', { organizationId: request.organizationId })
-  const rows = await db
-    .selectFrom('members')
-    .selectAll()
-    .where('organization_id', '=', request.organizationId)
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toMember)
+  const query = db.selectFrom('members').selectAll().where('organization_id', '=', request.organizationId)
+  return readPage(query, request, toMember)
 }
 
 export function toMember({ id, email, name, role, ...row }: Selectable<MemberTable>): Member {

@@ -8,7 +8,7 @@ import type { OrganizationTable } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
 export type Home = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
@@ -94,13 +94,7 @@ export async function listOrganizations(
   requirePermission(principal, 'organizations:read', { organizationId: own })
   let query = db.selectFrom('organizations').selectAll()
   if (own !== null) query = query.where('id', '=', own)
-  const rows = await query
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toOrganization)
+  return readPage(query, request, toOrganization)
 }
 
 export async function renameOrganization(

@@ -10,7 +10,7 @@ import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { requireOrganization } from './organizations.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireMember } from './read-member.ts'
 
@@ -54,13 +54,7 @@ export async function listProjects(
   if (visible?.length === 0) return { items: [], next: null }
   let query = db.selectFrom('projects').selectAll().where('organization_id', '=', request.organizationId)
   if (visible !== null) query = query.where('id', 'in', visible)
-  const rows = await query
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toProject)
+  return readPage(query, request, toProject)
 }
 
 function toProject({ id, name, created_at, archived_at, key_owners }: Selectable<ProjectTable>): Project {

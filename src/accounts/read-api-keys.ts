@@ -5,7 +5,7 @@ import { visibleProjects, notFound, requirePermission } from '../core/permission
 import type { Principal } from '../core/principal.ts'
 import type { ApiKeyTable } from '../db/tables/accounts.ts'
 import { fromRuleColumns, type KeyRules } from './key-rules.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 import type { ApiKeyReference } from './api-keys.ts'
 import { containsText } from '../db/contains-text.ts'
@@ -61,13 +61,7 @@ export async function listApiKeys(
   if (visible !== null) query = query.where('project_id', 'in', visible)
   const now = clock.nowMs()
   for (const condition of conditionsOf(filter, now)) query = query.where(condition)
-  const rows = await query
-    .where(afterCursor(filter))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(filter))
-    .execute()
-  return toPage(rows, filter, (row) => summarizeApiKey(row, now))
+  return readPage(query, filter, (row) => summarizeApiKey(row, now))
 }
 
 function conditionsOf(filter: ApiKeyFilter, now: number): readonly RawBuilder<boolean>[] {

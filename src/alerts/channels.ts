@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 import { checkName } from '../accounts/check-name.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../accounts/page.ts'
+import { readPage, type Page, type PageRequest } from '../accounts/page.ts'
 import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
 import { ApiError, invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
@@ -142,16 +142,8 @@ export async function listChannels(
   request: PageRequest & { readonly organizationId: OrganizationId },
 ): Promise<Page<Channel>> {
   requirePermission(principal, 'alert-channels:read', ownerOf(request.organizationId))
-  const rows = await db
-    .selectFrom('alert_channels')
-    .selectAll()
-    .where('organization_id', '=', request.organizationId)
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toChannel)
+  const query = db.selectFrom('alert_channels').selectAll().where('organization_id', '=', request.organizationId)
+  return readPage(query, request, toChannel)
 }
 
 export async function readChannel(

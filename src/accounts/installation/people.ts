@@ -10,7 +10,7 @@ import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { checkEmail } from '../check-email.ts'
 import { requireGrant } from '../members.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../page.ts'
+import { readPage, type Page, type PageRequest } from '../page.ts'
 import type { AccountsParts } from '../parts.ts'
 import { findUserByEmail } from '../sign-in/users.ts'
 
@@ -36,15 +36,7 @@ export async function listInstallationPeople(
 ): Promise<Page<InstallationPerson>> {
   requirePermission(principal, 'installation:read', nowhere)
   const people = selectPeople(db).as('people')
-  const rows = await db
-    .selectFrom(people)
-    .selectAll()
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toPerson)
+  return readPage(db.selectFrom(people).selectAll(), request, toPerson)
 }
 
 export async function readInstallationPerson(

@@ -11,7 +11,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { checkEmail } from '../check-email.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from '../page.ts'
+import { readPage, type Page, type PageRequest } from '../page.ts'
 import { createToken, hashToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
 
@@ -125,16 +125,8 @@ export async function listInvitations(
 ): Promise<Page<Invitation>> {
   const { organizationId } = request
   requirePermission(principal, 'members:read', { organizationId })
-  const rows = await db
-    .selectFrom('invitations')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toInvitation)
+  const query = db.selectFrom('invitations').selectAll().where('organization_id', '=', organizationId)
+  return readPage(query, request, toInvitation)
 }
 
 export async function findInvitation(
