@@ -1,63 +1,16 @@
 import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
+import { modelsSchema } from './models-schema.ts'
 
 const portRule = 'must be a whole number from 0 to 65535'
 /** 0 takes any that is free. */
 const port = z.int(portRule).min(0, portRule).max(65_535, portRule)
 const host = z.string().regex(/^[^\s\p{Cc}]+$/u, 'must be an address or a name, without spaces')
-
-/** Stretches the positions that weights were trained for over a longer window, as the weights' makers recommend it. */
-const ropeScaling = z.strictObject({
-  type: z.enum(['yarn', 'linear']),
-  /** The new window in windows of the training. */
-  factor: z.number().gt(1).max(1_024),
-  /** The window that the weights were trained for; null takes what their file says. */
-  trainedWindowTokens: z.int().min(512).max(1_000_000).nullable().default(null),
-})
-
-export type RopeScaling = z.output<typeof ropeScaling>
-
-/** Overrides what is derived from the weights' chat template, in the words of `odyssey models inspect`. */
-const chat = z.strictObject({
-  /** `generic` describes tools in the system text and holds calls to the generic format. */
-  tools: z.enum(['derived', 'generic']).default('derived'),
-  /** The markers around thinking; `none` for a model that does not think. */
-  thinking: z
-    .union([z.enum(['derived', 'none']), z.strictObject({ open: z.string().min(1), close: z.string().min(1) })])
-    .default('derived'),
-})
-
-export type ChatSettings = z.output<typeof chat>
-
-/** A day, which begins in UTC. */
-const day = z.iso.date('must be a day such as 2027-06-30')
-
-/** The announced end of a model, which clients hear of with every answer. */
-const lifecycle = z
-  .strictObject({
-    deprecatedAt: day,
-    /** Until when it is going to be offered; null where that is not settled. */
-    retiresAt: day.nullable().default(null),
-  })
-  .refine(
-    ({ deprecatedAt, retiresAt }) => retiresAt === null || retiresAt >= deprecatedAt,
-    'must not retire a model before it is deprecated',
-  )
-
-const model = z.strictObject({
-  /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
-  weights: z.string().min(1).nullable().default(null),
-  /** Null leaves the window as the file says; a file that several models name is scaled alike for all. */
-  ropeScaling: ropeScaling.nullable().default(null),
-  /** Null takes everything from the chat template; a file that several models name is taken alike for all. */
-  chat: chat.nullable().default(null),
-  /** Whether the model thinks when a request does not say. */
-  thinking: z.enum(['on', 'off']),
-  /** The most one answer may hold, whatever a client asks for. */
-  outputTokensMax: z.int().min(1).max(1_000_000).default(64_000),
-  lifecycle: lifecycle.nullable().default(null),
-})
+const addressList = z
+  .array(z.string())
+  .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
+  .default([])
 
 const engine = z.strictObject({
   gpu: z.enum(['auto', 'off', 'cuda', 'vulkan', 'metal']).default('auto'),
@@ -107,10 +60,7 @@ const signIn = z.strictObject({
 /** How people sign in by their organization's own provider. */
 const sso = z.strictObject({
   /** Where a provider may be although it is not on the open internet, as addresses and CIDR blocks; plain HTTP is spoken there alone. */
-  privateAddresses: z
-    .array(z.string())
-    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
-    .default([]),
+  privateAddresses: addressList,
   /** What a provider says of itself is read anew after so long. */
   metadataRefreshMinutes: z.int().min(1).max(10_080).default(360),
   /** How far a provider's clock may be from ours. */
@@ -145,10 +95,7 @@ const server = z.strictObject({
   /** A request that had to wait this long is refused before it is begun: hardly anybody waits for it any more. */
   queueSecondsMax: z.int().min(1).max(3_600).default(300),
   /** Proxies whose X-Forwarded-For is believed, as addresses and CIDR blocks; from anyone else it is overlooked. */
-  trustedProxies: z
-    .array(z.string())
-    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
-    .default([]),
+  trustedProxies: addressList,
   /** Whose pages may use the models from a browser, as origins; `*` stands for all. */
   corsOrigins: z.array(z.string().regex(originForm, 'must be an origin such as https://example.com, or *')).default([]),
   /** From a request's first byte to its last; a body of 32 MiB takes so long at 2.2 Mbit/s. */
@@ -221,28 +168,9 @@ const traces = z.strictObject({
   sampleRatio: z.number().min(0).max(1).default(1),
 })
 
-type Scaled = { readonly weights: string | null; readonly ropeScaling: RopeScaling | null }
-
-/** Weights run in one process whatever the number of models they answer for, so they can be scaled in one way alone. */
-function checkRopeScaling(models: Readonly<Record<string, Scaled>>, context: z.RefinementCtx): void {
-  const refuse = (id: string, message: string) =>
-    context.addIssue({ code: 'custom', path: [id, 'ropeScaling'], message })
-  for (const [id, { weights, ropeScaling: scaling }] of Object.entries(models)) {
-    if (scaling !== null && weights === null) refuse(id, 'needs weights that are named beside it')
-    const differing = Object.entries(models).find(
-      ([, other]) => other.weights === weights && JSON.stringify(other.ropeScaling) !== JSON.stringify(scaling),
-    )
-    if (scaling !== null && weights !== null && differing !== undefined)
-      refuse(id, `must be that of ${differing[0]} too, which has the same weights`)
-  }
-}
-
 const alerts = z.strictObject({
   /** Private networks that webhooks may go to, as addresses and CIDR blocks; everywhere else only public addresses are. */
-  allowedNetworks: z
-    .array(z.string())
-    .refine((entries) => !('fault' in parseAddressList(entries)), 'must be a list of addresses and CIDR blocks')
-    .default([]),
+  allowedNetworks: addressList,
   /** The percentage of the data folder's disk that may be in use before an alert tells of it. */
   diskPercentMax: z.int().min(1).max(100).default(90),
 })
@@ -276,14 +204,7 @@ export const configFileSchema = z.strictObject({
     .regex(/^[^\p{Cc}\u2028\u2029]{1,200}$/u, 'must be a line of at most 200 characters')
     .nullable()
     .default(null),
-  models: z
-    .strictObject({
-      'clarke-1.0': model.prefault({ thinking: 'off' }),
-      'hal-1.0': model.prefault({ thinking: 'on' }),
-      'tycho-1.0': model.prefault({ thinking: 'off' }),
-    })
-    .superRefine(checkRopeScaling)
-    .prefault({}),
+  models: modelsSchema.prefault({}),
   engine: engine.prefault({}),
   server: server.prefault({}),
   signIn: signIn.prefault({}),

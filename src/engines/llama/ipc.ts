@@ -1,5 +1,5 @@
 import type { FitnessReport } from '../../chat-format/fitness-report.ts'
-import type { RopeScaling } from '../../config/schema.ts'
+import type { RopeScaling } from '../../config/models-schema.ts'
 import type { ApiErrorReason, ErrorPath } from '../../core/error.ts'
 import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
 import type { Portion } from '../../lib/portions.ts'

@@ -9,6 +9,7 @@ import type { FixedAllowance } from '../allowances/fixed-allowance.ts'
 import type { Contact } from './contact.ts'
 import type { AllowancePeriod, LedgerSum } from '../budgets/budget-account.ts'
 import { exchangeLease, leaseMs, type Exchange, type Exchanged, type LeaseParts } from './exchange-lease.ts'
+import { PlaceLag } from './place-lag.ts'
 import { UntoldUse } from './untold-use.ts'
 
 export type LeasedParts = LeaseParts & {
@@ -29,15 +30,11 @@ export type LeasedFor = {
   readonly readSpent: (() => Promise<LedgerSum<number>>) | null
 }
 
+type Asked = Pick<Exchange, 'needed' | 'wanted' | 'kept'>
+
 const renewEveryMs = 1_000
 /** A gateway takes at most a twentieth of a limit before anybody asks for it. */
 const aheadShare = 20
-/** By then another gateway has given back the place of a request that has ended, unless the database is slow. */
-const placeLagMs = 1_000
-/** What comes back waits for the exchange under way at the other gateway, and for its own; then it is asked for here, likewise. */
-const exchangesUntilBack = 4
-/** How long it is remembered that the database was slow. */
-const slowForMs = 10_000
 /** By then each gateway has noticed that a period is over, or is none that anybody waits for. */
 const handOverMs = 60_000
 /** A request waits no longer than this for a database that does not answer: as long as for a connection to it. */
@@ -63,8 +60,7 @@ export class LeasedAllowance implements FixedAllowance {
   readonly #needs = new Set<{ readonly amount: number }>()
   #exchanging: Promise<void> | null = null
   #exchangingSinceMs = 0
-  /** The slowest exchange of late. */
-  #slowest = { tookMs: 0, atMs: -Infinity }
+  readonly #lag = new PlaceLag()
   #next: Promise<void> | null = null
   #cancelRenewal: (() => void) | null = null
 
@@ -88,7 +84,7 @@ export class LeasedAllowance implements FixedAllowance {
 
   get lagMs(): number {
     if (!this.#isOfPlaces) return 0
-    return Math.min(patienceMs, Math.max(placeLagMs, exchangesUntilBack * this.#slowest.tookMs))
+    return Math.min(patienceMs, this.#lag.ms)
   }
 
   get returnsAtOnce(): boolean {
@@ -207,13 +203,7 @@ export class LeasedAllowance implements FixedAllowance {
     // Those who gave up waiting need nothing any more.
     const needed = needs.length === 0 ? 0 : Math.max(0, Math.min(...needs) - inHand)
     const wanted = Math.max(needed, sum + this.#ahead() - inHand)
-    const exchanging = this.#exchange({ needed, wanted, kept: this.#kept(keptInHand) })
-    this.#exchanging = exchanging
-    try {
-      await exchanging
-    } finally {
-      if (this.#exchanging === exchanging) this.#exchanging = null
-    }
+    await this.#exchangeInTurn({ needed, wanted, kept: this.#kept(keptInHand) })
   }
 
   #ahead(): number {
@@ -226,7 +216,18 @@ export class LeasedAllowance implements FixedAllowance {
     return inHand + (this.#for.kind === 'fixed' ? this.#reserved : 0)
   }
 
-  async #exchange({ needed, wanted, kept }: Pick<Exchange, 'needed' | 'wanted' | 'kept'>): Promise<void> {
+  /** While it is under way, those who come ask for the next one. */
+  async #exchangeInTurn(asked: Asked): Promise<void> {
+    const exchanging = this.#exchange(asked)
+    this.#exchanging = exchanging
+    try {
+      await exchanging
+    } finally {
+      if (this.#exchanging === exchanging) this.#exchanging = null
+    }
+  }
+
+  async #exchange({ needed, wanted, kept }: Asked): Promise<void> {
     const { clock, gatewayId, contact } = this.#parts
     const { id, kind, period, readSpent } = this.#for
     const startedMs = clock.monotonicMs()
@@ -259,7 +260,7 @@ export class LeasedAllowance implements FixedAllowance {
       this.#inHand += exchanged.granted
       this.#shared = exchanged
       this.#sharedAtMs = clock.monotonicMs()
-      this.#noteDuration(this.#sharedAtMs - startedMs, this.#sharedAtMs)
+      this.#lag.note(this.#sharedAtMs - startedMs, this.#sharedAtMs)
       this.#validUntilMs = startedMs + leaseMs - safetyMs
     } catch (error) {
       contact.lost()
@@ -268,10 +269,6 @@ export class LeasedAllowance implements FixedAllowance {
     } finally {
       this.#renewLater()
     }
-  }
-
-  #noteDuration(tookMs: number, atMs: number): void {
-    if (tookMs >= this.#slowest.tookMs || atMs > this.#slowest.atMs + slowForMs) this.#slowest = { tookMs, atMs }
   }
 
   #renewLater(): void {
@@ -290,13 +287,7 @@ export class LeasedAllowance implements FixedAllowance {
     if (this.#exchanging !== null || this.#next !== null) return this.#renewLater()
     const ahead = this.#ahead()
     const keptInHand = Math.min(this.free(), ahead)
-    const exchanging = this.#exchange({ needed: 0, wanted: ahead - keptInHand, kept: this.#kept(keptInHand) })
-    this.#exchanging = exchanging
-    try {
-      await exchanging
-    } finally {
-      if (this.#exchanging === exchanging) this.#exchanging = null
-    }
+    await this.#exchangeInTurn({ needed: 0, wanted: ahead - keptInHand, kept: this.#kept(keptInHand) })
   }
 
   #sinceMs(): number {

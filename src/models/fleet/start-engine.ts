@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { loadSecrets } from '../../config/load-secret.ts'
-import type { Config, RopeScaling } from '../../config/schema.ts'
+import type { RopeScaling } from '../../config/models-schema.ts'
+import type { Config } from '../../config/schema.ts'
 import { memoryBound } from '../../engines/llama/confinement/memory-limit.ts'
 import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'

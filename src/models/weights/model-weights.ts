@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config, ChatSettings, RopeScaling } from '../../config/schema.ts'
+import type { ChatSettings, RopeScaling } from '../../config/models-schema.ts'
+import type { Config } from '../../config/schema.ts'
 import type { ModelId } from '../../core/model.ts'
 import { partPaths } from '../../engines/llama/gguf/inspect-weights.ts'
 

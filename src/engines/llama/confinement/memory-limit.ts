@@ -1,4 +1,4 @@
-import type { RopeScaling } from '../../../config/schema.ts'
+import type { RopeScaling } from '../../../config/models-schema.ts'
 import { kvCacheBytes, type KvCacheType } from '../ipc.ts'
 import { scaledWindow } from '../gguf/rope-scaling.ts'
 import type { Weights } from '../gguf/inspect-weights.ts'

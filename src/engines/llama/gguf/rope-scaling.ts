@@ -1,7 +1,7 @@
 // RoPE scaling: weights turn positions into angles, and angles that they were trained with are stretched over a longer
 // window. YaRN stretches slow angles more than fast ones; linear scaling stretches all alike.
 
-import type { RopeScaling } from '../../../config/schema.ts'
+import type { RopeScaling } from '../../../config/models-schema.ts'
 import type { GgufMetadata } from './read-metadata.ts'
 
 /** What the header of weights says, with a scaling put in its place: window and scaling by the library's own names. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { addressOf, api, type AnswerOf } from '../../api/client.ts'
+import { api, type AnswerOf } from '../../api/client.ts'
 import { clients, snippetsOf, type ClientId } from '../../app/clients.ts'
 import styles from '../../app/docs/docs.module.css'
 import { useSearch } from '../../app/router.tsx'
@@ -15,6 +15,7 @@ import { Table } from '../../kit/table.tsx'
 import { oneOf, searchCodec } from '../../lib/search-codec.ts'
 import { AskForMore } from './ask-for-more.tsx'
 import { DayBars } from './day-bars.tsx'
+import { LastRequests } from './last-requests.tsx'
 
 export type Shown = AnswerOf<'GET /api/v1/portal'>
 type Limit = Shown['limits'][number]
@@ -74,7 +75,7 @@ export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly o
           </Card>
           <Prices portal={portal} />
           <AskForMore />
-          <Requests currency={currency} />
+          <LastRequests currency={currency} />
           <Settings />
         </Page>
       </main>
@@ -220,60 +221,6 @@ function Prices({ portal: { prices, currency } }: { readonly portal: Shown }) {
         </Card>
       ))}
     </Grid>
-  )
-}
-
-function Requests({ currency }: { readonly currency: string }) {
-  const { data, isPending } = useAnswer(() => api('GET /api/v1/portal/requests', {}))
-  const download = <a href={addressOf('/api/v1/portal/statement', {})}>Statement of 30 days, CSV</a>
-  return (
-    <Card title="Last requests" actions={download} isFlush>
-      {isPending && <Skeleton rows={4} />}
-      {data !== undefined && data.data.length === 0 && <p style={{ padding: '4px 16px 16px' }}>Never used.</p>}
-      {data !== undefined && data.data.length > 0 && (
-        <Table
-          name="Last requests"
-          items={data.data}
-          keyOf={({ requestId, kind }) => `${requestId} ${kind}`}
-          columns={[
-            {
-              key: 'id',
-              head: 'Request',
-              cell: ({ requestId }) => <code style={{ overflowWrap: 'anywhere' }}>{requestId}</code>,
-            },
-            { key: 'at', head: 'Time', cell: ({ at }) => <Time at={at} /> },
-            { key: 'model', head: 'Model', cell: ({ model }) => model },
-            {
-              key: 'outcome',
-              head: 'Outcome',
-              phone: 'side',
-              cell: ({ kind, outcome }) => (kind === 'reversal' ? 'charge voided' : outcome),
-            },
-            {
-              key: 'input',
-              head: 'Input',
-              isRight: true,
-              cell: ({ inputTokens, cachedTokens }) =>
-                `${formatCount(inputTokens)}${cachedTokens === 0 ? '' : `, ${formatCount(cachedTokens)} cached`}`,
-            },
-            { key: 'output', head: 'Output', isRight: true, cell: ({ outputTokens }) => formatCount(outputTokens) },
-            {
-              key: 'took',
-              head: 'Took',
-              isRight: true,
-              phone: 'off',
-              cell: ({ durationMs }) => formatDuration(durationMs),
-            },
-            {
-              key: 'cost',
-              head: 'Cost',
-              isRight: true,
-              cell: ({ costMicros }) => (costMicros === null ? '–' : formatMoney(costMicros, { currency })),
-            },
-          ]}
-        />
-      )}
-    </Card>
   )
 }
 

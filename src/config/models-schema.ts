@@ -1,0 +1,78 @@
+import { z } from 'zod'
+
+/** Stretches the positions that weights were trained for over a longer window, as the weights' makers recommend it. */
+const ropeScaling = z.strictObject({
+  type: z.enum(['yarn', 'linear']),
+  /** The new window in windows of the training. */
+  factor: z.number().gt(1).max(1_024),
+  /** The window that the weights were trained for; null takes what their file says. */
+  trainedWindowTokens: z.int().min(512).max(1_000_000).nullable().default(null),
+})
+
+export type RopeScaling = z.output<typeof ropeScaling>
+
+/** Overrides what is derived from the weights' chat template, in the words of `odyssey models inspect`. */
+const chat = z.strictObject({
+  /** `generic` describes tools in the system text and holds calls to the generic format. */
+  tools: z.enum(['derived', 'generic']).default('derived'),
+  /** The markers around thinking; `none` for a model that does not think. */
+  thinking: z
+    .union([z.enum(['derived', 'none']), z.strictObject({ open: z.string().min(1), close: z.string().min(1) })])
+    .default('derived'),
+})
+
+export type ChatSettings = z.output<typeof chat>
+
+/** A day, which begins in UTC. */
+const day = z.iso.date('must be a day such as 2027-06-30')
+
+/** The announced end of a model, which clients hear of with every answer. */
+const lifecycle = z
+  .strictObject({
+    deprecatedAt: day,
+    /** Until when it is going to be offered; null where that is not settled. */
+    retiresAt: day.nullable().default(null),
+  })
+  .refine(
+    ({ deprecatedAt, retiresAt }) => retiresAt === null || retiresAt >= deprecatedAt,
+    'must not retire a model before it is deprecated',
+  )
+
+const model = z.strictObject({
+  /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
+  weights: z.string().min(1).nullable().default(null),
+  /** Null leaves the window as the file says; a file that several models name is scaled alike for all. */
+  ropeScaling: ropeScaling.nullable().default(null),
+  /** Null takes everything from the chat template; a file that several models name is taken alike for all. */
+  chat: chat.nullable().default(null),
+  /** Whether the model thinks when a request does not say. */
+  thinking: z.enum(['on', 'off']),
+  /** The most one answer may hold, whatever a client asks for. */
+  outputTokensMax: z.int().min(1).max(1_000_000).default(64_000),
+  lifecycle: lifecycle.nullable().default(null),
+})
+
+type Scaled = { readonly weights: string | null; readonly ropeScaling: RopeScaling | null }
+
+/** Weights run in one process whatever the number of models they answer for, so they can be scaled in one way alone. */
+function checkRopeScaling(models: Readonly<Record<string, Scaled>>, context: z.RefinementCtx): void {
+  const refuse = (id: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [id, 'ropeScaling'], message })
+  for (const [id, { weights, ropeScaling: scaling }] of Object.entries(models)) {
+    if (scaling !== null && weights === null) refuse(id, 'needs weights that are named beside it')
+    const differing = Object.entries(models).find(
+      ([, other]) => other.weights === weights && JSON.stringify(other.ropeScaling) !== JSON.stringify(scaling),
+    )
+    if (scaling !== null && weights !== null && differing !== undefined)
+      refuse(id, `must be that of ${differing[0]} too, which has the same weights`)
+  }
+}
+
+/** What the config file may say of each model. */
+export const modelsSchema = z
+  .strictObject({
+    'clarke-1.0': model.prefault({ thinking: 'off' }),
+    'hal-1.0': model.prefault({ thinking: 'on' }),
+    'tycho-1.0': model.prefault({ thinking: 'off' }),
+  })
+  .superRefine(checkRopeScaling)
