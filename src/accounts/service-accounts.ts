@@ -11,7 +11,7 @@ import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { requireStanding } from './leaving/require-standing.ts'
-import { afterCursor, rowsToRead, toPage, type Page, type PageRequest } from './page.ts'
+import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireActiveProject } from './projects.ts'
 
@@ -61,17 +61,12 @@ export async function listServiceAccounts(
 ): Promise<Page<ServiceAccount>> {
   const visible = visibleProjects(principal, 'service-accounts:read', request.organizationId)
   if (visible?.length === 0) return { items: [], next: null }
-  const rows = await db
+  const query = db
     .selectFrom('service_accounts')
     .selectAll()
     .where('organization_id', '=', request.organizationId)
-    .$if(visible !== null, (query) => query.where('project_id', 'in', visible ?? []))
-    .where(afterCursor(request))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(rowsToRead(request))
-    .execute()
-  return toPage(rows, request, toServiceAccount)
+    .$if(visible !== null, (all) => all.where('project_id', 'in', visible ?? []))
+  return readPage(query, request, toServiceAccount)
 }
 
 export async function readServiceAccount(

@@ -5,7 +5,7 @@ import type { ConnectionTable, LoginAttemptTable } from '../../db/tables/single-
 import { randomId } from '../../lib/random-id.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { faultWords, type FaultCode } from './fault.ts'
-import { readConnection, type ConnectionReference } from './connections.ts'
+import { readConnection, type ConnectionReference } from './read-connections.ts'
 
 export type Attempt = {
   readonly id: AttemptId

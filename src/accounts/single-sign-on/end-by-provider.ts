@@ -1,4 +1,4 @@
-import type { ConnectionRow } from './connections.ts'
+import type { ConnectionRow } from './read-connections.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change, joinTransaction } from '../../db/change.ts'
 import { SsoFault, type FaultCode } from './fault.ts'

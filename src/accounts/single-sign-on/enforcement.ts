@@ -7,7 +7,7 @@ import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
-import { findConnection, type ConnectionReference, type ConnectionRow } from './connections.ts'
+import { findConnection, type ConnectionReference, type ConnectionRow } from './read-connections.ts'
 
 /** Somebody who has not used it for a month may find that it is lost. */
 const usedWithinMs = 30 * 86_400_000

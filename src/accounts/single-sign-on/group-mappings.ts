@@ -11,7 +11,7 @@ import { lowerAccess } from '../leaving/lower-access.ts'
 import { lockOrganization, requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
-import { type ConnectionReference, type ConnectionRow, findConnection } from './connections.ts'
+import { type ConnectionReference, type ConnectionRow, findConnection } from './read-connections.ts'
 import type { Claims } from './oidc/exchange-code.ts'
 import type { Recognised } from './people.ts'
 

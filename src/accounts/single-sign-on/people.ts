@@ -14,7 +14,7 @@ import { changeAccess } from '../change-access.ts'
 import { checkEmail } from '../check-email.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { createUser } from '../sign-in/users.ts'
-import type { ConnectionRow } from './connections.ts'
+import type { ConnectionRow } from './read-connections.ts'
 import { SsoFault } from './fault.ts'
 import type { Claims } from './oidc/exchange-code.ts'
 

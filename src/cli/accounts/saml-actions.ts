@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readConnection } from '../../accounts/single-sign-on/connections.ts'
+import { readConnection } from '../../accounts/single-sign-on/read-connections.ts'
 import { SsoFault } from '../../accounts/single-sign-on/fault.ts'
 import { listCertificates } from '../../accounts/single-sign-on/saml/certificates.ts'
 import { explainAnswer } from '../../accounts/single-sign-on/saml/explain-answer.ts'

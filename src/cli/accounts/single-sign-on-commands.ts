@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { listAttempts } from '../../accounts/single-sign-on/attempts.ts'
-import {
-  createConnection,
-  listConnections,
-  readConnection,
-  removeConnection,
-  setConnectionOn,
-} from '../../accounts/single-sign-on/connections.ts'
+import { createConnection, removeConnection, setConnectionOn } from '../../accounts/single-sign-on/connections.ts'
+import { listConnections, readConnection } from '../../accounts/single-sign-on/read-connections.ts'
 import { enforceConnection, relaxConnection } from '../../accounts/single-sign-on/enforcement.ts'
 import type { SsoParts } from '../../accounts/single-sign-on/parts.ts'
 import type { OrganizationId } from '../../core/ids.ts'

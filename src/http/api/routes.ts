@@ -56,6 +56,7 @@ import { sessionListRoutes } from './sign-in/session-list-routes.ts'
 import { sessionRoutes } from './sign-in/session-routes.ts'
 import { setupRoutes } from './sign-in/setup-routes.ts'
 import { connectionRoutes } from './single-sign-on/connection-routes.ts'
+import { groupMappingRoutes } from './single-sign-on/group-mapping-routes.ts'
 import { samlRoutes } from './single-sign-on/saml-routes.ts'
 import { directoryRoutes } from './single-sign-on/directory-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
@@ -106,6 +107,7 @@ export const routes: readonly Route[] = [
   ...portalRoutes,
   ...clientRoutes,
   ...connectionRoutes,
+  ...groupMappingRoutes,
   ...samlRoutes,
   ...domainRoutes,
   ...directoryRoutes,

@@ -5,7 +5,7 @@ import { requirePermission } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { Tables } from '../../../db/tables.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
-import { findConnection, type ConnectionReference, type ConnectionRow } from '../connections.ts'
+import { findConnection, type ConnectionReference, type ConnectionRow } from '../read-connections.ts'
 
 /** A certificate that is trusted, or was. */
 export type TrustedCertificate = {

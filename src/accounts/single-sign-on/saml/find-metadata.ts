@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../../core/error.ts'
 import type { SsoParts } from '../parts.ts'
-import type { ConnectionRow } from '../connections.ts'
+import type { ConnectionRow } from '../read-connections.ts'
 import { keepCertificates } from './certificates.ts'
 import {
   checkCertificates,

@@ -2,7 +2,7 @@ import type { ConnectionId } from '../../../core/ids.ts'
 import { createCertifiedKey, type CertifiedKey } from './certified-key.ts'
 import { seal, unseal } from '../../../lib/seal.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
-import type { ConnectionRow } from '../connections.ts'
+import type { ConnectionRow } from '../read-connections.ts'
 
 const lastsMs = 10 * 365 * 86_400_000
 

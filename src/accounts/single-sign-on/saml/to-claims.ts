@@ -1,4 +1,4 @@
-import type { ConnectionRow } from '../connections.ts'
+import type { ConnectionRow } from '../read-connections.ts'
 import { SsoFault } from '../fault.ts'
 import type { Claims } from '../oidc/exchange-code.ts'
 import type { Assertion } from './messages/read-assertion.ts'

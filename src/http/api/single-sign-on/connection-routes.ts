@@ -2,25 +2,22 @@ import { z } from 'zod'
 import { listAttempts } from '../../../accounts/single-sign-on/attempts.ts'
 import {
   createConnection,
-  listConnections,
-  readConnection,
   removeConnection,
   setConnectionOn,
   signingAlgorithms,
   tokenAuths,
   updateConnection,
-  type Connection,
 } from '../../../accounts/single-sign-on/connections.ts'
+import { listConnections, readConnection, type Connection } from '../../../accounts/single-sign-on/read-connections.ts'
 import { enforceConnection, relaxConnection } from '../../../accounts/single-sign-on/enforcement.ts'
-import { listMappings, setMappings, type GroupMapping } from '../../../accounts/single-sign-on/group-mappings.ts'
 import { connectionStates } from '../../../db/tables/single-sign-on.ts'
 import { roles } from '../../../core/role.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
-import { given, id, inOrganization, memberId, name, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
+import { given, id, inOrganization, memberId, name, role, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { signInParts } from '../sign-in/schemas.ts'
 
 const connectionId = id('conn')
-const path = '/api/v1/organizations/{organizationId}/connections'
+export const connectionsPath = '/api/v1/organizations/{organizationId}/connections'
 const inConnection = inOrganization.extend({ connectionId })
 
 /** No provider makes owners. */
@@ -101,24 +98,6 @@ const changes = z
   .partial()
   .meta({ id: 'ConnectionChanges' })
 
-const mapping = z
-  .strictObject({
-    group: z.string().min(1).max(500),
-    role: givenRole,
-    projectIds: z.array(projectId).max(100).default([]),
-  })
-  .meta({ id: 'GroupMapping' })
-export const mappings = z.strictObject({
-  data: z
-    .array(mapping)
-    .max(500)
-    .describe('The first group that somebody is in gives the role, and each its projects.'),
-})
-export const mappingsShown = z.strictObject({
-  data: z.array(mapping.extend({ role, projectIds: z.array(projectId) })),
-  next: z.null(),
-})
-
 const attempt = z
   .strictObject({
     id: id('att'),
@@ -146,12 +125,13 @@ export function show(parts: RouteParts, found: Connection): z.input<typeof conne
   }
 }
 
-const facts = { scope: 'organization', params: inConnection } as const
+/** What all routes of one connection have. */
+export const ofConnection = { scope: 'organization', params: inConnection } as const
 
 export const connectionRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
-    path,
+    path: connectionsPath,
     permission: 'connections:read',
     scope: 'organization',
     summary: 'List the connections to identity providers',
@@ -164,7 +144,7 @@ export const connectionRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: 'POST',
-    path,
+    path: connectionsPath,
     permission: 'connections:create',
     scope: 'organization',
     needsProof: true,
@@ -179,9 +159,9 @@ export const connectionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'GET',
-    path: `${path}/{connectionId}`,
+    path: `${connectionsPath}/{connectionId}`,
     permission: 'connections:read',
     summary: 'Read a connection',
     answer: connection,
@@ -189,9 +169,9 @@ export const connectionRoutes: readonly Route[] = [
       show(parts, await readConnection(parts.accounts, principal, { ...params, id: chosen })),
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'PATCH',
-    path: `${path}/{connectionId}`,
+    path: `${connectionsPath}/{connectionId}`,
     permission: 'connections:update',
     needsProof: true,
     summary: 'Change a connection; what is not given stays',
@@ -205,9 +185,9 @@ export const connectionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'DELETE',
-    path: `${path}/{connectionId}`,
+    path: `${connectionsPath}/{connectionId}`,
     permission: 'connections:remove',
     needsProof: true,
     summary: 'Remove a connection, and with it whom it knows and who is signed in by it',
@@ -218,9 +198,9 @@ export const connectionRoutes: readonly Route[] = [
   setOn('enable', true, 'Let members sign in by a connection'),
   setOn('disable', false, 'Let nobody sign in by a connection; who is signed in by it is so no more'),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'POST',
-    path: `${path}/{connectionId}/enforce`,
+    path: `${connectionsPath}/{connectionId}/enforce`,
     permission: 'connections:enforce',
     needsProof: true,
     summary: 'Let members in by this connection alone, but for one owner who comes in with a passkey or an app',
@@ -234,9 +214,9 @@ export const connectionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'POST',
-    path: `${path}/{connectionId}/relax`,
+    path: `${connectionsPath}/{connectionId}/relax`,
     permission: 'connections:enforce',
     needsProof: true,
     summary: 'Let members in by their other ways of signing in too',
@@ -248,9 +228,9 @@ export const connectionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'GET',
-    path: `${path}/{connectionId}/attempts`,
+    path: `${connectionsPath}/{connectionId}/attempts`,
     permission: 'connections:read',
     summary: 'List the latest attempts to sign in by a connection, with the reasons of those that were refused',
     answer: z.strictObject({ data: z.array(attempt), next: z.null() }),
@@ -259,43 +239,13 @@ export const connectionRoutes: readonly Route[] = [
       return { data: found.map(({ atMs, ...rest }) => ({ ...rest, at: toTime(atMs) })), next: null }
     },
   }),
-  defineRoute({
-    ...facts,
-    method: 'GET',
-    path: `${path}/{connectionId}/group-mappings`,
-    permission: 'connections:read',
-    summary: 'List what members of the provider’s groups are here',
-    answer: mappingsShown,
-    work: async ({ parts, principal, params: { connectionId: chosen, ...params } }) =>
-      showMappings(await listMappings(parts.accounts, principal, { ...params, id: chosen })),
-  }),
-  defineRoute({
-    ...facts,
-    method: 'PUT',
-    path: `${path}/{connectionId}/group-mappings`,
-    permission: 'connections:update',
-    needsProof: true,
-    summary: 'Say what members of the provider’s groups are here, in the place of what was said before',
-    body: mappings,
-    example: { data: [{ group: 'engineers', role: 'developer', projectIds: ['proj_default'] }] },
-    answer: mappingsShown,
-    async work({ parts, principal, params: { connectionId: chosen, ...params }, body }) {
-      const reference = { ...params, id: chosen }
-      await setMappings(signInParts(parts), principal, reference, body.data)
-      return showMappings(await listMappings(parts.accounts, principal, reference))
-    },
-  }),
 ]
-
-export function showMappings(found: readonly GroupMapping[]): z.input<typeof mappingsShown> {
-  return { data: found.map(({ projectIds, ...rest }) => ({ ...rest, projectIds: [...projectIds] })), next: null }
-}
 
 function setOn(verb: string, isOn: boolean, summary: string): Route {
   return defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'POST',
-    path: `${path}/{connectionId}/${verb}`,
+    path: `${connectionsPath}/{connectionId}/${verb}`,
     permission: 'connections:update',
     needsProof: true,
     summary,

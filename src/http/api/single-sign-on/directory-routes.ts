@@ -14,7 +14,8 @@ import { listDirectoryGroups } from '../../../accounts/directory/read-groups.ts'
 import { invalidRequest } from '../../../core/error.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { given, id, inOrganization, memberId, name, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
-import { givenRole, mappings, mappingsShown, showMappings } from './connection-routes.ts'
+import { givenRole } from './connection-routes.ts'
+import { mappings, mappingsShown, showMappings } from './group-mapping-routes.ts'
 
 const directoryId = id('dir')
 const path = '/api/v1/organizations/{organizationId}/directories'

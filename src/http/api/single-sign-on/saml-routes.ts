@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readConnection, type ConnectionReference } from '../../../accounts/single-sign-on/connections.ts'
+import { readConnection, type ConnectionReference } from '../../../accounts/single-sign-on/read-connections.ts'
 import { listCertificates } from '../../../accounts/single-sign-on/saml/certificates.ts'
 import {
   createSamlConnection,
@@ -11,13 +11,9 @@ import { providerInitiated } from '../../../db/tables/saml.ts'
 import { invalidRequest } from '../../../core/error.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
-import { given, id, inOrganization, time, toTime, toTimeOrNull } from '../schemas.ts'
+import { given, inOrganization, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { signInParts } from '../sign-in/schemas.ts'
-import { connection, connectionSettings, show } from './connection-routes.ts'
-
-const connectionId = id('conn')
-const path = '/api/v1/organizations/{organizationId}/connections'
-const inConnection = inOrganization.extend({ connectionId })
+import { connection, connectionSettings, connectionsPath, ofConnection, show } from './connection-routes.ts'
 
 const address = z.url({ protocol: /^https?$/ }).max(2_000)
 const attributeName = z.string().min(1).max(500).nullable()
@@ -118,12 +114,10 @@ async function showSaml(parts: RouteParts, principal: Principal, reference: Conn
   return { ...rest, readAt: toTime(readAtMs), failedAt: toTimeOrNull(failedAtMs) }
 }
 
-const facts = { scope: 'organization', params: inConnection } as const
-
 export const samlRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
-    path: `${path}/saml`,
+    path: `${connectionsPath}/saml`,
     permission: 'connections:create',
     scope: 'organization',
     needsProof: true,
@@ -150,9 +144,9 @@ export const samlRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'GET',
-    path: `${path}/{connectionId}/saml`,
+    path: `${connectionsPath}/{connectionId}/saml`,
     permission: 'connections:read',
     summary: 'Read what is particular to SAML of a connection',
     answer: samlConnection,
@@ -160,9 +154,9 @@ export const samlRoutes: readonly Route[] = [
       showSaml(parts, principal, { ...params, id: chosen }),
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'PATCH',
-    path: `${path}/{connectionId}/saml`,
+    path: `${connectionsPath}/{connectionId}/saml`,
     permission: 'connections:update',
     needsProof: true,
     hasOwnTransactions: true,
@@ -180,9 +174,9 @@ export const samlRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'GET',
-    path: `${path}/{connectionId}/certificates`,
+    path: `${connectionsPath}/{connectionId}/certificates`,
     permission: 'connections:read',
     summary: 'List the certificates of the provider that are trusted, or were',
     answer: z.strictObject({ data: z.array(certificate), next: z.null() }),
@@ -195,9 +189,9 @@ export const samlRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    ...facts,
+    ...ofConnection,
     method: 'POST',
-    path: `${path}/{connectionId}/rotate-key`,
+    path: `${connectionsPath}/{connectionId}/rotate-key`,
     permission: 'connections:update',
     needsProof: true,
     summary:
