@@ -3,18 +3,12 @@ import type { BodyOf } from '../../api/client.ts'
 import { TextArea, TextField, Select } from '../../kit/field.tsx'
 import { formatCount } from '../../format/figures.ts'
 import { modelChoices, type ModelId } from '../models.ts'
+import { faultOfNumbers, isWithoutNumbers, LimitNumberFields, limitNumbers, type LimitTexts } from './limit-numbers.tsx'
 
 export type Asking = BodyOf<'POST /api/v1/portal/limit-requests'>
 type Wanted = Asking['wanted']
 
-const numbers = [
-  { field: 'inputTokensPerMinute', label: 'Input tokens a minute' },
-  { field: 'outputTokensPerMinute', label: 'Output tokens a minute' },
-  { field: 'requestsPerMinute', label: 'Requests a minute' },
-  { field: 'concurrency', label: 'Requests at a time' },
-] as const
-
-type Fields = Readonly<Record<(typeof numbers)[number]['field'], string>> & {
+type Fields = LimitTexts & {
   readonly model: ModelId | '*'
   readonly reason: string
   readonly contact: string
@@ -38,14 +32,16 @@ export function useAsking() {
 }
 
 function missingOf(fields: Fields): string | null {
-  const wrong = numbers.find(({ field }) => fields[field] !== '' && !/^[1-9]\d*$/.test(fields[field]))
-  if (wrong !== undefined) return `${wrong.label} is a whole number, or empty.`
-  if (numbers.every(({ field }) => fields[field] === '')) return 'Say how much is wanted.'
+  const wrong = faultOfNumbers(fields, 1)
+  if (wrong !== null) return wrong
+  if (isWithoutNumbers(fields)) return 'Say how much is wanted.'
   return fields.reason.trim() === '' ? 'Say what it is for.' : null
 }
 
 function toBody(fields: Fields): Asking {
-  const given = numbers.flatMap(({ field }) => (fields[field] === '' ? [] : [[field, Number(fields[field])] as const]))
+  const given = limitNumbers.flatMap(({ field }) =>
+    fields[field] === '' ? [] : [[field, Number(fields[field])] as const],
+  )
   return {
     model: fields.model,
     wanted: Object.fromEntries(given) as Wanted,
@@ -69,16 +65,7 @@ export function AskingFields({ fields, set, hasContact }: Props) {
         choices={[{ value: '*', label: 'All of them together' }, ...modelChoices]}
         onChoice={(model) => set({ model })}
       />
-      {numbers.map(({ field, label }) => (
-        <TextField
-          key={field}
-          label={label}
-          inputMode="numeric"
-          placeholder="as it is"
-          value={fields[field]}
-          onText={(text) => set({ [field]: text.replaceAll(/[\s,.]/g, '') })}
-        />
-      ))}
+      <LimitNumberFields texts={fields} placeholder="as it is" set={set} />
       <TextArea label="What it is for" maxLength={1_000} value={fields.reason} onText={(reason) => set({ reason })} />
       {hasContact && (
         <TextField
@@ -95,7 +82,7 @@ export function AskingFields({ fields, set, hasContact }: Props) {
 
 /** What is wanted, in words. */
 export function wordsOfWanted(wanted: Wanted): string {
-  return numbers
+  return limitNumbers
     .flatMap(({ field, label }) => {
       const value = wanted[field]
       return value === undefined ? [] : [`${formatCount(value)} ${label.toLowerCase()}`]

@@ -1,6 +1,13 @@
 import { useState } from 'react'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
+import {
+  faultOfNumbers,
+  isWithoutNumbers,
+  LimitNumberFields,
+  limitNumbers,
+  type LimitTexts,
+} from '../../app/limits/limit-numbers.tsx'
 import { modelChoices, type ModelId } from '../../app/models.ts'
 import type { Subject } from '../../app/queries.ts'
 import { SubjectField } from '../../app/subject-field.tsx'
@@ -11,14 +18,7 @@ import { Drawer } from '../../kit/layers.tsx'
 import type { LimitRequest } from './asked-for.tsx'
 import type { Limit } from './page.tsx'
 
-const numbers = [
-  { field: 'inputTokensPerMinute', label: 'Input tokens a minute' },
-  { field: 'outputTokensPerMinute', label: 'Output tokens a minute' },
-  { field: 'requestsPerMinute', label: 'Requests a minute' },
-  { field: 'concurrency', label: 'Requests at a time' },
-] as const
-type NumberField = (typeof numbers)[number]['field']
-type Fields = Readonly<Record<NumberField, string>> & {
+type Fields = LimitTexts & {
   readonly subject: Subject
   readonly model: ModelId | '*'
   readonly isRequestsEnforced: boolean
@@ -49,13 +49,7 @@ export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Pr
       },
     },
   )
-  const wrong = numbers.find(({ field }) => fields[field] !== '' && !/^\d+$/.test(fields[field]))
-  const reason =
-    wrong !== undefined
-      ? `${wrong.label} is a whole number, or empty.`
-      : numbers.every(({ field }) => fields[field] === '')
-        ? 'One number at least is needed.'
-        : null
+  const reason = faultOfNumbers(fields, 0) ?? (isWithoutNumbers(fields) ? 'One number at least is needed.' : null)
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
       {limit === null ? 'Set limit' : 'Save'}
@@ -64,7 +58,7 @@ export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Pr
   const save = () => (reason === null ? void change.run(toBody(fields)) : undefined)
   return (
     <Drawer title={limit === null ? 'Set limit' : 'Edit limit'} isOpen onClose={onClose} foot={foot} onSubmit={save}>
-      <ChangeProblem problem={change.problem} shown={numbers.map(({ field }) => field)} />
+      <ChangeProblem problem={change.problem} shown={limitNumbers.map(({ field }) => field)} />
       {limit === null && (
         <SubjectField
           organizationId={organizationId}
@@ -80,17 +74,7 @@ export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Pr
           onChoice={(model) => set({ model })}
         />
       )}
-      {numbers.map(({ field, label }) => (
-        <TextField
-          key={field}
-          label={label}
-          inputMode="numeric"
-          placeholder="no limit"
-          value={fields[field]}
-          fault={change.faultOf(field)}
-          onText={(text) => set({ [field]: text.replaceAll(/[\s,.]/g, '') })}
-        />
-      ))}
+      <LimitNumberFields texts={fields} placeholder="no limit" faultOf={change.faultOf} set={set} />
       {fields.requestsPerMinute !== '' && (
         <Checkbox
           label="Refuse requests beyond the requests a minute"
