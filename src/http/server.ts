@@ -17,6 +17,11 @@ const keepAliveMs = 75_000
  */
 const stillMsMax = 90_000
 
+/** Schemas are read and answers written without Fastify, whose own two compilers would be in memory for nothing. */
+const noCompiler = (): never => {
+  throw new Error('A route has a schema for Fastify.')
+}
+
 /** Sets how the server listens: time and size limits for what arrives, none for how long an answer takes. */
 export function serverOptions({ requestMsMax }: Pick<HttpBounds, 'requestMsMax'>) {
   return {
@@ -24,6 +29,7 @@ export function serverOptions({ requestMsMax }: Pick<HttpBounds, 'requestMsMax'>
     genReqId: () => `req_${randomId()}`,
     requestIdHeader: false,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     // An id that is too long is an unknown model and no other path.
     routerOptions: { maxParamLength: 16_384 },
     // A drained service answers its last requests itself, in the right format.

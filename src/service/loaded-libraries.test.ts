@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 
-/** Tells the packages whose files a program has loaded once the service's modules are there. */
+/** Tells the packages whose files a program has loaded once the service's modules are there and its door is made. */
 const program = `
   const { registerHooks } = await import('node:module')
   const packages = new Set()
@@ -15,7 +15,10 @@ const program = `
     },
   })
   await import('${new URL('./serve.ts', import.meta.url).href}')
+  const { startFakeService } = await import('${new URL('../../test/harness/fake-service.ts', import.meta.url).href}')
+  const service = await startFakeService({})
   process.send([...packages])
+  await service.close()
   process.disconnect()`
 
 async function packagesLoaded(): Promise<string[]> {
@@ -33,6 +36,7 @@ const loadedWhenNeeded = {
   'signing in by SAML': ['xml-crypto', 'xml-encryption', '@xmldom/xmldom', 'xpath'],
   'settings in YAML': ['yaml', 'jsonc-parser'],
   'a PostgreSQL database': ['pg'],
+  'schemas of Fastify': ['@fastify/ajv-compiler', 'ajv', '@fastify/fast-json-stringify-compiler'],
   traces: ['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-http'],
   'the engine, which has a process of its own': ['node-llama-cpp', '@huggingface/jinja'],
 }
