@@ -73,7 +73,7 @@ const expected: Readonly<Record<Permission, string>> = {
   'requests:read': 'OOP-O',
   'prices:read': 'OOOOO',
   'prices:update': 'II---',
-  'availability:read': 'OOOOO',
+  'availability:read': 'OO-OO',
   'objectives:update': 'II---',
   'invoices:read': 'OO-OO',
   'invoices:adjust': 'II---',

@@ -103,7 +103,7 @@ const table = {
   'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },
   'prices:read': everyone,
   'prices:update': installation,
-  'availability:read': everyone,
+  'availability:read': { ...accountants, auditor: 'organization' },
   'objectives:update': installation,
   'invoices:read': { ...accountants, auditor: 'organization' },
   'invoices:adjust': installation,

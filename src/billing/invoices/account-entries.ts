@@ -25,8 +25,8 @@ export async function addAccountEntry(
   principal: Principal,
   wanted: NewEntry,
 ): Promise<AccountEntry> {
-  requirePermission(principal, 'invoices:adjust', { organizationId: null })
   const { organizationId, kind, micros, reason } = wanted
+  requirePermission(principal, 'invoices:adjust', { organizationId })
   if (!Number.isSafeInteger(micros) || micros === 0 || (kind === 'prepayment' && micros < 0))
     throw invalidRequest(['micros'], 'value', 'A prepayment is above zero, and an adjustment is not zero.')
   const id = `entry_${randomId()}`

@@ -14,15 +14,13 @@ export async function noteReading({ accounts }: Pick<RouteParts, 'accounts'>, as
   // The holder of a key who saves their own statement is nobody that the audit knows by name.
   if (principal.kind === 'anonymous') return
   const organizationId = chainOf(params)
-  const what =
-    route.path
-      .replace(/\/export$/, '')
-      .split('/')
-      .at(-1) ?? ''
+  const names = route.path.replace(/\/export$/, '').split('/')
+  const what = names.findLast((name) => !name.startsWith('{')) ?? ''
   const isExport = route.answer === 'export'
   const isRead = route.isNoted === true && session !== null
   if (!isExport && !(isRead && readings.isNew(`${what} ${organizationId} ${actorOf(principal)}`))) return
   const action = { action: `${what}:${isExport ? 'export' : 'read'}`, organizationId, target: organizationId }
-  const fields = isExport ? (query as Fields) : null
+  const { organizationId: _, ...which } = params
+  const fields = isExport ? { ...which, ...(query as Fields) } : null
   await change(accounts, principal, action, (_transaction, note) => Promise.resolve(note(null, fields)))
 }

@@ -58,7 +58,8 @@ onEachDatabase((database) => {
         const ask = (query: string, key: string) => service.ask({ path: path + query, key, address: '192.0.2.7' })
         equal((await ask('?format=csv', service.key)).status, 200)
         const added = (await rows()).filter(({ id }) => !known.has(id))
-        const what = route.path.split('/').at(-2)
+        const names = route.path.split('/').slice(0, -1)
+        const what = names.findLast((name) => !name.startsWith('{'))
         deepEqual(
           added.map(({ action, address, organization_id: id }) => [action, address, id]),
           [[`${what}:export`, '192.0.2.7', chainOf(route, things)]],

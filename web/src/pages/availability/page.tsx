@@ -43,7 +43,7 @@ export function Page({ params }: { readonly params: PageParams }) {
 }
 
 const operation = 'GET /api/v1/organizations/{organizationId}/sla/{month}' as const
-const reportPath = '/api/v1/organizations/{organizationId}/sla/{month}/report'
+const reportPath = '/api/v1/organizations/{organizationId}/sla/{month}/export'
 
 function lastMonths(now: Date): string[] {
   return Array.from({ length: monthsShown }, (_, back) =>

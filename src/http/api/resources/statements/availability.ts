@@ -11,7 +11,7 @@ import { readCurrent, readReports } from '../../../../billing/availability/read-
 import { showModel, type SlaNumbers } from '../../../../billing/availability/report.ts'
 import type { OrganizationId } from '../../../../core/ids.ts'
 import { notFound } from '../../../../core/permission.ts'
-import { onePiece } from '../../export.ts'
+import { onePiece, writeExport } from '../../export.ts'
 import { defineRoute, type Call, type Route } from '../../route.ts'
 import { costMicros, givenTime, id, inOrganization, nowhere, organizationId, time, toTime } from '../../schemas.ts'
 
@@ -151,6 +151,10 @@ async function readMonth(
   return { ...showMonth(name, numbers), report: reports[0]?.note ?? null, versions: reports.length }
 }
 
+async function* inOnePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
+  yield rows
+}
+
 const monthName = z.string().refine(isMonth, 'must be a month such as 2026-11')
 
 export const availabilityRoutes: readonly Route[] = [
@@ -176,17 +180,28 @@ export const availabilityRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: 'GET',
-    path: '/api/v1/organizations/{organizationId}/sla/{month}/report',
+    path: '/api/v1/organizations/{organizationId}/sla/{month}/export',
     permission: 'availability:read',
     scope: 'organization',
-    summary: 'Save the signed report of a month that is closed, for `odyssey sla verify`',
+    summary:
+      'Save the signed report of a month that is closed, for `odyssey sla verify`, or when models were down as CSV',
     params: inOrganization.extend({ month: monthName }),
+    query: z.strictObject({ format: z.enum(['signed', 'csv']).default('signed') }),
     answer: 'export',
-    async work({ parts: { accounts }, principal, params }) {
-      const [newest] = await readReports(accounts.db, principal, params)
+    async work({ parts: { accounts }, principal, params, query: { format } }) {
+      const { db, clock, currency } = accounts
+      const name = `sla-${params.organizationId}-${params.month}`
+      if (format === 'csv') {
+        const { models } = await readCurrent(db, principal, { ...params, currency, nowMs: clock.nowMs() })
+        const rows = models.map(showModel).flatMap(({ model, down }) => {
+          return down.map(({ causes, ...interval }) => ({ model, ...interval, causes: causes.join(' ') }))
+        })
+        const columns = ['model', 'from', 'until', 'minutes', 'causes', 'valid', 'bad']
+        return writeExport('csv', { name, columns, pages: inOnePage(rows) })
+      }
+      const [newest] = await readReports(db, principal, params)
       if (newest === undefined) throw notFound()
-      const fileName = `sla-${params.organizationId}-${params.month}.txt`
-      return { contentType: 'text/plain; charset=utf-8', fileName, chunks: onePiece(newest.note) }
+      return { contentType: 'text/plain; charset=utf-8', fileName: `${name}.txt`, chunks: onePiece(newest.note) }
     },
   }),
   defineRoute({

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { addAccountEntry, type AccountEntry } from '../../../../billing/invoices/account-entries.ts'
 import { writeInvoicePage } from '../../../../billing/invoices/invoice-page.ts'
 import { invoiceToCsv, listInvoices, readInvoice, type Invoice } from '../../../../billing/invoices/read-invoices.ts'
-import { requireOrganization } from '../../../../accounts/organizations.ts'
 import { onePiece } from '../../export.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { costMicros, id, inOrganization, name, nowhere, organizationId, time, toTime } from '../../schemas.ts'
+import { costMicros, id, inOrganization, name, organizationId, time, toTime } from '../../schemas.ts'
 
 const invoice = z
   .strictObject({
@@ -31,7 +30,7 @@ const entry = z
   })
   .meta({ id: 'AccountEntry' })
 
-const newEntry = entry.omit({ id: true, at: true }).meta({ id: 'NewAccountEntry' })
+const newEntry = entry.omit({ id: true, at: true, organizationId: true }).meta({ id: 'NewAccountEntry' })
 
 const form = z
   .enum(['signed', 'csv', 'html'])
@@ -83,17 +82,16 @@ export const invoiceRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: 'POST',
-    path: '/api/v1/account-entries',
+    path: '/api/v1/organizations/{organizationId}/account-entries',
     permission: 'invoices:adjust',
-    scope: 'installation',
+    scope: 'organization',
     summary: 'Write down what an organization has paid before, or is charged or spared beside its usage',
-    params: nowhere,
+    params: inOrganization,
     body: newEntry,
-    example: { organizationId: 'org_default', kind: 'prepayment', micros: 50_000_000, reason: 'Transfer of 1 March' },
+    example: { kind: 'prepayment', micros: 50_000_000, reason: 'Transfer of 1 March' },
     answer: entry,
-    async work({ parts: { accounts }, principal, body }) {
-      await requireOrganization(accounts.db, body.organizationId)
-      return showEntry(await addAccountEntry(accounts, principal, body))
+    async work({ parts: { accounts }, principal, params, body }) {
+      return showEntry(await addAccountEntry(accounts, principal, { ...body, ...params }))
     },
   }),
 ]
