@@ -33,6 +33,8 @@ const staleBy: Readonly<Record<string, readonly string[]>> = {
   prices: ['prices'],
   requests: ['ledger', 'overview', 'usage', 'budgets', 'alerts', 'keys'],
 }
+/** What stands still while it is looked at, and is read anew when its page is shown the next time. */
+const quietBy: Readonly<Record<string, readonly string[]>> = { requests: ['ledger-as-read'] }
 /** The same is read again no sooner than this. */
 const calmMs = 1_000
 /** After the stream has broken off. */
@@ -122,6 +124,10 @@ class Live {
   #mark({ organizationId, topics }: Changed): void {
     for (const kind of new Set(topics.flatMap((topic) => staleBy[topic] ?? []))) {
       this.#readAgain(kind, organizationId)
+    }
+    for (const kind of topics.flatMap((topic) => quietBy[topic] ?? [])) {
+      const queryKey = organizationId === null ? [kind] : [kind, organizationId]
+      void queryClient.invalidateQueries({ queryKey, refetchType: 'none' })
     }
   }
 

@@ -49,6 +49,7 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
       key: 'last',
       head: 'Last told',
       phone: 'side',
+      isOneLine: true,
       cell: (topic) => {
         const at = lastOf(topic)
         return at === null ? 'not in 30 days' : <Time at={at} isAgo />
