@@ -48,13 +48,18 @@ export async function walkAsRoles(walk: Walk): Promise<readonly string[]> {
       for (const name of pagesOf()) {
         pagesSeen += 1
         const where = `${role} ${viewport.width} ${name}`
-        found.push(...(await visit(opened, { where, name, params: { ...params, memberId }, folder })))
+        const faults = await visit(opened, { where, name, params: { ...params, memberId }, folder })
+        for (const fault of faults) console.log(fault)
+        found.push(...faults)
       }
     }
-    for (const fault of opened.faults.splice(0)) found.push(`${role}: the console: ${fault}`)
+    for (const fault of opened.faults.splice(0)) {
+      console.log(`${role}: the console: ${fault}`)
+      found.push(fault)
+    }
+    console.log(`${role}: ${pagesSeen} pages so far`)
   }
   await member.opened.context.close()
-  for (const fault of found) console.log(fault)
   const rows = await countRows(service)
   console.log(
     `${pagesSeen} pages over ${rows} rows of the ledger by ${browser.browserType().name()}, ${found.length} faults`,
