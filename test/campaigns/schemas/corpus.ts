@@ -33,13 +33,23 @@ function* readFolder(folder: string): Generator<SuiteCase> {
 }
 
 function toCase(file: string, text: string): SuiteCase {
-  const content: unknown = JSON.parse(text)
+  const content = parseOrNull(text)
   const { schema, tests } = Object(content) as Partial<SuiteCase>
   const description = 'of the corpus'
   if (!Array.isArray(tests)) return { file, description, schema: content, tests: [] }
   const lost = lostFractions(text)
   const marked = tests.map((one, index) => ({ ...one, hasLostFraction: lost.has(String(index)) }))
   return { file, description, schema, tests: marked }
+}
+
+/** Null for a file that is none of JSON: the store has pages of errors among its schemas. */
+function parseOrNull(text: string): unknown {
+  try {
+    // A byte order mark is no part of JSON, and begins one of the files.
+    return JSON.parse(text.replace(/^\uFEFF/u, ''))
+  } catch {
+    return null
+  }
 }
 
 /** The positions of the tests with a 1.0 in their data, or in the schema in front of the first. */

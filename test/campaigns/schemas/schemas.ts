@@ -149,6 +149,7 @@ const derivedEach = 3
 
 /** Values that the grammar of such a schema derives must be valid as well, where the judge takes the schema. */
 function runCorpusCase(course: Course, one: SuiteCase, random: Random): void {
+  if (one.schema === null) increment(course.schemas, 'no JSON')
   const read = runSuiteCase(course, one)
   if (read === null) return
   const judge = judgeOf(one.schema as JsonSchema)
