@@ -9,7 +9,7 @@ import { flattenParts } from './schema/references.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
 import { createLeastLengths, type NamedParts } from './least-lengths.ts'
-import { exclusiveBranches } from './one-of.ts'
+import { exclusiveBranches, mayContradict } from './one-of.ts'
 import { ImpossibleSchema, SchemaFault, type SchemaPath } from './schema-fault.ts'
 import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
 import { type Choice, faultAt, impossible, listed, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
@@ -236,7 +236,7 @@ function compileChoice(context: Context, { parts, chooser }: Choosing, hint: str
 
 /** The branches without those that are seen to be impossible as soon as they are made: they cannot be compared. */
 function withoutContradictions(context: Context, branches: readonly Part[][], hint: string): readonly Part[][] {
-  for (const branch of branches) if (!needsOwnRule(branch)) context.value(branch, hint)
+  for (const branch of branches) if (!needsOwnRule(branch) && mayContradict(branch)) context.value(branch, hint)
   return branches.filter((branch) => !context.isImpossible(branch))
 }
 

@@ -6,7 +6,7 @@
 import type { Context } from './context.ts'
 import { hasListedValues, listedValues, mayBe, typesOfValue } from './compile-values.ts'
 import { partsOf, readObjectParts, requiredNames } from './object-properties.ts'
-import { type Part, toPart } from './schema/schema-part.ts'
+import { keyword, type Part, toPart } from './schema/schema-part.ts'
 import { type JsonType, namedTypes, typesOf } from './schema/schema-types.ts'
 
 /** Discriminators lie at the top of an object or one level below it. */
@@ -115,4 +115,19 @@ function acceptedTypes(parts: readonly Part[]): ReadonlySet<JsonType> | null {
 function overlaps(type: JsonType, accepted: ReadonlySet<JsonType>): boolean {
   if (type === 'number' || type === 'integer') return accepted.has('number') || accepted.has('integer')
   return accepted.has(type)
+}
+
+/** Whether parts say two things that values have to keep both, such as a list of them and a bound. */
+export function mayContradict(parts: readonly Part[]): boolean {
+  const limits = [
+    'enum',
+    'const',
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'minLength',
+    'maxLength',
+  ]
+  return limits.filter((name) => parts.some(({ schema }) => keyword(schema, name) !== undefined)).length > 1
 }
