@@ -82,8 +82,6 @@ async function prepare(db: Database, clock: ManualClock, organizations: number):
     const row = { id: `org_${number}`, name: `${number}`, created_at: 0, disabled_at: null } as const
     await db.insertInto('organizations').values(row).execute()
   }
-  const row = { boot_id: 'boot', number: 0, subject: '', from_at: start, until_at: start + 1, ended_by: null }
-  await db.insertInto('life_spans').values(row).execute()
   const promised = { ...measuredBy, organizationId: null, credits: usualCredits, effectiveAtMs: null }
   await setObjective({ db, clock }, operator, promised)
 }
@@ -138,7 +136,23 @@ async function playMonth(db: Database, { clock, random, organizations, expected 
     owed.adjustmentMicros = await adjust(db, clock, { random, organizationId: `org_${number}` })
   }
   for (let index = 0; index < rows.length; index += 500) await insertRows(db, rows.slice(index, index + 500))
+  await live(db, random, { fromMs, untilMs })
   clock.advance(untilMs + 7 * 3_600_000 - clock.nowMs())
+}
+
+/** The service ran but for some hours, each model for others, so that there is something to give back. */
+async function live(db: Database, random: Random, { fromMs, untilMs }: { fromMs: number; untilMs: number }) {
+  const boot_id = `boot_${fromMs}`
+  const rows = ['', ...modelIds].flatMap((subject, index) => {
+    const downMs = subject === '' || random.chance(0.5) ? 0 : random.integer(60_000, 60 * 3_600_000)
+    const middleMs = random.integer(fromMs + 1, untilMs - downMs - 1)
+    const row = { boot_id, subject, ended_by: null }
+    return [
+      { ...row, number: 2 * index, from_at: fromMs, until_at: middleMs },
+      { ...row, number: 2 * index + 1, from_at: middleMs + downMs, until_at: untilMs },
+    ]
+  })
+  await db.insertInto('life_spans').values(rows).execute()
 }
 
 /** Worked out here once more, and not by what is tested. */
