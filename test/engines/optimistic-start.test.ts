@@ -9,7 +9,7 @@ import { makePlaceholder, placeholderTemplate } from '../../scripts/placeholder/
 import { collect } from '../../src/core/collect.ts'
 import { PromptLongerThanExpected } from '../../src/core/engine.ts'
 import { inputTokens, type Tool } from '../../src/core/generation.ts'
-import { mostPromptTokens } from '../../src/engines/llama/text-size.ts'
+import { mostPromptTokens } from '../../src/engines/text/text-size.ts'
 import { openLlama } from '../harness/engines/open-llama.ts'
 import { engineRequest } from '../harness/requests.ts'
 

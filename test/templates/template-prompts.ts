@@ -1,6 +1,6 @@
 import type { EngineRequest } from '../../src/core/generation.ts'
-import { createPromptBuilder } from '../../src/engines/llama/child/prompt/prompt-builder.ts'
-import type { Vocabulary } from '../../src/engines/llama/child/vocabulary.ts'
+import { createPromptBuilder } from '../../src/engines/text/prompt/prompt-builder.ts'
+import type { Vocabulary } from '../../src/engines/text/vocabulary.ts'
 import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
 import type { SpecialToken } from '../../src/chat-format/control-tokens.ts'
 import { probeTemplate } from '../../src/chat-format/probe-template.ts'

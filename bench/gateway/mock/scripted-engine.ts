@@ -11,7 +11,7 @@ import type {
   ToChild,
   ToTextChild,
 } from '../../../src/engines/llama/ipc.ts'
-import type { PreparedText } from '../../../src/engines/llama/prepared-text.ts'
+import type { PreparedText } from '../../../src/engines/text/prepared-text.ts'
 import { PartReceiver } from '../../../src/engines/llama/message-parts.ts'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
 import { Pacer, type Due } from './pacer.ts'
@@ -66,7 +66,8 @@ function receive(message: ToChild | ToTextChild): void {
       return tell({ kind: 'pong', steps, isBusy: running.size > 0, drafts: { drafted: 0, accepted: 0 } })
     case 'stop':
       return process.exit(0)
-    // Nobody limits what it makes.
+    // Nobody asks for its vocabulary, and nobody limits what it makes.
+    case 'describe':
     case 'allow':
     case 'taken':
     case 'resize-cache':

@@ -3,7 +3,9 @@ import type { RopeScaling } from '../../config/models-schema.ts'
 import type { ApiErrorReason, ErrorPath } from '../../core/error.ts'
 import type { EngineRequest, GenerationEvent, Usage } from '../../core/generation.ts'
 import type { Portion } from '../../lib/portions.ts'
-import type { PreparedText } from './prepared-text.ts'
+import type { ModelText } from '../text/model-text.ts'
+import type { PreparedText } from '../text/prepared-text.ts'
+import type { ChatOverrides } from '../text/text-tools.ts'
 
 /** Names one generation or count between the service and its children. */
 export type TaskId = number
@@ -42,6 +44,8 @@ export type ToTextChild =
   /** Prepare a generation; a prompt beyond the window is refused. */
   | { readonly kind: 'prepare'; readonly id: TaskId; readonly request: EngineRequest; readonly windowTokens: number }
   | { readonly kind: 'count'; readonly id: TaskId; readonly request: EngineRequest }
+  /** Say what a gateway has to know to read the model's tokens. */
+  | { readonly kind: 'describe' }
   | { readonly kind: 'abort'; readonly id: TaskId }
   | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
@@ -89,6 +93,7 @@ export type FromTextChild =
   | { readonly kind: 'load-failed'; readonly message: string }
   | { readonly kind: 'text'; readonly id: TaskId; readonly text: PreparedText }
   | { readonly kind: 'counted'; readonly id: TaskId; readonly tokens: number }
+  | { readonly kind: 'described'; readonly model: ModelText }
   | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
   /** `steps` grows with every portion of text. */
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean }
@@ -120,10 +125,7 @@ export type LoadSettings = {
   /** Stretches the positions of the training over a longer window. */
   readonly ropeScaling?: RopeScaling | null
   /** Left out, everything is as it was derived from the chat template. */
-  readonly chat?: {
-    readonly tools: 'derived' | 'generic'
-    readonly thinking: 'derived' | 'none' | { readonly open: string; readonly close: string }
-  } | null
+  readonly chat?: ChatOverrides | null
   readonly threads: number | null
   readonly batchTokens: number
   /** Steps of prompts are as large as a batch, however long they take, so that answers can be compared with each other. */
@@ -169,6 +171,7 @@ const kindsFromTextChild: ReadonlySet<string> = new Set<FromTextChild['kind']>([
   'load-failed',
   'text',
   'counted',
+  'described',
   'failed',
   'pong',
 ])
@@ -184,16 +187,4 @@ export function isFromTextChild(message: unknown): message is FromTextChild {
 
 function isOfKinds(message: unknown, kinds: ReadonlySet<string>): boolean {
   return typeof message === 'object' && message !== null && 'kind' in message && kinds.has(String(message.kind))
-}
-
-const templateFaultLead = 'The chat template of the weights does not render.'
-
-/** Why weights with such a template cannot be loaded, which no later try will change. */
-export function templateFault(fault: string): string {
-  return `${templateFaultLead} ${fault}`
-}
-
-/** What is wrong with the template, where that was the reason; any other is the operator's alone to know. */
-export function templateFaultIn(reason: string | null): string | null {
-  return reason?.startsWith(templateFaultLead) === true ? reason : null
 }

@@ -1,13 +1,13 @@
 import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { contextExceeded } from '../../core/error.ts'
-import type { FitnessReport } from '../../chat-format/fitness-report.ts'
-import type { Feature } from '../../core/feature.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
 import { backgroundPriority } from '../../lib/yield-processor.ts'
-import { isFromChild, templateFaultIn, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
-import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from './text-size.ts'
+import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
+import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from '../text/text-size.ts'
 import { PreparedRequest, type Workplace } from './prepared-request.ts'
-import type { PreparedText } from './prepared-text.ts'
+import type { PreparedText } from '../text/prepared-text.ts'
+import { featuresOf } from '../text/model-text.ts'
+import { templateFaultIn } from '../text/template-fault.ts'
 import { ReadyGate } from './ready-gate.ts'
 import type { LoadingOutlook } from './watch-child.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
@@ -29,15 +29,6 @@ const readyWaitMsDefault = 10_000
 const restartWaitMsMax = 86_400_000
 /** How long after the engine is ready the process for long texts is started, if no long text has come before. */
 const textChildPauseMs = 10_000
-
-/** What sampling and grammars give for any weights. */
-const always: ReadonlySet<Feature> = new Set(['json-output', 'logprobs', 'logit-bias', 'output-min'])
-/** By how the template carries tools. */
-const featuresOf: Readonly<Record<FitnessReport['tools'], ReadonlySet<Feature>>> = {
-  own: new Set([...always, 'tools']),
-  generic: new Set([...always, 'tools', 'generic-tools']),
-  none: always,
-}
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 

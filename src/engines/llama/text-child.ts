@@ -2,10 +2,11 @@ import { ApiError } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
 import { yieldingPriority } from '../../lib/yield-processor.ts'
 import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } from './ipc.ts'
-import type { PreparedText } from './prepared-text.ts'
+import type { ModelText } from '../text/model-text.ts'
+import type { PreparedText } from '../text/prepared-text.ts'
 import { notReady, ReadyGate } from './ready-gate.ts'
 import { Supervisor, type ChildOptions } from './supervisor.ts'
-import { promptCharacters } from './text-size.ts'
+import { promptCharacters } from '../text/text-size.ts'
 
 /** The texts of several large bodies and their tokens; the vocabulary is small beside these. */
 const memoryBytesMax = 6e9
@@ -39,6 +40,7 @@ export class TextChild {
   readonly #jobs = new Map<TaskId, Job>()
   #supervisor: Supervisor<ToTextChild, FromTextChild> | null = null
   #isClosed = false
+  #described: PromiseWithResolvers<ModelText> | null = null
   #lastId = 0
 
   constructor(options: ChildOptions, priority = yieldingPriority) {
@@ -93,9 +95,22 @@ export class TextChild {
     throw failureOf(answer)
   }
 
+  /** What a gateway has to know to read the model's tokens. Rejects where the process ends before it has said so. */
+  async describe(signal: AbortSignal): Promise<ModelText> {
+    this.start()
+    await this.#gate.pass(signal)
+    signal.throwIfAborted()
+    const described = (this.#described ??= Promise.withResolvers())
+    // It may fail when whoever asked has left.
+    described.promise.catch(() => {})
+    this.#supervisor?.send({ kind: 'describe' })
+    return described.promise
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#gate.wake()
+    this.#described?.reject(textFailed())
     await this.#supervisor?.stop()
   }
 
@@ -150,6 +165,7 @@ export class TextChild {
   }
 
   #receive(message: FromTextChild): void {
+    if (message.kind === 'described') this.#described?.resolve(message.model)
     if (message.kind !== 'text' && message.kind !== 'counted' && message.kind !== 'failed') return
     this.#jobs.get(message.id)?.answer.resolve(message)
   }
@@ -157,6 +173,8 @@ export class TextChild {
   #ended(reason: string): void {
     if (!this.#isClosed) this.#options.onOutput(`The process that prepares long texts ended (${reason}).`)
     for (const job of this.#jobs.values()) if (job.isSent) job.answer.reject(textFailed())
+    this.#described?.reject(textFailed())
+    this.#described = null
     this.#changed()
   }
 

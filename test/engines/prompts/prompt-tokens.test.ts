@@ -6,9 +6,9 @@ import {
   createPromptBuilder,
   describeToken,
   type PromptBuilder,
-} from '../../../src/engines/llama/child/prompt/prompt-builder.ts'
+} from '../../../src/engines/text/prompt/prompt-builder.ts'
 import { commonPrefix } from '../../../src/engines/llama/child/prompt-cache/token-list.ts'
-import { boundaryTexts, createVocabulary, type Vocabulary } from '../../../src/engines/llama/child/vocabulary.ts'
+import { boundaryTexts, createVocabulary, type Vocabulary } from '../../../src/engines/text/vocabulary.ts'
 import { compileChatTemplate } from '../../../src/chat-format/chat-template.ts'
 import { probeTemplate } from '../../../src/chat-format/probe-template.ts'
 import { engineRequest } from '../../harness/requests.ts'

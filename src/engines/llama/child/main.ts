@@ -15,11 +15,11 @@ import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
 import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
-import { createTextTools, prepareText, type TextTools } from './text-tools.ts'
+import { createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 import { leastRequest } from '../../../core/least-request.ts'
-import type { PromptBuilder } from './prompt/prompt-builder.ts'
+import type { PromptBuilder } from '../../text/prompt/prompt-builder.ts'
 import { TokenChooser } from './sampling/token-chooser.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import type { Vocabulary } from '../../text/vocabulary.ts'
 
 type AskedToGenerate = Extract<ToChild, { kind: 'generate' }>
 type Loaded = {

@@ -16,6 +16,7 @@ import {
 } from './prompt-cache/sequence-memory.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
 import { usableProcessors } from './threads/usable-processors.ts'
+import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }
@@ -60,25 +61,6 @@ export interface NativeContext {
     sampler: NativeSampler,
     wanted: { readonly tokens: readonly number[]; readonly top: number },
   ): Promise<{ readonly logits: readonly (readonly [token: number, logit: number])[]; readonly weight: number }>
-}
-
-export interface NativeVocabulary {
-  tokenize(text: string, takesSpecialTokens: boolean): Uint32Array
-  detokenize(tokens: Uint32Array, showsSpecialTokens: boolean): string
-  getTokenString(token: number): string
-  getTokenAttributes(token: number): number
-  isEogToken(token: number): boolean
-  tokenBos(): number
-  tokenEos(): number
-  getVocabularyType(): number
-  shouldPrependBosToken(): boolean
-}
-
-/** What the weights say of text. */
-export type NativeText = {
-  readonly vocabulary: NativeVocabulary
-  readonly vocabularySize: number
-  readonly chatTemplate: string | null
 }
 
 export type Native = NativeText & {

@@ -2,18 +2,19 @@ import { contextExceeded } from '../../../core/error.ts'
 import type { EngineRequest, GenerationEvent, FinishReason } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../chat-format/probe-template.ts'
 import type { TaskId } from '../ipc.ts'
-import type { PreparedText, Prompt } from '../prepared-text.ts'
-import { createTextParser, createToolCallParser } from '../../../chat-format/tool-format/parse-tool-calls.ts'
+import type { PreparedText, Prompt } from '../../text/prepared-text.ts'
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
-import { AnswerWriter } from './answer/answer-writer.ts'
+import { createAnswerParser } from '../../text/answer/answer-parser.ts'
+import { AnswerWriter } from '../../text/answer/answer-writer.ts'
 import type { Native, LogitIndex } from './native.ts'
 import type { PromptToPlace } from './prompt-cache/find-candidates.ts'
 import type { Placement } from './prompt-cache/prompt-cache.ts'
-import { describeToken } from './prompt/prompt-builder.ts'
+import { closingTokens } from '../../text/model-text.ts'
+import { describeToken } from '../../text/prompt/prompt-builder.ts'
 import { Speculator } from './speculation/speculator.ts'
 import { Steering } from './sampling/steering.ts'
 import { TokenChooser } from './sampling/token-chooser.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import type { Vocabulary } from '../../text/vocabulary.ts'
 
 /** One generation in the child, from its prompt to its last event. */
 export type Task = {
@@ -62,7 +63,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   const windowTokens = Math.min(context.native.windowTokens, request.windowTokensMax)
   const inputTokens = prompt.tokens.length
   if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
-  const closeThinkingTokens = context.vocabulary.tokenize(`\n${context.tags?.close ?? ''}\n\n`)
+  const closeThinkingTokens = closingTokens(context.vocabulary, context.tags)
   const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : null
   const budgets = prompt.thinks && thinkingTokensMax !== null
   const room = windowTokens - inputTokens - (budgets ? closeThinkingTokens.length : 0)
@@ -101,13 +102,6 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     isAborted: false,
     eventsInFlight: 0,
   }
-}
-
-/** What finds calls in an answer, and where it may hold none, the markup that it begins with; null where there is neither. */
-function createAnswerParser({ tools }: EngineRequest, plan: PlannedRequest['plan'], format: ToolFormat | null) {
-  if (format === null) return null
-  if (plan.readsCalls) return createToolCallParser(format, tools)
-  return format.textOpen === '' ? null : createTextParser(format)
 }
 
 /** Lets an answer grow to so many tokens, and ask for more when half of what is new has been made. */

@@ -9,10 +9,11 @@ import { MemoryReturn, openCollector } from '../../../lib/memory-return.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromTextChild, LoadSettings, PartToChild, TaskId, ToTextChild } from '../ipc.ts'
 import { PartReceiver } from '../message-parts.ts'
-import { charactersOf } from '../text-size.ts'
+import { charactersOf } from '../../text/text-size.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
-import { countPrompt, createTextTools, prepareText, type TextTools } from './text-tools.ts'
+import { describeText } from '../../text/model-text.ts'
+import { countPrompt, createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 
 type Asked = Extract<ToTextChild, { kind: 'prepare' | 'count' }>
 
@@ -46,6 +47,8 @@ class TextChild {
         return void this.#attend(message, (tools) => this.#prepare(message, tools))
       case 'count':
         return void this.#attend(message, (tools) => this.#count(message, tools))
+      case 'describe':
+        return this.#describe()
       case 'abort':
         return void this.#wanted.delete(message.id)
       case 'ping':
@@ -66,6 +69,10 @@ class TextChild {
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })
     }
+  }
+
+  #describe(): void {
+    if (this.#tools !== null) send({ kind: 'described', model: describeText(this.#tools) })
   }
 
   async #prepare(

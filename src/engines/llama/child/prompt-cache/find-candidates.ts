@@ -1,4 +1,4 @@
-import type { Breakpoint } from '../../prepared-text.ts'
+import type { Breakpoint } from '../../../text/prepared-text.ts'
 import type { DiskCache, DiskEntry } from './disk-cache.ts'
 import { livePins, usableLength, type Pin } from './held-prefix.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'

@@ -1,5 +1,5 @@
 import type { GrammarState, Native } from '../native.ts'
-import type { Vocabulary } from '../vocabulary.ts'
+import type { Vocabulary } from '../../../text/vocabulary.ts'
 
 /**
  * A grammar under way, kept to real characters.

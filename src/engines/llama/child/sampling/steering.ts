@@ -1,7 +1,8 @@
-import type { AnswerPlan } from '../../prepared-text.ts'
+import { answerGap } from '../../../text/model-text.ts'
+import type { AnswerPlan } from '../../../text/prepared-text.ts'
 import type { Native } from '../native.ts'
 import type { TokenChooser } from './token-chooser.ts'
-import type { Vocabulary } from '../vocabulary.ts'
+import type { Vocabulary } from '../../../text/vocabulary.ts'
 
 /** What becomes of a sampled token. */
 export type SteeredToken = {
@@ -44,7 +45,7 @@ export class Steering {
     chooser.forbidEnd(false)
     chooser.setGrammar(this.#plan.forced)
     this.#isDone = true
-    return this.#vocabulary.tokenize('\n\n')
+    return this.#vocabulary.tokenize(answerGap)
   }
 
   /**

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { EngineRequest, TokenLogprob } from '../../../../core/generation.ts'
 import { GrammarRun } from './grammar-run.ts'
 import type { LogitIndex, Native, NativeSampler, SamplerConfig } from '../native.ts'
-import type { Vocabulary } from '../vocabulary.ts'
+import type { Vocabulary } from '../../../text/vocabulary.ts'
 
 export type ChosenToken = { readonly token: number; readonly logprob: TokenLogprob | null }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { PromptPiece } from '../../../../chat-format/control-tokens.ts'
+import type { PromptPiece } from '../../../chat-format/control-tokens.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 import { tokensUpTo, type Part, type TokensBefore } from './tokens-up-to.ts'
 

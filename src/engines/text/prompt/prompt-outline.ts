@@ -1,4 +1,4 @@
-import type { EngineRequest, Message, TextBlock } from '../../../../core/generation.ts'
+import type { EngineRequest, Message, TextBlock } from '../../../core/generation.ts'
 import { modelSchema } from '../answer/answer-plan.ts'
 
 export type LocatedBlock = Pick<Block, 'label' | 'lifetime'> & {

@@ -1,14 +1,14 @@
-import type { EngineRequest, OutputFormat, Tool, JsonSchema } from '../../../../core/generation.ts'
-import { anyJsonObject, compileSchema, anyJsonValue } from '../../../../grammar/compile-schema.ts'
-import { compileBareText } from '../../../../grammar/compile-bare-text.ts'
-import type { Relaxation } from '../../../../grammar/context.ts'
-import { createGrammarBuilder, type GrammarBuilder } from '../../../../grammar/grammar-builder.ts'
-import { ImpossibleSchema, SchemaFault, type SchemaPath } from '../../../../grammar/schema-fault.ts'
-import { toolCallGrammar, triggerLead, triggers } from '../../../../chat-format/tool-format/tool-grammar.ts'
-import type { ToolFormat } from '../../../../chat-format/tool-format/tool-format.ts'
-import type { AnswerPlan } from '../../prepared-text.ts'
-import { ApiError, type ErrorPath } from '../../../../core/error.ts'
-import type { GrammarTool } from '../../../../chat-format/tool-format/grammar-parts.ts'
+import type { EngineRequest, OutputFormat, Tool, JsonSchema } from '../../../core/generation.ts'
+import { anyJsonObject, compileSchema, anyJsonValue } from '../../../grammar/compile-schema.ts'
+import { compileBareText } from '../../../grammar/compile-bare-text.ts'
+import type { Relaxation } from '../../../grammar/context.ts'
+import { createGrammarBuilder, type GrammarBuilder } from '../../../grammar/grammar-builder.ts'
+import { ImpossibleSchema, SchemaFault, type SchemaPath } from '../../../grammar/schema-fault.ts'
+import { toolCallGrammar, triggerLead, triggers } from '../../../chat-format/tool-format/tool-grammar.ts'
+import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
+import type { AnswerPlan } from '../prepared-text.ts'
+import { ApiError, type ErrorPath } from '../../../core/error.ts'
+import type { GrammarTool } from '../../../chat-format/tool-format/grammar-parts.ts'
 
 const free: Omit<AnswerPlan, 'unenforced'> = {
   forced: null,
@@ -50,10 +50,9 @@ function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
     const forced = output.kind === 'json' ? builder.toGrammar(jsonRule(builder, output, unenforced)) : null
     return finish({ ...free, forced, banned })
   }
-  const section = (begins: 'behind-prompt' | 'at-trigger') => {
-    const rules = tools.map((tool) => toolRules(builder, tool, unenforced))
-    return toolCallGrammar(builder, format, rules, { minCalls: 1, maxCalls: toolChoice.parallel ? null : 1, begins })
-  }
+  const callRules = () => tools.map((tool) => toolRules(builder, tool, unenforced))
+  const section = (begins: 'behind-prompt' | 'at-trigger', rules = callRules()) =>
+    toolCallGrammar(builder, format, rules, { minCalls: 1, maxCalls: toolChoice.parallel ? null : 1, begins })
   if (requiresCall(request)) {
     return finish({ ...free, forced: builder.toGrammar(section('behind-prompt')), readsCalls: true, isCallsOnly: true })
   }
@@ -61,8 +60,11 @@ function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
     const forced = builder.toGrammar(`${section('behind-prompt')} | ${jsonRule(builder, output, unenforced)}`)
     return finish({ ...free, forced, readsCalls: true })
   }
-  const grammar = builder.toGrammar(section('at-trigger'))
-  const lazy = { triggers: triggers(format, tools), lead: triggerLead(format), grammar }
+  const rules = callRules()
+  const grammar = builder.toGrammar(section('at-trigger', rules))
+  const lead = triggerLead(format)
+  const behindPrompt = lead === '' ? null : builder.toGrammar(section('behind-prompt', rules))
+  const lazy = { triggers: triggers(format, tools), lead, grammar, behindPrompt }
   return finish({ ...free, lazy, readsCalls: true })
 }
 

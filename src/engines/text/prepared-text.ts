@@ -34,9 +34,14 @@ export type AnswerPlan = {
   readonly forced: string | null
   /**
    * A grammar that holds from a marker on, which is part of it; what comes before the marker is free. `lead` is what the
-   * prompt has written of a marker.
+   * prompt has written of a marker; `behindPrompt` is the grammar without that, null where there is none.
    */
-  readonly lazy: { readonly triggers: readonly string[]; readonly lead: string; readonly grammar: string } | null
+  readonly lazy: {
+    readonly triggers: readonly string[]
+    readonly lead: string
+    readonly grammar: string
+    readonly behindPrompt: string | null
+  } | null
   /** Markup of calls is read as calls. */
   readonly readsCalls: boolean
   /** The answer is calls and nothing else. */

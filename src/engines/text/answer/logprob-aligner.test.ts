@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { TokenLogprob } from '../../../../core/generation.ts'
+import type { TokenLogprob } from '../../../core/generation.ts'
 import { LogprobAligner, type AlignedText, TokenTextDecoder } from './token-text.ts'
 
 const token = (bytes: Uint8Array): TokenLogprob => ({ bytes, logprob: -1, top: [] })

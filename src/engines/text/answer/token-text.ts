@@ -1,4 +1,4 @@
-import type { TokenLogprob } from '../../../../core/generation.ts'
+import type { TokenLogprob } from '../../../core/generation.ts'
 
 /** Text that became whole, and the tokens it is made of where log-probabilities are wanted. */
 export type DecodedText = { readonly text: string; readonly tokens: readonly TokenLogprob[] }

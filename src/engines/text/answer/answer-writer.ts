@@ -5,15 +5,15 @@ import type {
   GenerationEvent,
   TokenLogprob,
   Usage,
-} from '../../../../core/generation.ts'
-import { randomId } from '../../../../lib/random-id.ts'
-import type { ThinkingTags } from '../../../../chat-format/probe-template.ts'
-import { createStopMatcher } from '../../../../chat-format/stop-matcher.ts'
-import { createThinkingSplitter, type SplitText } from '../../../../chat-format/thinking-splitter.ts'
-import type { ToolCallParser } from '../../../../chat-format/tool-format/parse-tool-calls.ts'
-import type { ToolCallPart } from '../../../../chat-format/tool-format/parsing/tool-call-part.ts'
+} from '../../../core/generation.ts'
+import { randomId } from '../../../lib/random-id.ts'
+import type { ThinkingTags } from '../../../chat-format/probe-template.ts'
+import { createStopMatcher } from '../../../chat-format/stop-matcher.ts'
+import { createThinkingSplitter, type SplitText } from '../../../chat-format/thinking-splitter.ts'
+import type { ToolCallParser } from '../../../chat-format/tool-format/parse-tool-calls.ts'
+import type { ToolCallPart } from '../../../chat-format/tool-format/parsing/tool-call-part.ts'
 import { BlockWriter } from './block-writer.ts'
-import type { Breakpoint, Prompt } from '../../prepared-text.ts'
+import type { Breakpoint, Prompt } from '../prepared-text.ts'
 import { TokenTextDecoder } from './token-text.ts'
 import type { Vocabulary } from '../vocabulary.ts'
 
@@ -30,7 +30,7 @@ export type AnswerWriterOptions = {
   readonly dropsRemainder: boolean
   /** The answer is calls and nothing else: markup that was cut off is no text. */
   readonly isCallsOnly: boolean
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Pick<Vocabulary, 'bytesOf' | 'endsGeneration'>
   emit(event: GenerationEvent): unknown
 }
 

@@ -1,5 +1,4 @@
-import type { SpecialToken } from '../../../chat-format/control-tokens.ts'
-import type { NativeVocabulary } from './native.ts'
+import type { SpecialToken } from '../../chat-format/control-tokens.ts'
 
 /** Bits of llama.cpp's token attributes. */
 const attribute = { unknown: 1, control: 8, userDefined: 16, byte: 32 }
@@ -10,6 +9,26 @@ const bytePairVocabularyType = 2
 const wholeTextVocabularyTypes: ReadonlySet<number> = new Set([3, 4])
 /** A byte that is no text and so becomes a token by itself. */
 const anchor = '\u0001'
+
+/** A vocabulary as llama.cpp offers it. */
+export interface NativeVocabulary {
+  tokenize(text: string, takesSpecialTokens: boolean): Uint32Array
+  detokenize(tokens: Uint32Array, showsSpecialTokens: boolean): string
+  getTokenString(token: number): string
+  getTokenAttributes(token: number): number
+  isEogToken(token: number): boolean
+  tokenBos(): number
+  tokenEos(): number
+  getVocabularyType(): number
+  shouldPrependBosToken(): boolean
+}
+
+/** What the weights say of text. */
+export type NativeText = {
+  readonly vocabulary: NativeVocabulary
+  readonly vocabularySize: number
+  readonly chatTemplate: string | null
+}
 
 export interface Vocabulary {
   /** Tokens of plain text; control tokens written in it stay text. */

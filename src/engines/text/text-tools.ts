@@ -1,22 +1,22 @@
-import type { EngineRequest } from '../../../core/generation.ts'
-import { compileChatTemplate, describeFault, type ChatTemplate } from '../../../chat-format/chat-template.ts'
-import { JinjaFault } from '../../../chat-format/jinja/interpreter.ts'
-import { reportFitness, type FitnessReport } from '../../../chat-format/fitness-report.ts'
-import { probeTemplate, type TemplateTraits, type ThinkingTags } from '../../../chat-format/probe-template.ts'
-import { deriveGenericFormat, deriveToolFormat } from '../../../chat-format/tool-format/derive-tool-format.ts'
-import type { RenderProbe, ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
-import { templateFault, type LoadSettings } from '../ipc.ts'
-import type { PreparedText } from '../prepared-text.ts'
-import { prepareFormats } from '../../../grammar/formats.ts'
+import type { EngineRequest } from '../../core/generation.ts'
+import { compileChatTemplate, describeFault, type ChatTemplate } from '../../chat-format/chat-template.ts'
+import { JinjaFault } from '../../chat-format/jinja/interpreter.ts'
+import { reportFitness, type FitnessReport } from '../../chat-format/fitness-report.ts'
+import { probeTemplate, type TemplateTraits, type ThinkingTags } from '../../chat-format/probe-template.ts'
+import { deriveGenericFormat, deriveToolFormat } from '../../chat-format/tool-format/derive-tool-format.ts'
+import type { RenderProbe, ToolFormat } from '../../chat-format/tool-format/tool-format.ts'
+import { templateFault } from './template-fault.ts'
+import type { PreparedText } from './prepared-text.ts'
+import { prepareFormats } from '../../grammar/formats.ts'
 import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
-import type { NativeText } from './native.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
 import type { Pause } from './prompt/prompt-tokens.ts'
-import { boundaryTexts, createVocabulary, type Vocabulary } from './vocabulary.ts'
+import { boundaryTexts, createVocabulary, type NativeText, type Vocabulary } from './vocabulary.ts'
 
 /** All that is known of a model's text from its vocabulary and its template. */
 export type TextTools = {
   readonly vocabulary: Vocabulary
+  readonly vocabularySize: number
   readonly tags: ThinkingTags | null
   /** Null where the template cannot carry calls. */
   readonly toolFormat: ToolFormat | null
@@ -25,7 +25,10 @@ export type TextTools = {
 }
 
 /** Where an operator knows better than what was derived. */
-export type ChatOverrides = NonNullable<LoadSettings['chat']>
+export type ChatOverrides = {
+  readonly tools: 'derived' | 'generic'
+  readonly thinking: 'derived' | 'none' | { readonly open: string; readonly close: string }
+}
 
 /** For weights that bring no template of their own. */
 export const plainTemplate =
@@ -47,7 +50,7 @@ export function createTextTools(
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
   const fitness = reportFitness({ template, traits, toolFormat })
-  return { vocabulary, tags: traits.thinkingTags, toolFormat, prompts, fitness }
+  return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts, fitness }
 }
 
 function overrideThinking(traits: TemplateTraits, overrides: ChatOverrides | null): TemplateTraits {

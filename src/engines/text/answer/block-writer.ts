@@ -1,4 +1,4 @@
-import type { BlockStart, GenerationEvent, TokenLogprob } from '../../../../core/generation.ts'
+import type { BlockStart, GenerationEvent, TokenLogprob } from '../../../core/generation.ts'
 import { LogprobAligner, type AlignedText } from './token-text.ts'
 
 /** Writes the blocks of an answer: opens one with its first text, closes it before the next. */
