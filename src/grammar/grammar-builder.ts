@@ -145,10 +145,11 @@ function createNames(): (hint: string) => string {
   }
 }
 
-/** Letters, digits and hyphens are what GBNF allows in a name. */
+/** Letters, digits and hyphens are what GBNF allows in a name; not every reader of it takes a digit in front. */
 function toRuleName(hint: string): string {
   const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
-  return words.join('-')
+  const name = words.join('-')
+  return /^\d/.test(name) ? `n${name}` : name
 }
 
 function writeGrammar(root: string, bodies: ReadonlyMap<string, string>, missing: ReadonlySet<string>): string {
@@ -164,5 +165,6 @@ function literal(text: string): string {
 
 function escapeCharacter(character: string): string {
   if (character === '"' || character === '\\') return `\\${character}`
-  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`
+  // Four digits, since some readers of this notation take any number of them behind \x.
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
 }

@@ -16,7 +16,7 @@ export const fractionDigitsMax = 16
 /** Bounds an exponent at 99, so that no number leaves the range of a double. */
 const exponentDigitsMax = 2
 
-const rawCharacters = String.raw`[^"\\\x00-\x1F\uD800-\uDFFF]`
+const rawCharacters = String.raw`[\u0020-\u0021\u0023-\u005B\u005D-\uD7FF\uE000-\U0010FFFF]`
 const escapes = String.raw`"\\" ["\\/bfnrt]`
 
 /**

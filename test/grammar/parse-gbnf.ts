@@ -1,6 +1,7 @@
 // Reads the part of GBNF that the compiler writes, to derive texts from a grammar
 // and to look at its shape. Independent of the compiler, and stricter than the
-// native parser: an undefined rule or an empty alternative is an error.
+// native parser: an undefined rule or an empty alternative is an error, and so is what other engines' readers of the notation
+// take otherwise: an escape without a fixed number of digits, a name that begins with a digit, a surrogate in a class.
 
 export type Term =
   | { readonly kind: 'text'; readonly text: string }
@@ -15,7 +16,7 @@ export function parseGbnf(source: string): Grammar {
   const grammar = new Map<string, readonly Sequence[]>()
   for (const line of source.split('\n')) {
     if (line === '') continue
-    const match = /^([a-zA-Z0-9-]+) ::= (.+)$/.exec(line)
+    const match = /^([a-zA-Z][a-zA-Z0-9-]*) ::= (.+)$/.exec(line)
     if (match === null) throw new Error(`Not a rule: ${line.slice(0, 200)}`)
     const [, name = '', body = ''] = match
     if (grammar.has(name)) throw new Error(`Rule ${name} is defined twice.`)
@@ -38,7 +39,7 @@ function usedRules(grammar: Grammar, name: string): string[] {
   return (grammar.get(name) ?? []).flatMap((sequence) => sequence.flatMap(inTerm))
 }
 
-const escapes: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
+const escapes: Readonly<Record<string, number>> = { u: 4, U: 8 }
 
 function createReader(body: string) {
   let at = 0
@@ -128,10 +129,13 @@ function createReader(body: string) {
     if (character !== '\\') return point
     const escaped = body[at] ?? ''
     at += 1
+    if (escaped === 'x') throw new Error(`An escape of no fixed length in ${body.slice(0, 200)}`)
     const digits = escapes[escaped]
     if (digits === undefined) return { n: 10, r: 13, t: 9 }[escaped] ?? escaped.charCodeAt(0)
     at += digits
-    return Number.parseInt(body.slice(at - digits, at), 16)
+    const code = Number.parseInt(body.slice(at - digits, at), 16)
+    if (code >= 0xd800 && code <= 0xdfff) throw new Error(`A surrogate in ${body.slice(0, 200)}`)
+    return code
   }
 
   return { readAll }

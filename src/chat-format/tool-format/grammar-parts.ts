@@ -108,6 +108,5 @@ function escapeCharacter(character: string): string {
   if (/[A-Za-z0-9]/u.test(character)) return character
   const code = character.codePointAt(0) ?? 0
   const hex = code.toString(16).toUpperCase()
-  if (code < 0x100) return `\\x${hex.padStart(2, '0')}`
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
 }

@@ -194,7 +194,6 @@ function rangeText([first, last]: CodePointRange): string {
 function pointText(point: number): string {
   const character = String.fromCodePoint(point)
   if (/^[a-zA-Z0-9]$/.test(character)) return character
-  if (point <= 0xff) return `\\x${hex(point, 2)}`
   return point <= 0xffff ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
 }
 
