@@ -166,6 +166,13 @@ export class VirtualCounters {
     return least
   }
 
+  /** Those who wait and were served no more than so much beyond the one that was served least. */
+  near(slack: number): ReadonlySet<string> {
+    let least = Infinity
+    for (const id of this.#waiting) least = Math.min(least, this.#countOf(id))
+    return new Set([...this.#waiting].filter((id) => this.#countOf(id) <= least + slack))
+  }
+
   /** Adds to what a claimant was served; a negative cost takes back what was charged too much. */
   charge(id: string, cost: number): void {
     // Written out, as it is done twice for every event of every answer.

@@ -1,0 +1,214 @@
+// Where a pool's requests wait for a replica. None is placed before a replica has room for it: what is not placed yet can
+// still go wherever room comes first, keeps its order among organizations, and is lost with no replica.
+
+import type { Owner } from '../../core/generation.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { VirtualCounters } from '../fair-queue.ts'
+import { blockTokens, type BlockChain } from './block-index.ts'
+import { choose, type Candidate, type Choice } from './choose.ts'
+import type { ReplicaLoad } from './replica-load.ts'
+
+export type PoolRequest = {
+  readonly owner: Owner
+  readonly tokens: number
+  readonly chain: BlockChain
+  /** The ids of replicas that it must not have. */
+  readonly excluded: ReadonlySet<string>
+}
+
+/** A request on its replica. */
+export type Placement = {
+  readonly replica: ReplicaLoad
+  /** Why it came there, for the operator. */
+  readonly reason: {
+    readonly candidates: number
+    readonly matchedTokens: number
+    readonly outstandingTokens: number
+    readonly heldMs: number
+  }
+  /** Its prompt is computed; the replica says how much of it was there already, null where it does not say. */
+  prefilled(cachedTokens: number | null): void
+  /** It is over. A second call changes nothing. */
+  end(outputTokens: number): void
+}
+
+type Waiting = Candidate & {
+  readonly owner: Owner
+  readonly placed: PromiseWithResolvers<Placement>
+}
+
+/** Among so many requests that have waited longest of those whose turn it is, the one that fits best is chosen. */
+const windowMax = 64
+/** Organizations that have been served about alike are not told apart: what fits a replica may come first. */
+const slackTokens = 4_096
+const outputWeight = 4
+
+export type PoolQueueOptions = {
+  readonly clock: Clock
+  replicas(): readonly ReplicaLoad[]
+}
+
+export class PoolQueue {
+  readonly #options: PoolQueueOptions
+  readonly #counters = new VirtualCounters()
+  /** In the order of arrival. */
+  readonly #waiting = new Set<Waiting>()
+  #cancelLook = () => {}
+  #isLooking = false
+
+  constructor(options: PoolQueueOptions) {
+    this.#options = options
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Resolves when the request has a replica. Rejects with the signal's reason where it leaves before. */
+  async place({ owner, tokens, chain, excluded }: PoolRequest, signal: AbortSignal): Promise<Placement> {
+    signal.throwIfAborted()
+    const request: Waiting = {
+      owner,
+      organizationId: owner.organizationId,
+      tokens,
+      chain,
+      excluded,
+      arrivedMs: this.#options.clock.monotonicMs(),
+      depths: new Map(),
+      offeredMs: null,
+      placed: Promise.withResolvers(),
+    }
+    const leave = () => this.#leave(request, signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    this.#waiting.add(request)
+    this.#counters.arrive(owner.organizationId)
+    this.changed()
+    try {
+      return await request.placed.promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /** A replica may have room now. */
+  changed(): void {
+    // What is placed here may change what it is called by.
+    if (this.#isLooking) return
+    this.#isLooking = true
+    this.#cancelLook()
+    this.#cancelLook = () => {}
+    try {
+      this.#placeAll()
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  /** Tells those that can no longer be placed anywhere, by the replicas that they must not have. */
+  refuseWhere(isHopeless: (excluded: ReadonlySet<string>) => boolean, toError: () => Error): void {
+    for (const request of this.#waiting) if (isHopeless(request.excluded)) this.#leave(request, toError())
+  }
+
+  close(): void {
+    this.#cancelLook()
+  }
+
+  #placeAll(): void {
+    const { clock, replicas } = this.#options
+    while (this.#waiting.size > 0) {
+      const nowMs = clock.monotonicMs()
+      const { choice, lookAgainMs } = choose(this.#inTurn(), replicas(), nowMs)
+      if (choice !== null) {
+        this.#start(choice, nowMs)
+        continue
+      }
+      if (lookAgainMs !== null) this.#cancelLook = clock.after(Math.max(1, lookAgainMs - nowMs), () => this.changed())
+      return
+    }
+  }
+
+  /** The requests of the organizations that have been served least, in the order of their arrival. */
+  #inTurn(): Waiting[] {
+    const near = this.#counters.near(slackTokens)
+    const found: Waiting[] = []
+    for (const request of this.#waiting) {
+      if (!near.has(request.organizationId)) continue
+      found.push(request)
+      if (found.length === windowMax) break
+    }
+    return found
+  }
+
+  #start({ request, replica, matchedTokens, candidates }: Choice<Waiting>, nowMs: number): void {
+    const { organizationId, chain, tokens } = request
+    const isAlone = replica.outstanding === 0
+    const reason = {
+      candidates,
+      matchedTokens,
+      outstandingTokens: replica.outstanding,
+      heldMs: Math.round(nowMs - request.arrivedMs),
+    }
+    const expected = tokens - matchedTokens
+    this.#counters.advance((id) => id === organizationId)
+    this.#remove(request)
+    this.#counters.charge(organizationId, expected)
+    replica.begin(expected)
+    replica.index.add(chain)
+    request.placed.resolve(this.#placement({ replica, reason, tokens, organizationId, isAlone, expected, nowMs }))
+  }
+
+  #placement(placed: Placed): Placement {
+    const { replica, reason, tokens, organizationId, isAlone, expected, nowMs: startedMs } = placed
+    const { clock } = this.#options
+    let isPrefilled = false
+    let isOver = false
+    const prefilled = (cachedTokens: number | null, isMeasured: boolean) => {
+      if (isPrefilled) return
+      isPrefilled = true
+      const computed = tokens - (cachedTokens ?? reason.matchedTokens)
+      const ms = clock.monotonicMs() - startedMs
+      replica.prefilled(expected, isMeasured && isAlone ? { tokens: computed, ms } : null)
+      if (cachedTokens !== null) replica.cached(tokens, cachedTokens)
+      if (cachedTokens !== null && cachedTokens + blockTokens < reason.matchedTokens) replica.index.forgetOldest()
+    }
+    return {
+      replica,
+      reason,
+      prefilled: (cachedTokens) => {
+        prefilled(cachedTokens, true)
+        this.changed()
+      },
+      end: (outputTokens) => {
+        if (isOver) return
+        isOver = true
+        prefilled(null, false)
+        replica.end()
+        this.#counters.charge(organizationId, outputTokens * outputWeight)
+        this.changed()
+      },
+    }
+  }
+
+  #leave(request: Waiting, reason: unknown): void {
+    if (!this.#waiting.has(request)) return
+    this.#remove(request)
+    request.placed.reject(reason instanceof Error ? reason : new Error('The request has left.'))
+    this.changed()
+  }
+
+  #remove(request: Waiting): void {
+    const { organizationId } = request
+    this.#waiting.delete(request)
+    for (const other of this.#waiting) if (other.organizationId === organizationId) return
+    this.#counters.leave(organizationId)
+  }
+}
+
+type Placed = Pick<Placement, 'replica' | 'reason'> & {
+  readonly tokens: number
+  readonly organizationId: string
+  /** Whether the replica computed no other prompt when it began. */
+  readonly isAlone: boolean
+  readonly expected: number
+  readonly nowMs: number
+}

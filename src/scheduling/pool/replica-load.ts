@@ -1,0 +1,110 @@
+import type { Clock } from '../../lib/clock.ts'
+import { MovingMean } from '../slot-queue.ts'
+import { BlockIndex } from './block-index.ts'
+
+/** A replica is given prompts that it will have computed in about so long; the next ones wait where any replica can have them. */
+const roomMs = 500
+/** Until a replica's pace is known; at 8,000 tokens a second it is half a second. */
+const roomTokensDefault = 4_096
+/** What is computed of a shorter prompt tells more of the network than of the replica. */
+const measuredTokensMin = 256
+/** Beyond this a replica that calls itself overloaded is tried again. */
+const overloadMs = 2_000
+
+export type ReplicaLoadOptions = {
+  readonly id: string
+  readonly clock: Clock
+  /** Answers that it generates at a time. */
+  readonly runningMax: number
+  /** Tokens of prompts and answers that it can hold. */
+  readonly heldTokensMax: number
+}
+
+/** What one replica has to do, as far as this gateway knows, and the blocks it is believed to hold. */
+export class ReplicaLoad {
+  readonly id: string
+  readonly index: BlockIndex
+  readonly #clock: Clock
+  readonly #rate = new MovingMean()
+  runningMax: number
+  /** Whether it may be given anything, and how much of its room. */
+  share = 0
+  #running = 0
+  #outstanding = 0
+  #reported = 0
+  #overloadedUntilMs = 0
+  #promptTokens = 0
+  #cachedTokens = 0
+
+  constructor({ id, clock, runningMax, heldTokensMax }: ReplicaLoadOptions) {
+    this.id = id
+    this.#clock = clock
+    this.runningMax = runningMax
+    this.index = new BlockIndex(heldTokensMax)
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  /** Prompt tokens that are to be computed, those that others have given it included. */
+  get outstanding(): number {
+    return this.#outstanding + this.#reported
+  }
+
+  /** Prompt tokens computed in a second; null before any were measured. */
+  get tokensPerSecond(): number | null {
+    return this.#rate.value
+  }
+
+  /** The share of prompt tokens that it had already; null before any were sent. */
+  get hitRate(): number | null {
+    return this.#promptTokens === 0 ? null : this.#cachedTokens / this.#promptTokens
+  }
+
+  get room(): number {
+    const rate = this.#rate.value
+    return (rate === null ? roomTokensDefault : (rate * roomMs) / 1_000) * this.share
+  }
+
+  get isOpen(): boolean {
+    if (this.share <= 0 || this.#clock.monotonicMs() < this.#overloadedUntilMs) return false
+    return this.#running < Math.max(1, this.runningMax * this.share) && this.outstanding < Math.max(1, this.room)
+  }
+
+  /** How long it takes to compute so many tokens of a prompt. */
+  msFor(tokens: number): number {
+    return (tokens * roomMs) / (this.#rate.value === null ? roomTokensDefault : (this.#rate.value * roomMs) / 1_000)
+  }
+
+  begin(uncachedTokens: number): void {
+    this.#running += 1
+    this.#outstanding += uncachedTokens
+  }
+
+  /** The prompt of a request is computed, of which so many tokens were computed in so long; null where it was not alone. */
+  prefilled(uncachedTokens: number, computed: { readonly tokens: number; readonly ms: number } | null): void {
+    this.#outstanding -= uncachedTokens
+    if (computed !== null && computed.tokens >= measuredTokensMin && computed.ms > 0)
+      this.#rate.add((computed.tokens * 1_000) / computed.ms)
+  }
+
+  /** It said how much of a prompt it had already. */
+  cached(promptTokens: number, cachedTokens: number): void {
+    this.#promptTokens += promptTokens
+    this.#cachedTokens += cachedTokens
+  }
+
+  end(): void {
+    this.#running -= 1
+  }
+
+  /** What it says itself of prompts that wait there, our own left out. */
+  report(waitingTokens: number): void {
+    this.#reported = Math.max(0, waitingTokens - this.#outstanding)
+  }
+
+  overloaded(): void {
+    this.#overloadedUntilMs = this.#clock.monotonicMs() + overloadMs
+  }
+}
