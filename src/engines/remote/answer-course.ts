@@ -1,0 +1,286 @@
+// One answer as a course of legs. A leg is one request to one replica, which goes on from the tokens so far; what the
+// embedded engine does between two tokens is done here between two legs:
+//
+//     thinking ──→ (its budget is used up: closed for the model) ──→ answer
+//        └──────→ (a grammar for the whole answer comes into force) ──→ answer
+//     answer   ──→ (the marker of a call: back to where it began, and on under the calls' grammar)
+//     answer   ──→ (its least length is reached: it may end from now on)
+//     any      ──→ (its replica is lost) ──→ the same, elsewhere
+//
+// Each costs one round trip, since the next leg finds its beginning computed.
+
+import { contextExceeded } from '../../core/error.ts'
+import type { EngineRequest, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../core/generation.ts'
+import { createAnswerParser } from '../text/answer/answer-parser.ts'
+import { AnswerWriter } from '../text/answer/answer-writer.ts'
+import type { ModelText, TableReader } from '../text/model-text.ts'
+import type { PreparedText } from '../text/prepared-text.ts'
+import { ReplicaFault, type TokenIdLogprob, type TokenRequest, type TokenStep } from './dialect.ts'
+import { TriggerWatch, type Begun } from './trigger-watch.ts'
+
+export type Leg = Pick<
+  TokenRequest,
+  'tokens' | 'grammar' | 'outputTokensMax' | 'bannedTokens' | 'sampling' | 'logprobsTop'
+>
+
+export type CourseParts = {
+  readonly request: EngineRequest
+  readonly text: PreparedText
+  readonly model: ModelText
+  readonly reader: TableReader
+  readonly windowTokens: number
+  readonly outputTokensMax: number
+  /** A seed for requests that bring none. */
+  readonly seed: number
+  emit(event: GenerationEvent): void
+}
+
+/**
+ * What becomes of an answer after some of its tokens: it goes on, needs another leg, or ends. Where the engine ends there as
+ * well, its own last record has yet to say so.
+ */
+export type Turn =
+  | { readonly kind: 'goes-on' | 'next-leg' }
+  | { readonly kind: 'ends'; readonly reason: FinishReason; readonly isEnginesEnd: boolean }
+
+const goesOn: Turn = { kind: 'goes-on' }
+const nextLeg: Turn = { kind: 'next-leg' }
+
+export class AnswerCourse {
+  readonly #parts: CourseParts
+  readonly #writer: AnswerWriter
+  readonly #triggers: TriggerWatch
+  readonly #banned: readonly number[]
+  /** The tokens of the answer as the model has them, what was put in for it included. */
+  readonly #ids: number[] = []
+  #outputTokensMax: number
+  #limitKind: 'length' | 'window'
+  readonly #thinkingTokensMax: number | null
+  #grammar: string | null = null
+  #legs = 0
+  /** The most tokens that the present leg can bring, and those it has brought. */
+  #legMax = 0
+  #legTokens = 0
+  /** Whether the present leg goes on from tokens of the answer. */
+  #isContinued = false
+  /** The answer's tokens before the present leg, and the bytes that the leg has added under a grammar. */
+  #legStart = 0
+  #legBytes: Buffer[] = []
+  /** What a leg under a grammar writes once more, which the answer has already. */
+  #toSkip: Buffer = Buffer.alloc(0)
+  #isStarted = false
+  #cachedTokens = 0
+
+  constructor(parts: CourseParts) {
+    const { request, text, model, reader, windowTokens, outputTokensMax } = parts
+    this.#parts = parts
+    const inputTokens = text.prompt.tokens.length
+    if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
+    this.#thinkingTokensMax = text.prompt.thinks && request.thinking.kind === 'on' ? request.thinking.tokensMax : null
+    const room = windowTokens - inputTokens - (this.#thinkingTokensMax === null ? 0 : model.closeThinkingTokens.length)
+    this.#outputTokensMax = Math.max(0, Math.min(request.outputTokensMax, outputTokensMax, room))
+    this.#limitKind = Math.min(request.outputTokensMax, outputTokensMax) <= room ? 'length' : 'window'
+    this.#triggers = new TriggerWatch(text.plan, reader)
+    this.#banned = bannedTokens(text.plan.banned, reader)
+    this.#writer = new AnswerWriter({
+      request,
+      prompt: text.prompt,
+      tags: model.tags,
+      toolCalls: createAnswerParser(request, text.plan, model.toolFormat),
+      dropsRemainder: text.plan.forced !== null,
+      isCallsOnly: text.plan.isCallsOnly,
+      vocabulary: reader,
+      emit: parts.emit,
+    })
+    if (this.#writer.isAnswering) this.#grammar = text.plan.forced
+  }
+
+  get outputTokens(): number {
+    return this.#writer.outputTokens
+  }
+
+  /** Whether the client has had any of it. */
+  get hasStarted(): boolean {
+    return this.#isStarted
+  }
+
+  /** Whether it has all the tokens that it may have. */
+  get isFull(): boolean {
+    return this.#writer.outputTokens >= this.#outputTokensMax
+  }
+
+  usage(): Usage {
+    return this.#writer.usage()
+  }
+
+  /** Lowers the most tokens of the answer. */
+  limit(outputTokensMax: number): void {
+    if (outputTokensMax >= this.#outputTokensMax) return
+    this.#outputTokensMax = outputTokensMax
+    this.#limitKind = 'length'
+  }
+
+  get isUnderGrammar(): boolean {
+    return this.#grammar !== null
+  }
+
+  /**
+   * The present leg was lost. A free answer goes on from its last token. A grammar is read from its beginning only, so an
+   * answer under one is written from there anew, and what the client has of it must come out the same.
+   */
+  rewind(): void {
+    if (this.#grammar === null) return
+    this.#ids.length = this.#legStart
+    this.#toSkip = Buffer.concat([...this.#legBytes, this.#toSkip])
+  }
+
+  /** What the next replica is asked for. */
+  leg(): Leg {
+    const { request, text, reader, seed } = this.#parts
+    const tokens = new Uint32Array(text.prompt.tokens.length + this.#ids.length)
+    tokens.set(text.prompt.tokens)
+    tokens.set(this.#ids, text.prompt.tokens.length)
+    const mustGoOn = this.#mustGoOn()
+    const left = this.#outputTokensMax - this.#writer.outputTokens
+    const untilMin = request.outputTokensMin - this.#writer.outputTokens
+    const { sampling } = request
+    // Each leg draws otherwise: with one seed for all, a leg would begin like the one before it.
+    const legSeed = ((sampling.seed ?? seed) + this.#legs) % 2 ** 32
+    this.#legs += 1
+    this.#legTokens = 0
+    this.#legBytes = []
+    this.#isContinued = this.#ids.length > 0
+    this.#legStart = this.#ids.length
+    // A prompt alone is computed with a token, because some engines take no limit of zero.
+    this.#legMax = Math.max(1, mustGoOn && untilMin > 0 && !this.#isHeldByForced() ? Math.min(left, untilMin) : left)
+    return {
+      tokens,
+      grammar: this.#grammar,
+      outputTokensMax: this.#legMax,
+      bannedTokens: mustGoOn ? [...this.#banned, ...reader.endTokens] : this.#banned,
+      sampling: { ...sampling, seed: legSeed, logitBias: sampling.logitBias.filter(([token]) => token < reader.size) },
+      logprobsTop: request.logprobsTop,
+    }
+  }
+
+  /** Tells the client of the prompt, with what is known of how much of it was there already. Only the first call does. */
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    const reusedTokens = this.#cachedTokens
+    this.#writer.start({ source: reusedTokens > 0 ? 'memory' : 'none', reusedTokens, differs: null })
+  }
+
+  /** Of a leg that begins the answer: a later one finds what was computed for it before. */
+  countCached(cachedTokens: number): void {
+    if (this.#isContinued) return
+    this.#cachedTokens = cachedTokens
+    this.#writer.countCached(cachedTokens, this.#parts.text.prompt.breakpoints)
+  }
+
+  /** Takes one token of the present leg. */
+  take(id: number, logprob: TokenIdLogprob | null): Turn {
+    this.#legTokens += 1
+    if (this.isFull) return this.#ends({ kind: this.#limitKind })
+    const wasAnswering = this.#writer.isAnswering
+    if (wasAnswering && this.#triggers.isWatching && !this.#parts.reader.endsGeneration(id)) {
+      const begun = this.#triggers.feed(id, this.#ids.length)
+      if (begun !== null) return this.#beginCalls(begun)
+    }
+    this.#ids.push(id)
+    const reason = this.#accept(id, logprob)
+    if (reason !== null) return this.#ends(reason)
+    if (this.isFull) return this.#ends({ kind: this.#limitKind })
+    if (this.#isThinkingOver()) return this.#closeThinking()
+    if (!wasAnswering && this.#writer.isAnswering && this.#beginForced()) return nextLeg
+    return goesOn
+  }
+
+  /** The present leg has ended by itself. */
+  legEnded(end: NonNullable<TokenStep['end']>): Turn {
+    if (this.isFull) return this.#ends({ kind: this.#limitKind })
+    if (end.kind === 'stop') return this.#ends({ kind: 'end' })
+    if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
+    return nextLeg
+  }
+
+  /** Writes the end of the answer. */
+  finish(reason: FinishReason): void {
+    this.#writer.finish(reason)
+  }
+
+  #accept(id: number, logprob: TokenIdLogprob | null): FinishReason | null {
+    const { reader } = this.#parts
+    const described = logprob === null ? null : describe(id, logprob, reader)
+    const bytes = Buffer.from(reader.bytesOf(id))
+    if (this.#grammar !== null) this.#legBytes.push(bytes)
+    if (this.#toSkip.length === 0) return this.#writer.accept(id, described, null)
+    const skipped = Math.min(this.#toSkip.length, bytes.length)
+    if (!bytes.subarray(0, skipped).equals(this.#toSkip.subarray(0, skipped)))
+      throw new ReplicaFault('lied', 'It wrote another answer where it was to write the same again.')
+    this.#toSkip = this.#toSkip.subarray(skipped)
+    if (skipped === bytes.length) return null
+    return this.#writer.accept(id, described, bytes.subarray(skipped).toString())
+  }
+
+  /** Takes the answer back to where the marker of a call began, from where the grammar of calls goes on. */
+  #beginCalls({ at, grammar, written }: Begun): Turn {
+    this.#ids.length = at
+    this.#grammar = grammar
+    this.#toSkip = written
+    return nextLeg
+  }
+
+  #isThinkingOver(): boolean {
+    return (
+      this.#thinkingTokensMax !== null &&
+      this.#writer.isThinking &&
+      this.#writer.thinkingTokens >= this.#thinkingTokensMax
+    )
+  }
+
+  #closeThinking(): Turn {
+    this.#ids.push(...this.#parts.model.closeThinkingTokens)
+    this.#writer.closeThinking()
+    this.#grammar = this.#parts.text.plan.forced
+    return nextLeg
+  }
+
+  /** Thinking is over: a grammar for the whole answer comes into force, behind the blank line that models are used to. */
+  #beginForced(): boolean {
+    const { forced } = this.#parts.text.plan
+    if (forced === null) return false
+    this.#grammar = forced
+    this.#ids.push(...this.#parts.model.gapTokens)
+    return true
+  }
+
+  /** A grammar says itself where the end may be; a model that ended in its thoughts would leave the answer out. */
+  #mustGoOn(): boolean {
+    if (this.#grammar !== null) return false
+    return this.#isHeldByForced() || this.#writer.outputTokens < this.#parts.request.outputTokensMin
+  }
+
+  #isHeldByForced(): boolean {
+    return this.#parts.text.plan.forced !== null && this.#grammar === null
+  }
+
+  #ends(reason: FinishReason): Turn {
+    const isEnginesEnd = reason.kind === 'end' || this.#legTokens === this.#legMax
+    return { kind: 'ends', reason, isEnginesEnd }
+  }
+}
+
+function describe(id: number, { logprob, top }: TokenIdLogprob, reader: TableReader): TokenLogprob {
+  return {
+    bytes: reader.bytesOf(id),
+    logprob,
+    top: top.map((other) => ({ bytes: reader.bytesOf(other.id), logprob: other.logprob })),
+  }
+}
+
+/** A text is kept out of the answer where it is a token of its own; any other is only words. */
+function bannedTokens(texts: readonly string[], reader: TableReader): number[] {
+  const tokens = texts.map((text) => reader.specialToken(text) ?? reader.tokenOf(Buffer.from(text)))
+  return tokens.filter((token) => token !== undefined)
+}

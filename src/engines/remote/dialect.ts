@@ -1,0 +1,168 @@
+// What the engines of replicas differ in. Tokens go out and tokens come back; text, thinking, calls and stops are made of
+// them by what the embedded engine uses, so that nothing an engine says in words reaches a client.
+
+import type { Sampling } from '../../core/generation.ts'
+import type { TableReader } from '../text/model-text.ts'
+
+export const replicaKinds = ['llama-server', 'vllm', 'sglang'] as const
+export type ReplicaKind = (typeof replicaKinds)[number]
+
+/** One request to a replica: tokens to go on from, and the terms on which it goes on. */
+export type TokenRequest = {
+  readonly tokens: Uint32Array
+  /** Only what the grammar accepts is chosen; null leaves it free. */
+  readonly grammar: string | null
+  readonly outputTokensMax: number
+  /** Tokens that must not be chosen, those that end an answer included where it must go on. */
+  readonly bannedTokens: readonly number[]
+  readonly sampling: Sampling & { readonly seed: number }
+  /** Alternatives to report per token; null reports no log-probabilities. */
+  readonly logprobsTop: number | null
+  /** What is held for one is never used for another. */
+  readonly isolation: string
+  readonly requestId: string
+  readonly traceparent: string | null
+  /** The slot that is to be used and whether what it holds may be, where the engine keeps them apart in no other way. */
+  readonly slot: { readonly id: number; readonly mayReuse: boolean } | null
+}
+
+/** What one record of a replica's stream says. Absent is what it does not say. */
+export type TokenStep = {
+  readonly ids: readonly number[]
+  /** For each id, where they were asked for. */
+  readonly logprobs?: readonly TokenIdLogprob[]
+  readonly promptTokens?: number
+  readonly cachedTokens?: number
+  readonly end?: { readonly kind: 'stop' | 'limit' }
+}
+
+export type TokenIdLogprob = {
+  readonly logprob: number
+  readonly top: readonly { readonly id: number; readonly logprob: number }[]
+}
+
+/** A record as it came: a line of events, or a whole body. */
+export type ReplicaRecord = { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'done' }
+
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Dialect {
+  /** Where everything goes that a gateway ever asks; nothing else is requested of a replica. */
+  readonly paths: readonly string[]
+  readonly health: HttpRequest
+  /** When it says how much of a prompt it had already. */
+  readonly cachedTokens: 'start' | 'end' | 'never'
+  /** Whether it keeps what it holds for one organization from another by itself. */
+  readonly isolates: boolean
+  toRequest(request: TokenRequest, replica: ReplicaFacts): HttpRequest
+  /**
+   * Makes the reader of one answer's records. A record that says something else than it was asked throws a ReplicaFault; so
+   * does the end of the stream where the engine's own last record has not come.
+   */
+  createReader(request: TokenRequest, vocabulary: TableReader): RecordReader
+  /** Ends a request at the replica itself, where closing the connection may not. */
+  abort?(requestId: string): HttpRequest
+  probe(ask: Ask): Promise<ReplicaFacts>
+  /** The tokens of a text as the replica makes them; control tokens written in it stay text where it has a choice. */
+  tokenize(
+    text: string,
+    facts: ReplicaFacts,
+  ): { readonly request: HttpRequest; read(answer: unknown): readonly number[] }
+}
+
+export interface RecordReader {
+  read(record: ReplicaRecord): TokenStep
+  /** The stream has ended. Throws where that is no end. */
+  end(): void
+}
+
+/** Asks a replica something small and returns the JSON of its answer. Throws a ReplicaFault. */
+export type Ask = (request: HttpRequest) => Promise<unknown>
+
+/** What a replica says of itself; none of it is ever told to a client. */
+export type ReplicaFacts = {
+  readonly kind: ReplicaKind
+  /** By which it wants to be asked; null where it does not care. */
+  readonly modelName: string | null
+  readonly version: string | null
+  readonly windowTokens: number | null
+  /** Answers that it generates at a time; null where it does not say. */
+  readonly slots: number | null
+  /** Tokens that it can hold for all answers together. */
+  readonly heldTokensMax: number | null
+  /** Which of several ways of its dialect it takes. */
+  readonly route: string
+  /** Flags that it was started without, and what is missed by that. */
+  readonly missing: readonly string[]
+}
+
+/** Bytes and times of what went wrong at a replica, for the operator's log alone. */
+export type FaultKind =
+  /** It takes no connection. */
+  | 'refused'
+  /** It says nothing for too long. */
+  | 'timeout'
+  /** Its status says that it failed. */
+  | 'status'
+  /** It has too much to do. */
+  | 'overloaded'
+  /** What it says is no answer, or none to the end. */
+  | 'malformed'
+  /** It counts other tokens than it was given or has sent. */
+  | 'lied'
+  /** It refuses what it was asked: a fault of this gateway, or of what was believed of the replica. */
+  | 'rejected'
+
+export class ReplicaFault extends Error {
+  override readonly name = 'ReplicaFault'
+  readonly kind: FaultKind
+
+  constructor(kind: FaultKind, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** Checks what a replica counted against what it was given and has sent. */
+export class CountCheck {
+  readonly #promptTokens: number
+  #received = 0
+
+  constructor({ tokens }: Pick<TokenRequest, 'tokens'>) {
+    this.#promptTokens = tokens.length
+  }
+
+  get received(): number {
+    return this.#received
+  }
+
+  take(ids: readonly number[], vocabulary: Pick<TableReader, 'size'>): void {
+    for (const id of ids) {
+      if (!Number.isInteger(id) || id < 0 || id >= vocabulary.size)
+        throw new ReplicaFault('malformed', `It sent the token ${id}, which the vocabulary does not have.`)
+    }
+    this.#received += ids.length
+  }
+
+  prompt(counted: number | undefined, cached: number | undefined): void {
+    if (counted !== undefined && counted !== this.#promptTokens)
+      throw new ReplicaFault('lied', `It counted ${counted} tokens of a prompt of ${this.#promptTokens}.`)
+    if (cached !== undefined && (!Number.isInteger(cached) || cached < 0 || cached > this.#promptTokens))
+      throw new ReplicaFault('lied', `It says that it had ${cached} tokens of a prompt of ${this.#promptTokens}.`)
+  }
+
+  /** What the last record counts is what was received. */
+  output(counted: number | undefined): void {
+    if (counted === this.#received) return
+    throw new ReplicaFault('lied', `It counted ${counted ?? 'no'} tokens of an answer of which ${this.#received} came.`)
+  }
+}
+
+export function malformed(what: string, cause?: unknown): ReplicaFault {
+  return new ReplicaFault('malformed', what, cause === undefined ? {} : { cause })
+}

@@ -1,0 +1,237 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  readRecording,
+  readSteps,
+  recordedReader,
+  requestOf,
+  type Recording,
+} from '../../../test/harness/engines/recorded-answers.ts'
+import { TableReader } from '../text/model-text.ts'
+import { ReplicaFault, type ReplicaFacts, type TokenStep } from './dialect.ts'
+
+const streams = [
+  ['llama-server', 'completion-grammar-stream'],
+  ['vllm', 'generate-tokens-stream'],
+  ['vllm', 'generate-grammar-stream'],
+  ['sglang', 'generate-stream'],
+  ['sglang', 'generate-grammar-stream'],
+] as const
+
+const reader = recordedReader()
+const read = (recording: Recording, body = recording.body, pieceBytes = body.length) => [
+  ...readSteps(recording.dialect, requestOf(recording), body, { reader, pieceBytes }),
+]
+const idsOf = (steps: readonly TokenStep[]) => steps.flatMap(({ ids }) => ids)
+const endsOf = (steps: readonly TokenStep[]) => steps.flatMap(({ end }) => end?.kind ?? [])
+
+test('each recorded stream is read to its tokens, its counts and its one end', () => {
+  const sentence = [504, 3575, 282, 4649, 314, 7042, 30, 2]
+  const city = [107, 18, 83, 269, 105, 18, 42, 476, 38634, 18, 109, 2]
+  const expected: Readonly<Record<string, readonly number[]>> = {
+    'llama-server completion-grammar-stream': city,
+    'vllm generate-tokens-stream': sentence,
+    'vllm generate-grammar-stream': [504, 3575, 282, 4649, 314, 7042, 28, 4649, 30, 2],
+    'sglang generate-stream': sentence,
+    'sglang generate-grammar-stream': [107, 18, 83, 269, 105, 18, 42, 476, 504, 3575, 282, 260, 216, 53, 18, 109, 2],
+  }
+  for (const [kind, name] of streams) {
+    const steps = read(readRecording(kind, name))
+    const label = `${kind} ${name}`
+    deepEqual(idsOf(steps), expected[label], label)
+    deepEqual(endsOf(steps), ['stop'], label)
+    equal(steps.findLast(({ promptTokens }) => promptTokens !== undefined)?.promptTokens, 27, label)
+    ok(
+      steps.some(({ cachedTokens }) => cachedTokens !== undefined),
+      label,
+    )
+  }
+})
+
+test('how a stream is cut into pieces changes nothing of what is read', () => {
+  for (const [kind, name] of streams) {
+    const recording = readRecording(kind, name)
+    const whole = read(recording)
+    for (const pieceBytes of [1, 7, 1_000]) deepEqual(read(recording, recording.body, pieceBytes), whole, kind)
+  }
+})
+
+test('a stream that breaks off at any byte has no end', () => {
+  for (const [kind, name] of streams) {
+    const recording = readRecording(kind, name)
+    // What comes behind the engine's own last record is no part of the answer.
+    const done = recording.body.indexOf('data: [DONE]')
+    const needed = done === -1 ? recording.body.length : done
+    for (let length = 0; length < needed; length++) {
+      const attempt = () => read(recording, recording.body.subarray(0, length))
+      throws(attempt, ReplicaFault, `${kind} ${name}, ${length} of ${needed} bytes`)
+    }
+    equal(endsOf(read(recording, recording.body.subarray(0, needed))).length, 1)
+  }
+})
+
+test('log-probabilities are those of the tokens they come with', () => {
+  for (const [kind, name] of [
+    ['vllm', 'generate-tokens-stream'],
+    ['sglang', 'generate-stream'],
+  ] as const) {
+    const recording = readRecording(kind, name)
+    const [first] = [...readSteps(recording.dialect, requestOf(recording, 2), recording.body)].filter(
+      ({ ids }) => ids.length > 0,
+    )
+    equal(first?.logprobs?.length, 1)
+    ok(Math.abs((first?.logprobs?.[0]?.logprob ?? 0) + 0.64) < 0.02, kind)
+    deepEqual(
+      first?.logprobs?.[0]?.top.map(({ id }) => id),
+      [504, 15319],
+    )
+  }
+})
+
+test('what an engine sends while it computes a prompt is no token of the answer', () => {
+  const recording = readRecording('llama-server', 'completion-tokens-stream')
+  const upToFirst = recording.body.toString().split('\n\n').slice(0, 3).join('\n\n')
+  const steps: TokenStep[] = []
+  throws(() => {
+    for (const step of readSteps(recording.dialect, requestOf(recording), Buffer.from(`${upToFirst}\n\n`)))
+      steps.push(step)
+  }, ReplicaFault)
+  deepEqual([idsOf(steps), steps[0]?.cachedTokens], [[504], 26])
+})
+
+const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+const serverRecord = (ids: number[], text: string, predicted: number) =>
+  line({ index: 0, content: text, tokens: ids, stop: false, tokens_predicted: predicted, tokens_evaluated: 3 })
+const serverEnd = (predicted: number, changes: object = {}) =>
+  line({
+    index: 0,
+    content: '',
+    tokens: [],
+    stop: true,
+    tokens_predicted: predicted,
+    tokens_evaluated: 3,
+    stop_type: 'eos',
+    timings: { cache_n: 0 },
+    ...changes,
+  })
+const llama = { ...readRecording('llama-server', 'completion-grammar-stream'), sent: { prompt: [1, 2, 3] } }
+const readServer = (text: string) => read(llama, Buffer.from(text))
+
+test('a llama-server that counts other tokens than it was given or has sent is found out', () => {
+  const good = serverRecord([504], 'The', 1) + serverRecord([2], '', 2)
+  equal(endsOf(readServer(good + serverEnd(2))).length, 1)
+  for (const [what, bad] of [
+    ['more of the answer', good + serverEnd(3)],
+    ['less of the answer', good + serverEnd(1)],
+    ['another prompt', good + serverEnd(2, { tokens_evaluated: 4 })],
+    ['more cached than there is', good + serverEnd(2, { timings: { cache_n: 4 } })],
+    ['a negative count', good + serverEnd(2, { timings: { cache_n: -1 } })],
+    ['a record twice', serverRecord([504], 'The', 1) + good + serverEnd(2)],
+    ['no counts', good + serverEnd(2, { tokens_predicted: undefined })],
+    ['a token beyond the vocabulary', serverRecord([49_152], '', 1) + serverEnd(1)],
+    ['an end for a text that was not asked for', good + serverEnd(2, { stop_type: 'word' })],
+    ['an error in the midst', good + line({ error: { code: 500, message: 'x' } }) + serverEnd(2)],
+    ['another kind of record', good + line({ choices: [] }) + serverEnd(2)],
+  ] as const)
+    throws(() => readServer(bad), ReplicaFault, what)
+})
+
+test('tokens that a llama-server leaves out of a character in several parts are found by their bytes', () => {
+  const bytes = [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0x80])]
+  const table = {
+    bytes: Buffer.concat(bytes),
+    ends: Uint32Array.of(3, 4),
+    endTokens: [],
+    specials: [],
+    tokenBytesMax: 3,
+  }
+  const body = Buffer.from(serverRecord([1], '😀', 2) + serverEnd(2, { stop_type: 'limit' }))
+  const own = new TableReader(table)
+  deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1])
+})
+
+const vllmRecording = { ...readRecording('vllm', 'generate-tokens-stream'), sent: { token_ids: [1, 2, 3] } }
+const choice = (ids: number[], reason: string | null) =>
+  line({ usage: null, choices: [{ index: 0, token_ids: ids, finish_reason: reason, logprobs: null }] })
+const usage = (output: number, changes: object = {}) =>
+  line({ choices: [], usage: { prompt_tokens: 3, completion_tokens: output, total_tokens: 3 + output, ...changes } })
+const done = 'data: [DONE]\n\n'
+
+test('a vLLM that was stopped, aborted or doubled its answer has not ended it', () => {
+  const readVllm = (text: string) => read(vllmRecording, Buffer.from(text))
+  equal(endsOf(readVllm(choice([504], null) + choice([2], 'stop') + usage(2) + done)).length, 1)
+  for (const [what, bad] of [
+    ['an error and then the end mark', choice([504], null) + line({ error: { message: 'x' } }) + done],
+    ['the end mark alone', choice([504], null) + done],
+    ['an abort with usage', choice([504], null) + choice([], 'abort') + usage(1) + done],
+    ['no usage', choice([504], 'stop') + done],
+    ['usage without a reason', choice([504], null) + usage(1) + done],
+    ['a record twice', choice([504], null) + choice([504], null) + choice([2], 'stop') + usage(2) + done],
+    ['tokens behind the end', choice([504], 'stop') + choice([504], null) + usage(2) + done],
+    ['another prompt', choice([504], 'stop') + usage(1, { prompt_tokens: 2 }) + done],
+    [
+      'text instead of tokens',
+      line({ choices: [{ index: 0, text: 'The', token_ids: null, finish_reason: null }] }) + done,
+    ],
+  ] as const)
+    throws(() => readVllm(bad), ReplicaFault, what)
+})
+
+test('an SGLang that sends its tokens anew each time, or only the new ones, gives each of them once', () => {
+  const sglangRecording = { ...readRecording('sglang', 'generate-stream'), sent: { input_ids: [1, 2, 3] } }
+  const record = (ids: number[], counted: number, reason: string | null) =>
+    line({
+      output_ids: ids,
+      meta_info: {
+        prompt_tokens: 3,
+        completion_tokens: counted,
+        cached_tokens: 0,
+        finish_reason: reason === null ? null : { type: reason },
+      },
+    })
+  const readSglang = (text: string) => read(sglangRecording, Buffer.from(text))
+  const whole = record([504], 1, null) + record([504, 3575], 2, null) + record([504, 3575, 2], 3, 'stop') + done
+  const parts = record([504], 1, null) + record([3575], 2, null) + record([2], 3, 'stop') + done
+  for (const text of [whole, parts, record([504], 1, null) + whole]) deepEqual(idsOf(readSglang(text)), [504, 3575, 2])
+  for (const [what, bad] of [
+    ['an abort', record([504], 1, 'abort') + done],
+    ['fewer than before', record([504, 3575], 2, null) + record([504], 1, 'stop') + done],
+    ['a count that fits neither', record([504], 1, null) + record([504], 5, 'stop') + done],
+  ] as const)
+    throws(() => readSglang(bad), ReplicaFault, what)
+})
+
+const facts = (kind: ReplicaFacts['kind'], route: string): ReplicaFacts => ({
+  kind,
+  modelName: 'smol',
+  version: null,
+  windowTokens: 4_096,
+  slots: 2,
+  heldTokensMax: null,
+  route,
+  missing: [],
+})
+
+test('a request has the fields of the recorded ones, and every field of sampling', () => {
+  const fields = (value: unknown) => Object.keys(value as object)
+  const server = requestOf(readRecording('llama-server', 'completion-grammar-stream'))
+  const sent = llama.dialect.toRequest({ ...server, grammar: 'root ::= "a"' }, facts('llama-server', '/completion'))
+  for (const name of fields(readRecording('llama-server', 'completion-grammar-stream').sent))
+    ok(fields(sent.body).includes(name), name)
+  for (const name of [
+    'top_k',
+    'top_p',
+    'min_p',
+    'repeat_penalty',
+    'presence_penalty',
+    'frequency_penalty',
+    'ignore_eos',
+  ])
+    ok(fields(sent.body).includes(name), name)
+  const ours = vllmRecording.dialect.toRequest(server, facts('vllm', '/inference/v1/generate'))
+  for (const name of fields(readRecording('vllm', 'generate-tokens-stream').sent))
+    ok(fields(ours.body).includes(name), name)
+  const other = readRecording('sglang', 'generate-stream')
+  const generated = other.dialect.toRequest(server, facts('sglang', '/generate'))
+  for (const name of fields(other.sent)) ok(fields(generated.body).includes(name), name)
+})

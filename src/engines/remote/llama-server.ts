@@ -1,0 +1,215 @@
+// llama.cpp's own server, by `/completion`.
+//
+// It streams one token a record and none while a character is not whole: of a character in several tokens it names the
+// last one alone, with the text of all. Those before it are found again in the vocabulary by their bytes, and the count at
+// the end says whether that was all. Where log-probabilities are wanted the answer is read as a whole, which has all of them.
+
+import { z } from 'zod'
+import type { TableReader } from '../text/model-text.ts'
+import {
+  CountCheck,
+  malformed,
+  ReplicaFault,
+  type Dialect,
+  type HttpRequest,
+  type RecordReader,
+  type ReplicaFacts,
+  type ReplicaRecord,
+  type TokenIdLogprob,
+  type TokenRequest,
+  type TokenStep,
+} from './dialect.ts'
+
+const count = z.int().nonnegative()
+const probability = z.object({ id: z.int(), logprob: z.number() })
+
+const recordSchema = z.object({
+  content: z.string(),
+  tokens: z.array(z.int()),
+  stop: z.boolean(),
+  tokens_predicted: count.optional(),
+  tokens_evaluated: count.optional(),
+  prompt_progress: z.object({ total: count, cache: count }).optional(),
+  completion_probabilities: z.array(probability.extend({ top_logprobs: z.array(probability) })).optional(),
+  stop_type: z.string().optional(),
+  timings: z.object({ cache_n: z.int() }).optional(),
+})
+type ServerRecord = z.output<typeof recordSchema>
+
+const propsSchema = z.object({
+  total_slots: z.int().min(1),
+  default_generation_settings: z.object({ n_ctx: z.int().min(1) }),
+  build_info: z.string().optional(),
+  endpoint_metrics: z.boolean().optional(),
+})
+
+const tokensSchema = z.object({ tokens: z.array(z.int()) })
+
+export const llamaServer: Dialect = {
+  paths: ['/completion', '/tokenize', '/props', '/health'],
+  health: { method: 'GET', path: '/health' },
+  cachedTokens: 'start',
+  isolates: false,
+  toRequest,
+  createReader: (request, vocabulary) => new Reader(request, vocabulary),
+  async probe(ask) {
+    const props = propsSchema.safeParse(await ask({ method: 'GET', path: '/props' }))
+    if (!props.success) throw malformed('Its /props is not that of a llama-server.')
+    const { total_slots: slots, default_generation_settings: settings, build_info: version } = props.data
+    return {
+      kind: 'llama-server',
+      modelName: null,
+      version: version ?? null,
+      windowTokens: settings.n_ctx,
+      slots,
+      heldTokensMax: slots * settings.n_ctx,
+      route: '/completion',
+      missing: [],
+    } satisfies ReplicaFacts
+  },
+  tokenize: (text) => ({
+    request: { method: 'POST', path: '/tokenize', body: { content: text, add_special: false, parse_special: false } },
+    read(answer) {
+      const read = tokensSchema.safeParse(answer)
+      if (!read.success) throw malformed('Its /tokenize gives no list of tokens.')
+      return read.data.tokens
+    },
+  }),
+}
+
+/** Every sampling field is sent: what a replica was started with must not show in answers. */
+function toRequest(request: TokenRequest): HttpRequest {
+  const { sampling, slot, logprobsTop, grammar } = request
+  const banned = request.bannedTokens.map((token) => [token, false] as const)
+  const body = {
+    prompt: [...request.tokens],
+    n_predict: request.outputTokensMax,
+    stream: logprobsTop === null,
+    return_tokens: true,
+    return_progress: true,
+    ignore_eos: false,
+    stop: [],
+    samplers: ['penalties', 'top_k', 'top_p', 'min_p', 'temperature'],
+    temperature: sampling.temperature ?? 1,
+    top_p: sampling.topP ?? 1,
+    top_k: sampling.topK ?? 0,
+    min_p: sampling.minP ?? 0,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    repeat_penalty: sampling.repetitionPenalty,
+    repeat_last_n: -1,
+    seed: sampling.seed,
+    logit_bias: [...sampling.logitBias, ...banned],
+    n_probs: logprobsTop === null ? 0 : Math.max(1, logprobsTop),
+    cache_prompt: slot === null || slot.mayReuse,
+    ...(slot !== null && { id_slot: slot.id }),
+    ...(grammar !== null && { grammar }),
+  }
+  return { method: 'POST', path: '/completion', body }
+}
+
+class Reader implements RecordReader {
+  readonly #request: TokenRequest
+  readonly #vocabulary: TableReader
+  readonly #counts: CountCheck
+  #hasEnded = false
+  /** Some tokens had to be guessed by the text of a character that is none. */
+  #isInexact = false
+
+  constructor(request: TokenRequest, vocabulary: TableReader) {
+    this.#request = request
+    this.#vocabulary = vocabulary
+    this.#counts = new CountCheck(request)
+  }
+
+  read(record: ReplicaRecord): TokenStep {
+    // What comes behind the end is nobody's.
+    if (this.#hasEnded || record.kind === 'done') return { ids: [] }
+    const parsed = recordSchema.safeParse(record.value)
+    if (!parsed.success) throw faultOf(record.value)
+    const { data } = parsed
+    this.#counts.prompt(data.tokens_evaluated, data.prompt_progress?.cache)
+    if (data.prompt_progress !== undefined) return { ids: [], cachedTokens: data.prompt_progress.cache }
+    return data.stop ? this.#last(data) : this.#next(data)
+  }
+
+  end(): void {
+    if (!this.#hasEnded) throw malformed('Its stream ended before its answer did.')
+  }
+
+  #next(data: ServerRecord): TokenStep {
+    const { tokens, tokens_predicted: predicted } = data
+    const ids = [...this.#lost(data), ...tokens]
+    this.#counts.take(ids, this.#vocabulary)
+    if (predicted !== undefined && predicted < this.#counts.received && !this.#isInexact)
+      throw new ReplicaFault('lied', `It counted ${predicted} tokens where ${this.#counts.received} had come.`)
+    return { ids }
+  }
+
+  /** The tokens before the last one of a character, whose text came with it. */
+  #lost({ content, tokens }: ServerRecord): number[] {
+    const [last] = tokens
+    if (content === '' || last === undefined) return []
+    const whole = Buffer.from(content)
+    const own = this.#vocabulary.bytesOf(last)
+    if (whole.length <= own.length || !whole.subarray(whole.length - own.length).equals(own)) return []
+    return this.#find(whole.subarray(0, whole.length - own.length))
+  }
+
+  #find(bytes: Uint8Array): number[] {
+    const one = this.#vocabulary.tokenOf(bytes)
+    if (one !== undefined) return [one]
+    const found: number[] = []
+    for (let start = 0; start < bytes.length;) {
+      let end = bytes.length
+      let token = this.#vocabulary.tokenOf(bytes.subarray(start, end))
+      while (token === undefined && end > start + 1) token = this.#vocabulary.tokenOf(bytes.subarray(start, --end))
+      if (token === undefined) throw malformed('It sent a text that none of its tokens stand for.')
+      found.push(token)
+      start = end
+    }
+    this.#isInexact = true
+    return found
+  }
+
+  #last(data: ServerRecord): TokenStep {
+    const { tokens, stop_type: stopType, tokens_predicted: predicted, timings } = data
+    this.#counts.take(tokens, this.#vocabulary)
+    if (predicted === undefined || data.tokens_evaluated === undefined)
+      throw malformed('Its last record has no counts.')
+    if (!this.#isInexact) this.#counts.output(predicted)
+    this.#counts.prompt(undefined, timings?.cache_n)
+    const logprobs = this.#logprobs(data)
+    this.#hasEnded = true
+    return {
+      ids: tokens,
+      promptTokens: data.tokens_evaluated,
+      ...(timings !== undefined && { cachedTokens: timings.cache_n }),
+      ...(logprobs !== null && { logprobs }),
+      end: { kind: endOf(stopType) },
+    }
+  }
+
+  #logprobs({ completion_probabilities: found = [], tokens }: ServerRecord): TokenIdLogprob[] | null {
+    const { logprobsTop } = this.#request
+    if (logprobsTop === null) return null
+    if (found.length !== tokens.length) throw malformed('It gives another number of probabilities than of tokens.')
+    return found.map(({ logprob, top_logprobs: top }) => ({ logprob, top: top.slice(0, logprobsTop) }))
+  }
+}
+
+function endOf(stopType: string | undefined): 'stop' | 'limit' {
+  if (stopType === 'eos') return 'stop'
+  if (stopType === 'limit') return 'limit'
+  throw malformed(`It ended its answer for a reason that was not asked for: ${stopType ?? 'none'}.`)
+}
+
+const errorSchema = z.object({ error: z.unknown() })
+
+function faultOf(value: unknown): ReplicaFault {
+  const isError = errorSchema.safeParse(value).success
+  return malformed(
+    isError ? 'It ended its answer with an error.' : 'It sent a record that is none of an answer.',
+    value,
+  )
+}

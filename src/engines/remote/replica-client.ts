@@ -1,0 +1,208 @@
+// Speaks HTTP with one replica. Nothing of an answer but its numbers is kept: no header, no cookie and no redirect is
+// followed, and only the paths of the dialect are ever asked for.
+
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../lib/clock.ts'
+import { codeOf, messageOf } from '../../lib/message-of.ts'
+import { ReplicaFault, malformed, type HttpRequest, type ReplicaRecord } from './dialect.ts'
+import { EventSplitter, WholeBody } from './record-splitter.ts'
+
+export type ReplicaClientOptions = {
+  readonly address: URL
+  /** Sent as a bearer token; null sends none. */
+  readonly key: string | null
+  readonly paths: readonly string[]
+  readonly clock: Clock
+}
+
+export type OpenTerms = {
+  readonly signal: AbortSignal
+  /** From the connection to the first record, and between two pieces of the body after it. */
+  readonly firstMsMax: number
+  readonly betweenMsMax: number
+}
+
+const connectMsMax = 1_000
+/** What a replica says of why it failed, for the log. */
+const faultCharactersMax = 300
+
+export class ReplicaClient {
+  readonly #options: ReplicaClientOptions
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #paths: ReadonlySet<string>
+
+  constructor(options: ReplicaClientOptions) {
+    this.#options = options
+    this.#paths = new Set(options.paths)
+    const Agent = options.address.protocol === 'https:' ? HttpsAgent : HttpAgent
+    this.#agent = new Agent({ keepAlive: true, maxFreeSockets: 64, scheduling: 'fifo' })
+  }
+
+  /** Asks something small. Returns the JSON of the answer, or null where it has no body. */
+  async ask(request: HttpRequest, waitMsMax: number): Promise<unknown> {
+    const response = await this.#send(request, { signal: new AbortController().signal, firstMsMax: waitMsMax })
+    const body = new WholeBody()
+    for await (const bytes of pieces(response, this.#options.clock, waitMsMax)) body.push(bytes)
+    return isJson(response) ? body.toJson() : null
+  }
+
+  /** The records of an answer as they come, those of each piece of the body together. Throws a ReplicaFault where it fails. */
+  async *open(request: HttpRequest, terms: OpenTerms): AsyncGenerator<readonly ReplicaRecord[]> {
+    const response = await this.#send(request, terms)
+    const { clock } = this.#options
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true
+    if (!isStream && !isJson(response)) {
+      response.destroy()
+      throw malformed('It answered with neither events nor JSON.')
+    }
+    const wait = { ms: terms.firstMsMax }
+    if (!isStream) {
+      const body = new WholeBody()
+      for await (const bytes of pieces(response, clock, wait)) body.push(bytes)
+      yield [{ kind: 'json', value: body.toJson() }]
+      return
+    }
+    const splitter = new EventSplitter()
+    for await (const bytes of pieces(response, clock, wait)) {
+      wait.ms = terms.betweenMsMax
+      const records = splitter.push(bytes)
+      if (records.length > 0) yield records
+    }
+    if (splitter.isWithin) throw malformed('Its stream ended within a record.')
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  async #send(request: HttpRequest, terms: Pick<OpenTerms, 'signal' | 'firstMsMax'>): Promise<IncomingMessage> {
+    const [path = ''] = request.path.split('?')
+    if (!this.#paths.has(path)) throw new Error(`The path ${path} is none of the dialect's.`)
+    const body = request.body === undefined ? null : JSON.stringify(request.body)
+    for (let isSecond = false; ; isSecond = true) {
+      try {
+        return await this.#sendOnce(request, body, terms)
+      } catch (error) {
+        // A connection that was kept open may be closed at the other end just as it is used again.
+        if (isSecond || !(error instanceof ClosedWhileIdle))
+          throw error instanceof ClosedWhileIdle ? refused(error) : error
+      }
+    }
+  }
+
+  #sendOnce(
+    { method, path, headers = {} }: HttpRequest,
+    body: string | null,
+    { signal, firstMsMax }: Pick<OpenTerms, 'signal' | 'firstMsMax'>,
+  ): Promise<IncomingMessage> {
+    const { address, key, clock } = this.#options
+    const send = address.protocol === 'https:' ? httpsRequest : httpRequest
+    return new Promise((resolve, reject) => {
+      const request = send(new URL(path, address), {
+        method,
+        agent: this.#agent,
+        signal,
+        headers: {
+          ...headers,
+          accept: 'text/event-stream, application/json',
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        },
+      })
+      const cancelFirst = clock.after(firstMsMax, () =>
+        request.destroy(new ReplicaFault('timeout', 'It did not begin to answer.')),
+      )
+      boundConnecting(request, clock)
+      request.once('error', (error) => {
+        cancelFirst()
+        reject(faultOf(error, request))
+      })
+      request.once('response', (response) => {
+        cancelFirst()
+        // What breaks later is heard of by whoever reads the body.
+        request.on('error', () => {})
+        if (response.statusCode === 200) resolve(response)
+        else void readFault(response, clock).then(reject)
+      })
+      request.end(body ?? undefined)
+    })
+  }
+}
+
+/** The other end closed a connection that nothing was under way on. */
+class ClosedWhileIdle extends Error {
+  override readonly name = 'ClosedWhileIdle'
+}
+
+function boundConnecting(request: ClientRequest, clock: Clock): void {
+  request.once('socket', (socket: Socket) => {
+    socket.setNoDelay(true)
+    if (!socket.connecting) return
+    const cancel = clock.after(connectMsMax, () =>
+      request.destroy(new ReplicaFault('refused', 'It took no connection within a second.')),
+    )
+    socket.once('connect', cancel)
+    socket.once('close', cancel)
+  })
+}
+
+function faultOf(error: Error, request: ClientRequest): Error {
+  if (error instanceof ReplicaFault || error.name === 'AbortError') return error
+  if (request.reusedSocket && codeOf(error) === 'ECONNRESET')
+    return new ClosedWhileIdle(messageOf(error), { cause: error })
+  return refused(error)
+}
+
+function refused(error: Error): ReplicaFault {
+  return new ReplicaFault('refused', `It took no connection (${codeOf(error) ?? error.name}).`, { cause: error })
+}
+
+/** What became of a request that was not answered with 200. The words of the answer are for the log. */
+async function readFault(response: IncomingMessage, clock: Clock): Promise<ReplicaFault> {
+  const status = response.statusCode ?? 0
+  let text = ''
+  try {
+    for await (const bytes of pieces(response, clock, connectMsMax)) {
+      text += bytes.toString()
+      if (text.length > faultCharactersMax) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  response.destroy()
+  const cause = text.slice(0, faultCharactersMax)
+  if (status === 429 || status === 503) return new ReplicaFault('overloaded', `It answered ${status}.`, { cause })
+  const kind = status >= 400 && status < 500 ? 'rejected' : 'status'
+  return new ReplicaFault(kind, `It answered ${status}.`, { cause })
+}
+
+function isJson({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith('application/json') === true
+}
+
+/** The pieces of a body, of which each must come within a time. Throws a ReplicaFault where the body is cut off. */
+async function* pieces(
+  response: IncomingMessage,
+  clock: Clock,
+  wait: number | { readonly ms: number },
+): AsyncGenerator<Buffer> {
+  const iterator: AsyncIterator<Buffer> = response[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const cancel = clock.after(typeof wait === 'number' ? wait : wait.ms, () =>
+        response.destroy(new ReplicaFault('timeout', 'It stopped in the midst of its answer.')),
+      )
+      const read = await iterator.next().finally(cancel)
+      if (read.done === true) break
+      yield read.value
+    }
+  } catch (error) {
+    if (error instanceof ReplicaFault || (error instanceof Error && error.name === 'AbortError')) throw error
+    throw malformed('Its answer was cut off.', error)
+  } finally {
+    response.destroy()
+  }
+  if (!response.complete) throw malformed('Its answer was cut off.')
+}
