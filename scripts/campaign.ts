@@ -26,6 +26,7 @@ import { runKills } from '../test/campaigns/kills.ts'
 import { runLedgerKills } from '../test/campaigns/ledger-kills.ts'
 import { runLifecycle } from '../test/campaigns/lifecycle.ts'
 import { runMutations } from '../test/campaigns/bodies/mutations.ts'
+import { runPools } from '../test/campaigns/pools.ts'
 import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runSamlMutations } from '../test/campaigns/saml/saml-mutations.ts'
@@ -165,6 +166,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'requests each',
     count: 200,
     run: runPlaces,
+  },
+  pools: {
+    about: 'prompts that are counted, answers whose replicas are cut off, killed and left, in pools of stand-ins',
+    unit: 'prompts and departures',
+    count: 1_000,
+    run: runPools,
   },
   'real-weights': {
     about: "open weights beside llama.cpp's own server; the same texts, counts and log-probabilities, and all promises",

@@ -29,6 +29,7 @@ import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
 import { openFormats } from '../../src/protocols/formats.ts'
 import { SlotQueue } from '../../src/scheduling/slot-queue.ts'
+import { RemotePools } from '../../src/models/fleet/pools/remote-pools.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createTestManagement } from '../../test/harness/management.ts'
 import { placeholderPath } from '../../test/harness/engines/open-llama.ts'
@@ -60,7 +61,7 @@ const { engine, queue } = await startScriptedEngine(config)
 const catalog = createCatalog(
   modelIds.map((id) => ({ model: describeServedModel(id, config.models[id]), engine, queue })),
 )
-const { metrics, tracing } = await openTelemetry(config, catalog, log)
+const { metrics, tracing } = await openTelemetry(config, { catalog, pools: new RemotePools({ config, log }), log })
 const billing = await openBilling({ installation, feed, config, log, metrics })
 const app = createApp({
   deliveries: billing.deliveries,

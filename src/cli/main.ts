@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import('./accounts/audit-command.ts')).auditCommand,
   connect: async () => (await import('./connect/connect-command.ts')).connectCommand,
   models: async () => (await import('./models/models-command.ts')).modelsCommand,
+  pools: async () => (await import('./pools-command.ts')).poolsCommand,
   queue: async () => (await import('./queue-command.ts')).queueCommand,
   cache: async () => (await import('./cache-command.ts')).cacheCommand,
   doctor: async () => (await import('./doctor-command.ts')).doctorCommand,

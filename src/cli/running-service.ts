@@ -9,6 +9,7 @@ import {
   type Queue,
   type WeightsSwap,
 } from '../http/api/engine-schemas.ts'
+import { poolsAnswer, type PoolStatus } from '../http/api/resources/installation/pool-schemas.ts'
 import type { Swap } from '../models/fleet/swap-weights.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readServiceFile, type ServiceFile } from '../service/status/service-file.ts'
@@ -33,6 +34,16 @@ export class RunningService {
 
   async readWeights(): Promise<LoadedWeights[]> {
     return (await this.#ask(weightsAnswer, '/api/v1/weights')).data
+  }
+
+  async readPools(): Promise<PoolStatus[]> {
+    return (await this.#ask(poolsAnswer, '/api/v1/pools')).data
+  }
+
+  /** Gives a replica nothing more, or requests again. */
+  async drainReplica(pool: string, address: string, drain: boolean): Promise<void> {
+    const body = JSON.stringify({ address, drain })
+    await this.#ask(poolsAnswer, `/api/v1/pools/${encodeURIComponent(pool)}/drain`, { method: 'POST', body })
   }
 
   async readQueues(): Promise<Queue[]> {

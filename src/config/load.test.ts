@@ -35,6 +35,7 @@ test('a model may name its weights alone and keeps its own thinking', () => {
   const config = loadConfig(withFile('{"models": {"hal-1.0": {"weights": "a.gguf"}}}'), folder)
   assert.deepEqual(config.models['hal-1.0'], {
     weights: 'a.gguf',
+    pool: null,
     thinking: 'on',
     outputTokensMax: 64_000,
     ropeScaling: null,

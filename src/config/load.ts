@@ -42,8 +42,11 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     const { issues } = result.error
     throw new ConfigError(describeIssues(issues, (field) => placeOf(field, path, environment)))
   }
+  const poolFaults = faultsOfPools(result.data, environment)
+  if (poolFaults.length > 0) throw new ConfigError(poolFaults.map((fault) => `${path}: ${fault}`))
   return Object.freeze({
     ...result.data,
+    replicaKeys: readReplicaKeys(result.data, environment),
     ...chooseWeights(result.data.models, readChosen(home)),
     home,
     databaseUrl: readDatabaseUrl(environment),
@@ -52,6 +55,26 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     childEnvironment: pick(environment, childVariables),
     launcherPid: readLauncherPid(environment),
   })
+}
+
+function keyVariables({ pools }: Pick<ConfigFile, 'pools'>): string[] {
+  const keys = Object.values(pools).flatMap(({ replicas }) => replicas.flatMap(({ key }) => key ?? []))
+  return [...new Set(keys.map((key) => key.slice('env:'.length)))]
+}
+
+/** What no single field shows to be wrong: models of pools that there are not, and keys that nobody has set. */
+function faultsOfPools({ models, pools }: ConfigFile, environment: Environment): string[] {
+  const ofModels = Object.entries(models).flatMap(([id, { pool, weights }]) => {
+    if (pool !== null && weights !== null) return [`models.${id}: must have weights or a pool, not both.`]
+    const isMissing = pool !== null && !Object.hasOwn(pools, pool)
+    return isMissing ? [`models.${id}.pool: there is no pool ${pool} in pools.`] : []
+  })
+  const missing = keyVariables({ pools }).filter((name) => setting(environment, name) === undefined)
+  return [...ofModels, ...missing.map((name) => `pools: the variable ${name} with the key of a replica is not set.`)]
+}
+
+function readReplicaKeys(file: ConfigFile, environment: Environment): Record<string, string> {
+  return pick(environment, keyVariables(file))
 }
 
 /** Only from the environment, since it holds a password; for the same reason a fault does not repeat it. */
@@ -76,9 +99,11 @@ function chooseWeights(models: ConfigFile['models'], chosen: WeightsMap) {
   const weightsChoices = {} as Record<ModelId, WeightsChoice>
   const completed = { ...models }
   for (const id of modelIds) {
-    const weights = models[id].weights ?? chosen[id]?.weights ?? null
+    // A pool is named in the config file alone, and what is written there wins.
+    const weights = models[id].pool === null ? (models[id].weights ?? chosen[id]?.weights ?? null) : null
     completed[id] = { ...models[id], weights }
-    weightsChoices[id] = models[id].weights !== null ? 'config-file' : weights !== null ? 'command' : 'built-in'
+    const isFixed = models[id].weights !== null || models[id].pool !== null
+    weightsChoices[id] = isFixed ? 'config-file' : weights !== null ? 'command' : 'built-in'
   }
   return { models: completed, weightsChoices }
 }
@@ -165,6 +190,11 @@ function placeOf(field: string, path: string, environment: Environment): string 
   const value = variable === undefined ? undefined : setting(environment, variable)
   if (variable !== undefined && value !== undefined) return `${variable}=${value.slice(0, 100)}`
   return field === '' ? path : `${path}: ${field}`
+}
+
+/** A variable that a command was told the name of; null where it is not set. */
+export function readVariable(name: string, environment: Environment = process.env): string | null {
+  return setting(environment, name) ?? null
 }
 
 /** An empty variable counts as unset, as in most programs that are configured from compose files. */

@@ -41,6 +41,8 @@ const lifecycle = z
 const model = z.strictObject({
   /** A GGUF file; a relative path counts from the config file's folder. Null runs the starter weights. */
   weights: z.string().min(1).nullable().default(null),
+  /** The pool that answers instead of weights, by its name in `pools`. */
+  pool: z.string().min(1).nullable().default(null),
   /** Null leaves the window as the file says; a file that several models name is scaled alike for all. */
   ropeScaling: ropeScaling.nullable().default(null),
   /** Null takes everything from the chat template; a file that several models name is taken alike for all. */

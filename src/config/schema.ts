@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
 import { modelsSchema } from './models-schema.ts'
+import { pools } from './pool-schema.ts'
 
 const portRule = 'must be a whole number from 0 to 65535'
 /** 0 takes any that is free. */
@@ -205,6 +206,8 @@ export const configFileSchema = z.strictObject({
     .nullable()
     .default(null),
   models: modelsSchema.prefault({}),
+  /** By names that models refer to. */
+  pools,
   engine: engine.prefault({}),
   server: server.prefault({}),
   signIn: signIn.prefault({}),
@@ -234,6 +237,8 @@ export type Config = Readonly<ConfigFile> & {
   readonly databaseUrl: string | null
   /** Where relative paths in the config file count from. */
   readonly configFolder: string
+  /** The keys of replicas, by the names of their variables. */
+  readonly replicaKeys: Readonly<Record<string, string>>
   /** What an engine child may know of the environment. */
   readonly childEnvironment: Readonly<Record<string, string>>
   /** The process that stands in for this one, whose end is its end; null where there is none. */

@@ -23,6 +23,8 @@ export interface Prepared {
   readonly tokens: Promise<number>
   /** Where in the request's schemas keywords stand that the answer is not held to. Empty until `tokens` has resolved. */
   readonly unenforced: readonly ErrorPath[]
+  /** Which of several copies of the model works on it, for the operator alone; absent where there is one. */
+  readonly replica?: string | null
   /**
    * Generates until the model ends, a limit is met or the signal fires. It may be called before `tokens` has resolved,
    * and is called once, but for the case that `RunTerms` names.

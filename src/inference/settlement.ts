@@ -25,6 +25,8 @@ import type { Asked } from './asked.ts'
 export type AnswerMeter = {
   /** Returns what the answer has used so far. */
   count(event: GenerationEvent): Usage
+  /** Which copy of the model works on it; null where there is one. */
+  servedBy(replica: string | null): void
   /** Takes the engine's own final counts of an answer that was aborted, where they are ahead of its events. */
   correct(final: Usage): void
 }
@@ -32,6 +34,7 @@ export type AnswerMeter = {
 export type Measured = {
   readonly usage: Usage
   readonly cache: CacheReport | null
+  readonly replica?: string
   readonly firstEventMs: number | null
   readonly firstTokenMs: number | null
 }
@@ -47,6 +50,7 @@ export class Meter {
   /** The usage of each answer, in the order of the answers. */
   readonly #usages: Usage[]
   #cache: CacheReport | null = null
+  #replica: string | null = null
   #firstEventMs: number | null = null
   #firstTokenMs: number | null = null
 
@@ -69,6 +73,9 @@ export class Meter {
         }
         return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
       },
+      servedBy: (replica) => {
+        this.#replica = replica ?? this.#replica
+      },
       correct: (final) => {
         const counted = this.#usages[answer] ?? zeroUsage
         if (final.output >= counted.output && inputTokens(final) > 0) this.#usages[answer] = final
@@ -85,6 +92,7 @@ export class Meter {
     return {
       usage: this.#usages.reduce(addAnswer, zeroUsage),
       cache: this.#cache,
+      ...(this.#replica !== null && { replica: this.#replica }),
       firstEventMs: this.#firstEventMs,
       firstTokenMs: this.#firstTokenMs,
     }

@@ -2,6 +2,9 @@ import type { FirstKey } from './joins/make-first-key.ts'
 import type { SetupLink } from './joins/make-setup-link.ts'
 import type { LoadedWeights } from '../http/api/engine-schemas.ts'
 
+/** A model as it starts; the pool that answers for it, where one does. */
+type StartedModel = Pick<LoadedWeights, 'model' | 'state' | 'windowTokens' | 'isBuiltIn'> & { readonly pool?: string }
+
 /** What a person sees when the service has started; of the first key only the first time. */
 export function describeStart({
   address,
@@ -10,13 +13,13 @@ export function describeStart({
   setup = { kind: 'done' },
 }: {
   readonly address: string
-  readonly models: readonly LoadedWeights[]
+  readonly models: readonly StartedModel[]
   readonly firstKey: FirstKey
   readonly setup?: SetupLink
 }): string {
   const lines = [`Odyssey is listening at ${address}`, '']
-  for (const { model, state, windowTokens, isBuiltIn } of models) {
-    const note = isBuiltIn ? '  starter weights' : ''
+  for (const { model, state, windowTokens, isBuiltIn, pool } of models) {
+    const note = isBuiltIn ? '  starter weights' : pool === undefined ? '' : `  pool ${pool}`
     lines.push(`  ${model.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)
   }
   if (models.some(({ isBuiltIn }) => isBuiltIn)) {

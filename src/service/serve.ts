@@ -33,6 +33,7 @@ import { openBilling, type Billing } from './joins/open-billing.ts'
 import { openAvailability, type Availability } from './joins/open-availability.ts'
 import { createFingerprint, describeWeights } from './status/describe-engines.ts'
 import { EnginePool } from '../models/fleet/engine-pool.ts'
+import { RemotePools } from '../models/fleet/pools/remote-pools.ts'
 import { swapWeights } from '../models/fleet/swap-weights.ts'
 import { WeightsSwaps } from '../models/fleet/weights-swaps.ts'
 import { openWeightsJobs, type WeightsJobs } from '../models/jobs/weights-jobs.ts'
@@ -58,15 +59,13 @@ export async function serve(): Promise<void> {
   const { installation, feed } = access
   const rows = await openLedgerWriter(config, reportToLog(log))
   const limits = await openServiceLimits({ installation, feed }, config, log)
-  const pool = new EnginePool({ config, log })
-  pool.startAll()
-  const catalog = createCatalogOf(config, pool)
+  const { pool, pools, catalog } = openModels(config, log)
   const swaps = new WeightsSwaps({ config, log, swap: (swap) => swapWeights({ config, pool, catalog }, swap) })
   const jobs = openWeightsJobs({ config, log, swaps })
   const operatorDoor = new OperatorDoor()
   const site = new Site(config)
   const tracker = createRequestTracker()
-  const telemetry = await openTelemetry(config, catalog, log)
+  const telemetry = await openTelemetry(config, { catalog, pools, log })
   const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
   const availability = openAvailability({ ...installation.accounts, log, config, isStopping: tracker.isDraining })
   const app = await createService(installation, {
@@ -76,6 +75,7 @@ export async function serve(): Promise<void> {
     config,
     catalog,
     pool,
+    pools,
     swaps,
     jobs,
     operatorDoor,
@@ -87,8 +87,9 @@ export async function serve(): Promise<void> {
     billing,
     availability,
   })
-  const address = await listen(app, config, pool)
-  const alerts = openAlerts({ installation, config, log, readEngines: () => describeWeights(catalog, pool) })
+  const address = await listen(app, config, () => Promise.all([pool.close(), pools.close()]))
+  const readEngines = () => [...describeWeights(catalog, pool), ...pools.list()]
+  const alerts = openAlerts({ installation, config, log, readEngines })
   site.listensAt(address)
   const areKeysChecked = () => access.cache.isAvailable()
   availability.begin({ catalog, ledger: createLedger(rows), clock: systemClock, areKeysChecked })
@@ -98,14 +99,14 @@ export async function serve(): Promise<void> {
 
   const stop = async () => {
     await Promise.all([operatorDoor.close(), jobs.close(), availability.close()])
-    for (const part of [alerts, pool, app, telemetry, access, billing, limits, rows]) await part.close()
+    for (const part of [alerts, pool, pools, app, telemetry, access, billing, limits, rows]) await part.close()
     await installation.db.destroy()
     removeServiceFile(config.home)
     unlock()
   }
   const { launcherPid, server } = config
   stopOnSignals({ tracker, server, launcherPid, log, stop })
-  await printBanner(address, { installation, site, folder: config.home, catalog, pool })
+  await printBanner(address, { installation, site, folder: config.home, catalog, pool, pools })
 }
 
 /** Returns the way to leave the data folder to another service. */
@@ -117,10 +118,20 @@ function takeFolders(config: Config): () => void {
   return unlock
 }
 
-function createCatalogOf(config: Config, pool: EnginePool): SwitchableCatalog {
+/** What answers for each model: weights that are loaded here, or a pool of replicas elsewhere. */
+function openModels(config: Config, log: Log) {
+  const pool = new EnginePool({ config, log })
+  pool.startAll()
+  const pools = new RemotePools({ config, log })
+  return { pool, pools, catalog: createCatalogOf(config, pool, pools) }
+}
+
+function createCatalogOf(config: Config, pool: EnginePool, pools: RemotePools): SwitchableCatalog {
   return createCatalog(
     modelIds.map((id) => {
-      const { engine, queue } = pool.of(id)
+      const lane = pool.of(id) ?? pools.of(id)
+      if (lane === null) throw new Error(`Nothing was started for ${id}.`)
+      const { engine, queue } = lane
       return { model: describeServedModel(id, config.models[id]), engine, queue }
     }),
   )
@@ -151,6 +162,7 @@ type ServiceParts = {
   readonly config: Config
   readonly catalog: Catalog
   readonly pool: EnginePool
+  readonly pools: RemotePools
   readonly swaps: WeightsSwaps
   readonly jobs: WeightsJobs
   readonly operatorDoor: OperatorDoor
@@ -214,28 +226,31 @@ const listenFaults: Readonly<Record<string, (host: string, port: number) => stri
   ENOTFOUND: noAddress,
 }
 
-async function listen(app: Service, { host, port }: Config, pool: EnginePool): Promise<string> {
+async function listen(app: Service, { host, port }: Config, closeEngines: () => Promise<unknown>): Promise<string> {
   try {
     return await listenOn(app, { host, port })
   } catch (error) {
-    await pool.close()
+    await closeEngines()
     const words = listenFaults[error instanceof Error && 'code' in error ? String(error.code) : '']
     if (words !== undefined) throw new Error(words(host, port), { cause: error })
     throw error
   }
 }
 
-type BannerParts = Pick<ServiceParts, 'catalog' | 'pool' | 'site'> & {
+type BannerParts = Pick<ServiceParts, 'catalog' | 'pool' | 'pools' | 'site'> & {
   readonly installation: Installation
   readonly folder: string
 }
 
-async function printBanner(address: string, { installation, site, folder, catalog, pool }: BannerParts): Promise<void> {
+async function printBanner(address: string, parts: BannerParts): Promise<void> {
+  const { installation, site, folder, catalog, pool, pools } = parts
   const isTerminal = process.stdout.isTTY
   const firstKey = await makeFirstKey(installation, { folder, isTerminal })
   const setup = await makeSetupLink(installation, { site, isTerminal })
-  await Promise.race([Promise.all(pool.list().map(({ loaded }) => loaded)), pause(systemClock, bannerWaitMs)])
-  console.log(describeStart({ address, models: describeWeights(catalog, pool), firstKey, setup }))
+  const loaded = [...pool.list().map((running) => running.loaded), pools.whenReady()]
+  await Promise.race([Promise.all(loaded), pause(systemClock, bannerWaitMs)])
+  const models = [...describeWeights(catalog, pool), ...pools.list()]
+  console.log(describeStart({ address, models, firstKey, setup }))
 }
 
 export function reportToLog(log: Log): StorageReport {

@@ -34,6 +34,19 @@ export type MetricsOptions = {
   readonly version: string
   /** Asked at every scrape. */
   readEngines(): readonly { readonly model: ModelId; readonly status: EngineStatus }[]
+  /** The replicas of pools, as the config file names them. */
+  readReplicas?(): readonly ReplicaNumbers[]
+}
+
+/** How one replica of a pool is. */
+export type ReplicaNumbers = {
+  readonly pool: string
+  readonly replica: string
+  readonly isUp: boolean
+  readonly running: number
+  readonly outstandingTokens: number
+  readonly tokensPerSecond: number | null
+  readonly hitRate: number | null
 }
 
 /** Waits and answers take from a millisecond to many minutes. */
@@ -44,6 +57,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   measureService(registry, options)
+  measureReplicas(registry, options)
   const http = createHttpMetrics(registry)
   const generations = createGenerationMetrics(registry)
   const ledger = createLedgerMetrics(registry)
@@ -167,4 +181,32 @@ function measureService(registry: Registry, { version, readEngines }: MetricsOpt
   gauge('running', 'Generations that hold a slot; models that share a file share its slots.', ({ running }) => running)
   gauge('waiting', 'Generations that wait for a slot.', ({ waiting }) => waiting)
   gauge('window_tokens', 'Prompt and answer together.', ({ windowTokens }) => windowTokens)
+}
+
+function measureReplicas(registry: Registry, { readReplicas }: MetricsOptions): void {
+  if (readReplicas === undefined) return
+  const gauge = (name: string, help: string, read: (replica: ReplicaNumbers) => number | null) =>
+    new Gauge({
+      name: `odyssey_replica_${name}`,
+      help,
+      labelNames: ['pool', 'replica'],
+      registers: [registry],
+      collect() {
+        for (const numbers of readReplicas())
+          this.set({ pool: numbers.pool, replica: numbers.replica }, read(numbers) ?? 0)
+      },
+    })
+  gauge('up', 'Whether a replica of a pool is given requests.', ({ isUp }) => (isUp ? 1 : 0))
+  gauge('running', 'Answers that a replica generates for this gateway.', ({ running }) => running)
+  gauge(
+    'outstanding_tokens',
+    'Prompt tokens that a replica has yet to compute.',
+    ({ outstandingTokens }) => outstandingTokens,
+  )
+  gauge(
+    'prompt_tokens_per_second',
+    'The pace of a replica, as measured of late.',
+    ({ tokensPerSecond }) => tokensPerSecond,
+  )
+  gauge('cached_share', 'The share of prompt tokens that a replica had already.', ({ hitRate }) => hitRate)
 }

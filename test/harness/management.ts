@@ -77,6 +77,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => [],
+    pools: { list: () => [], drain: () => {} },
     isOperator: ({ headers }) => headers.authorization === `Bearer ${operatorKey}`,
     weights: {
       list: () => [],

@@ -47,7 +47,7 @@ async function listModels(args: string[]): Promise<void> {
 
 type Row = Pick<LoadedWeights, 'isBuiltIn' | 'slots' | 'enginePid' | 'reason' | 'loading' | 'hasGenericTools'> & {
   readonly id: ModelId
-  readonly state: LoadedWeights['state'] | 'not running'
+  readonly state: LoadedWeights['state'] | 'not running' | 'in a pool'
   readonly weights: string
   /** Null when the file is not there. */
   readonly weightsBytes: number | null
@@ -68,6 +68,19 @@ const notRunning = {
 } as const
 
 function describeRow(config: Config, weights: readonly LoadedWeights[], id: ModelId): Row {
+  const { pool } = config.models[id]
+  if (pool !== null) {
+    const known = { choice: config.weightsChoices[id], source: null }
+    return {
+      id,
+      weights: `pool ${pool}`,
+      weightsBytes: null,
+      isBuiltIn: false,
+      ...notRunning,
+      state: 'in a pool',
+      ...known,
+    }
+  }
   const { path, isBuiltIn } = resolveWeights(config, id)
   const chosen = config.weightsChoices[id] === 'command' ? readWeightsMap(config.home)[id] : undefined
   const known = { choice: config.weightsChoices[id], source: chosen?.source ?? null }
@@ -83,7 +96,7 @@ function describeInWords({ id, state, windowTokens, slots, weights, weightsBytes
   const size = windowTokens === null ? '' : `, window ${windowTokens} tokens, ${slots ?? '?'} slots`
   const progress = row.loading === null ? '' : ` ${describeLoading(row.loading)}`
   const facts = [
-    weightsBytes === null ? 'missing' : formatBytes(weightsBytes),
+    weightsBytes === null ? (state === 'in a pool' ? null : 'missing') : formatBytes(weightsBytes),
     row.isBuiltIn ? 'built-in' : null,
     choiceInWords[row.choice],
     row.source === null ? null : `from ${row.source}`,

@@ -13,8 +13,10 @@ import { makeHome } from '../../service/joins/make-home.ts'
 /** Throws where the config file names a model's weights: a choice by command would change nothing. */
 export function requireOpenChoice({ weightsChoices, configPath, models }: Config, model: ModelId): void {
   if (weightsChoices[model] !== 'config-file') return
+  const { pool, weights } = models[model]
+  if (pool !== null) throw new Error(`${configPath} names the pool ${pool} for ${model}, which wins.`)
   throw new Error(
-    `${configPath} names weights for ${model} (${models[model].weights ?? ''}), which win. ` +
+    `${configPath} names weights for ${model} (${weights ?? ''}), which win. ` +
       'Remove them there and restart the service; then this command decides.',
   )
 }

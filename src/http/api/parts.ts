@@ -18,6 +18,7 @@ import type { WeightsFile } from '../../models/jobs/weights-folder.ts'
 import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
 import type { System } from './resources/installation/system-schema.ts'
 import type { Fleet } from './resources/installation/fleet-schemas.ts'
+import type { PoolStatus } from './resources/installation/pool-schemas.ts'
 
 /** What is loaded, and the swapping of it. */
 export type WeightsControl = {
@@ -38,6 +39,13 @@ export type FleetControl = {
   isFixed(model: ModelId): boolean
 }
 
+/** The replicas elsewhere that answer for models. */
+export type PoolsControl = {
+  list(): PoolStatus[]
+  /** Gives a replica nothing more, or requests again. */
+  drain(pool: string, address: string, isDraining: boolean): void
+}
+
 /** What the management API stands on. */
 export type ManagementParts = {
   readonly accounts: AccountsParts & LimitChangeParts & PriceParts
@@ -54,6 +62,7 @@ export type ManagementParts = {
   isOperator(request: IncomingMessage): boolean
   readonly weights: WeightsControl
   readonly fleet: FleetControl
+  readonly pools: PoolsControl
   readSystem(): Promise<System>
   readonly jobs: Pick<WeightsJobs, 'list' | 'find' | 'nameOf' | 'startFetch' | 'startUse' | 'cancel'>
   readAnchors(): Promise<Anchors>

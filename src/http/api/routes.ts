@@ -49,6 +49,7 @@ import { engineRoutes } from './resources/engines.ts'
 import { installationPeopleRoutes } from './resources/installation/people.ts'
 import { systemRoutes } from './resources/installation/system.ts'
 import { fleetRoutes } from './resources/installation/fleet.ts'
+import { poolRoutes } from './resources/installation/pools.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
 import { meRoutes } from './sign-in/me-routes.ts'
 import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
@@ -95,6 +96,7 @@ export const routes: readonly Route[] = [
   ...requestTailRoutes,
   ...auditRoutes,
   ...engineRoutes,
+  ...poolRoutes,
   ...fleetRoutes,
   ...systemRoutes,
   ...installationPeopleRoutes,

@@ -36,7 +36,8 @@ export class EnginePool {
   /** Starts what the configuration names. A file that is missing is a fault of the configuration. */
   startAll(): void {
     const { config } = this.#options
-    const paths = modelIds.map((id) => [id, resolveWeights(config, id).path] as const)
+    const ids = modelIds.filter((id) => config.models[id].pool === null)
+    const paths = ids.map((id) => [id, resolveWeights(config, id).path] as const)
     const missing = new Set(paths.map(([, path]) => path).filter((path) => readFileState(path) === null))
     if (missing.size > 0) throw new ConfigError([...missing].map((path) => `There is no weights file at ${path}.`))
     for (const [id, path] of paths) this.assign(id, this.hold(path))
@@ -70,10 +71,9 @@ export class EnginePool {
     this.#letGo(running, () => (running.engine.uses > 0 ? this.#retire(running) : this.#end(running)))
   }
 
-  of(id: ModelId): RunningEngine {
-    const running = this.#byModel.get(id)
-    if (running === undefined) throw new Error(`Nothing was started for ${id}.`)
-    return running
+  /** Null for a model that a pool of replicas answers for. */
+  of(id: ModelId): RunningEngine | null {
+    return this.#byModel.get(id) ?? null
   }
 
   list(): readonly RunningEngine[] {

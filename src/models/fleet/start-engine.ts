@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { loadSecrets } from '../../config/load-secret.ts'
 import type { RopeScaling } from '../../config/models-schema.ts'
 import type { Config } from '../../config/schema.ts'
+import type { Engine } from '../../core/engine.ts'
 import { memoryBound } from '../../engines/llama/confinement/memory-limit.ts'
 import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
@@ -112,7 +113,8 @@ function logConfinement(log: Log, { inForce, missing }: ConfinementReport): void
   else log.warn({ missing }, `engine confined in part: ${layers}`)
 }
 
-function createQueue({ server }: Config, engine: LlamaEngine): SlotQueue {
+/** Where requests wait for an engine's slots. */
+export function createQueue({ server }: Config, engine: Engine): SlotQueue {
   return new SlotQueue({
     waitingMax: server.waitingRequestsMax,
     waitingBytesMax: server.waitingBytesMax,

@@ -9,9 +9,10 @@ import type { Catalog } from '../../models/catalog.ts'
 import type { WeightsSwaps } from '../../models/fleet/weights-swaps.ts'
 import type { WeightsJobs } from '../../models/jobs/weights-jobs.ts'
 import { readVersion } from '../read-version.ts'
-import { describeQueues, describeWeights, openFleetControl } from '../status/describe-engines.ts'
+import { describeQueues, describeWeights, openFleetControl, openPoolsControl } from '../status/describe-engines.ts'
 import { describeSystem } from '../status/describe-system.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
+import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
 import { openSingleSignOn } from './open-single-sign-on.ts'
@@ -21,6 +22,7 @@ type Joined = {
   readonly config: Config
   readonly catalog: Catalog
   readonly pool: EnginePool
+  readonly pools: RemotePools
   readonly swaps: WeightsSwaps
   readonly jobs: WeightsJobs
   readonly limits: Limits
@@ -31,7 +33,7 @@ type Joined = {
 
 /** What the management API of a running service stands on. */
 export function createManagement({ accounts, secrets }: Installation, joined: Joined): ManagementParts {
-  const { config, catalog, pool, swaps, jobs, limits, operatorDoor, feed } = joined
+  const { config, catalog, pool, pools, swaps, jobs, limits, operatorDoor, feed } = joined
   const startedAtMs = accounts.clock.nowMs()
   const anchors = anchorFileIn(config.home, secrets)
   return {
@@ -44,7 +46,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     alertKey: secrets.alertKey,
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
-    readQueues: () => describeQueues(pool),
+    readQueues: () => describeQueues(pool, pools),
     isOperator: (request) => operatorDoor.isOperator(request),
     weights: {
       list: () => describeWeights(catalog, pool),
@@ -53,6 +55,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     },
     readSystem: () => describeSystem({ config, db: accounts.db, startedAtMs }, accounts.clock.nowMs()),
     fleet: openFleetControl({ config, pool }),
+    pools: openPoolsControl(pools),
     jobs,
     feed,
     signIn: signInSettings(config, secrets),

@@ -24,7 +24,7 @@ export type AlertingParts = {
   readonly installation: Pick<Installation, 'db' | 'secrets'>
   readonly config: Pick<Config, 'alerts' | 'home'>
   readonly log: Log
-  readEngines(): readonly LoadedWeights[]
+  readEngines(): readonly Pick<LoadedWeights, 'model' | 'state' | 'reason'>[]
 }
 
 /** Looks for what is to be told, and delivers it. */

@@ -3,7 +3,8 @@ import { startMetricsServer, type MetricsServer } from '../../http/metrics-serve
 import { statusOf, type Catalog } from '../../models/catalog.ts'
 import { pause, systemClock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
+import { createMetrics, type Metrics, type ReplicaNumbers } from '../../telemetry/metrics.ts'
 import { noTracing, type Tracing } from '../../telemetry/trace.ts'
 import { readVersion } from '../read-version.ts'
 
@@ -12,11 +13,14 @@ const closeMsMax = 2_000
 
 export type Telemetry = { readonly metrics: Metrics; readonly tracing: Tracing; close(): Promise<void> }
 
+type TelemetryParts = { readonly catalog: Catalog; readonly pools: RemotePools; readonly log: Log }
+
 /** Numbers on a port of their own and spans to a collector, as far as the settings ask for them. */
-export async function openTelemetry(config: Config, catalog: Catalog, log: Log): Promise<Telemetry> {
+export async function openTelemetry(config: Config, { catalog, pools, log }: TelemetryParts): Promise<Telemetry> {
   const version = readVersion()
   const readEngines = () => catalog.list().map(({ model, ...lane }) => ({ model: model.id, status: statusOf(lane) }))
-  const metrics = createMetrics({ version, readEngines })
+  const readReplicas = pools.all.length === 0 ? {} : { readReplicas: () => readReplicaNumbers(pools) }
+  const metrics = createMetrics({ version, readEngines, ...readReplicas })
   const server = await openMetricsServer(config, metrics, log)
   const tracing = await openTracing(config, version)
   return {
@@ -27,6 +31,20 @@ export async function openTelemetry(config: Config, catalog: Catalog, log: Log):
       await Promise.race([tracing.close().catch(() => {}), pause(systemClock, closeMsMax)])
     },
   }
+}
+
+function readReplicaNumbers(pools: RemotePools): ReplicaNumbers[] {
+  return pools.all.flatMap(({ engine }) =>
+    engine.replicas.map(({ id, health, load, isDraining }) => ({
+      pool: engine.name,
+      replica: new URL(id).host,
+      isUp: health.state === 'up' && !isDraining,
+      running: load.running,
+      outstandingTokens: load.outstanding,
+      tokensPerSecond: load.tokensPerSecond,
+      hitRate: load.hitRate,
+    })),
+  )
 }
 
 async function openMetricsServer({ metrics }: Config, source: Metrics, log: Log): Promise<MetricsServer | null> {

@@ -7,7 +7,10 @@ import type { EnginePool } from '../../models/fleet/engine-pool.ts'
 import type { Config } from '../../config/schema.ts'
 import type { RunningEngine } from '../../models/fleet/start-engine.ts'
 import { readWeightsMap } from '../../config/weights-map.ts'
-import type { FleetControl } from '../../http/api/parts.ts'
+import type { FleetControl, PoolsControl } from '../../http/api/parts.ts'
+import type { PoolStatus } from '../../http/api/resources/installation/pool-schemas.ts'
+import type { PoolReplica } from '../../models/fleet/pools/pool-replica.ts'
+import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
 import type { Fleet, LoadedFile } from '../../http/api/resources/installation/fleet-schemas.ts'
 import { readMemory } from '../../models/fleet/memory-room.ts'
 import { recommendWeights } from '../../models/jobs/recommended.ts'
@@ -19,10 +22,12 @@ import {
 } from '../../models/jobs/weights-folder.ts'
 import { readDigests } from '../../models/weights/weights-digests.ts'
 
-/** The weights that are loaded for each model, for the operator alone. */
+/** The weights that are loaded for each model that has any, for the operator alone. */
 export function describeWeights(catalog: Catalog, pool: EnginePool): LoadedWeights[] {
-  return catalog.list().map(({ model }) => {
-    const { weightsPath, file, isBuiltIn, engine } = pool.of(model.id)
+  return catalog.list().flatMap(({ model }) => {
+    const running = pool.of(model.id)
+    if (running === null) return []
+    const { weightsPath, file, isBuiltIn, engine } = running
     const { state, slots, features } = engine.status()
     return {
       model: model.id,
@@ -41,16 +46,70 @@ export function describeWeights(catalog: Catalog, pool: EnginePool): LoadedWeigh
 }
 
 /** Who waits for each loaded file's slots, in the order in which they will get one. Keys are named by their ids. */
-export function describeQueues(pool: EnginePool): Queue[] {
-  return pool.list().map((running) => {
-    const { upcoming, ...rest } = running.queue.status()
+export function describeQueues(pool: EnginePool, pools: RemotePools): Queue[] {
+  const files = pool.list().map((running) => {
+    return { queue: running.queue, models: modelIds.filter((id) => pool.of(id) === running) }
+  })
+  return [...files, ...pools.all].map(({ queue, models }) => {
+    const { upcoming, ...rest } = queue.status()
     const waiting = upcoming.map((request, index) => ({ position: index + 1, ...request }))
-    return { models: modelIds.filter((id) => pool.of(id) === running), ...rest, upcoming: waiting }
+    return { models: [...models], ...rest, upcoming: waiting }
   })
 }
 
+/** What a running service shows and does of replicas elsewhere. */
+export function openPoolsControl(pools: RemotePools): PoolsControl {
+  return {
+    list: () => pools.all.map(describePool),
+    drain(name, address, isDraining) {
+      const found = pools.all.find(({ engine }) => engine.name === name)
+      found?.engine.replicas.find(({ id }) => id === address)?.drain(isDraining)
+    },
+  }
+}
+
+function describePool({ engine, models }: RemotePools['all'][number]): PoolStatus {
+  const { state, windowTokens, waiting } = engine.status()
+  const { name, retries } = engine
+  return {
+    name,
+    models: [...models],
+    state,
+    windowTokens,
+    waiting,
+    retries,
+    replicas: engine.replicas.map(describeReplica),
+  }
+}
+
+function describeReplica({
+  id,
+  settings,
+  health,
+  load,
+  remote,
+  isDraining,
+}: PoolReplica): PoolStatus['replicas'][number] {
+  const { facts } = remote
+  return {
+    address: id,
+    kind: settings.kind,
+    state: isDraining ? 'draining' : health.state,
+    reason: isDraining ? null : health.reason,
+    running: load.running,
+    runningMax: load.runningMax,
+    outstandingTokens: load.outstanding,
+    roomTokens: Math.round(load.room),
+    tokensPerSecond: load.tokensPerSecond,
+    hitRate: load.hitRate,
+    windowTokens: facts?.windowTokens ?? null,
+    version: facts?.version ?? null,
+    missing: [...(facts?.missing ?? [])],
+  }
+}
+
 type FingerprintParts = {
-  readonly config: Pick<Config, 'models' | 'engine'>
+  readonly config: Pick<Config, 'models' | 'engine'> & Partial<Pick<Config, 'pools'>>
   readonly pool: Pick<EnginePool, 'of'>
   readonly key: Uint8Array
 }
@@ -64,7 +123,7 @@ type FingerprintParts = {
  */
 export function createFingerprint(parts: FingerprintParts): () => string {
   const { pool } = parts
-  let engines: readonly RunningEngine[] = []
+  let engines: readonly (RunningEngine | null)[] = []
   let latest = ''
   return () => {
     const isSame = engines.length > 0 && modelIds.every((id, index) => pool.of(id) === engines[index])
@@ -75,10 +134,12 @@ export function createFingerprint(parts: FingerprintParts): () => string {
   }
 }
 
-function fingerprint({ config: { models, engine }, pool, key }: FingerprintParts): string {
+function fingerprint({ config: { models, engine, pools }, pool, key }: FingerprintParts): string {
   const files = modelIds.map((id) => {
-    const { thinking, outputTokensMax, ropeScaling } = models[id]
-    const { weightsPath, file } = pool.of(id)
+    const { thinking, outputTokensMax, ropeScaling, pool: name } = models[id]
+    const running = pool.of(id)
+    if (running === null) return [thinking, outputTokensMax, name, name === null ? null : pools?.[name]]
+    const { weightsPath, file } = running
     return [thinking, outputTokensMax, ropeScaling, weightsPath, file.bytes, file.changedMs]
   })
   const revision = JSON.stringify([files, engine])
@@ -112,7 +173,7 @@ function describeFleet(parts: FleetParts): Fleet {
 function usersOf({ config, pool }: FleetParts, { path }: Pick<WeightsFile, 'path'>): ModelId[] {
   const chosen = readWeightsMap(config.home)
   return modelIds.filter(
-    (id) => config.models[id].weights === path || chosen[id]?.weights === path || pool.of(id).weightsPath === path,
+    (id) => config.models[id].weights === path || chosen[id]?.weights === path || pool.of(id)?.weightsPath === path,
   )
 }
 

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { loadConfig, readVariable } from '../config/load.ts'
+import { replicaKinds } from '../engines/remote/dialect.ts'
+import type { PoolStatus } from '../http/api/resources/installation/pool-schemas.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { checkReplica, type CheckedReplica } from '../models/fleet/pools/check-replica.ts'
+import { parseArguments } from './parse-arguments.ts'
+import { findRunningService, type RunningService } from './running-service.ts'
+import { UsageError } from './usage-error.ts'
+
+/** `odyssey pools`: the replicas of the running service, draining one of them, and checking a server by hand. */
+export async function poolsCommand([what, ...rest]: string[]): Promise<void> {
+  if (what === 'check') return checkCommand(rest)
+  if (what === 'drain' || what === 'undrain') return drainCommand(rest, what === 'drain')
+  return listCommand(what === undefined ? rest : [what, ...rest])
+}
+
+async function listCommand(args: string[]): Promise<void> {
+  const { json } = parseArguments({ args, options: { json: { type: 'boolean', default: false } } }).values
+  const service = await findRunningService(loadConfig().home)
+  const pools = (await service?.readPools()) ?? []
+  if (json) console.log(JSON.stringify({ running: service !== null, pools }))
+  else if (service === null) console.log('The service is not running.')
+  else if (pools.length === 0) console.log('No model is answered for by a pool.')
+  else for (const pool of pools) console.log(describeInWords(pool))
+}
+
+async function drainCommand(args: string[], isDrained: boolean): Promise<void> {
+  const { positionals } = parseArguments({ args, options: {}, allowPositionals: true })
+  const [pool, address, ...others] = positionals
+  if (pool === undefined || address === undefined || others.length > 0)
+    throw new UsageError(
+      `pools ${isDrained ? 'drain' : 'undrain'} takes a pool and the address of one of its replicas.`,
+    )
+  await (await requireService()).drainReplica(pool, address, isDrained)
+  console.log(isDrained ? `${address} is given nothing more.` : `${address} is given requests again.`)
+}
+
+async function requireService(): Promise<RunningService> {
+  const service = await findRunningService(loadConfig().home)
+  if (service === null) throw new Error('The service is not running.')
+  return service
+}
+
+const checkOptions = {
+  kind: { type: 'string' },
+  tokenizer: { type: 'string' },
+  'key-variable': { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+async function checkCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArguments({ args, options: checkOptions, allowPositionals: true })
+  const [address, ...others] = positionals
+  if (address === undefined || !URL.canParse(address) || others.length > 0)
+    throw new UsageError('pools check takes the address of a server, such as http://127.0.0.1:8000.')
+  const kind = replicaKinds.find((one) => one === values.kind)
+  if (kind === undefined) throw new UsageError(`--kind must be ${replicaKinds.join(' or ')}.`)
+  const tokenizer = requireTokenizer(values.tokenizer)
+  const key = requireKey(values['key-variable'])
+  const asked = { address: new URL(address), kind, key, tokenizer, childEnvironment: loadConfig().childEnvironment }
+  const found = await checkReplica(asked).catch((error: unknown) => {
+    throw new Error(`${address} cannot be a replica. ${messageOf(error)}`, { cause: error })
+  })
+  console.log(values.json ? JSON.stringify(found) : describeCheck(address, found))
+}
+
+function requireTokenizer(file: string | undefined): string {
+  if (file === undefined) throw new UsageError('--tokenizer must name a GGUF file with the vocabulary of the model.')
+  const path = resolve(file)
+  if (!existsSync(path)) throw new Error(`There is no file at ${path}.`)
+  return path
+}
+
+function requireKey(variable: string | undefined): string | null {
+  const key = variable === undefined ? null : readVariable(variable)
+  if (variable !== undefined && key === null) throw new Error(`The variable ${variable} is not set.`)
+  return key
+}
+
+function describeCheck(address: string, { facts, capabilities }: CheckedReplica): string {
+  const told: readonly (readonly [string, string | number])[] = [
+    ['version', facts.version ?? 'not told'],
+    ['window', facts.windowTokens === null ? 'not told' : `${facts.windowTokens} tokens`],
+    ['answers at a time', facts.slots ?? 'not told'],
+    ...capabilities,
+  ]
+  const lines = told.map(([name, value]) => `  ${name.padEnd(18)} ${value}`)
+  const flags = facts.missing.map(
+    (flag) => `  start it with ${flag}: ${missingInWords[flag] ?? 'the pool would use it'}`,
+  )
+  return [`${address} can be a replica.`, ...lines, ...flags].join('\n')
+}
+
+const missingInWords: Readonly<Record<string, string>> = {
+  '--enable-scale-out': 'tokens are then taken by a route of their own',
+  '--enable-prompt-tokens-details':
+    'without it nobody knows how much of a prompt it had already, and all of it is billed as new',
+}
+
+function describeInWords({ name, models, state, waiting, windowTokens, replicas }: PoolStatus): string {
+  const window = windowTokens === null ? '' : `, window ${windowTokens} tokens`
+  const lines = replicas.map((replica) => {
+    const pace = replica.tokensPerSecond === null ? '' : `, ${Math.round(replica.tokensPerSecond)} tokens/s`
+    const hits = replica.hitRate === null ? '' : `, ${Math.round(replica.hitRate * 100)} % cached`
+    const work = `${replica.running} of ${replica.runningMax} answers, ${replica.outstandingTokens} tokens to compute`
+    const reason = replica.reason === null ? '' : `\n    ${replica.reason}`
+    return `  ${replica.address}  ${replica.kind}  ${replica.state}: ${work}${pace}${hits}${reason}`
+  })
+  return [`${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting`, ...lines].join('\n')
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+/** A name that follows `env:` in the config file: the value itself stands in no file. */
+const fromEnvironment = z.string().regex(/^env:[A-Z_][A-Z0-9_]*$/, 'must be env: and the name of a variable')
+
+const replica = z.strictObject({
+  /** Where it listens, as http://10.0.0.4:8000. */
+  url: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => new URL(url).origin === url, 'must be an address without a path, such as http://10.0.0.4:8000'),
+  kind: z.enum(['llama-server', 'vllm', 'sglang']),
+  /** The variable with the key that it asks for; null sends none. */
+  key: fromEnvironment.nullable().default(null),
+  /** The most answers that it is given at a time; null takes what it says itself. */
+  runningMax: z.int().min(1).max(10_000).nullable().default(null),
+})
+
+/** Replicas of one model elsewhere, which are given tokens and give tokens back. */
+const pool = z.strictObject({
+  /** A GGUF file with the model's vocabulary and chat template; a relative path counts from the config file's folder. */
+  tokenizer: z.string().min(1),
+  replicas: z
+    .array(replica)
+    .min(1)
+    .refine((all) => new Set(all.map(({ url }) => url)).size === all.length, 'must not name an address twice'),
+  /** Further tries of a request whose replica fails, at others. */
+  retries: z.int().min(0).max(5).default(2),
+  /** Which answers go on at another replica when theirs is lost in their midst. */
+  resume: z.enum(['never', 'temperature-0', 'always']).default('temperature-0'),
+  /** Lets one organization's requests use what a llama-server holds of another's. */
+  sharedCache: z.boolean().default(false),
+  /** The most one conversation may hold; null takes the smallest window of the replicas. */
+  windowTokensMax: z.int().min(512).max(1_000_000).nullable().default(null),
+})
+
+export type PoolSettings = z.output<typeof pool>
+
+export const pools = z
+  .record(z.string().regex(/^[\w.-]{1,64}$/, 'must be named in letters, digits, dots and hyphens'), pool)
+  .default({})

@@ -1,0 +1,162 @@
+import type { FaultKind, ReplicaFault, ReplicaKind } from '../../../engines/remote/dialect.ts'
+import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
+import type { TableReader } from '../../../engines/text/model-text.ts'
+import { every, type Clock } from '../../../lib/clock.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { OwnedSlots } from '../../../scheduling/pool/owned-slots.ts'
+import { ReplicaHealth, type FailureKind } from '../../../scheduling/pool/replica-health.ts'
+import { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
+import type { Log } from '../../../telemetry/log.ts'
+
+export type ReplicaSettings = {
+  readonly url: string
+  readonly kind: ReplicaKind
+  readonly key: string | null
+  readonly runningMax: number | null
+}
+
+export type PoolReplicaOptions = {
+  readonly settings: ReplicaSettings
+  readonly sharedCache: boolean
+  readonly clock: Clock
+  readonly log: Log
+  random(): number
+  /** What prompts are made with; null until it is known. */
+  reader(): TableReader | null
+  /** It may be given something that it could not before, or no more. */
+  onChanged(): void
+}
+
+const tickMs = 1_000
+/** Ejected, or not what it should be, it is looked at less often. */
+const ejectedTicks = 5
+const refusedTicks = 30
+/** Where a replica does not say how many answers it makes at a time. */
+const runningDefault = 64
+/** Where it does not say what it can hold. */
+const heldTokensDefault = 640_000
+
+/** A replica of a pool: what it is, how it is, and what it has to do. */
+export class PoolReplica {
+  readonly id: string
+  readonly remote: RemoteReplica
+  readonly health: ReplicaHealth
+  readonly load: ReplicaLoad
+  readonly #options: PoolReplicaOptions
+  #slots: OwnedSlots | null = null
+  #isDraining = false
+  #ticks = 0
+  #stop: () => Promise<void>
+
+  constructor(options: PoolReplicaOptions) {
+    const { settings, clock, random } = options
+    this.#options = options
+    this.id = settings.url
+    const { url, kind, key } = settings
+    this.remote = new RemoteReplica({ kind, address: new URL(url), key, clock })
+    this.health = new ReplicaHealth({ clock, random })
+    this.load = new ReplicaLoad({
+      id: this.id,
+      clock,
+      runningMax: settings.runningMax ?? runningDefault,
+      heldTokensMax: heldTokensDefault,
+    })
+    this.#stop = every(clock, tickMs, () => this.#tick())
+  }
+
+  get settings(): ReplicaSettings {
+    return this.#options.settings
+  }
+
+  /** The slots that this gateway keeps apart by organization; null where the replica does that itself, or nobody is to. */
+  get slots(): OwnedSlots | null {
+    return this.#slots
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /** It is given nothing more; what it has it finishes. */
+  drain(isDraining: boolean): void {
+    this.#isDraining = isDraining
+    this.#options.onChanged()
+  }
+
+  /** Finds out at once whether it can be given anything. */
+  async prove(): Promise<void> {
+    const reader = this.#options.reader()
+    if (reader === null) return
+    const before = this.remote.facts
+    try {
+      const facts = await this.remote.prove(reader)
+      if (before === null || before.version !== facts.version) this.#resize()
+      // Whatever it was away for, what it held is most likely gone.
+      this.load.index.clear()
+      this.health.proved()
+      this.#options.log.info({ replica: this.id, ...facts }, 'replica proved')
+    } catch (error) {
+      this.#unproved(error as ReplicaFault)
+    }
+    this.#options.onChanged()
+  }
+
+  /** Notes how something ended that it was given; null where it went well. */
+  ended(fault: ReplicaFault | null): void {
+    if (fault === null) return this.health.succeeded()
+    const { log } = this.#options
+    const { kind, message, cause } = fault
+    log.warn({ replica: this.id, kind, reason: message, cause }, 'replica failed')
+    if (kind === 'overloaded') this.load.overloaded()
+    else if (isFailure(kind)) this.#failed(kind, message)
+    this.#options.onChanged()
+  }
+
+  async close(): Promise<void> {
+    this.remote.close()
+    await this.#stop()
+  }
+
+  async #tick(): Promise<void> {
+    this.#ticks += 1
+    const { state } = this.health
+    if (state === 'proving') return this.prove()
+    if (state === 'refused') return this.#ticks % refusedTicks === 0 ? this.prove() : undefined
+    if (state === 'ejected' && this.#ticks % ejectedTicks !== 0) return
+    const fault = await this.remote.check()
+    if (state === 'ejected') {
+      if (this.health.checked(fault === null)) await this.prove()
+      return
+    }
+    if (fault !== null && isFailure(fault.kind)) this.#failed(fault.kind, fault.message)
+    this.#options.onChanged()
+  }
+
+  #failed(kind: FailureKind, reason: string): void {
+    if (this.health.failed(kind, reason)) this.#options.log.error({ replica: this.id, reason }, 'replica ejected')
+  }
+
+  #unproved(fault: ReplicaFault): void {
+    const reason = messageOf(fault)
+    const isNews = this.health.reason !== reason
+    if (fault.kind === 'rejected') this.health.refuse(reason)
+    else this.health.unproved(reason)
+    if (isNews) this.#options.log.warn({ replica: this.id, reason, cause: fault.cause }, 'replica not usable')
+  }
+
+  /** Takes what the replica says of its size. */
+  #resize(): void {
+    const { settings, sharedCache } = this.#options
+    const { facts, dialect } = this.remote
+    const slots = facts?.slots ?? null
+    const wanted = settings.runningMax ?? slots ?? runningDefault
+    const ownsSlots = !dialect.isolates && !sharedCache && slots !== null
+    this.#slots = ownsSlots ? new OwnedSlots(slots) : null
+    this.load.runningMax = ownsSlots ? Math.min(wanted, slots) : wanted
+    this.load.index.resize(facts?.heldTokensMax ?? heldTokensDefault)
+  }
+}
+
+function isFailure(kind: FaultKind): kind is FailureKind {
+  return kind !== 'overloaded' && kind !== 'rejected'
+}

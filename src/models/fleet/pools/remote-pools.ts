@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ConfigError } from '../../../config/config-error.ts'
+import type { PoolSettings } from '../../../config/pool-schema.ts'
+import type { Config } from '../../../config/schema.ts'
+import { modelIds, type ModelId } from '../../../core/model.ts'
+import type { ChildOptions } from '../../../engines/llama/supervisor.ts'
+import { pause, systemClock } from '../../../lib/clock.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { Lane } from '../../catalog.ts'
+import { createQueue } from '../start-engine.ts'
+import { PoolEngine } from './pool-engine.ts'
+import { vocabularyOnly } from './vocabulary-only.ts'
+
+export type RemotePoolsParts = { readonly config: Config; readonly log: Log }
+
+type OpenPool = Lane & { readonly engine: PoolEngine; readonly models: readonly ModelId[] }
+
+/** A model that a pool answers for, as the pool is. */
+export type PooledModel = {
+  readonly model: ModelId
+  readonly pool: string
+  readonly state: 'loading' | 'ready' | 'down' | 'closed'
+  readonly reason: string | null
+  readonly windowTokens: number
+  readonly isBuiltIn: false
+}
+
+const readyLookMs = 100
+
+/** The pools that models refer to; others that the config file names are not opened. */
+export class RemotePools {
+  readonly #pools: readonly OpenPool[]
+
+  constructor({ config, log }: RemotePoolsParts) {
+    const named = new Set(modelIds.flatMap((id) => config.models[id].pool ?? []))
+    this.#pools = [...named].map((name) => {
+      const settings = config.pools[name]
+      if (settings === undefined) throw new ConfigError([`There is no pool ${name} in pools.`])
+      const models = modelIds.filter((id) => config.models[id].pool === name)
+      const engine = openPool(name, settings, { config, log: log.child({ pool: name }) })
+      return { engine, models, queue: createQueue(config, engine) }
+    })
+  }
+
+  /** Null for a model that no pool answers for. */
+  of(id: ModelId): Lane | null {
+    return this.#pools.find(({ models }) => models.includes(id)) ?? null
+  }
+
+  get all(): readonly OpenPool[] {
+    return this.#pools
+  }
+
+  list(): PooledModel[] {
+    return this.#pools.flatMap(({ engine, models }) => {
+      const { state, windowTokens } = engine.status()
+      const reason = state === 'ready' ? null : engine.reason
+      return models.map(
+        (model) =>
+          ({ model, pool: engine.name, state, reason, windowTokens: windowTokens ?? 0, isBuiltIn: false }) as const,
+      )
+    })
+  }
+
+  /** Resolves when every pool can take requests. */
+  async whenReady(): Promise<void> {
+    while (this.#pools.some(({ engine }) => engine.status().state === 'loading')) await pause(systemClock, readyLookMs)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map(({ engine }) => engine.close()))
+  }
+}
+
+function openPool(name: string, settings: PoolSettings, { config, log }: RemotePoolsParts): PoolEngine {
+  const tokenizer = resolve(config.configFolder, settings.tokenizer)
+  if (!existsSync(tokenizer)) throw new ConfigError([`pools.${name}.tokenizer: there is no file at ${tokenizer}.`])
+  return new PoolEngine({
+    name,
+    replicas: settings.replicas.map(({ key, ...replica }) => {
+      return { ...replica, key: key === null ? null : (config.replicaKeys[key.slice('env:'.length)] ?? null) }
+    }),
+    retries: settings.retries,
+    resume: settings.resume,
+    sharedCache: settings.sharedCache,
+    windowTokensMax: settings.windowTokensMax,
+    text: textOptions(config, tokenizer, log),
+    clock: systemClock,
+    log,
+    readyWaitMsMax: config.server.queueSecondsMax * 1_000,
+    random: Math.random,
+  })
+}
+
+/** Nothing but the vocabulary and the template is loaded of the file. */
+function textOptions(config: Config, weightsPath: string, log: Log): ChildOptions {
+  return {
+    settings: vocabularyOnly(weightsPath),
+    environment: config.childEnvironment,
+    clock: systemClock,
+    confinement: config.engine.confinement,
+    onExit: () => {},
+    onOutput: (line) => log.warn({ line }, 'tokenizer output'),
+  }
+}

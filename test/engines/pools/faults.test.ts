@@ -1,0 +1,217 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { checkStream } from '../../../src/core/check-stream.ts'
+import { collect } from '../../../src/core/collect.ts'
+import { runAlone } from '../../../src/core/engine.ts'
+import { ApiError } from '../../../src/core/error.ts'
+import { GenerationAborted, type EngineRequest, type GenerationEvent } from '../../../src/core/generation.ts'
+import { replicaKinds, type ReplicaKind } from '../../../src/engines/remote/dialect.ts'
+import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
+import { openPool } from '../../harness/engines/open-pool.ts'
+import { openPlaceholderModel, type PlaceholderModel } from '../../harness/engines/placeholder-model.ts'
+import { openStandIn, type StandIn, type StandInFault } from '../../harness/engines/stand-in.ts'
+import { engineRequest, withSeed } from '../../harness/requests.ts'
+import { until } from '../../harness/start-service.ts'
+
+const never = new AbortController().signal
+const greedy = withSeed(1, 0)
+let model: PlaceholderModel
+
+before(async () => {
+  model = await openPlaceholderModel()
+})
+
+const run = (engine: PoolEngine, changes: Partial<EngineRequest> = {}) =>
+  collect(checkStream(runAlone(engine, engineRequest({ sampling: greedy, ...changes }), never)))
+
+const isError = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
+
+/** Everything that a client could be told. */
+function tellable(error: unknown): string {
+  return error instanceof ApiError ? JSON.stringify([error.message, error.reason]) : String(error)
+}
+
+for (const kind of replicaKinds) {
+  describe(`a pool of two ${kind}`, () => {
+    let members: StandIn[]
+    let engine: PoolEngine
+    const open = async (changes: Parameters<typeof openPool>[1] = {}) => {
+      members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+      engine = await openPool(
+        members.map(({ address }) => ({ address, kind })),
+        changes,
+      )
+    }
+    before(() => open())
+    after(async () => {
+      await engine.close()
+      await Promise.all(members.map((member) => member.close()))
+    })
+    afterEach(async () => {
+      for (const member of members) member.fault = null
+      await Promise.all(engine.replicas.filter(({ health }) => health.state !== 'up').map(back))
+    })
+    const back = async (replica: PoolEngine['replicas'][number]) => {
+      await until(() => replica.health.state === 'up', 'A replica does not come back.', 60_000)
+    }
+
+    /** An answer, and the member that gave it: the next one to the same prompt goes there too. */
+    const answered = async (changes: Partial<EngineRequest> = {}) => {
+      const before = members.map(({ asked }) => asked.length)
+      const answer = await run(engine, changes)
+      const hit = members.find(({ asked }, index) => asked.length > (before[index] ?? 0))
+      ok(hit !== undefined)
+      return { answer, hit }
+    }
+
+    const failing: readonly StandInFault[] = [
+      { kind: 'status', status: 500 },
+      { kind: 'status', status: 503 },
+      { kind: 'status', status: 429 },
+      { kind: 'html' },
+      { kind: 'redirect', to: 'http://127.0.0.1:1/' },
+      { kind: 'cut', bytes: 3 },
+    ]
+    for (const fault of failing) {
+      it(`answers at the other one where one fails with ${JSON.stringify(fault)}`, async () => {
+        const { answer: expected, hit } = await answered()
+        hit.fault = fault
+        const before = hit.asked.length
+        deepEqual((await run(engine)).blocks, expected.blocks)
+        equal(hit.asked.length, before + 1)
+      })
+    }
+
+    for (const fault of [
+      ...failing,
+      { kind: 'lie', what: 'prompt' },
+      { kind: 'lie', what: 'output' },
+      { kind: 'lie', what: 'cached' },
+      { kind: 'double' },
+    ] as StandInFault[]) {
+      // What is counted in records of tokens alone shows in none of these.
+      if (kind === 'sglang' && fault.kind === 'double') continue
+      it(`never ends an answer well where both fail with ${JSON.stringify(fault)}, and tells nothing of them`, async () => {
+        for (const member of members) member.fault = fault
+        await rejects(run(engine), (error) => {
+          ok(error instanceof ApiError)
+          ok(!/canary|127\.0\.0\.1|vllm|sglang|llama/i.test(tellable(error)), tellable(error))
+          return true
+        })
+      })
+    }
+
+    it('tells a client nothing that an engine says of itself', async () => {
+      const events: GenerationEvent[] = []
+      for await (const event of runAlone(engine, engineRequest({ sampling: greedy, logprobsTop: 2 }), never))
+        events.push(event)
+      ok(events.length > 3)
+      ok(!JSON.stringify(events).includes('canary'))
+    })
+
+    it('asks for the paths of its dialect alone', () => {
+      const known = new Set(engine.replicas[0]?.remote.dialect.paths)
+      for (const { paths } of members)
+        deepEqual(
+          paths.filter((path) => !known.has(path)),
+          [],
+        )
+    })
+
+    it('goes on at the other one where an answer is cut off in its midst, byte for byte the same', async () => {
+      for (const bytes of [700, 1_500, 2_600]) {
+        const { answer: expected, hit } = await answered({ outputTokensMax: 60 })
+        hit.fault = { kind: 'cut', bytes }
+        const answer = await run(engine, { outputTokensMax: 60 })
+        deepEqual(
+          [answer.blocks, answer.reason, answer.usage.output],
+          [expected.blocks, expected.reason, expected.usage.output],
+        )
+        hit.fault = null
+      }
+    })
+
+    it('does not go on with an answer of chance', async () => {
+      for (const member of members) member.fault = { kind: 'cut', bytes: 900 }
+      await rejects(run(engine, { sampling: withSeed(3), outputTokensMax: 60 }), isError('engine-failed'))
+    })
+
+    it('ends a request at its replica when the client leaves', async () => {
+      for (const member of members) member.tokenMs = 20
+      const controller = new AbortController()
+      await rejects(async () => {
+        for await (const event of runAlone(engine, engineRequest({ outputTokensMax: 400 }), controller.signal))
+          if (event.type === 'delta') controller.abort()
+      }, GenerationAborted)
+      await until(() => members.every(({ running }) => running === 0), 'A replica still works on it.', 5_000)
+      equal(engine.status().running, 0)
+      for (const member of members) member.tokenMs = 0
+    })
+
+    it('refuses a prompt that does not fit before anything is sent, and cuts none', async () => {
+      const asked = () => members.reduce((sum, { asked: all }) => sum + all.length, 0)
+      const text = (words: number) =>
+        [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(words) }] }] as const
+      let longest = 0
+      for (let words = 1; words < 4_000; words += 250) {
+        const before = asked()
+        try {
+          const { usage } = await run(engine, { messages: text(words), outputTokensMax: 1 })
+          longest = Math.max(longest, usage.inputUncached + usage.inputCacheRead)
+        } catch (error) {
+          ok(error instanceof ApiError && error.reason.code === 'context-exceeded', String(error))
+          equal(error.reason.windowTokens, 2_048)
+          ok(error.reason.inputTokens >= 2_048)
+          equal(asked(), before)
+        }
+      }
+      ok(longest > 1_000 && longest < 2_048)
+    })
+  })
+}
+
+describe('a pool whose replicas go away', () => {
+  const kind: ReplicaKind = 'llama-server'
+
+  it('refuses at once with a hint when none is left, and answers again when one is back', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const port = Number(new URL(member.address).port)
+    await member.close()
+    await rejects(run(engine), ApiError)
+    await until(() => engine.status().state === 'down', 'The pool is not down.')
+    const hints = new Set<number>()
+    for (let time = 0; time < 20; time++) {
+      await rejects(run(engine), (error) => {
+        ok(error instanceof ApiError && error.reason.code === 'overloaded')
+        hints.add(error.reason.retryAfterMs)
+        return true
+      })
+    }
+    ok(hints.size > 10)
+    const again = await openStandIn({ kind, model, port })
+    await until(() => engine.status().state === 'ready', 'The pool is not back.', 60_000)
+    await run(engine)
+    await engine.close()
+    await again.close()
+  })
+
+  it('loses no request that has no output when one of three is killed under load', async () => {
+    const members = [
+      await openStandIn({ kind, model }),
+      await openStandIn({ kind, model }),
+      await openStandIn({ kind, model }),
+    ]
+    const engine = await openPool(members, { retries: 3 })
+    const expected = (await run(engine)).blocks
+    const answers = Array.from({ length: 60 }, async (_, index) => {
+      await new Promise((resolve) => setTimeout(resolve, index * 5))
+      return run(engine)
+    })
+    setTimeout(() => void members[0]?.close(), 100)
+    for (const answer of await Promise.all(answers)) deepEqual(answer.blocks, expected)
+    equal(engine.replicas.find(({ id }) => id === members[0]?.address)?.health.state, 'ejected')
+    await engine.close()
+    await Promise.all(members.slice(1).map((member) => member.close()))
+  })
+})

@@ -1,0 +1,374 @@
+// A server that speaks as llama-server, vLLM or SGLang does, by tokens, with the placeholder weights behind it. What it sends
+// has the keys and the order of the recordings in test/fixtures/engines, which a test checks.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import type { ReplicaKind } from '../../../src/engines/remote/dialect.ts'
+import type { ModelToken, PlaceholderModel } from './placeholder-model.ts'
+
+/** What goes wrong with the next answers. */
+export type StandInFault =
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'hang' }
+  /** The connection is reset once so many bytes of an answer are sent. */
+  | { readonly kind: 'cut'; readonly bytes: number }
+  | { readonly kind: 'lie'; readonly what: 'prompt' | 'output' | 'cached' }
+  | { readonly kind: 'double' }
+  | { readonly kind: 'html' }
+  | { readonly kind: 'redirect'; readonly to: string }
+
+export type StandIn = {
+  readonly address: string
+  readonly paths: string[]
+  /** The bodies of all requests for an answer. */
+  readonly asked: Record<string, unknown>[]
+  readonly running: number
+  fault: StandInFault | null
+  /** Between two tokens. */
+  tokenMs: number
+  /** Put into every place where an engine says something of itself. */
+  canary: string
+  close(): Promise<void>
+}
+
+export type StandInOptions = {
+  readonly kind: ReplicaKind
+  readonly model: PlaceholderModel
+  readonly slots?: number
+  readonly windowTokens?: number
+  readonly port?: number
+}
+
+type Asked = {
+  readonly tokens: readonly number[]
+  readonly grammar: string | null
+  readonly max: number
+  readonly temperature: number
+  readonly seed: number
+  readonly biases: readonly (readonly [number, number])[]
+  readonly logprobsTop: number | null
+  readonly salt: string
+  /** Left out it may. */
+  readonly mayReuse?: boolean
+  readonly isStream: boolean
+}
+
+type Counted = { readonly prompt: number; readonly cached: number; readonly output: number }
+
+/** How one kind of engine writes an answer. */
+type Voice = {
+  readonly path: string
+  read(body: Record<string, unknown>): Asked
+  begin(counted: Counted): string[]
+  token(tokens: readonly ModelToken[], all: readonly ModelToken[], counted: Counted): string[]
+  end(all: readonly ModelToken[], counted: Counted, reason: 'stop' | 'limit'): string[]
+}
+
+export async function openStandIn(options: StandInOptions): Promise<StandIn> {
+  const { kind, model, slots = 4, windowTokens = model.windowTokens } = options
+  const voice = voices[kind]({ model })
+  const held: { salt: string; tokens: readonly number[] }[] = []
+  const state = { paths: [] as string[], asked: [] as Record<string, unknown>[], fault: null as StandInFault | null }
+  let running = 0
+  const standIn = { ...state, tokenMs: 0, canary: 'canary' }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    standIn.paths.push(path)
+    const body = await readBody(request)
+    response.setHeader('server', standIn.canary)
+    const { fault } = standIn
+    if (fault?.kind === 'hang') return
+    if (path !== voice.path) return answerSmall(path, body, response)
+    standIn.asked.push(body)
+    if (fault?.kind === 'status') return sendJson(response, { error: { message: standIn.canary } }, fault.status)
+    if (fault?.kind === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${standIn.canary}`)
+    if (fault?.kind === 'redirect') return void response.writeHead(302, { location: fault.to }).end()
+    running += 1
+    try {
+      await generate(voice.read(body), response)
+    } finally {
+      running -= 1
+    }
+  }
+
+  async function generate(asked: Asked, response: ServerResponse): Promise<void> {
+    const cached = asked.mayReuse === false ? 0 : Math.min(asked.tokens.length - 1, sharedWith(held, asked))
+    held.push({ salt: asked.salt, tokens: asked.tokens })
+    const { fault } = standIn
+    const lie = fault?.kind === 'lie' ? fault.what : null
+    const counted = (output: number): Counted => ({
+      prompt: asked.tokens.length + (lie === 'prompt' ? 1 : 0),
+      cached: lie === 'cached' ? asked.tokens.length + 5 : cached,
+      output: output + (lie === 'output' ? 3 : 0),
+    })
+    const send = createSender(response, fault, asked.isStream)
+    if (asked.isStream) send(voice.begin(counted(0)))
+    const all: ModelToken[] = []
+    let isEnd = false
+    const { max: outputTokensMax } = asked
+    const isLeft = () => response.destroyed
+    for await (const token of model.generate({ ...asked, outputTokensMax }, isLeft)) {
+      all.push(token)
+      isEnd = model.reader.endsGeneration(token.id)
+      if (asked.isStream) {
+        send(voice.token([token], all, counted(all.length)))
+        if (fault?.kind === 'double') send(voice.token([token], all, counted(all.length)))
+      }
+      if (standIn.tokenMs > 0) await setTimeout(standIn.tokenMs)
+      if (response.destroyed) return
+    }
+    const last = voice.end(all, counted(all.length), isEnd ? 'stop' : 'limit')
+    if (asked.isStream) {
+      send(last)
+      response.end()
+    } else sendJson(response, JSON.parse(last[0] ?? '{}'))
+  }
+
+  function answerSmall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
+    const text = (body['content'] ?? body['prompt'] ?? '') as string
+    const known: Record<string, unknown> = {
+      '/health': { status: 'ok' },
+      '/props': {
+        total_slots: slots,
+        default_generation_settings: { n_ctx: windowTokens },
+        model_path: standIn.canary,
+        build_info: 'b1-1',
+      },
+      '/tokenize': { tokens: model.tokenize(text) },
+      '/v1/models': { data: [{ id: standIn.canary, root: standIn.canary, max_model_len: windowTokens }] },
+      '/version': { version: '0.32.0' },
+      '/v1/loads': { version: '0.5.23', loads: [{ max_total_num_tokens: 40_000, max_running_requests: slots }] },
+    }
+    if (known[path] === undefined) sendJson(response, { error: standIn.canary }, 404)
+    else sendJson(response, known[path])
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      if (!response.destroyed) console.error(error)
+      response.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  return Object.defineProperties(standIn as typeof standIn & StandIn, {
+    address: { value: `http://127.0.0.1:${port}` },
+    running: { get: () => running },
+    close: {
+      value: () => {
+        server.closeAllConnections()
+        return new Promise<void>((resolve) => server.close(() => resolve()))
+      },
+    },
+  })
+}
+
+/** Sends records, and ends the connection where that is the fault. */
+function createSender(response: ServerResponse, fault: StandInFault | null, isStream: boolean) {
+  if (isStream) response.writeHead(200, { 'content-type': 'text/event-stream' })
+  let left = fault?.kind === 'cut' ? fault.bytes : Infinity
+  return (records: readonly string[]): void => {
+    for (const record of records) {
+      if (response.destroyed || left <= 0) return
+      const bytes = Buffer.from(record.startsWith(':') ? `${record}\n\n` : `data: ${record}\n\n`)
+      const isLast = bytes.length >= left
+      response.write(bytes.subarray(0, left), () => (isLast ? response.socket?.end() : undefined))
+      left -= bytes.length
+      if (isLast) return
+    }
+  }
+}
+
+function sharedWith(held: readonly { salt: string; tokens: readonly number[] }[], asked: Asked): number {
+  let most = 0
+  for (const { salt, tokens } of held) {
+    if (salt !== asked.salt) continue
+    let shared = 0
+    while (shared < tokens.length && tokens[shared] === asked.tokens[shared]) shared += 1
+    most = Math.max(most, shared)
+  }
+  return most
+}
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  let text = ''
+  for await (const piece of request) text += String(piece)
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
+}
+
+function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+type Parts = { readonly model: PlaceholderModel }
+
+const numbers = (value: unknown) => value as number[]
+
+const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
+  'llama-server': ({ model }) => {
+    const textOf = ({ id }: ModelToken) => Buffer.from(model.reader.bytesOf(id)).toString()
+    const probabilities = (tokens: readonly ModelToken[]) =>
+      tokens.map(({ id, logprob, top }) => ({
+        id,
+        token: 'canary',
+        bytes: [],
+        logprob,
+        top_logprobs: top.map(([other, value]) => ({ id: other, token: 'canary', bytes: [], logprob: value })),
+      }))
+    let asksProbabilities = false
+    return {
+      path: '/completion',
+      read(body) {
+        asksProbabilities = Number(body['n_probs']) > 0
+        const biases = body['logit_bias'] as [number, number | false][]
+        return {
+          tokens: numbers(body['prompt']),
+          grammar: (body['grammar'] as string | undefined) ?? null,
+          max: Number(body['n_predict']),
+          temperature: Number(body['temperature']),
+          seed: Number(body['seed']),
+          biases: biases.map(([id, bias]) => [id, bias === false ? -Infinity : bias]),
+          logprobsTop: asksProbabilities ? Number(body['n_probs']) : null,
+          salt: JSON.stringify(body['id_slot'] ?? null),
+          mayReuse: body['cache_prompt'] === true,
+          isStream: body['stream'] === true,
+        }
+      },
+      begin: ({ prompt, cached }) => {
+        const common = { index: 0, content: '', tokens: [0], stop: false, id_slot: -1, tokens_predicted: 0 }
+        const progress = { total: prompt, cache: cached, processed: prompt, time_ms: 1 }
+        return [JSON.stringify({ ...common, tokens_evaluated: prompt, prompt_progress: progress })]
+      },
+      token: (tokens, _, { prompt, output }) =>
+        tokens.map((token) =>
+          JSON.stringify({
+            index: 0,
+            content: model.reader.endsGeneration(token.id) ? '' : textOf(token),
+            tokens: [token.id],
+            stop: false,
+            id_slot: -1,
+            tokens_predicted: output,
+            tokens_evaluated: prompt,
+          }),
+        ),
+      end: (all, { prompt, cached, output }, reason) => [
+        JSON.stringify({
+          index: 0,
+          content: '',
+          tokens: asksProbabilities ? all.map(({ id }) => id) : [],
+          id_slot: 0,
+          stop: true,
+          model: 'canary',
+          tokens_predicted: output,
+          tokens_evaluated: prompt,
+          generation_settings: { grammar: 'canary' },
+          prompt: 'canary',
+          stop_type: reason === 'stop' ? 'eos' : 'limit',
+          ...(asksProbabilities && { completion_probabilities: probabilities(all) }),
+          timings: { cache_n: cached, prompt_n: prompt - cached, predicted_n: output, canary: 1 },
+        }),
+      ],
+    }
+  },
+  vllm: () => {
+    const record = (choices: unknown[], usage: unknown) =>
+      JSON.stringify({ request_id: 'canary', usage, output_mode: 'tokens', choices })
+    const choice = (tokens: readonly ModelToken[], reason: string | null, hasProbabilities: boolean) => ({
+      index: 0,
+      finish_reason: reason,
+      stop_reason: null,
+      token_ids: tokens.map(({ id }) => id),
+      logprobs: hasProbabilities
+        ? {
+            content: tokens.map(({ id, logprob, top }) => ({
+              token_id: id,
+              logprob,
+              rank: 1,
+              top_logprobs: top.map(([other, value]) => ({ token_id: other, logprob: value, rank: 1 })),
+            })),
+          }
+        : null,
+    })
+    let hasProbabilities = false
+    let isWhole = false
+    return {
+      path: '/inference/v1/generate',
+      read(body) {
+        const params = body['sampling_params'] as Record<string, unknown>
+        hasProbabilities = params['logprobs'] !== undefined
+        isWhole = body['stream'] !== true
+        const output = params['structured_outputs'] as { grammar: string } | undefined
+        return {
+          tokens: numbers(body['token_ids']),
+          grammar: output?.grammar ?? null,
+          max: Number(params['max_tokens']),
+          temperature: Number(params['temperature']),
+          seed: Number(params['seed'] ?? 1),
+          biases: biasesOf(params['logit_bias']),
+          logprobsTop: hasProbabilities ? Number(params['logprobs']) : null,
+          salt: String(body['cache_salt']),
+          isStream: body['stream'] === true,
+        }
+      },
+      begin: () => [': canary'],
+      token: (tokens) => [record([choice(tokens, null, hasProbabilities)], null)],
+      end(all, { prompt, cached, output }, reason) {
+        const details = { prompt_tokens_details: { cached_tokens: cached } }
+        const usage = { prompt_tokens: prompt, total_tokens: prompt + output, completion_tokens: output, ...details }
+        const ended = reason === 'stop' ? 'stop' : 'length'
+        if (isWhole) return [record([choice(all, ended, hasProbabilities)], usage)]
+        const last = choice([], ended, hasProbabilities)
+        return [record([last], null), record([], usage), '[DONE]']
+      },
+    }
+  },
+  sglang: () => {
+    const record = (all: readonly ModelToken[], { prompt, cached, output }: Counted, reason: unknown) =>
+      JSON.stringify({
+        text: 'canary',
+        output_ids: all.map(({ id }) => id),
+        meta_info: {
+          id: 'canary',
+          finish_reason: reason,
+          prompt_tokens: prompt,
+          completion_tokens: output,
+          cached_tokens: cached,
+          ...(hasProbabilities && {
+            output_token_logprobs: all.map(({ id, logprob }) => [logprob, id, null]),
+            output_top_logprobs: all.map(({ top }) => top.map(([other, value]) => [value, other, null])),
+          }),
+        },
+      })
+    let hasProbabilities = false
+    return {
+      path: '/generate',
+      read(body) {
+        const params = body['sampling_params'] as Record<string, unknown>
+        hasProbabilities = body['return_logprob'] === true
+        return {
+          tokens: numbers(body['input_ids']),
+          grammar: (params['ebnf'] as string | undefined) ?? null,
+          max: Number(params['max_new_tokens']),
+          temperature: Number(params['temperature']),
+          seed: Number(params['sampling_seed']),
+          biases: biasesOf(params['logit_bias']),
+          logprobsTop: hasProbabilities ? Number(body['top_logprobs_num']) : null,
+          salt: String(body['extra_key']),
+          isStream: true,
+        }
+      },
+      begin: () => [],
+      token: (_, all, counted) => [record(all, counted, null)],
+      end: (all, counted, reason) => [
+        record(all, counted, reason === 'stop' ? { type: 'stop', matched: 2 } : { type: 'length', length: all.length }),
+        '[DONE]',
+      ],
+    }
+  },
+}
+
+function biasesOf(value: unknown): [number, number][] {
+  return Object.entries((value ?? {}) as Record<string, number>).map(([id, bias]) => [Number(id), bias])
+}

@@ -1,0 +1,111 @@
+// A whole service with a pool: what clients, operators and the ledger are told of it.
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { openPlaceholderModel } from '../harness/engines/placeholder-model.ts'
+import { openStandIn, type StandIn } from '../harness/engines/stand-in.ts'
+import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'
+import { runCli, tryCli } from '../harness/run-cli.ts'
+import { runningServiceOf } from '../harness/running-service-of.ts'
+import { startService, until, type Service } from '../harness/start-service.ts'
+
+let members: StandIn[]
+let service: Service
+
+before(async () => {
+  const model = await openPlaceholderModel()
+  members = [await openStandIn({ kind: 'llama-server', model }), await openStandIn({ kind: 'vllm', model })]
+  service = await startService({
+    config: {
+      models: { 'clarke-1.0': { pool: 'big' } },
+      metrics: { port: 0 },
+      pools: {
+        big: {
+          tokenizer: placeholderPath,
+          replicas: members.map(({ address }, index) => ({
+            url: address,
+            kind: index === 0 ? 'llama-server' : 'vllm',
+          })),
+        },
+      },
+    },
+  })
+})
+after(async () => {
+  await service.stop()
+  await Promise.all(members.map((member) => member.close()))
+})
+
+test('both formats answer from a pool, streamed and not, and no byte of it is a replica’s', async () => {
+  for (const format of formats) {
+    for (const stream of [false, true]) {
+      const { status, text } = await ask(service, paths[format], {
+        body: bodyFor(format, { stream, model: 'clarke-1.0' }),
+      })
+      equal(status, 200, text)
+      ok(!/canary/.test(text), text)
+    }
+  }
+})
+
+test('the ledger’s row names the replica, and the counts are those of the prompt', async () => {
+  await ask(service, paths.messages, { body: bodyFor('messages', { model: 'clarke-1.0' }) })
+  const row = service.ledger().at(-1) as unknown as { replica: string; outcome: string; input_uncached: number }
+  equal(row.outcome, 'finished')
+  ok(
+    members.some(({ address }) => address === row.replica),
+    row.replica,
+  )
+})
+
+test('tokens are counted without any replica', async () => {
+  const asked = () =>
+    members.reduce((sum, { paths: all }) => sum + all.filter((path) => !path.includes('health')).length, 0)
+  const before = asked()
+  const { status } = await ask(service, `${paths.messages}/count_tokens`, {
+    body: { model: 'clarke-1.0', messages: [{ role: 'user', content: 'Hello' }] },
+  })
+  deepEqual([status, asked()], [200, before])
+})
+
+test('a replica that fails is told to nobody but the operator', async () => {
+  for (const member of members) member.fault = { kind: 'status', status: 500 }
+  const { status, text } = await ask(service, paths.chat, { body: bodyFor('chat', { model: 'clarke-1.0' }) })
+  equal(status, 500)
+  ok(!/canary|127\.0\.0\.1|replica/.test(text), text)
+  for (const member of members) member.fault = null
+})
+
+test('odyssey pools shows each replica, and drains one', async () => {
+  const [first] = members
+  match(await runCli(service, 'pools'), /big \(clarke-1\.0\): ready, window 2048 tokens/)
+  await runCli(service, 'pools', 'drain', 'big', first!.address)
+  const states = async () => (await runningServiceOf(service.home).readPools())[0]?.replicas.map(({ state }) => state)
+  deepEqual((await states())?.[0], 'draining')
+  const before = first!.asked.length
+  for (let time = 0; time < 3; time++)
+    equal((await ask(service, paths.chat, { body: bodyFor('chat', { model: 'clarke-1.0' }) })).status, 200)
+  equal(first!.asked.length, before)
+  await runCli(service, 'pools', 'undrain', 'big', first!.address)
+  await until(async () => (await states())?.[0] === 'up', 'It is not given requests again.')
+  match((await tryCli(service, 'pools', 'drain', 'big', 'http://nowhere:1')).stderr, /\S/)
+})
+
+test('odyssey pools check proves a server, and says what is wrong with another', async () => {
+  const [first, second] = members
+  const tokenizer = ['--tokenizer', placeholderPath]
+  match(
+    await runCli(service, 'pools', 'check', first!.address, '--kind', 'llama-server', ...tokenizer),
+    /can be a replica/,
+  )
+  const told = await runCli(service, 'pools', 'check', second!.address, '--kind', 'vllm', ...tokenizer)
+  match(told, /cached tokens +told with the last token/)
+  const { exitCode, stderr } = await tryCli(service, 'pools', 'check', first!.address, '--kind', 'vllm', ...tokenizer)
+  equal(exitCode, 1)
+  match(stderr, /cannot be a replica/)
+})
+
+test('models shows which pool answers', async () => {
+  match(await runCli(service, 'models'), /clarke-1\.0 +in a pool[^]*pool big/)
+})
