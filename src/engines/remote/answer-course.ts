@@ -15,6 +15,7 @@ import { createAnswerParser } from '../text/answer/answer-parser.ts'
 import { AnswerWriter } from '../text/answer/answer-writer.ts'
 import type { ModelText, TableReader } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
+import { continueUtf8 } from '../text/utf8.ts'
 import { ReplicaFault, type TokenIdLogprob, type TokenRequest, type TokenStep } from './dialect.ts'
 import { TriggerWatch, type Begun } from './trigger-watch.ts'
 
@@ -66,6 +67,8 @@ export class AnswerCourse {
   /** The answer's tokens before the present leg, and the bytes that the leg has added under a grammar. */
   #legStart = 0
   #legBytes: Buffer[] = []
+  /** The bytes of a character that is not whole yet, under a grammar. */
+  #openCharacter: Uint8Array = new Uint8Array()
   /** What a leg under a grammar writes once more, which the answer has already. */
   #toSkip: Buffer = Buffer.alloc(0)
   #isStarted = false
@@ -149,6 +152,7 @@ export class AnswerCourse {
     this.#legs += 1
     this.#legTokens = 0
     this.#legBytes = []
+    this.#openCharacter = new Uint8Array()
     this.#isContinued = this.#ids.length > 0
     this.#legStart = this.#ids.length
     // A prompt alone is computed with a token, because some engines take no limit of zero.
@@ -213,7 +217,7 @@ export class AnswerCourse {
     const { reader } = this.#parts
     const described = logprob === null ? null : describe(id, logprob, reader)
     const bytes = Buffer.from(reader.bytesOf(id))
-    if (this.#grammar !== null) this.#legBytes.push(bytes)
+    if (this.#grammar !== null) this.#noteUnderGrammar(bytes)
     if (this.#toSkip.length === 0) return this.#writer.accept(id, described, null)
     const skipped = Math.min(this.#toSkip.length, bytes.length)
     if (!bytes.subarray(0, skipped).equals(this.#toSkip.subarray(0, skipped)))
@@ -221,6 +225,14 @@ export class AnswerCourse {
     this.#toSkip = this.#toSkip.subarray(skipped)
     if (skipped === bytes.length) return null
     return this.#writer.accept(id, described, bytes.subarray(skipped).toString())
+  }
+
+  /** Engines take overlong spellings of a character for the character where a grammar asks for it; written out they are no text. */
+  #noteUnderGrammar(bytes: Buffer): void {
+    const open = continueUtf8(this.#openCharacter, bytes)
+    if (open === null) throw new ReplicaFault('malformed', 'It wrote bytes that are no text.')
+    this.#openCharacter = open
+    this.#legBytes.push(bytes)
   }
 
   /** Takes the answer back to where the marker of a call began, from where the grammar of calls goes on. */

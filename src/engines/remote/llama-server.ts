@@ -97,7 +97,8 @@ function toRequest(request: TokenRequest): HttpRequest {
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
     repeat_penalty: sampling.repetitionPenalty,
-    repeat_last_n: -1,
+    // As far back as the answer may be long: the prompt is not to count, and cannot be left out altogether.
+    repeat_last_n: request.outputTokensMax,
     seed: sampling.seed,
     logit_bias: [...sampling.logitBias, ...banned],
     n_probs: logprobsTop === null ? 0 : Math.max(1, logprobsTop),

@@ -11,6 +11,8 @@ export type Candidate = {
   readonly excluded: ReadonlySet<string>
   /** The blocks that each replica holds of it, by the replica's id, with the index's version at which that was found. */
   readonly depths: Map<string, { version: number; blocks: number }>
+  /** The replicas' ranks for a prompt that begins like this one and is held nowhere; null before they were needed. */
+  coldRanks: Map<string, number> | null
   /** When it could have been computed anew somewhere; null before. */
   offeredMs: number | null
 }
@@ -52,7 +54,7 @@ export function choose<Request extends Candidate>(
   let lookAgainMs: number | null = null
   if (open.length === 0) return { choice: null, lookAgainMs }
   for (const request of requests) {
-    const allowed = open.filter(({ id }) => !request.excluded.has(id))
+    const allowed = request.excluded.size === 0 ? open : open.filter(({ id }) => !request.excluded.has(id))
     if (allowed.length === 0) continue
     const warmest = warmestTokens(request, replicas)
     const found = cheapestFor(request, warmest === 0 ? inColdOrder(request, allowed) : allowed, warmest)
@@ -122,15 +124,20 @@ export function matchedTokens(request: Candidate, { id, index }: ReplicaLoad): n
 
 /** Rendezvous hashing: each replica has a rank for each beginning of a prompt, and one that leaves moves nobody else's. */
 function inColdOrder(request: Candidate, replicas: readonly ReplicaLoad[]): readonly ReplicaLoad[] {
-  const block = Math.min(request.chain.length, coldTokens / blockTokens) - 1
-  const beginning = block < 0 ? request.organizationId : String(request.chain[block])
+  const ranks = (request.coldRanks ??= new Map())
   let first: ReplicaLoad | null = null
   let highest = -1
   for (const replica of replicas) {
-    const rank = hashText(beginning + replica.id)
+    const rank = ranks.get(replica.id) ?? hashText(beginningOf(request) + replica.id)
+    ranks.set(replica.id, rank)
     if (rank > highest) [first, highest] = [replica, rank]
   }
   return first === null ? replicas : [first]
+}
+
+function beginningOf({ chain, organizationId }: Candidate): string {
+  const block = Math.min(chain.length, coldTokens / blockTokens) - 1
+  return block < 0 ? organizationId : String(chain[block])
 }
 
 function hashText(text: string): number {

@@ -75,6 +75,7 @@ export class PoolQueue {
       excluded,
       arrivedMs: this.#options.clock.monotonicMs(),
       depths: new Map(),
+      coldRanks: null,
       offeredMs: null,
       placed: Promise.withResolvers(),
     }

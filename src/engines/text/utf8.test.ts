@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { continueUtf8 } from './grammar-run.ts'
+import { continueUtf8 } from './utf8.ts'
 
 test('text is accepted however its bytes are cut, and leaves nothing open', () => {
   fc.assert(

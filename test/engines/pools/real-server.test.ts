@@ -1,0 +1,138 @@
+// A real llama-server as the replica, where ODYSSEY_LLAMA_SERVER names one or a campaign has built one.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { checkStream } from '../../../src/core/check-stream.ts'
+import { collect } from '../../../src/core/collect.ts'
+import { countTokens, runAlone } from '../../../src/core/engine.ts'
+import { ApiError } from '../../../src/core/error.ts'
+import { inputTokens, type EngineRequest, type Tool } from '../../../src/core/generation.ts'
+import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
+import { findLlamaServer } from '../../campaigns/real-weights/real-files.ts'
+import { createRandom } from '../../campaigns/random.ts'
+import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
+import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { openPool } from '../../harness/engines/open-pool.ts'
+import { engineRequest, withSeed } from '../../harness/requests.ts'
+
+const path = findLlamaServer()
+const never = new AbortController().signal
+const tool: Tool = {
+  name: 'look_up',
+  description: 'Looks something up.',
+  parameters: {
+    type: 'object',
+    properties: { word: { type: 'string', maxLength: 12 }, count: { type: 'integer', minimum: 1, maximum: 9 } },
+    required: ['word', 'count'],
+  },
+  isStrict: true,
+  schemaPath: ['tools', 0],
+  input: 'json',
+}
+
+describe('a pool of a real llama-server', { skip: path === null ? 'There is no llama-server here.' : false }, () => {
+  let server: LlamaServer
+  let engine: PoolEngine
+
+  before(async () => {
+    server = await launchLlamaServer(path ?? '', ['-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui'])
+    engine = await openPool([server])
+  })
+  after(async () => {
+    await engine.close()
+    await server.stop()
+  })
+
+  const run = (changes: Partial<EngineRequest>) =>
+    collect(checkStream(runAlone(engine, engineRequest({ outputTokensMax: 60, ...changes }), never)))
+
+  it('counts each prompt as the server does', async () => {
+    const words = ['small', '<|im_end|>', '😀', '日本', '{"a":1}', '\n\n', '<tool_call>', '  ', 'é', '\u0001']
+    for (let number = 0; number < 60; number++) {
+      const random = createRandom(7, number)
+      const text = Array.from({ length: random.integer(1, 40) }, () => random.pick(words)).join(random.pick(['', ' ']))
+      const changes: Partial<EngineRequest> = {
+        messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+        tools: random.chance(0.3) ? [tool] : [],
+        thinking: random.chance(0.5) ? { kind: 'on', tokensMax: random.pick([null, 3]) } : { kind: 'off' },
+        sampling: withSeed(number),
+        outputTokensMax: random.integer(1, 12),
+      }
+      const counted = await countTokens(engine, engineRequest(changes), never)
+      equal(inputTokens((await run(changes)).usage), counted, JSON.stringify(text))
+    }
+  })
+
+  // These weights have not learned characters of several bytes, and the server takes spellings that are none for them: an
+  // answer with such bytes ends with an error.
+  const attempt = async (changes: Partial<EngineRequest>) => {
+    try {
+      return await run({ outputTokensMax: 200, ...changes })
+    } catch (error) {
+      ok(error instanceof ApiError && error.code === 'engine-failed', String(error))
+      return null
+    }
+  }
+
+  it('writes calls and schemas that hold, or an error, with and without thinking, whatever the seed', async () => {
+    const properties = { city: { type: 'string', maxLength: 9 } }
+    const schema = { type: 'object', properties, required: ['city'], additionalProperties: false }
+    let whole = 0
+    for (let seed = 0; seed < 20; seed++) {
+      const thinking = seed % 2 === 0 ? ({ kind: 'off' } as const) : ({ kind: 'on', tokensMax: 6 } as const)
+      const sampling = withSeed(seed)
+      const toolChoice = { kind: 'required', parallel: false, allowed: null } as const
+      const called = await attempt({ tools: [tool], toolChoice, thinking, sampling })
+      const call = called?.blocks.at(-1)
+      if (called !== null) {
+        ok(call?.kind === 'tool-call', JSON.stringify(called))
+        const { word, count } = JSON.parse(call.text) as { word: string; count: number }
+        ok([...word].length <= 12 && count >= 1 && count <= 9 && !word.includes('\ufffd'), call.text)
+        equal(called.reason.kind, 'tool-calls')
+        whole += 1
+      }
+      const output = { kind: 'json', schema, schemaPath: [], isStrict: true } as const
+      const text = (await attempt({ output, thinking, sampling }))?.blocks.at(-1)?.text ?? '{"city":""}'
+      equal(typeof (JSON.parse(text) as { city: unknown }).city, 'string', text)
+    }
+    ok(whole >= 10, `${whole} of 20`)
+  })
+
+  it('gives every token of characters that are made of several', async () => {
+    const schema = { type: 'string', enum: ['😀😀', '😂 and 😀'] }
+    for (let seed = 0; seed < 6; seed++) {
+      const output = { kind: 'json', schema, schemaPath: [], isStrict: true } as const
+      const { blocks } = await run({ output, sampling: withSeed(seed) })
+      ok(schema.enum.includes(JSON.parse(blocks.at(-1)?.text ?? '') as string), JSON.stringify(blocks))
+    }
+  })
+
+  it('reports what was cached, and nothing of it across organizations', async () => {
+    const text = 'Some words that are said in the same way, again and again. '.repeat(12)
+    const ask = (organizationId: string) =>
+      run({
+        messages: [{ role: 'user', content: [{ kind: 'text', text }] }],
+        owner: { organizationId, apiKeyId: 'k' },
+        outputTokensMax: 2,
+      })
+    const first = await ask('org_one')
+    const again = await ask('org_one')
+    ok(again.usage.inputCacheRead > inputTokens(again.usage) * 0.9, JSON.stringify([first.usage, again.usage]))
+    deepEqual(
+      [
+        first.usage.inputCacheRead,
+        (await ask('org_two')).usage.inputCacheRead,
+        (await ask('org_three')).usage.inputCacheRead,
+      ],
+      [0, 0, 0],
+    )
+  })
+
+  it('gives log-probabilities for each token', async () => {
+    const events = await Array.fromAsync(
+      runAlone(engine, engineRequest({ logprobsTop: 2, outputTokensMax: 8, sampling: withSeed(1, 0) }), never),
+    )
+    const tokens = events.flatMap((event) => (event.type === 'delta' ? (event.logprobs ?? []) : []))
+    ok(tokens.length > 4 && tokens.every(({ logprob, top }) => logprob <= 0 && top.length === 2))
+  })
+})
