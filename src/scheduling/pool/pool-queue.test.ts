@@ -3,11 +3,9 @@ import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { BlockIndex, blockTokens, hashBlocks } from './block-index.ts'
-import { OwnedSlots } from './owned-slots.ts'
-import { PoolQueue, type Placement } from './pool-queue.ts'
+import { PoolQueue, RetryBudget, type Placement } from './pool-queue.ts'
 import { ReplicaHealth } from './replica-health.ts'
-import { ReplicaLoad } from './replica-load.ts'
-import { RetryBudget } from './retry-budget.ts'
+import { OwnedSlots, ReplicaLoad } from './replica-load.ts'
 
 const never = new AbortController().signal
 

@@ -3,9 +3,8 @@ import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
 import type { TableReader } from '../../../engines/text/model-text.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import { OwnedSlots } from '../../../scheduling/pool/owned-slots.ts'
 import { ReplicaHealth, type FailureKind } from '../../../scheduling/pool/replica-health.ts'
-import { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
+import { OwnedSlots, ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
 import type { Log } from '../../../telemetry/log.ts'
 
 export type ReplicaSettings = {
