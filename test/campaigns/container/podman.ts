@@ -27,7 +27,9 @@ export async function succeeds(container: string, ...words: string[]): Promise<b
 
 /** Builds the image of this repository, and shows each line of that. */
 export function buildImage(root: string, tag: string, log: (line: string) => void): Promise<void> {
-  const words = ['build', '--format', 'docker', '--tag', tag, '--file', 'deploy/container/Containerfile', '.']
+  // The host's network, since a bridge is not to be had everywhere.
+  const words = ['build', '--network', 'host', '--format', 'docker', '--tag', tag]
+  words.push('--file', 'deploy/container/Containerfile', '.')
   const child = spawn('podman', words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
