@@ -41,12 +41,12 @@ describe('the index of blocks', () => {
   })
 })
 
-test('further tries are a fifth of what is under way, and three at the least', () => {
+test('further tries are a fifth of what is under way, and sixteen at the least', () => {
   const budget = new RetryBudget()
   const take = () => Array.from({ length: 100 }, () => budget.take()).filter(Boolean).length
-  equal(take(), 3)
-  for (let request = 0; request < 50; request++) budget.begin()
-  equal(take(), 7)
+  equal(take(), 16)
+  for (let request = 0; request < 200; request++) budget.begin()
+  equal(take(), 24)
   budget.give()
   equal(take(), 1)
 })

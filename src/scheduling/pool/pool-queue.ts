@@ -214,9 +214,9 @@ type Placed = Pick<Placement, 'replica' | 'reason'> & {
   readonly nowMs: number
 }
 
-/** Of the requests under way so many may be further tries, and these few always: else one fault in a quiet hour had none. */
+/** Of the requests under way so many may be further tries, and these always: all that a small replica runs are tried again when it is lost. */
 const share = 0.2
-const triesLeast = 3
+const triesLeast = 16
 
 /**
  * Bounds the further tries of a pool by what it has under way.
