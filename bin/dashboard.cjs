@@ -42,14 +42,16 @@ function stampOf(root) {
   return path.join(root, 'web', 'dist', 'stamp')
 }
 
-/** A hash over everything that the build is made of. */
+/** A hash over everything that the build is made of: the sources, and the guides that it makes pages of. */
 function hashOf(root) {
   const hash = crypto.createHash('sha256')
-  for (const name of listFiles(path.join(root, 'web'), '')) {
-    hash
-      .update(`${name}\0`)
-      .update(fs.readFileSync(path.join(root, 'web', name)))
-      .update('\0')
+  for (const folder of ['web', 'docs']) {
+    for (const name of listFiles(path.join(root, folder), '')) {
+      hash
+        .update(`${name}\0`)
+        .update(fs.readFileSync(path.join(root, folder, name)))
+        .update('\0')
+    }
   }
   return hash.update(readIfPresent(path.join(root, 'package-lock.json')) || '').digest('hex')
 }

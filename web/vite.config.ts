@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { guidesPlugin } from './guides/guides-plugin.ts'
 
 /** What the program begins with and the pages before signing in are made of, in one file: each more costs a journey. */
 const front =
@@ -25,7 +26,7 @@ const service = process.env['ODYSSEY_URL'] ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react()],
+  plugins: [react(), guidesPlugin()],
   build: {
     target: 'es2023',
     // The content policy has no `data:` for fonts and styles, and every file is to be cached by itself.

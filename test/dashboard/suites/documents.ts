@@ -1,5 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { guideGroups, slugOf } from '../../../web/guides/guide-list.ts'
+import { findFaults, fitsItsWidth } from '../harness/find-faults.ts'
 import { openDashboard } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -23,6 +25,44 @@ export function documentsSuite(dashboard: () => Dashboard): void {
         .first()
         .textContent()
       match(text ?? '', /curl -X POST 'http.*\/v1\/chat\/completions'/)
+    })
+
+    test('find in the guides what a stranger looks for, and open the place where it is said', async () => {
+      const { browser, service } = dashboard()
+      const stranger = await openDashboard(browser, service)
+      const { page, origin } = stranger
+      await page.goto(`${origin}/docs`)
+      await page.getByLabel('Find').fill('pacing load')
+      await page.getByRole('link', { name: 'Pacing' }).first().click()
+      await page.waitForURL(/\/docs\/guides\/customers-limits#pacing$/)
+      const heading = page.getByRole('heading', { name: 'Pacing' })
+      await heading.waitFor()
+      await page.waitForFunction(() => window.scrollY > 0)
+      equal(await page.getByRole('link', { name: 'Limits', exact: true }).getAttribute('aria-current'), null)
+      await page.goto(`${origin}/docs?q=xyzzyx`)
+      await page.getByText('Nothing is said of that.').waitFor()
+      await page.goto(`${origin}/docs/guides/nothing`)
+      await page.getByText('There is no guide at this address.').waitFor()
+      deepEqual(stranger.faults, [])
+      await stranger.context.close()
+    })
+
+    test('are within reach of everybody: every guide, by day and by night, on a desk and on a phone', async () => {
+      const { browser, service } = dashboard()
+      const stranger = await openDashboard(browser, service)
+      const { page, origin } = stranger
+      const faults: string[] = []
+      for (const [at, slug] of ['', ...guideGroups.flatMap(({ files }) => files.map(slugOf))].entries()) {
+        await page.setViewportSize(at % 2 === 0 ? { width: 390, height: 844 } : { width: 1_280, height: 800 })
+        await page.emulateMedia({ colorScheme: at % 4 < 2 ? 'light' : 'dark' })
+        await page.goto(slug === '' ? `${origin}/docs?q=budget` : `${origin}/docs/guides/${slug}`)
+        await page.locator('main p, main td').first().waitFor()
+        faults.push(...(await findFaults(page, null)).map((fault) => `${slug}: ${fault}`))
+        if (!(await fitsItsWidth(page))) faults.push(`${slug}: too wide`)
+      }
+      deepEqual(faults, [])
+      deepEqual(stranger.faults, [])
+      await stranger.context.close()
     })
 
     test('explain errors, other vendors’ names and prices to strangers', async () => {

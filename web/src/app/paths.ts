@@ -4,6 +4,8 @@ export const paths = {
   setup: '/setup',
   login: '/login',
   invite: '/invite',
+  docsGuides: '/docs',
+  docsGuide: '/docs/guides/:guide',
   docsApi: '/docs/api',
   docsErrors: '/docs/errors',
   docsMigrate: '/docs/migrate',

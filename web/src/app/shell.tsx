@@ -120,6 +120,7 @@ function TopBar({ session, onOpen }: TopBarProps) {
           { kind: 'name', label: session.user.email },
           { kind: 'action', label: 'Account', icon: 'user', act: () => void location.go('/account') },
           { kind: 'action', label: 'API calls of this page', icon: 'code', act: () => onOpen('calls') },
+          { kind: 'action', label: 'Guides', icon: 'book', act: () => void location.go('/docs') },
           { kind: 'action', label: 'API reference', icon: 'book', act: () => void location.go('/docs/api') },
           { kind: 'rule' },
           { kind: 'action', label: 'Sign out', icon: 'logout', act: () => void signOut() },

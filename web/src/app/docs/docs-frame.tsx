@@ -7,6 +7,7 @@ import { usePlace } from '../router.tsx'
 import styles from './docs.module.css'
 
 const pages: readonly (readonly [PageName, string])[] = [
+  ['docsGuides', 'Guides'],
   ['docsApi', 'API reference'],
   ['docsErrors', 'Errors'],
   ['docsMigrate', 'Moving here'],
@@ -41,7 +42,9 @@ export function DocsFrame(props: Props) {
               key={name}
               href={pagePath(name)}
               className={styles.link}
-              {...(name === current && { 'aria-current': 'page' as const })}
+              {...((name === current || (name === 'docsGuides' && current === 'docsGuide')) && {
+                'aria-current': 'page' as const,
+              })}
             >
               {title}
             </Link>

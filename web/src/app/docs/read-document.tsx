@@ -32,7 +32,7 @@ export function Document<Content>({ address, children }: Props<Content>) {
 }
 
 /** What the address names after its # is there only once the document is; then it is opened and shown. */
-function useAnchor(isThere: boolean): void {
+export function useAnchor(isThere: boolean): void {
   useEffect(() => {
     if (!isThere) return
     const show = () => {
