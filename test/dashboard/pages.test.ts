@@ -35,7 +35,7 @@ const dashboard = useDashboard({
     for (const opened of [stranger, owner]) scales.set(opened, await openScales(opened))
     breakouts = await watchForBreakouts(owner)
     const apiKeyId = await makeHostileThings(owner, service, { organizationId, names: payloads.slice(0, few) })
-    params = { organizationId, apiKeyId, requestId: service.ledger().at(-1)?.request_id ?? '' }
+    params = { organizationId, apiKeyId, guide: 'running', requestId: service.ledger().at(-1)?.request_id ?? '' }
   },
 })
 const pages = Object.entries(routes).filter(([name]) => name !== 'start') as [PageName, (typeof routes)[PageName]][]
