@@ -32,7 +32,7 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       const stranger = await openDashboard(browser, service)
       const { page, origin } = stranger
       await page.goto(`${origin}/docs`)
-      await page.getByLabel('Find').fill('pacing load')
+      await page.getByLabel('Find').fill('halve workrs')
       await page.getByRole('link', { name: 'Pacing' }).first().click()
       await page.waitForURL(/\/docs\/guides\/customers-limits#pacing$/)
       const heading = page.getByRole('heading', { name: 'Pacing' })

@@ -7,11 +7,14 @@ import styles from './page.module.css'
 export function Code({
   text,
   label,
+  name = label ?? 'Code',
   wraps = false,
   onCopied,
 }: {
   readonly text: string
   readonly label?: string
+  /** What readers of the screen call it, where the label stands on several. */
+  readonly name?: string
   readonly wraps?: boolean
   readonly onCopied?: () => void
 }) {
@@ -21,7 +24,7 @@ export function Code({
         <span>{label}</span>
         <CopyButton text={text} {...(onCopied !== undefined && { onCopied })} />
       </div>
-      <pre tabIndex={0} role="region" aria-label={label ?? 'Code'}>
+      <pre tabIndex={0} role="region" aria-label={name}>
         {text}
       </pre>
     </div>

@@ -5,17 +5,18 @@ import type { Block, Cell, Inline } from '../../lib/guide.ts'
 import styles from './guide.module.css'
 
 /** A guide's text. */
-export function GuideBlocks({ blocks }: { readonly blocks: readonly Block[] }) {
+export function GuideBlocks({ blocks, within = '' }: { readonly blocks: readonly Block[]; readonly within?: string }) {
   return (
     <div className={styles.guide}>
       {blocks.map((block, at) => (
-        <GuideBlock key={at} block={block} />
+        <GuideBlock key={at} block={block} place={`${within}${at + 1}`} />
       ))}
     </div>
   )
 }
 
-function GuideBlock({ block }: { readonly block: Block }): ReactNode {
+/** `place` tells what can be scrolled apart from the others of its kind, for who does not see where it stands. */
+function GuideBlock({ block, place }: { readonly block: Block; readonly place: string }): ReactNode {
   switch (block.kind) {
     case 'heading': {
       const Heading = block.level <= 2 ? 'h2' : block.level === 3 ? 'h3' : 'h4'
@@ -34,47 +35,47 @@ function GuideBlock({ block }: { readonly block: Block }): ReactNode {
         </p>
       )
     case 'code':
-      return <Code text={block.text} label={block.language} />
+      return <Code text={block.text} label={block.language} name={`Code ${place}`} />
     case 'list': {
       const List = block.isOrdered ? 'ol' : 'ul'
       return (
         <List>
           {block.items.map((item, at) => (
             <li key={at}>
-              <Item blocks={item} />
+              <Item blocks={item} within={`${place}.${at + 1}.`} />
             </li>
           ))}
         </List>
       )
     }
     case 'table':
-      return <GuideTable head={block.head} rows={block.rows} />
+      return <GuideTable name={`Table ${place}`} head={block.head} rows={block.rows} />
     case 'quote':
       return (
         <blockquote>
-          <GuideBlocks blocks={block.blocks} />
+          <GuideBlocks blocks={block.blocks} within={`${place}.`} />
         </blockquote>
       )
   }
 }
 
 /** An item of one text alone stands in its line without a paragraph of its own. */
-function Item({ blocks }: { readonly blocks: readonly Block[] }) {
+function Item({ blocks, within }: { readonly blocks: readonly Block[]; readonly within: string }) {
   const [first] = blocks
   if (blocks.length === 1 && first?.kind === 'text') return <Inlines text={first.text} />
-  return blocks.map((block, at) => <GuideBlock key={at} block={block} />)
+  return blocks.map((block, at) => <GuideBlock key={at} block={block} place={`${within}${at + 1}`} />)
 }
 
-function GuideTable({ head, rows }: { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }) {
+type TableProps = { readonly name: string; readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
+
+function GuideTable({ name, head, rows }: TableProps) {
   return (
-    <div className={styles.table} role="region" aria-label="Table" tabIndex={0}>
+    <div className={styles.table} role="region" aria-label={name} tabIndex={0}>
       <table>
         <thead>
           <tr>
             {head.map((cell, at) => (
-              <th key={at} scope="col">
-                <Inlines text={cell} />
-              </th>
+              <HeadCell key={at} cell={cell} />
             ))}
           </tr>
         </thead>
@@ -91,6 +92,16 @@ function GuideTable({ head, rows }: { readonly head: readonly Cell[]; readonly r
         </tbody>
       </table>
     </div>
+  )
+}
+
+/** Where the column needs no words there is no head for readers of the screen to stop at. */
+function HeadCell({ cell }: { readonly cell: Cell }) {
+  if (cell.length === 0) return <td />
+  return (
+    <th scope="col">
+      <Inlines text={cell} />
+    </th>
   )
 }
 
