@@ -38,7 +38,7 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       const heading = page.getByRole('heading', { name: 'Pacing' })
       await heading.waitFor()
       await page.waitForFunction(() => window.scrollY > 0)
-      equal(await page.getByRole('link', { name: 'Limits', exact: true }).getAttribute('aria-current'), null)
+      equal(await page.getByRole('link', { name: 'Working within limits' }).getAttribute('aria-current'), 'page')
       await page.goto(`${origin}/docs?q=xyzzyx`)
       await page.getByText('Nothing is said of that.').waitFor()
       await page.goto(`${origin}/docs/guides/nothing`)
