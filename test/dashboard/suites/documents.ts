@@ -14,7 +14,7 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await page.getByText('/api/v1/organizations/{organizationId}/search').click()
       await page.getByLabel('q', { exact: true }).fill('por')
       await page.getByRole('button', { name: 'Run' }).click()
-      await page.getByRole('region', { name: 'Answer 200' }).waitFor()
+      await page.getByRole('region', { name: 'Answer 200' }).first().waitFor()
     })
 
     test('open at what an address names', async () => {
