@@ -7,6 +7,7 @@ import type { ManagementParts } from '../../src/http/api/parts.ts'
 import { parseWeightsSource } from '../../src/models/download/weights-source.ts'
 import { recommendWeights } from '../../src/models/jobs/recommended.ts'
 import type { WeightsFile } from '../../src/models/jobs/weights-folder.ts'
+import type { PoolStatus } from '../../src/http/api/resources/installation/pool-schemas.ts'
 import type { Job } from '../../src/models/jobs/weights-jobs.ts'
 import { parseAddressList } from '../../src/lib/address-list.ts'
 import type { Limits } from '../../src/limits/open-limits.ts'
@@ -68,6 +69,33 @@ export function createTestSso({ clock }: Pick<AccountsParts, 'clock'>): SingleSi
 
 export const knownSwap = { id: 'swap', model: 'tycho-1.0', state: 'done', message: '' } as const
 
+/** A pool of one replica, at the address of the route's own example. */
+export const knownPool: PoolStatus = {
+  name: 'large',
+  models: ['hal-1.0'],
+  state: 'ready',
+  windowTokens: 8_192,
+  waiting: 0,
+  retries: 0,
+  replicas: [
+    {
+      address: 'http://10.0.0.4:8000',
+      kind: 'vllm',
+      state: 'up',
+      reason: null,
+      running: 0,
+      runningMax: 8,
+      outstandingTokens: 0,
+      roomTokens: 8_192,
+      tokensPerSecond: null,
+      hitRate: null,
+      windowTokens: 8_192,
+      version: null,
+      missing: [],
+    },
+  ],
+}
+
 /** What the management API of a service without engines stands on. */
 export function createTestManagement(accounts: AccountsParts, limits: Limits): ManagementParts {
   return {
@@ -77,7 +105,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => [],
-    pools: { list: () => [], drain: () => {} },
+    pools: { list: () => [knownPool], drain: () => {} },
     isOperator: ({ headers }) => headers.authorization === `Bearer ${operatorKey}`,
     weights: {
       list: () => [],
