@@ -337,7 +337,7 @@ test('the audit is listed newest first, and checked', async () => {
   await ask('PATCH', within(`projects/${company.projectId}`), { name: 'Renamed' })
   const [last] = dataOf(await ask('GET', within('audit?limit=1')))
   equal(typeof last?.['actorName'], 'string', 'Who has a name is named beside the id.')
-  deepEqual([last?.['action'], last?.['after']], ['projects:update', { name: 'Renamed' }])
+  deepEqual([last?.['action'], last?.['after']], ['projects:update', { key_owners: 'anyone', name: 'Renamed' }])
   equal(dataOf(await ask('GET', within('audit?action=projects:update'))).length, 1)
   equal((await ask('GET', within('audit/verify'))).body['isIntact'], true)
   await service.db.updateTable('audit').set({ after: '{}' }).where('id', '=', String(last?.['id'])).execute()

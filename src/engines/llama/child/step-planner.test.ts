@@ -136,7 +136,8 @@ test('where somebody was served of late and is not there, steps are short', () =
 test('a long prompt beside endless short ones of another key is computed all the same', () => {
   const step = machine(5)
   const [, computed = 0] = compute(step, [prompt('short', 30), prompt('long', 100_000)], 500)
-  ok(computed >= 3_500, String(computed))
+  // A quarter of 35 ms is added to each step. Eight tokens take that, and five more that the planner takes them to cost.
+  ok(computed >= 2_500, String(computed))
 })
 
 test('service of a key counts half after three seconds and is forgotten in the end', () => {

@@ -10,7 +10,7 @@ import { toTemplateCalls } from '../../../chat-format/tool-format/to-template-ca
 import { blocksOf, locateBlocks } from './prompt-outline.ts'
 
 const templates = ['json-envelope', 'marked-text', 'tagged'] as const
-const folder = join(import.meta.dirname, '../../../../../test/fixtures/templates')
+const folder = join(import.meta.dirname, '../../../../test/fixtures/templates')
 const traits = { takesSystem: true, takesLateSystem: true, thinkingTags: null, thinkingSwitch: 'never' } as const
 
 type Conversation = Pick<EngineRequest, 'tools' | 'messages'>

@@ -105,6 +105,9 @@ export class SlotContents {
     const length = pinnedLength(pins, holding.tokens.length)
     if (length === 0 || !(await this.shorten(slot, length, holding.checkpoints))) return this.clear(slot)
     holding.pins = pins
+    // What was cut off is not computed again, so nobody may wait for it.
+    const { tokens, conversationLength } = holding.prompt
+    holding.prompt = { tokens: tokens.subarray(0, length), conversationLength: Math.min(conversationLength, length) }
     this.forgetBehind(slot, length)
   }
 
