@@ -19,6 +19,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from './dialect.ts'
+import { readTokens } from './server-answers.ts'
 
 const count = z.int().nonnegative()
 const probability = z.object({ id: z.int(), logprob: z.number() })
@@ -42,8 +43,6 @@ const propsSchema = z.object({
   build_info: z.string().optional(),
   endpoint_metrics: z.boolean().optional(),
 })
-
-const tokensSchema = z.object({ tokens: z.array(z.int()) })
 
 export const llamaServer: Dialect = {
   paths: ['/completion', '/tokenize', '/props', '/health'],
@@ -69,11 +68,7 @@ export const llamaServer: Dialect = {
   },
   tokenize: (text) => ({
     request: { method: 'POST', path: '/tokenize', body: { content: text, add_special: false, parse_special: false } },
-    read(answer) {
-      const read = tokensSchema.safeParse(answer)
-      if (!read.success) throw malformed('Its /tokenize gives no list of tokens.')
-      return read.data.tokens
-    },
+    read: readTokens,
   }),
 }
 

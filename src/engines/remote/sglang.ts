@@ -17,6 +17,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from './dialect.ts'
+import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const count = z.int().nonnegative()
 const pair = z.tuple([z.number(), z.int()]).rest(z.unknown())
@@ -34,13 +35,10 @@ const recordSchema = z.object({
 })
 type ServerRecord = z.output<typeof recordSchema>
 
-const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), max_model_len: z.int().nullish() })).min(1) })
 const loadsSchema = z.object({
   version: z.string().nullish(),
   loads: z.array(z.object({ max_total_num_tokens: z.int().nullish(), max_running_requests: z.int().nullish() })).min(1),
 })
-const tokensSchema = z.object({ tokens: z.array(z.int()) })
-
 export const sglang: Dialect = {
   paths: ['/generate', '/tokenize', '/v1/models', '/v1/loads', '/health', '/abort_request'],
   health: { method: 'GET', path: '/health' },
@@ -52,18 +50,12 @@ export const sglang: Dialect = {
   probe,
   tokenize: (text, { modelName }) => ({
     request: { method: 'POST', path: '/tokenize', body: { model: modelName, prompt: text, add_special_tokens: false } },
-    read(answer) {
-      const read = tokensSchema.safeParse(answer)
-      if (!read.success) throw malformed('Its /tokenize gives no list of tokens.')
-      return read.data.tokens
-    },
+    read: readTokens,
   }),
 }
 
 async function probe(ask: Ask): Promise<ReplicaFacts> {
-  const models = modelsSchema.safeParse(await ask({ method: 'GET', path: '/v1/models' }))
-  const [model] = models.success ? models.data.data : []
-  if (model === undefined) throw malformed('Its /v1/models names no model.')
+  const model = await readModel(ask)
   const loads = loadsSchema.safeParse(await ask({ method: 'GET', path: '/v1/loads?include=core' }).catch(orNothing))
   const [load] = loads.data?.loads ?? []
   return {
@@ -176,10 +168,4 @@ class Reader implements RecordReader {
     })
     return { logprobs }
   }
-}
-
-function reasonOf(type: string): 'stop' | 'limit' {
-  if (type === 'stop') return 'stop'
-  if (type === 'length') return 'limit'
-  throw malformed(`It ended its answer for a reason that was not asked for: ${type}.`)
 }

@@ -20,6 +20,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from './dialect.ts'
+import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const generatePath = '/inference/v1/generate'
 const completionsPath = '/v1/completions'
@@ -55,10 +56,7 @@ const recordSchema = z.object({
 })
 type ServerRecord = z.output<typeof recordSchema>
 
-const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), max_model_len: z.int().nullish() })).min(1) })
 const versionSchema = z.object({ version: z.string() })
-const tokensSchema = z.object({ tokens: z.array(z.int()) })
-
 export const vllm: Dialect = {
   paths: [generatePath, completionsPath, '/tokenize', '/v1/models', '/version', '/health'],
   health: { method: 'GET', path: '/health' },
@@ -69,18 +67,12 @@ export const vllm: Dialect = {
   probe,
   tokenize: (text, { modelName }) => ({
     request: { method: 'POST', path: '/tokenize', body: { model: modelName, prompt: text, add_special_tokens: false } },
-    read(answer) {
-      const read = tokensSchema.safeParse(answer)
-      if (!read.success) throw malformed('Its /tokenize gives no list of tokens.')
-      return read.data.tokens
-    },
+    read: readTokens,
   }),
 }
 
 async function probe(ask: Ask): Promise<ReplicaFacts> {
-  const models = modelsSchema.safeParse(await ask({ method: 'GET', path: '/v1/models' }))
-  const [model] = models.success ? models.data.data : []
-  if (model === undefined) throw malformed('Its /v1/models names no model.')
+  const model = await readModel(ask)
   const version = versionSchema.safeParse(await ask({ method: 'GET', path: '/version' }))
   const body = { model: model.id, token_ids: [1], sampling_params: { max_tokens: 1, temperature: 0 } }
   const tried = await ask({ method: 'POST', path: generatePath, body }).catch((error: unknown) => {
@@ -214,10 +206,4 @@ function idIn(text: string): number {
   const id = /^token_id:(\d+)$/.exec(text)?.[1]
   if (id === undefined) throw malformed('It names a token by its text.')
   return Number(id)
-}
-
-function reasonOf(reason: string): 'stop' | 'limit' {
-  if (reason === 'stop') return 'stop'
-  if (reason === 'length') return 'limit'
-  throw malformed(`It ended its answer for a reason that was not asked for: ${reason}.`)
 }

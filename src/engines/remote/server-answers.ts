@@ -1,0 +1,28 @@
+// What several kinds of servers answer alike.
+
+import { z } from 'zod'
+import { malformed, type Ask } from './dialect.ts'
+
+const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), max_model_len: z.int().nullish() })).min(1) })
+const tokensSchema = z.object({ tokens: z.array(z.int()) })
+
+/** The model that a server has, the first it names. */
+export async function readModel(ask: Ask) {
+  const models = modelsSchema.safeParse(await ask({ method: 'GET', path: '/v1/models' }))
+  const [model] = models.success ? models.data.data : []
+  if (model === undefined) throw malformed('Its /v1/models names no model.')
+  return model
+}
+
+export function readTokens(answer: unknown): number[] {
+  const read = tokensSchema.safeParse(answer)
+  if (!read.success) throw malformed('Its /tokenize gives no list of tokens.')
+  return read.data.tokens
+}
+
+/** Why an answer ended; any other reason is no end of one. */
+export function reasonOf(reason: string): 'stop' | 'limit' {
+  if (reason === 'stop') return 'stop'
+  if (reason === 'length') return 'limit'
+  throw malformed(`It ended its answer for a reason that was not asked for: ${reason}.`)
+}
