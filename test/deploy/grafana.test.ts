@@ -20,7 +20,11 @@ async function offeredNames(): Promise<Set<string>> {
     waiting: 0,
     slots: 1,
   } as const
-  const { text } = await createMetrics({ version: '1', readEngines: () => [{ model: 'hal-1.0', status }] }).expose()
+  const { text } = await createMetrics({
+    version: '1',
+    readEngines: () => [{ model: 'hal-1.0', status }],
+    readReplicas: () => [],
+  }).expose()
   const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
   )

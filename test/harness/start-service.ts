@@ -70,7 +70,9 @@ const allPlaceholder = Object.fromEntries(modelIds.map((id) => [id, { weights: p
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-test-'))
   // What the service asks its models by itself would stand between the requests that a test counts.
-  const config = { availability: { canary: 'off' }, ...options.config }
+  // Earlier versions do not know the setting.
+  const quiet = options.program === undefined ? { availability: { canary: 'off' } } : {}
+  const config = { ...quiet, ...options.config }
   writeFileSync(join(home, 'odyssey.json'), JSON.stringify(config))
   if (options.weights !== 'built-in') writeFileSync(join(home, 'models.json'), JSON.stringify(allPlaceholder))
   if (options.joins !== undefined) copyFileSync(join(options.joins.home, 'secret.key'), join(home, 'secret.key'))

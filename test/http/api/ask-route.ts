@@ -2,7 +2,7 @@ import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import type { Permission } from '../../../src/core/permission.ts'
 import { routes } from '../../../src/http/api/routes.ts'
 import type { Route } from '../../../src/http/api/route.ts'
-import { knownPool, operatorKey } from '../../harness/management.ts'
+import { operatorKey } from '../../harness/management.ts'
 import type { Ask, ManagementService } from '../../harness/management-service.ts'
 import { providerKey } from './sso-things.ts'
 import type { Things } from './world.ts'
@@ -52,7 +52,6 @@ export async function fillPath(service: ManagementService, { path, scope }: Rout
   }
   if (scope === 'installation') {
     ids['rowId'] = things.installationRowId
-    ids['pool'] = knownPool.name
     ids['channelId'] = things.installationChannelId
     ids['silenceId'] = things.installationSilenceId
   }

@@ -154,6 +154,7 @@ describe('what each route lets each role do', () => {
     swapId: 'nowhere',
     limitRequestId: 'ask_nowhere',
     weightsId: 'weights_nowhere',
+    pool: 'nowhere',
     jobId: 'job_nowhere',
     tier: 'nowhere',
     month: '2099-01',

@@ -27,7 +27,7 @@ import { setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
 import { setLimit } from '../../../src/limits/settings/limit-settings.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
-import { knownJob, knownSwap, knownWeights, testSignIn } from '../../harness/management.ts'
+import { knownJob, knownPool, knownSwap, knownWeights, testSignIn } from '../../harness/management.ts'
 import { createSsoThings } from './sso-things.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 
@@ -101,6 +101,7 @@ export type Things = {
   readonly model: string
   readonly swapId: string
   readonly weightsId: string
+  readonly pool: string
   readonly limitRequestId: string
   readonly jobId: string
   readonly tier: string
@@ -154,7 +155,13 @@ export async function createThings(
   const rows = await signAudit(parts, organizationId)
   const { user } = await signInPerson(parts, { installationRole: 'auditor' })
   const operatorEmail = await emailOfSomebody(parts)
-  const engine = { model: knownSwap.model, swapId: knownSwap.id, weightsId: knownWeights.id, jobId: knownJob.id }
+  const engine = {
+    model: knownSwap.model,
+    swapId: knownSwap.id,
+    weightsId: knownWeights.id,
+    jobId: knownJob.id,
+    pool: knownPool.name,
+  }
   return {
     organizationId,
     projectId,

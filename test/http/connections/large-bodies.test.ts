@@ -1,7 +1,9 @@
 // Large bodies are decoded in a thread of their own, and nobody can tell by what comes of them.
 
 import { deepEqual, equal, match } from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import type { EngineRequest } from '../../../src/core/generation.ts'
 import { checkErrorResponse } from '../../campaigns/bodies/error-bodies.ts'
 import { authorize, exchange } from '../../campaigns/raw-http.ts'
@@ -99,10 +101,24 @@ test('many large bodies at once are each answered', async () => {
   equal(new Set(asked.map(({ messages }) => JSON.stringify(messages[0]))).size, 12)
 })
 
-test('a thread that has nothing to do ends, and another one begins', async () => {
-  const body = JSON.stringify(bodyFor('messages', { messages: turns(3, 'x'.repeat(200_000)) }))
-  for (let round = 0; round < 2; round += 1) {
-    equal((await send(paths.messages, body)).status, 200)
-    service.clock.advance(30_000)
+test('a large body has a thread, a small one has none, and a thread without work ends', async () => {
+  const threads: Worker[] = []
+  const note = (thread: Worker) => threads.push(thread)
+  process.on('worker', note)
+  // Whatever thread the bodies before had.
+  service.clock.advance(30_000)
+  try {
+    equal((await send(paths.messages, JSON.stringify(bodyFor('messages', { messages: turns(3, 'x') })))).status, 200)
+    equal(threads.length, 0)
+    const body = JSON.stringify(bodyFor('messages', { messages: turns(3, 'x'.repeat(200_000)) }))
+    for (let round = 1; round <= 2; round += 1) {
+      equal((await send(paths.messages, body)).status, 200)
+      equal(threads.length, round)
+      const ended = once(threads[round - 1]!, 'exit')
+      service.clock.advance(30_000)
+      await ended
+    }
+  } finally {
+    process.off('worker', note)
   }
 })
