@@ -119,6 +119,8 @@ async function launch(home: string, { environment, program = main }: ServiceOpti
       ...compileCache,
       ODYSSEY_HOME: home,
       PORT: '0',
+      // A test that is killed can stop nothing; the service sees that it is gone.
+      ODYSSEY_LAUNCHER_PID: String(process.pid),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
