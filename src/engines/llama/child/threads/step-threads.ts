@@ -135,8 +135,8 @@ export class ThreadGovernor {
   #freeSinceMs: number | null = null
   /** What steps that were held up took beyond what they should have, less what was made good for. */
   #lostMs = 0
-  /** The same since the number of threads last changed, and what the last thread gained meanwhile. */
-  #spell = { lostMs: 0, gainedMs: 0 }
+  /** What last threads have lost and gained until they were given up; of each time before only half. */
+  readonly #account = { lostMs: 0, gainedMs: 0 }
   /** Milliseconds per token where no step was held up: by threads, then by size of step. */
   readonly #paces = new Map<number, Map<number, number>>()
 
@@ -169,7 +169,7 @@ export class ThreadGovernor {
     if (this.#wasHeldUp(threads, step)) return this.#lose(threads, step, nowMs)
     this.#follow(threads, step)
     const gainedMs = step.ms * this.#gain(threads, step)
-    this.#spell.gainedMs += gainedMs
+    this.#account.gainedMs += gainedMs
     this.#lostMs = Math.max(0, this.#lostMs - gainedMs)
     this.#judge(step, nowMs)
   }
@@ -184,7 +184,7 @@ export class ThreadGovernor {
 
   #lose(threads: number, { tokens, ms, processorMs }: StepTime, nowMs: number): void {
     const lostMs = Math.max(0, ms - (this.#usualMs(threads, tokens) ?? processorMs / threads))
-    this.#spell.lostMs += lostMs
+    this.#account.lostMs += lostMs
     this.#lostMs += lostMs
     if (this.#lostMs < lostMsMost) return
     this.#drop(Math.max(1, Math.min(threads - 1, Math.floor(processorMs / ms) - 1)), nowMs)
@@ -203,21 +203,22 @@ export class ThreadGovernor {
   }
 
   #drop(threads: number, nowMs: number): void {
-    const { lostMs, gainedMs } = this.#spell
     // What seemed to hold steps up may have been longer prompts.
     for (const known of this.#paces.keys()) if (known > threads) this.#paces.delete(known)
     this.#settle(threads)
     this.#freeSinceMs = null
     this.#lostMs = 0
+    const account = this.#account
     // Neighbours that come and go for moments are no reason to do without for long.
-    if (gainedMs > lostMs * worthLosing) this.#notBeforeMs = nowMs
+    if (account.gainedMs > account.lostMs * worthLosing) this.#notBeforeMs = nowMs
     else this.#wait(nowMs)
+    account.gainedMs /= 2
+    account.lostMs /= 2
   }
 
   #settle(threads: number): void {
     this.#settled = threads
     this.#trial = null
-    this.#spell = { lostMs: 0, gainedMs: 0 }
   }
 
   #wait(nowMs: number): void {
@@ -229,7 +230,6 @@ export class ThreadGovernor {
 
   #try(to: number): void {
     this.#trial = { from: this.#settled, to, steps: 0, taken: new Map() }
-    this.#spell = { lostMs: 0, gainedMs: 0 }
   }
 
   /** A trial that is not worth its thread is taken back. */
