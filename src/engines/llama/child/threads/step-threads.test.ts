@@ -149,6 +149,19 @@ test('what others do for a moment is forgotten soon, what they do over and over 
   equal(governor.threads, 2)
 })
 
+test('what the service uses of a processor itself takes no thread away, and what a neighbour uses does', () => {
+  const governor = new ThreadGovernor({ first: 1, most: 2 })
+  const look = (free: number, times: number, fromMs: number) => {
+    for (let time = 1; time <= times; time++) governor.notice({ overMs: 90, free }, fromMs + time * 90)
+  }
+  look(1.7, 10, 0)
+  equal(governor.threads, 2)
+  look(1.5, 10, 1_000)
+  equal(governor.threads, 2)
+  look(1.3, 1, 2_000)
+  equal(governor.threads, 1)
+})
+
 test('a thread that brings nothing is taken back', () => {
   const machine = new Machine(4, { ms: 8, serialShare: 1 })
   const governor = new ThreadGovernor({ first: 1, most: 4 })

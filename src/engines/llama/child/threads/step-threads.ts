@@ -73,28 +73,49 @@ const delayMsMin = 3
  * at the wrong moment costs tens of milliseconds now and then on an idle machine too.
  */
 const lostMsMost = 100
+/** A thread that gains so many times what is lost for it was worth that: steps that are held up are felt more than quick ones. */
+const worthLosing = 2
 /** What one thread more gains of what it might, as long as nobody knows: two threads then take three quarters of the time of one. */
 const gainExpected = 0.5
 /** However good a thread was when it was tried, it may not lose all of that. */
 const gainMost = 1
-/** More of a processor than this must be free for another thread to have it. */
-const freeAtLeast = 0.85
-/** Only steps of about as many tokens can be compared with each other. */
-const alike = 1.3
-/** Steps that show what one more thread brings, and how much less time they have to take for it. */
+/**
+ * More of a processor than this must be free for another thread to have it. The service itself uses some of what is
+ * left to it while it hands tokens on, and the kernel counts in hundredths of a second: a machine that does nothing
+ * else reads as 0.7 to 1 free.
+ */
+const freeToTake = 0.6
+/** A thread that has less than this of its processor is given up at once; between the two its steps decide. */
+const freeToKeep = 0.4
+/** Steps of a trial that one more thread takes part in, and how much less time they have to take for it. */
 const trialSteps = 8
 const worthwhile = 0.97
 /** Processors must have been free for this long before a thread may have them. */
-const freeMsMin = 500
-/** Trials are this far apart. Each that fails doubles it, until none has failed for a few times as long. */
+const freeMsMin = 300
+/**
+ * Trials are this far apart. A thread that lost more than it gained until it was given up doubles it, until none has for
+ * a few times as long.
+ */
 const pauseMsFirst = 1_000
 const pauseMsMost = 60_000
 const pausesForgotten = 4
 /** A mean that follows a change within some five steps. */
 const newest = 0.2
 
-type Pace = { readonly tokens: number; readonly msPerToken: number }
-type Trial = { readonly from: number; readonly before: Pace | null; steps: number; ms: number; tokens: number }
+/** What steps took together. */
+type Taken = { ms: number; tokens: number }
+
+/**
+ * Every other step has one thread more (`to`), so that both are measured on the same work: prompts grow longer, and a step
+ * of one costs a multiple of what another does.
+ */
+type Trial = {
+  readonly from: number
+  readonly to: number
+  steps: number
+  /** By size of step. */
+  readonly taken: Map<number, { readonly from: Taken; readonly to: Taken }>
+}
 
 /**
  * Chooses how many threads compute the next step, by what the last ones took and what others leave of the machine.
@@ -104,8 +125,8 @@ type Trial = { readonly from: number; readonly before: Pace | null; steps: numbe
  */
 export class ThreadGovernor {
   readonly #most: number
-  #threads: number
-  #pace: Pace | null = null
+  /** How many compute when nothing is tried. */
+  #settled: number
   #trial: Trial | null = null
   #pauseMs = pauseMsFirst
   #failedMs = -Infinity
@@ -114,65 +135,90 @@ export class ThreadGovernor {
   #freeSinceMs: number | null = null
   /** What steps that were held up took beyond what they should have, less what was made good for. */
   #lostMs = 0
-  /** Milliseconds per token by threads and by size of step, where none was held up. */
-  readonly #paces = new Map<string, number>()
+  /** What last threads have lost and gained until they were given up; of each time before only half. */
+  readonly #account = { lostMs: 0, gainedMs: 0 }
+  /** Milliseconds per token where no step was held up: by threads, then by size of step. */
+  readonly #paces = new Map<number, Map<number, number>>()
 
   constructor({ first, most }: ThreadsChosen) {
-    this.#threads = first
+    this.#settled = first
     this.#most = most
   }
 
   get threads(): number {
-    return this.#threads
+    const trial = this.#trial
+    if (trial === null) return this.#settled
+    return trial.steps % 2 === 0 ? trial.to : trial.from
   }
 
   /** Takes notice of what others leave of the processors: what they use is given up at once, what they leave is tried. */
   notice({ free, overMs }: ProcessorUse, nowMs: number): void {
-    const room = Math.max(1, Math.floor(free + 1 - freeAtLeast))
-    if (room < this.#threads) this.#drop(room, nowMs)
-    if (room <= this.#threads) return void (this.#freeSinceMs = null)
+    const used = this.#trial?.to ?? this.#settled
+    const kept = Math.max(1, Math.floor(free + 1 - freeToKeep))
+    if (kept < used) this.#drop(kept, nowMs)
+    const room = Math.max(1, Math.floor(free + 1 - freeToTake))
+    if (room <= this.#settled) return void (this.#freeSinceMs = null)
     this.#freeSinceMs ??= nowMs - overMs
     const mayTry = this.#trial === null && nowMs - this.#freeSinceMs >= freeMsMin && nowMs >= this.#notBeforeMs
-    if (mayTry && this.#threads < this.#most) this.#try(Math.min(room, this.#most))
+    if (mayTry && this.#settled < this.#most) this.#try(Math.min(room, this.#most))
   }
 
   /** Takes notice of a step that was computed with `threads`. */
   measure(step: StepTime, nowMs: number): void {
-    if (this.#wasHeldUp(step)) return this.#lose(step, nowMs)
+    const threads = this.threads
+    if (this.#wasHeldUp(threads, step)) return this.#lose(threads, step, nowMs)
+    this.#follow(threads, step)
+    const gainedMs = step.ms * this.#gain(threads, step)
+    this.#account.gainedMs += gainedMs
+    this.#lostMs = Math.max(0, this.#lostMs - gainedMs)
     this.#judge(step, nowMs)
-    this.#follow(step)
-    this.#lostMs = Math.max(0, this.#lostMs - step.ms * this.#gain(step))
   }
 
   /** What a step of this size would take longer with one thread less, as a share of what it takes. */
-  #gain({ tokens, ms }: StepTime): number {
-    if (this.#threads === 1) return 0
-    const fewer = this.#paces.get(paceKey(this.#threads - 1, tokens))
-    if (fewer === undefined) return gainExpected / (this.#threads - 1)
+  #gain(threads: number, { tokens, ms }: StepTime): number {
+    if (threads === 1) return 0
+    const fewer = this.#paces.get(threads - 1)?.get(sizeOf(tokens))
+    if (fewer === undefined) return gainExpected / (threads - 1)
     return Math.max(0, Math.min(gainMost, (fewer * tokens) / ms - 1))
   }
 
-  #lose({ tokens, ms, processorMs }: StepTime, nowMs: number): void {
-    const usualMs = isAlike(this.#pace, tokens) ? this.#pace.msPerToken * tokens : processorMs / this.#threads
-    this.#lostMs += Math.max(0, ms - usualMs)
+  #lose(threads: number, { tokens, ms, processorMs }: StepTime, nowMs: number): void {
+    const lostMs = Math.max(0, ms - (this.#usualMs(threads, tokens) ?? processorMs / threads))
+    this.#account.lostMs += lostMs
+    this.#lostMs += lostMs
     if (this.#lostMs < lostMsMost) return
-    this.#drop(Math.max(1, Math.min(this.#threads - 1, Math.floor(processorMs / ms) - 1)), nowMs)
+    this.#drop(Math.max(1, Math.min(threads - 1, Math.floor(processorMs / ms) - 1)), nowMs)
   }
 
-  #wasHeldUp({ tokens, ms, processorMs }: StepTime): boolean {
-    if (this.#threads === 1 || ms * (1 - hadAtLeast) < delayMsMin) return false
-    if (processorMs < ms * this.#threads * hadAtLeast) return true
-    const usualMs = isAlike(this.#pace, tokens) ? this.#pace.msPerToken * tokens : Infinity
+  #wasHeldUp(threads: number, { tokens, ms, processorMs }: StepTime): boolean {
+    if (threads === 1 || ms * (1 - hadAtLeast) < delayMsMin) return false
+    if (processorMs < ms * threads * hadAtLeast) return true
+    const usualMs = this.#usualMs(threads, tokens) ?? Infinity
     return ms > usualMs * timesUsual && ms > usualMs + delayMsMin
   }
 
+  #usualMs(threads: number, tokens: number): number | null {
+    const msPerToken = this.#paces.get(threads)?.get(sizeOf(tokens))
+    return msPerToken === undefined ? null : msPerToken * tokens
+  }
+
   #drop(threads: number, nowMs: number): void {
-    this.#threads = threads
-    this.#pace = null
-    this.#trial = null
+    // What seemed to hold steps up may have been longer prompts.
+    for (const known of this.#paces.keys()) if (known > threads) this.#paces.delete(known)
+    this.#settle(threads)
     this.#freeSinceMs = null
     this.#lostMs = 0
-    this.#wait(nowMs)
+    const account = this.#account
+    // Neighbours that come and go for moments are no reason to do without for long.
+    if (account.gainedMs > account.lostMs * worthLosing) this.#notBeforeMs = nowMs
+    else this.#wait(nowMs)
+    account.gainedMs /= 2
+    account.lostMs /= 2
+  }
+
+  #settle(threads: number): void {
+    this.#settled = threads
+    this.#trial = null
   }
 
   #wait(nowMs: number): void {
@@ -182,44 +228,50 @@ export class ThreadGovernor {
     this.#notBeforeMs = nowMs + this.#pauseMs
   }
 
-  #try(threads: number): void {
-    this.#trial = { from: this.#threads, before: this.#pace, steps: 0, ms: 0, tokens: 0 }
-    this.#threads = threads
-    this.#pace = null
+  #try(to: number): void {
+    this.#trial = { from: this.#settled, to, steps: 0, taken: new Map() }
   }
 
-  /** A trial that is not worth its thread is taken back. Without steps to compare with, the first that come decide nothing. */
+  /** A trial that is not worth its thread is taken back. */
   #judge({ tokens, ms }: StepTime, nowMs: number): void {
     const trial = this.#trial
     if (trial === null) return
-    if (trial.before !== null && !isAlike(trial.before, tokens)) return
+    const size = sizeOf(tokens)
+    const taken = trial.taken.get(size) ?? { from: { ms: 0, tokens: 0 }, to: { ms: 0, tokens: 0 } }
+    const side = taken[trial.steps % 2 === 0 ? 'to' : 'from']
+    side.ms += ms
+    side.tokens += tokens
+    trial.taken.set(size, taken)
     trial.steps += 1
-    trial.ms += ms
-    trial.tokens += tokens
-    if (trial.steps < trialSteps) return
-    this.#trial = null
-    if (trial.before !== null && trial.ms / trial.tokens > trial.before.msPerToken * worthwhile) {
-      this.#threads = trial.from
-      this.#pace = trial.before
-      return this.#wait(nowMs)
-    }
-    this.#notBeforeMs = nowMs + pauseMsFirst
+    if (trial.steps < trialSteps * 2) return
+    const share = shareOfTime(trial)
+    if (share === null) return
+    this.#settle(share > worthwhile ? trial.from : trial.to)
+    if (share > worthwhile) this.#wait(nowMs)
+    else this.#notBeforeMs = nowMs + pauseMsFirst
   }
 
-  #follow({ tokens, ms }: StepTime): void {
+  #follow(threads: number, { tokens, ms }: StepTime): void {
+    const paces = this.#paces.get(threads) ?? new Map<number, number>()
+    this.#paces.set(threads, paces)
     const msPerToken = ms / tokens
-    const pace = this.#pace
-    if (!isAlike(pace, tokens)) this.#pace = { tokens, msPerToken }
-    else this.#pace = { tokens, msPerToken: pace.msPerToken + (msPerToken - pace.msPerToken) * newest }
-    this.#paces.set(paceKey(this.#threads, tokens), this.#pace?.msPerToken ?? msPerToken)
+    const known = paces.get(sizeOf(tokens)) ?? msPerToken
+    paces.set(sizeOf(tokens), known + (msPerToken - known) * newest)
   }
 }
 
-/** Sizes within the same power of two count as one. */
-function paceKey(threads: number, tokens: number): string {
-  return `${threads} ${Math.floor(Math.log2(tokens))}`
+/** What the steps of a trial with one thread more took of the time that they take without; null where none can be compared. */
+function shareOfTime({ taken }: Trial): number | null {
+  let [withMs, withoutMs] = [0, 0]
+  for (const { from, to } of taken.values()) {
+    if (from.tokens === 0 || to.tokens === 0) continue
+    withMs += to.ms
+    withoutMs += (from.ms / from.tokens) * to.tokens
+  }
+  return withoutMs === 0 ? null : withMs / withoutMs
 }
 
-function isAlike(pace: Pace | null, tokens: number): pace is Pace {
-  return pace !== null && tokens <= pace.tokens * alike && pace.tokens <= tokens * alike
+/** Sizes within the same power of two count as one: only steps of about as many tokens can be compared. */
+function sizeOf(tokens: number): number {
+  return Math.floor(Math.log2(tokens))
 }
