@@ -100,9 +100,18 @@ async function runAttacks(
     'steady requests': besideAttacks.length,
     'their P50 alone and beside (ms)': `${quantile(idle, 0.5).toFixed(0)} ${quantile(besideAttacks, 0.5).toFixed(0)}`,
     'their P95 alone and beside (ms)': `${quantile(idle, 0.95).toFixed(0)} ${quantile(besideAttacks, 0.95).toFixed(0)}`,
+    'P95 of each fifth (ms)': fifthsOf(besideAttacks)
+      .map((times) => quantile(times, 0.95).toFixed(0))
+      .join(' '),
     'P95 ratio': slower.toFixed(2),
     'memory before and after (MiB)': `${memoryBefore} ${memoryAfter}`,
   })
+}
+
+/** In their order: what grows with the attacks shows here. */
+function fifthsOf(times: readonly number[]): readonly (readonly number[])[] {
+  const length = Math.ceil(times.length / 5)
+  return [0, 1, 2, 3, 4].map((part) => times.slice(part * length, (part + 1) * length))
 }
 
 /** Makes organizations with a key each, and returns the keys. */
