@@ -13,6 +13,11 @@ function describeIssues(error: Error): string | null {
     .join('; ')
 }
 
+/** A caught value as an error: libraries throw more than these. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
 /** The code by which the system names a failure, such as `ENOENT`; null where there is none. */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null

@@ -1,6 +1,7 @@
 import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { contextExceeded } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import { toError } from '../../lib/message-of.ts'
 import { backgroundPriority } from '../../lib/yield-processor.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from '../text/text-size.ts'
@@ -224,10 +225,6 @@ function withoutText(request: EngineRequest): EngineRequest {
 
 function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
   return { drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted }
-}
-
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
 /** Counts who uses something, so that what another has replaced can end without failing anyone. */

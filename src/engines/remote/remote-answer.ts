@@ -7,6 +7,7 @@ import {
   type GenerationEvent,
   type Usage,
 } from '../../core/generation.ts'
+import { toError } from '../../lib/message-of.ts'
 import { PushedStream } from '../../lib/pushed-stream.ts'
 import type { ModelText, TableReader } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
@@ -335,8 +336,4 @@ async function drain(steps: AsyncGenerator<unknown>): Promise<void> {
   } catch {
     // The answer was whole before.
   }
-}
-
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

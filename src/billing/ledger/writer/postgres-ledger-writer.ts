@@ -1,6 +1,7 @@
 // Write-ahead: rows that PostgreSQL does not take at once are made durable in files first, and replayed later.
 
 import { deadline, systemClock, type Clock } from '../../../lib/clock.ts'
+import { toError } from '../../../lib/message-of.ts'
 import { createTurns } from '../../../lib/turns.ts'
 import type { Database } from '../../../db/database.ts'
 import { groupCommits, RowFault } from './group-commit.ts'
@@ -89,7 +90,7 @@ async function insertWithin(
     await deadline(clock, patienceMs, insertRows(db, rows))
     return null
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return toError(error)
   }
 }
 
@@ -109,7 +110,7 @@ function createFaultKeeper(report: StorageReport) {
         clear()
       } catch (error) {
         if (fault === null) report.failed(error, 'The ledger cannot be written: new requests are refused until it can.')
-        fault = error instanceof Error ? error : new Error(String(error))
+        fault = toError(error)
         throw error
       }
     },

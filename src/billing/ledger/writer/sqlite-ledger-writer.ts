@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../../lib/clock.ts'
+import { toError } from '../../../lib/message-of.ts'
 import { groupCommits, RowFault } from './group-commit.ts'
 import type { LedgerWriter, StorageReport, NewLedgerRow } from './ledger-writer.ts'
 import { Worker } from 'node:worker_threads'
@@ -33,7 +34,7 @@ export function createSqliteLedgerWriter({ path, report, clock = systemClock, wo
     } catch (error) {
       // The database has looked at the rows and would have written better ones.
       if (error instanceof RowFault) throw error
-      const reason = error instanceof Error ? error : new Error(String(error))
+      const reason = toError(error)
       if (fault === null) report.failed(reason, 'The ledger cannot be written: new requests are refused until it can.')
       fault = reason
       callOff()
