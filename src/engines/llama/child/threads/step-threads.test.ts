@@ -162,6 +162,22 @@ test('what the service uses of a processor itself takes no thread away, and what
   equal(governor.threads, 1)
 })
 
+test('a thread is tried on the work that there is, which may take longer with each step', () => {
+  const governor = new ThreadGovernor({ first: 1, most: 2 })
+  const given: number[] = []
+  let [nowMs, ms] = [0, 100]
+  for (let step = 0; step < 60; step++) {
+    governor.notice({ overMs: 100, free: 2 }, nowMs)
+    // A second thread takes an eighth of the time away, and the prompt grows by more than that until it was tried.
+    given.push(governor.threads)
+    const tookMs = governor.threads === 2 ? ms * 0.875 : ms
+    nowMs += tookMs
+    governor.measure({ tokens: 64, ms: tookMs, processorMs: tookMs * governor.threads }, nowMs)
+    ms *= 1.05
+  }
+  deepEqual(given.slice(-20), Array(20).fill(2))
+})
+
 test('a thread that brings nothing is taken back', () => {
   const machine = new Machine(4, { ms: 8, serialShare: 1 })
   const governor = new ThreadGovernor({ first: 1, most: 4 })

@@ -171,15 +171,15 @@ export class ThreadGovernor {
     const gainedMs = step.ms * this.#gain(threads, step)
     this.#account.gainedMs += gainedMs
     this.#lostMs = Math.max(0, this.#lostMs - gainedMs)
-    this.#judge(step, nowMs)
+    this.#judge(threads, step, nowMs)
   }
 
   /** What a step of this size would take longer with one thread less, as a share of what it takes. */
   #gain(threads: number, { tokens, ms }: StepTime): number {
     if (threads === 1) return 0
-    const fewer = this.#paces.get(threads - 1)?.get(sizeOf(tokens))
-    if (fewer === undefined) return gainExpected / (threads - 1)
-    return Math.max(0, Math.min(gainMost, (fewer * tokens) / ms - 1))
+    const fewerMs = this.#usualMs(threads - 1, tokens)
+    if (fewerMs === null) return gainExpected / (threads - 1)
+    return Math.max(0, Math.min(gainMost, fewerMs / ms - 1))
   }
 
   #lose(threads: number, { tokens, ms, processorMs }: StepTime, nowMs: number): void {
@@ -233,12 +233,12 @@ export class ThreadGovernor {
   }
 
   /** A trial that is not worth its thread is taken back. */
-  #judge({ tokens, ms }: StepTime, nowMs: number): void {
+  #judge(threads: number, { tokens, ms }: StepTime, nowMs: number): void {
     const trial = this.#trial
     if (trial === null) return
     const size = sizeOf(tokens)
     const taken = trial.taken.get(size) ?? { from: { ms: 0, tokens: 0 }, to: { ms: 0, tokens: 0 } }
-    const side = taken[trial.steps % 2 === 0 ? 'to' : 'from']
+    const side = taken[threads === trial.to ? 'to' : 'from']
     side.ms += ms
     side.tokens += tokens
     trial.taken.set(size, taken)
@@ -246,9 +246,10 @@ export class ThreadGovernor {
     if (trial.steps < trialSteps * 2) return
     const share = shareOfTime(trial)
     if (share === null) return
-    this.#settle(share > worthwhile ? trial.from : trial.to)
-    if (share > worthwhile) this.#wait(nowMs)
-    else this.#notBeforeMs = nowMs + pauseMsFirst
+    const isWorthwhile = share <= worthwhile
+    this.#settle(isWorthwhile ? trial.to : trial.from)
+    if (isWorthwhile) this.#notBeforeMs = nowMs + pauseMsFirst
+    else this.#wait(nowMs)
   }
 
   #follow(threads: number, { tokens, ms }: StepTime): void {
