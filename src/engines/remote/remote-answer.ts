@@ -9,50 +9,10 @@ import {
 } from '../../core/generation.ts'
 import { toError } from '../../lib/message-of.ts'
 import { PushedStream } from '../../lib/pushed-stream.ts'
-import type { ModelText, TableReader } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
-import { AnswerCourse, type Leg, type Turn } from './answer-course.ts'
+import { AnswerCourse, type Turn } from './answer-course.ts'
 import { ReplicaFault, type TokenStep } from './dialect.ts'
-
-/** Where an answer's legs are run: the replicas of one pool. */
-export type Workplace = {
-  /** What is known of the model's text; rejects while nothing is. */
-  model(
-    signal: AbortSignal,
-  ): Promise<{ readonly model: ModelText; readonly reader: TableReader; readonly windowTokens: number }>
-  /** The tokens of the prompt, and what the answer must keep. */
-  text(request: EngineRequest, windowTokens: number, signal: AbortSignal): Promise<PreparedText>
-  /** Begins a leg at a replica as soon as one has room. */
-  begin(asked: AskedLeg, signal: AbortSignal): Promise<RunningLeg>
-  /** The length of a prompt that is not going to be run. */
-  count(request: EngineRequest, signal: AbortSignal): Promise<number>
-  /** Whether an answer that its client has a part of may go on elsewhere. */
-  mayResume(request: EngineRequest, isUnderGrammar: boolean): boolean
-  /** Takes a further try for a leg that failed, if there is one, and a replica for it. */
-  takeRetry(asked: AskedLeg): boolean
-  /** What a request is told that no replica can take. */
-  unavailable(): ApiError
-  /** The request is over. */
-  leave(answer: RemoteAnswer): void
-  random(): number
-}
-
-export type AskedLeg = {
-  readonly leg: Leg
-  readonly request: EngineRequest
-  /** Replicas that have failed this request. */
-  readonly excluded: ReadonlySet<string>
-  /** The tries of this request before, its first legs aside. */
-  readonly retries: number
-}
-
-/** A leg under way. Its steps throw a ReplicaFault where it fails; whoever stops reading them ends it. */
-export type RunningLeg = {
-  readonly replicaId: string
-  readonly steps: AsyncGenerator<readonly TokenStep[]>
-  /** The replica has done what it was asked for, or will not. */
-  end(outputTokens: number, fault: ReplicaFault | null): void
-}
+import type { AskedLeg, RunningLeg, UnderWay, Workplace } from './workplace.ts'
 
 /** How far a leg is read: what the answer has come to, and whether the engine's own last record was there. */
 type Reading = { ending: Turn | null; isEnded: boolean }
@@ -62,7 +22,7 @@ const unreadMax = 256
 const seeds = 2 ** 32
 
 /** One request to a pool, from its prompt to its last event. */
-export class RemoteAnswer implements Prepared {
+export class RemoteAnswer implements Prepared, UnderWay {
   readonly request: EngineRequest
   readonly tokensMax: number | null
   readonly #workplace: Workplace
@@ -115,7 +75,6 @@ export class RemoteAnswer implements Prepared {
     return this.#isOver
   }
 
-  /** Whether it was run, and a replica works on it or will. */
   get isRunning(): boolean {
     return !this.#isOver && this.#course !== null
   }

@@ -39,6 +39,7 @@ const loadsSchema = z.object({
   version: z.string().nullish(),
   loads: z.array(z.object({ max_total_num_tokens: z.int().nullish(), max_running_requests: z.int().nullish() })).min(1),
 })
+
 export const sglang: Dialect = {
   paths: ['/generate', '/tokenize', '/v1/models', '/v1/loads', '/health', '/abort_request'],
   health: { method: 'GET', path: '/health' },

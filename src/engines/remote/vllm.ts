@@ -57,6 +57,7 @@ const recordSchema = z.object({
 type ServerRecord = z.output<typeof recordSchema>
 
 const versionSchema = z.object({ version: z.string() })
+
 export const vllm: Dialect = {
   paths: [generatePath, completionsPath, '/tokenize', '/v1/models', '/version', '/health'],
   health: { method: 'GET', path: '/health' },

@@ -5,7 +5,8 @@ import type { EngineRequest } from '../../../core/generation.ts'
 import { ReadyGate, type ReadyState } from '../../../engines/llama/ready-gate.ts'
 import { TextChild } from '../../../engines/llama/text-child.ts'
 import type { ChildOptions } from '../../../engines/llama/supervisor.ts'
-import { RemoteAnswer, type AskedLeg, type RunningLeg, type Workplace } from '../../../engines/remote/remote-answer.ts'
+import { RemoteAnswer } from '../../../engines/remote/remote-answer.ts'
+import type { AskedLeg, RunningLeg, UnderWay, Workplace } from '../../../engines/remote/workplace.ts'
 import type { ReplicaFault, TokenStep } from '../../../engines/remote/dialect.ts'
 import { featuresOf, TableReader, type ModelText } from '../../../engines/text/model-text.ts'
 import { isShort, mostPromptTokens } from '../../../engines/text/text-size.ts'
@@ -50,7 +51,7 @@ export class PoolEngine implements Engine {
   readonly #gate: ReadyGate
   readonly #queue: PoolQueue
   readonly #budget = new RetryBudget()
-  readonly #answers = new Set<RemoteAnswer>()
+  readonly #answers = new Set<UnderWay>()
   readonly #workplace: Workplace
   #known: { readonly model: ModelText; readonly reader: TableReader } | null = null
   #isClosed = false
