@@ -29,12 +29,18 @@ process.env[processorTimeFile] = times
  */
 const longestFirst = [
   'scripts/unit-tests/with-database.ts',
-  'test/engines/speculation.test.ts',
-  'scripts/unit-tests/without-database.ts',
+  'test/campaigns/gateways/gateways.test.ts',
+  'test/dashboard/work.test.ts',
+  'test/dashboard/pages.test.ts',
+  'test/docs/snippets.test.ts',
   'test/campaigns/short/requests.test.ts',
-  'test/campaigns/short/kills.test.ts',
   'test/campaigns/short/departures.test.ts',
-  'test/campaigns/short/sums.test.ts',
+  'test/campaigns/short/kills.test.ts',
+  'test/campaigns/short/real-weights.test.ts',
+  'test/engines/speculation.test.ts',
+  'test/http/streams.test.ts',
+  'test/engines/pools/faults.test.ts',
+  'scripts/unit-tests/without-database.ts',
 ]
 
 if (words.length === 0) runAll()
@@ -75,11 +81,7 @@ function runTests(files: readonly string[]): void {
     files: files.map((file) => join(root, file)),
     concurrency: 2,
     timeout: 600_000,
-    execArgv: [
-      // The unit tests share one process, which came to hold 3.9 GB.
-      '--max-old-space-size=8192',
-      `--import=${pathToFileURL(join(root, 'scripts/test-report/note-processor-time.ts')).href}`,
-    ],
+    execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/note-processor-time.ts')).href}`],
   })
   const failures: string[] = []
   events.on('test:fail', (data) => {

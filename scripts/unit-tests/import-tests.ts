@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 const root = join(import.meta.dirname, '../..')
@@ -13,8 +14,20 @@ export const roomsWithDatabase: ReadonlySet<string> = new Set(['accounts', 'bill
  * The files are many and small, and starting a process for each would take far longer than the tests themselves.
  */
 export async function importTests(isChosen: (room: string) => boolean): Promise<void> {
-  for (const file of globSync('src/**/*.test.ts', { cwd: root }).toSorted()) {
-    const [, room = ''] = file.split(/[/\\]/)
-    if (isChosen(room)) await import(pathToFileURL(join(root, file)).href)
+  const files = globSync('src/**/*.test.ts', { cwd: root }).toSorted()
+  await importEach(files.filter((file) => isChosen(file.split(/[/\\]/)[1] ?? '')).map((file) => join(root, file)))
+}
+
+/**
+ * Runs test files one after the other, each as a suite.
+ *
+ * Without the suite a hook at the top of a file would run for every test of all files. That took 219 seconds of a
+ * processor and 6.6 GB for the rooms without a database, where 17 seconds and 0.8 GB do.
+ */
+export async function importEach(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await suite(file.slice(root.length + 1), async () => {
+      await import(pathToFileURL(file).href)
+    })
   }
 }

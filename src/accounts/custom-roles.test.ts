@@ -101,9 +101,14 @@ onEachDatabase((database) => {
     const role = await make(['members:read'])
     const { memberId: id } = await withRole(role)
     const reference = { id: role, organizationId }
+    const nobodys = await make(['members:read'])
+    const listed = await listRoles(parts, operator, organizationId)
     deepEqual(
-      (await listRoles(parts, operator, organizationId)).map(({ members }) => members),
-      [1],
+      new Map(listed.map(({ id: each, members }) => [each, members])),
+      new Map([
+        [role, 1],
+        [nobodys, 0],
+      ]),
     )
     await rejects(removeRole(parts, operator, reference), { code: 'conflict' })
     await setMemberRole(parts, operator, { id, organizationId }, 'auditor')

@@ -142,7 +142,7 @@ export async function removeRole(
   await changeAccess(parts, principal, { action: 'roles:remove', organizationId, target: id }, async (same, note) => {
     await requireStanding(same, principal, organizationId)
     const row = await findRole(same, reference)
-    const { members } = await toOwnRole(same, row)
+    const members = await countMembers(same, row)
     if (members > 0) throw conflict(`${members} members have this role: give them another first.`)
     await same.deleteFrom('roles').where('id', '=', row.id).where('organization_id', '=', organizationId).execute()
     note({ name: row.name, base: row.base }, null)
@@ -162,7 +162,16 @@ export async function listRoles(
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  return Promise.all(rows.map((row) => toOwnRole(db, row)))
+  const members = await db
+    .selectFrom('members')
+    .select(({ fn }) => ['role_id', fn.countAll<number>().as('count')])
+    .where('organization_id', '=', organizationId)
+    .where('role_id', 'is not', null)
+    .where('removed_at', 'is', null)
+    .groupBy('role_id')
+    .execute()
+  const membersOf = new Map(members.map((row) => [row.role_id, row.count]))
+  return rows.map((row) => toOwnRole(row, Number(membersOf.get(row.id) ?? 0)))
 }
 
 export async function readRole(
@@ -171,7 +180,8 @@ export async function readRole(
   reference: OwnRoleReference,
 ): Promise<OwnRole> {
   requirePermission(principal, 'roles:read', reference)
-  return toOwnRole(db, await findRole(db, reference))
+  const row = await findRole(db, reference)
+  return toOwnRole(row, await countMembers(db, row))
 }
 
 async function findRole(
@@ -188,7 +198,7 @@ async function findRole(
   return row
 }
 
-async function toOwnRole(db: Pick<Database, 'selectFrom'>, row: Selectable<RoleTable>): Promise<OwnRole> {
+async function countMembers(db: Pick<Database, 'selectFrom'>, row: Selectable<RoleTable>): Promise<number> {
   const { count } = await db
     .selectFrom('members')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -196,13 +206,17 @@ async function toOwnRole(db: Pick<Database, 'selectFrom'>, row: Selectable<RoleT
     .where('role_id', '=', row.id)
     .where('removed_at', 'is', null)
     .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function toOwnRole(row: Selectable<RoleTable>, members: number): OwnRole {
   return {
     id: row.id,
     name: row.name,
     base: row.base,
     permissions: JSON.parse(row.permissions) as string[],
     createdAtMs: row.created_at,
-    members: Number(count),
+    members,
   }
 }
 

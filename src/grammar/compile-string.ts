@@ -162,6 +162,7 @@ function ownerOf(parts: readonly Part[], names: readonly string[]): KeywordLocat
 
 /** Whether a text satisfies a constraint, its length counted in characters as JSON Schema does. */
 export function satisfies({ spend }: Context, text: string, { nfas, lengths }: StringConstraint): boolean {
+  if (nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity) return true
   const length = Array.from(text).length
   return length >= lengths.min && length <= lengths.max && nfas.every((nfa) => isMatch(nfa, text, spend))
 }

@@ -12,7 +12,7 @@ import {
 } from './schema/schema-part.ts'
 import { type JsonType, typesOf } from './schema/schema-types.ts'
 import { isMultiple } from './multiples.ts'
-import { satisfies, stringConstraint } from './compile-string.ts'
+import { satisfies, stringConstraint, type StringConstraint } from './compile-string.ts'
 
 /** Keywords that a listed value is not checked against. */
 const uncheckedBeside = [
@@ -46,10 +46,10 @@ export function listedValues(context: Context, parts: readonly Part[]): string[]
   if (first === undefined) return []
   const known = others.map((list) => new Set(list.map((value) => JSON.stringify(ordered(value)))))
   const chosen = new Map<string, string>()
+  const fits = createFits(context, parts)
   for (const value of first) {
     const identity = JSON.stringify(ordered(value))
-    if (known.every((list) => list.has(identity)) && fits(context, parts, value))
-      chosen.set(identity, JSON.stringify(value))
+    if (known.every((list) => list.has(identity)) && fits(value)) chosen.set(identity, JSON.stringify(value))
   }
   return [...chosen.values()]
 }
@@ -63,7 +63,7 @@ export function mayBe(context: Context, parts: readonly Part[], value: unknown):
   const strict = parts.map((part) =>
     isSchemaObject(part.schema) ? { ...part, schema: withoutFormat(part.schema) } : part,
   )
-  if (!fits(context, strict, value)) return false
+  if (!createFits(context, strict)(value)) return false
   const identity = JSON.stringify(ordered(value))
   return parts.flatMap(listsOf).every((list) => list.some((one) => JSON.stringify(ordered(one)) === identity))
 }
@@ -103,12 +103,22 @@ function ordered(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, ordered(inner)]))
 }
 
-function fits(context: Context, parts: readonly Part[], value: unknown): boolean {
+/** Tells of values whether they keep to the keywords of parts, which are read once for all of them. */
+function createFits(context: Context, parts: readonly Part[]): (value: unknown) => boolean {
   const types = typesOf(parts.filter((part) => keyword(part.schema, 'type') !== undefined))
-  if (types !== null && !typesOfValue(value).some((type) => types.has(type))) return false
-  if (typeof value === 'string') return satisfies(context, value, stringConstraint(context, parts))
-  if (typeof value === 'number') return isWithin(parts, value) && isMultiple(parts, value)
-  return true
+  // Reading a pattern counts as work for each value, as comparing it does.
+  const isPatterned = ['pattern', 'format'].some((name) => eachKeyword(parts, name).length > 0)
+  let lengths: StringConstraint | null = null
+  return (value) => {
+    if (types !== null && !typesOfValue(value).some((type) => types.has(type))) return false
+    if (typeof value === 'string') {
+      const constraint = (isPatterned ? null : lengths) ?? stringConstraint(context, parts)
+      lengths = constraint
+      return satisfies(context, value, constraint)
+    }
+    if (typeof value === 'number') return isWithin(parts, value) && isMultiple(parts, value)
+    return true
+  }
 }
 
 export function typesOfValue(value: unknown): JsonType[] {

@@ -132,9 +132,11 @@ function createJournal() {
 /** Gives every rule a name of its own that resembles its hint. */
 function createNames(): (hint: string) => string {
   const hintUses = new Map<string, number>()
+  const wantedNames = new Map<string, string>()
   const taken = new Set(['root'])
   return (hint) => {
-    const wanted = toRuleName(hint)
+    const wanted = wantedNames.get(hint) ?? toRuleName(hint)
+    wantedNames.set(hint, wanted)
     let name = wanted
     for (let uses = hintUses.get(wanted) ?? 1; taken.has(name); uses++) {
       name = `${wanted}-${uses + 1}`
@@ -160,6 +162,7 @@ function writeGrammar(root: string, bodies: ReadonlyMap<string, string>, missing
 }
 
 function literal(text: string): string {
+  if (!/["\\]|\p{Cc}/u.test(text)) return `"${text}"`
   return `"${text.replaceAll(/["\\]|\p{Cc}/gu, escapeCharacter)}"`
 }
 

@@ -13,7 +13,7 @@ import { checkName } from '../check-name.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
-import { addToken, readTokens, replaceToken } from './directory-tokens.ts'
+import { addToken, type DirectoryIds, readTokens, replaceToken } from './directory-tokens.ts'
 
 export type DirectorySettings = { readonly name: string; readonly defaultRole: Role }
 
@@ -142,14 +142,9 @@ export async function listDirectories(
   organizationId: OrganizationId,
 ): Promise<readonly Directory[]> {
   requirePermission(principal, 'directories:read', { organizationId })
-  const rows = await db
-    .selectFrom('directories')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  return Promise.all(rows.map((row) => toDirectory(db, row, clock.nowMs())))
+  const own = db.selectFrom('directories').where('organization_id', '=', organizationId)
+  const rows = await own.selectAll().orderBy('created_at').orderBy('id').execute()
+  return describe(db, { rows, ids: own.select('id'), nowMs: clock.nowMs() })
 }
 
 export async function readDirectory(
@@ -158,7 +153,10 @@ export async function readDirectory(
   reference: DirectoryReference,
 ): Promise<Directory> {
   requirePermission(principal, 'directories:read', reference)
-  return toDirectory(db, await findDirectory(db, reference), clock.nowMs())
+  const row = await findDirectory(db, reference)
+  const [found] = await describe(db, { rows: [row], ids: [row.id], nowMs: clock.nowMs() })
+  if (found === undefined) throw notFound()
+  return found
 }
 
 export async function findDirectory(
@@ -175,29 +173,42 @@ export async function findDirectory(
   return row
 }
 
-async function toDirectory(db: Database, row: DirectoryRow, nowMs: number): Promise<Directory> {
+type Described = {
+  readonly rows: readonly DirectoryRow[]
+  readonly ids: DirectoryIds
+  readonly nowMs: number
+}
+
+/** Asks three times for all of them together, however many there are. */
+async function describe(db: Database, { rows, ids, nowMs }: Described): Promise<Directory[]> {
   const users = await db
     .selectFrom('directory_users')
-    .select(({ fn }) => [fn.countAll<number>().as('users'), fn.sum<number>('active').as('active')])
-    .where('directory_id', '=', row.id)
-    .executeTakeFirstOrThrow()
+    .select(({ fn }) => ['directory_id', fn.countAll<number>().as('users'), fn.sum<number>('active').as('active')])
+    .where('directory_id', 'in', ids)
+    .groupBy('directory_id')
+    .execute()
   const groups = await db
     .selectFrom('directory_groups')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('directory_id', '=', row.id)
-    .executeTakeFirstOrThrow()
-  const tokens = await readTokens(db, row, nowMs)
-  return {
+    .select(({ fn }) => ['directory_id', fn.countAll<number>().as('count')])
+    .where('directory_id', 'in', ids)
+    .groupBy('directory_id')
+    .execute()
+  const tokens = Map.groupBy(await readTokens(db, ids, nowMs), (token) => token.directory_id)
+  const usersOf = new Map(users.map((row) => [row.directory_id, row]))
+  const groupsOf = new Map(groups.map((row) => [row.directory_id, row.count]))
+  return rows.map((row) => ({
     id: row.id,
     name: row.name,
     defaultRole: row.default_role,
     createdAtMs: row.created_at,
     lastSeenAtMs: row.last_seen_at,
-    users: Number(users.users),
-    activeUsers: Number(users.active ?? 0),
-    groups: Number(groups.count),
-    tokens: tokens.map(({ id, last_four: lastFour, created_at: createdAtMs, expires_at: expiresAtMs }) => {
-      return { id, lastFour, createdAtMs, expiresAtMs }
-    }),
-  }
+    users: Number(usersOf.get(row.id)?.users ?? 0),
+    activeUsers: Number(usersOf.get(row.id)?.active ?? 0),
+    groups: Number(groupsOf.get(row.id) ?? 0),
+    tokens: (tokens.get(row.id) ?? []).map(
+      ({ id, last_four: lastFour, created_at: createdAtMs, expires_at: expiresAtMs }) => {
+        return { id, lastFour, createdAtMs, expiresAtMs }
+      },
+    ),
+  }))
 }

@@ -1,6 +1,6 @@
 // The secrets by which directories ask: two at a time, so that one can take the other's place.
 
-import type { Transaction } from 'kysely'
+import type { SelectQueryBuilder, Transaction } from 'kysely'
 import type { DirectoryId, DirectoryTokenId, OrganizationId } from '../../core/ids.ts'
 import type { DirectoryPrincipal, Principal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
@@ -42,7 +42,7 @@ export async function replaceToken(
   { directory, overlapMs }: { readonly directory: Owning; readonly overlapMs: number },
 ): Promise<{ readonly id: DirectoryTokenId; readonly token: string; readonly ended: readonly DirectoryTokenId[] }> {
   const now = parts.clock.nowMs()
-  const good = await readTokens(transaction, directory, now)
+  const good = await readTokens(transaction, [directory.id], now)
   const kept = overlapMs > 0 ? good.slice(-(tokensMax - 1)) : []
   const ended = good.filter((token) => !kept.includes(token)).map(({ id }) => id)
   if (ended.length > 0) await setTokens(transaction, directory, { ids: ended, set: { revoked_at: now } })
@@ -67,11 +67,17 @@ async function setTokens(transaction: Transaction<Tables>, { id }: Owning, { ids
     .execute()
 }
 
-export async function readTokens(db: Pick<Database, 'selectFrom'>, { id }: Pick<Owning, 'id'>, nowMs: number) {
+/** Ids of directories, or what selects them. */
+export type DirectoryIds =
+  | readonly DirectoryId[]
+  | SelectQueryBuilder<Tables, 'directories', Pick<DirectoryTable, 'id'>>
+
+/** The tokens of these directories that are good, the oldest first. */
+export async function readTokens(db: Pick<Database, 'selectFrom'>, ids: DirectoryIds, nowMs: number) {
   return db
     .selectFrom('directory_tokens')
     .selectAll()
-    .where('directory_id', '=', id)
+    .where('directory_id', 'in', ids)
     .where('revoked_at', 'is', null)
     .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', nowMs)]))
     .orderBy('created_at')

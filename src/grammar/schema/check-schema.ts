@@ -27,6 +27,31 @@ const unsupported = [
   '$recursiveRef',
 ] as const
 
+const choices = ['anyOf', 'oneOf', 'allOf'] as const
+const collections = ['properties', 'patternProperties'] as const
+/** Keywords of one schema for many values, and those that say how many. */
+const repeated = [
+  ['additionalProperties', 'maxProperties'],
+  ['propertyNames', 'maxProperties'],
+  ['items', 'maxItems'],
+  ['additionalItems', 'maxItems'],
+] as const
+
+/** Every keyword by which a schema can be refused here, or lead to others. */
+const lookedAt: ReadonlySet<string> = new Set([
+  ...unsupported,
+  ...choices,
+  ...collections,
+  ...repeated.map(([name]) => name),
+  'if',
+  'prefixItems',
+  '$ref',
+  'required',
+  'enum',
+  'const',
+  'pattern',
+])
+
 /** A schema on the list of those still to be looked at, with what its place in the definition adds. */
 type Visit = ChildSchema & { readonly depth: number }
 
@@ -50,6 +75,8 @@ export function checkSchema(root: unknown, first: Part, relax: Relax): void {
       nodes += 1
       definition.nodes += 1
       checkSize(visit, nodes)
+      // Most schemas name a type and say what it is for.
+      if (isPlain(visit.part.schema)) continue
       relaxUnsupported(visit.part, relax)
       textCount.add(visit.part)
       const target = resolveReference(root, visit.part)
@@ -65,6 +92,10 @@ export function checkSchema(root: unknown, first: Part, relax: Relax): void {
   }
   checkReferences(first.schema, definitions)
   for (const part of tooRepeated) relax(part, 'maxItems', 'the repetitions inside one another come to too many')
+}
+
+function isPlain(schema: Part['schema']): boolean {
+  return typeof schema === 'boolean' || !Object.keys(schema).some((name) => lookedAt.has(name))
 }
 
 function childVisits(visit: Visit): Visit[] {
@@ -105,10 +136,9 @@ export type ChildSchema = {
 export function childSchemas(part: Part): ChildSchema[] {
   if (typeof part.schema === 'boolean') return []
   return [
-    ...['anyOf', 'oneOf', 'allOf'].flatMap((name) => inPlace(part, name)),
-    ...['properties', 'patternProperties'].flatMap((name) => subschemas(part, name).map(([, child]) => once(child))),
-    ...['additionalProperties', 'propertyNames'].flatMap((name) => single(part, name, 'maxProperties')),
-    ...['items', 'additionalItems'].flatMap((name) => single(part, name, 'maxItems')),
+    ...choices.flatMap((name) => inPlace(part, name)),
+    ...collections.flatMap((name) => subschemas(part, name).map(([, child]) => once(child))),
+    ...repeated.flatMap(([name, boundName]) => single(part, name, boundName)),
     ...(keyword(part.schema, 'prefixItems') === undefined ? [] : listed(part, 'prefixItems').map(once)),
   ]
 }
@@ -156,7 +186,7 @@ export function createTextCount() {
   }
 
   function addProperties(part: Part): void {
-    for (const name of ['properties', 'patternProperties']) {
+    for (const name of collections) {
       const value = keyword(part.schema, name)
       if (!isSchemaObject(value)) continue
       const keys = Object.keys(value)

@@ -143,6 +143,11 @@ const annotations: ReadonlySet<string> = new Set([
  * choices may be made already. Ends, because `checkSchema` has refused cycles.
  */
 export function flattenParts(root: unknown, parts: readonly Part[]): Part[] {
+  const [only] = parts
+  if (parts.length === 0) return []
+  // Most values have one schema that leads to no other.
+  if (parts.length === 1 && only !== undefined && !isComposed(only.schema))
+    return saysSomething(only.schema) ? [only] : []
   const given = new Map(parts.map((part) => [part.schema, part]))
   const seen = new Set<unknown>()
   const plain: Part[] = []
@@ -150,11 +155,21 @@ export function flattenParts(root: unknown, parts: readonly Part[]): Part[] {
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (part.schema === true || seen.has(part.schema)) continue
     seen.add(part.schema)
-    if (part.schema === false || Object.keys(part.schema).some((name) => !annotations.has(name))) plain.push(part)
+    if (saysSomething(part.schema)) plain.push(part)
     const next = inPlaceParts(root, part).map((one) => given.get(one.schema) ?? one)
     open.push(...next.toReversed())
   }
   return plain
+}
+
+function isComposed(schema: Part['schema']): boolean {
+  return keyword(schema, '$ref') !== undefined || keyword(schema, 'allOf') !== undefined
+}
+
+function saysSomething(schema: Part['schema']): boolean {
+  if (typeof schema === 'boolean') return !schema
+  for (const name in schema) if (!annotations.has(name) && Object.hasOwn(schema, name)) return true
+  return false
 }
 
 function inPlaceParts(root: unknown, part: Part): Part[] {

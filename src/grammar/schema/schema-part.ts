@@ -22,16 +22,26 @@ export function isSchemaObject(value: unknown): value is SchemaObject {
 
 /** A keyword's value; undefined where absent. A null is a field left empty by a serializer, and counts as absent. */
 export function keyword(schema: SchemaObject | boolean, name: string): unknown {
-  if (typeof schema === 'boolean' || !Object.hasOwn(schema, name)) return undefined
-  return schema[name] ?? undefined
+  if (typeof schema === 'boolean') return undefined
+  const value = schema[name]
+  return value === undefined || value === null || !Object.hasOwn(schema, name) ? undefined : value
 }
 
 export function toPart(schema: unknown, path: SchemaPath): Part {
   if (schema === true || schema === false) return { schema, path, pending: [] }
   if (!isSchemaObject(schema)) throw new SchemaFault(path, null, 'a schema must be an object, true or false')
   if (isImpossible(schema)) return { schema: false, path, pending: [] }
-  const choices: readonly Choice[] = ['anyOf', 'oneOf']
-  return { schema, path, pending: choices.filter((choice) => keyword(schema, choice) !== undefined) }
+  return { schema, path, pending: pendingChoices(schema) }
+}
+
+const noChoice: readonly Choice[] = []
+
+/** A part is made at every look at a schema, and few have a choice. */
+function pendingChoices(schema: SchemaObject): readonly Choice[] {
+  const hasAny = keyword(schema, 'anyOf') !== undefined
+  const hasOne = keyword(schema, 'oneOf') !== undefined
+  if (!hasAny && !hasOne) return noChoice
+  return [...(hasAny ? (['anyOf'] as const) : []), ...(hasOne ? (['oneOf'] as const) : [])]
 }
 
 /** `{"not": {}}`, which is how zod writes a value that cannot be. */
@@ -42,10 +52,12 @@ function isImpossible(schema: SchemaObject): boolean {
 
 /** A keyword in each of the parts that have it. */
 export function eachKeyword(parts: readonly Part[], name: string): { part: Part; value: unknown }[] {
-  return parts.flatMap((part) => {
+  const found: { part: Part; value: unknown }[] = []
+  for (const part of parts) {
     const value = keyword(part.schema, name)
-    return value === undefined ? [] : [{ part, value }]
-  })
+    if (value !== undefined) found.push({ part, value })
+  }
+  return found
 }
 
 export function faultAt(part: Part, name: string, message: string): SchemaFault {

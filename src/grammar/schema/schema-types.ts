@@ -39,12 +39,19 @@ export function namedTypes(part: Part): ReadonlySet<JsonType> | null {
   const value = keyword(part.schema, 'type')
   if (part.schema === false) return new Set()
   if (value === undefined) return null
+  const only = singleTypes.get(value)
+  if (only !== undefined && keyword(part.schema, 'nullable') !== true) return only
   const names: unknown[] = Array.isArray(value) ? value : [value]
   const types = new Set(names.map((name) => toType(part, name)))
   if (keyword(part.schema, 'nullable') === true) types.add('null')
   if (types.size === 0) throw faultAt(part, 'type', 'expected at least one type')
   return withoutRedundant(types)
 }
+
+/** Nearly every schema names one type. */
+const singleTypes: ReadonlyMap<unknown, ReadonlySet<JsonType>> = new Map(
+  jsonTypes.map((type) => [type, new Set([type])]),
+)
 
 function toType(part: Part, name: unknown): JsonType {
   const type = jsonTypes.find((known) => known === name)

@@ -5,7 +5,7 @@ import type { Route } from '../../../src/http/api/route.ts'
 import { operatorKey } from '../../harness/management.ts'
 import type { Ask, ManagementService } from '../../harness/management-service.ts'
 import { providerKey } from './sso-things.ts'
-import type { Things } from './world.ts'
+import type { Things } from './things.ts'
 
 /** The routes that a permission opens, for keys as for people. */
 export type PermittedRoute = Route & { readonly permission: Permission }
@@ -43,23 +43,40 @@ const neededQueries: Readonly<Record<string, string>> = {
 /** What only a connection that speaks SAML has. */
 const samlPaths = /\{connectionId\}\/(?:saml|certificates|rotate-key)$/
 
+/** What the installation has of its own, by what an organization has under the same name. */
+const installationThings: ReadonlyMap<string, keyof Things> = new Map([
+  ['rowId', 'installationRowId'],
+  ['channelId', 'installationChannelId'],
+  ['silenceId', 'installationSilenceId'],
+])
+
+/** The thing that stands in the path of a route for a name in it. */
+function thingNamed({ path, scope }: Route, name: string): string {
+  if (name === 'connectionId' && samlPaths.test(path)) return 'samlConnectionId'
+  return (scope === 'installation' && installationThings.get(name)) || name
+}
+
+/** The things that a request about the route says something of. */
+export function thingsNamed(route: Route): string[] {
+  const names = Array.from(route.path.matchAll(placeholder), ([, name = '']) => thingNamed(route, name))
+  return JSON.stringify(route.example ?? null).includes(operatorExample) ? [...names, 'operatorEmail'] : names
+}
+
+const placeholder = /\{(\w+)\}/g
+const operatorExample = 'operator@example.org'
+
 /** The path of a route with the ids of things that are there. */
-export async function fillPath(service: ManagementService, { path, scope }: Route, things: Things): Promise<string> {
+export async function fillPath(service: ManagementService, route: Route, things: Things): Promise<string> {
+  const { path, scope } = route
   const ids: Record<string, string> = { ...things }
   if (scope === 'installation' && path.includes('{managementKeyId}')) {
     const wanted = { name: 'x', role: 'auditor', organizationId: null, expiresAtMs: null } as const
     ids['managementKeyId'] = (await createManagementKey(service.accounts, { kind: 'operator' }, wanted)).id
   }
-  if (scope === 'installation') {
-    ids['rowId'] = things.installationRowId
-    ids['channelId'] = things.installationChannelId
-    ids['silenceId'] = things.installationSilenceId
-  }
-  if (samlPaths.test(path)) ids['connectionId'] = things.samlConnectionId
   const ends = path.split('/')
   const query = neededQueries[ends.slice(-2).join('/')] ?? neededQueries[ends.at(-1) ?? ''] ?? ''
-  return `${path}${query}`.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const id = ids[name]
+  return `${path}${query}`.replaceAll(placeholder, (_, name: string) => {
+    const id = ids[thingNamed(route, name)]
     if (id === undefined) throw new Error(`There is no ${name} to ask about.`)
     return id
   })
@@ -74,7 +91,7 @@ function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail }:
     .replaceAll('mem_break_glass', breakGlassId)
     .replaceAll('MIIC…', providerKey.certificate)
     .replaceAll('acme.example', `acme${count}.example`)
-    .replaceAll('operator@example.org', operatorEmail)
+    .replaceAll(operatorExample, operatorEmail)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown
 }

@@ -9,8 +9,9 @@ import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Ask, type ManagementService } from '../../harness/management-service.ts'
-import { keyFor, nameOf, permittedRoutes, requestFor } from './ask-route.ts'
-import { createCompany, createThings, type Company, type Things } from './world.ts'
+import { keyFor, nameOf, permittedRoutes, requestFor, thingsNamed } from './ask-route.ts'
+import { createThings, renewThings, type Things } from './things.ts'
+import { createCompany, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 
@@ -18,19 +19,22 @@ onEachDatabase((database) => {
   describe('what every change leaves in the audit', () => {
     let service: ManagementService
     let company: Company
+    let standing: Things
 
     before(async () => {
       service = await openManagementService(await database.open())
       company = await createCompany(service.accounts)
+      standing = await createThings(service.accounts, wanted())
     })
     after(() => service.close())
 
+    const wanted = () => ({ company, projectId: company.projectId, ownerId: company.members.developer.memberId })
     const rows = (): Promise<AuditTable[]> => service.db.selectFrom('audit').selectAll().execute()
 
     for (const route of permittedRoutes.filter(({ method }) => method !== 'GET')) {
       test(nameOf(route), async () => {
-        const ownerId = company.members.developer.memberId
-        const things = await createThings(service.accounts, { company, projectId: company.projectId, ownerId })
+        const names = thingsNamed(route)
+        const things = await renewThings(service.accounts, wanted(), { known: standing, names })
         const request = await requestFor(service, route, things)
         const known = new Set((await rows()).map(({ id }) => id))
         const answer = await service.ask({ ...request, key: keyFor(service, route), address: '192.0.2.7' })
@@ -51,9 +55,7 @@ onEachDatabase((database) => {
     const exports = permittedRoutes.filter(({ answer }) => answer === 'export')
     for (const route of exports) {
       test(`${nameOf(route)}, with who has saved it and by which filters`, async () => {
-        const ownerId = company.members.developer.memberId
-        const things = await createThings(service.accounts, { company, projectId: company.projectId, ownerId })
-        const { path } = await requestFor(service, route, things)
+        const { path } = await requestFor(service, route, standing)
         const known = new Set((await rows()).map(({ id }) => id))
         const ask = (query: string, key: string) => service.ask({ path: path + query, key, address: '192.0.2.7' })
         equal((await ask('?format=csv', service.key)).status, 200)
@@ -62,7 +64,7 @@ onEachDatabase((database) => {
         const what = names.findLast((name) => !name.startsWith('{'))
         deepEqual(
           added.map(({ action, address, organization_id: id }) => [action, address, id]),
-          [[`${what}:export`, '192.0.2.7', chainOf(route, things)]],
+          [[`${what}:export`, '192.0.2.7', chainOf(route, standing)]],
         )
         match(added[0]?.after ?? '', /"format":"csv"/)
         const refused = await ask('?format=csv', await service.createKey('developer', null))

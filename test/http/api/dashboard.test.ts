@@ -7,7 +7,8 @@ import type { ApiKeyId } from '../../../src/core/ids.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
-import { addRequest, createCompany, createThings, type Company } from './world.ts'
+import { createThings } from './things.ts'
+import { addRequest, createCompany, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 const dayMs = 86_400_000

@@ -17,8 +17,9 @@ import { nowhere } from '../../../src/http/api/schemas.ts'
 import { operatorKey, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
-import { nameOf, peoplesRoutes, permittedRoutes, requestFor, type PermittedRoute } from './ask-route.ts'
-import { createCompany, createThings, type Company, type Things } from './world.ts'
+import { nameOf, peoplesRoutes, permittedRoutes, requestFor, thingsNamed, type PermittedRoute } from './ask-route.ts'
+import { createThings, renewThings, type Things } from './things.ts'
+import { createCompany, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 
@@ -79,23 +80,26 @@ describe('what each route lets each role do', () => {
     return principal?.kind === 'member' ? principal.memberId : own.members.developer.memberId
   }
 
-  async function thingsFor(actor: Actor, relation: Relation, isFresh: boolean): Promise<Things> {
+  /** What stands there; where a route will change what it names, that is made anew first. */
+  async function thingsFor(actor: Actor, relation: Relation, changing: Route | null): Promise<Things> {
     const company = relation === 'other' ? other : own
     const projectId = relation === 'sibling' ? own.siblingId : company.projectId
     const ownerId = ownerOf(actor, relation)
-    const known = standing.get(`${projectId} ${ownerId}`)
-    if (known !== undefined && !isFresh) return known
-    const made = await createThings(service.accounts, { company, projectId, ownerId })
-    standing.set(`${projectId} ${ownerId}`, made)
-    return made
+    const wanted = { company, projectId, ownerId }
+    const key = `${projectId} ${ownerId}`
+    const known = standing.get(key) ?? (await createThings(service.accounts, wanted))
+    standing.set(key, known)
+    return changing === null ? known : renewThings(service.accounts, wanted, { known, names: thingsNamed(changing) })
   }
 
   for (const route of permittedRoutes) {
     for (const relation of relations) {
       test(`${nameOf(route)}, ${relation}`, async () => {
         for (const actor of actors) {
-          const status = expectedStatus(route, actor, await thingsFor(actor, relation, false), ownerOf(actor, relation))
-          const things = await thingsFor(actor, relation, status < 300 && route.method !== 'GET')
+          const known = await thingsFor(actor, relation, null)
+          const status = expectedStatus(route, actor, known, ownerOf(actor, relation))
+          const isChange = status < 300 && route.method !== 'GET'
+          const things = isChange ? await thingsFor(actor, relation, route) : known
           const answer = await ask(route, actor, things)
           equal(answer.status, status, `${actor.name}: ${answer.text}`)
           checkAnswer(route, answer)
@@ -169,7 +173,7 @@ describe('what each route lets each role do', () => {
 
   test('what belongs to another organization is answered like what is nowhere', async () => {
     const actor = actorOf('owner key of the organization')
-    const foreign = await thingsFor(actor, 'other', false)
+    const foreign = await thingsFor(actor, 'other', null)
     const mixed = { ...foreign, organizationId: own.organizationId }
     const within = { ...nowhereAtAll, organizationId: own.organizationId }
     for (const route of permittedRoutes.filter(({ path, scope }) => path.includes('{') && scope !== 'installation')) {

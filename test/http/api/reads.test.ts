@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { keyFor, nameOf, permittedRoutes, requestFor } from './ask-route.ts'
-import { createCompany, createThings, type Things } from './world.ts'
+import { createThings, type Things } from './things.ts'
+import { createCompany } from './world.ts'
 
 onEachDatabase((database) => {
   describe('what can be read', () => {

@@ -12,7 +12,8 @@ import { openManagementService, type Answer, type ManagementService } from '../.
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
 import { fillPath, keyFor, peoplesRoutes, permittedRoutes } from './ask-route.ts'
-import { createCompany, createThings, type Company } from './world.ts'
+import { createThings } from './things.ts'
+import { createCompany, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 let service: ManagementService
@@ -158,13 +159,10 @@ describe('what is sent', () => {
       'a\ud800b',
       '\ufeffa\u00ad',
     ]
+    const { projectId, members } = company
+    const things = await createThings(service.accounts, { company, projectId, ownerId: members.developer.memberId })
     for (const route of named) {
       const { method, path, example } = route
-      const things = await createThings(service.accounts, {
-        company,
-        projectId: company.projectId,
-        ownerId: company.members.developer.memberId,
-      })
       const filled = await fillPath(service, route, things)
       for (const name of names) {
         const answer = await service.ask({

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createDirectory } from '../../../src/accounts/directory/directories.ts'
 import { createConnection } from '../../../src/accounts/single-sign-on/connections.ts'
 import { sealKeys } from '../../../src/accounts/single-sign-on/saml/keys.ts'
 import { createCertifiedKey } from '../../../src/accounts/single-sign-on/saml/certified-key.ts'
-import type { ConnectionId } from '../../../src/core/ids.ts'
+import type { ConnectionId, DomainId, MemberId, OrganizationId, UserId } from '../../../src/core/ids.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { domainToken, testSignIn } from '../../harness/management.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
@@ -29,52 +28,52 @@ export const newConnection = {
   defaultRole: 'developer',
 } as const
 
-/** A connection that was tried, a domain that is yet to be verified, and an owner who could come in without it. */
-export async function createSsoThings(parts: AccountsParts, { organizationId, members }: Company) {
+/** A connection that was tried, and an owner who could come in without it. */
+export async function addTriedConnection(parts: AccountsParts, { organizationId, members }: Company) {
   const { db, clock } = parts
   const now = clock.nowMs()
   const connectionId = await createConnection({ ...parts, signIn: testSignIn }, operator, {
     ...newConnection,
     organizationId,
   })
-  const { user } = await signInPerson(parts, {})
   const breakGlassId = members.owner.memberId
-  const owner = await db.selectFrom('members').select('user_id').where('id', '=', breakGlassId).executeTakeFirst()
-  if (typeof owner?.user_id !== 'string')
-    await db.updateTable('members').set({ user_id: user.userId }).where('id', '=', breakGlassId).execute()
+  const userId = await userOf(parts, breakGlassId)
   const key = { rp_id: 'ai.example.com', public_key: '', counter: 0, transports: '[]', is_backed_up: 0, name: 'P' }
   await db
     .insertInto('passkeys')
-    .values({ id: randomUUID(), user_id: owner?.user_id ?? user.userId, ...key, created_at: now, last_used_at: now })
+    .values({ id: randomUUID(), user_id: userId, ...key, created_at: now, last_used_at: now })
     .execute()
   await db
     .updateTable('connections')
-    .set({ state: 'on', tested_by: owner?.user_id ?? user.userId, tested_at: now })
+    .set({ state: 'on', tested_by: userId, tested_at: now })
     .where('id', '=', connectionId)
     .execute()
+  return { connectionId, breakGlassId }
+}
+
+/** The person who is a member, whom there may have to be first. */
+async function userOf(parts: AccountsParts, memberId: MemberId): Promise<UserId> {
+  const members = parts.db.selectFrom('members').select('user_id').where('id', '=', memberId)
+  const { user_id: known } = await members.executeTakeFirstOrThrow()
+  return known ?? (await signInPerson(parts, { memberId })).user.userId
+}
+
+/** A domain that is yet to be verified, which is the one answered with, and one that is. */
+export async function addDomains({ db, clock }: AccountsParts, organizationId: OrganizationId): Promise<DomainId> {
+  const now = clock.nowMs()
+  const newId = (): DomainId => `dom_${randomUUID().replaceAll('-', '')}`
   const domain = { organization_id: organizationId, token: domainToken, created_at: now }
-  const domainId = `dom_${randomUUID().replaceAll('-', '')}` as const
+  const id = newId()
   const rows = [
-    { id: domainId, name: `d${randomUUID()}.example`, verified_at: null, ...domain },
-    {
-      id: `dom_${randomUUID().replaceAll('-', '')}` as const,
-      name: `v${randomUUID()}.example`,
-      verified_at: now,
-      ...domain,
-    },
+    { id, name: `d${randomUUID()}.example`, verified_at: null, ...domain },
+    { id: newId(), name: `v${randomUUID()}.example`, verified_at: now, ...domain },
   ]
   await db.insertInto('domains').values(rows).execute()
-  const { id: directoryId } = await createDirectory(parts, operator, {
-    organizationId,
-    name: 'Directory',
-    defaultRole: 'developer',
-  })
-  const samlConnectionId = await copyAsSaml(parts, connectionId)
-  return { connectionId, samlConnectionId, domainId, breakGlassId, directoryId }
+  return id
 }
 
 /** A connection that speaks SAML, made of one that does not. */
-async function copyAsSaml({ db }: AccountsParts, from: ConnectionId): Promise<ConnectionId> {
+export async function copyAsSaml({ db }: AccountsParts, from: ConnectionId): Promise<ConnectionId> {
   const id: ConnectionId = `conn_${randomUUID().replaceAll('-', '')}`
   const row = await db.selectFrom('connections').selectAll().where('id', '=', from).executeTakeFirstOrThrow()
   const secret_sealed = sealKeys({ signIn: testSignIn }, id, [providerKey])

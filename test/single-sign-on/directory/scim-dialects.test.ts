@@ -3,6 +3,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey } from '../../../src/accounts/api-keys.ts'
+import { createDirectory, rotateDirectoryToken } from '../../../src/accounts/directory/directories.ts'
 import { setDirectoryMappings } from '../../../src/accounts/directory/mappings.ts'
 import { setMemberSuspended } from '../../../src/accounts/leaving/suspend-member.ts'
 import { createManagementKey, findManagementPrincipal } from '../../../src/accounts/management-keys.ts'
@@ -359,6 +360,26 @@ onEachDatabase((database) => {
     deepEqual(
       rows.map(({ action, target }) => [action, target]),
       [['members:create', id]],
+    )
+  })
+
+  test('in a list of directories each has its own users, groups and tokens', async () => {
+    const fresh = await directory.another()
+    const { service, organizationId } = fresh
+    const { id } = await fresh.user()
+    await fresh.user({ active: false })
+    await fresh.group('all', [id])
+    await rotateDirectoryToken(service.accounts, operator, { id: fresh.id, organizationId }, 60_000)
+    service.clock.advance(1)
+    await createDirectory(service.accounts, operator, { organizationId, name: 'Second', defaultRole: 'developer' })
+    const path = `/api/v1/organizations/${organizationId}/directories`
+    const found = (await service.ask({ path, key: service.key })).body['data'] as (Fields & { tokens: Fields[] })[]
+    deepEqual(
+      found.map(({ name, users, activeUsers, groups, tokens }) => [name, users, activeUsers, groups, tokens.length]),
+      [
+        ['Directory', 2, 1, 1, 2],
+        ['Second', 0, 0, 0, 1],
+      ],
     )
   })
 })
