@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto'
+import { createHash, createHmac, type KeyObject } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { alphabet, randomId } from '../lib/random-id.ts'
 
@@ -26,6 +26,30 @@ export function isWellFormedKey(key: string, kind: KeyKind = 'api'): boolean {
 /** The key is random, so one round of a keyed hash is as hard to reverse as many. */
 export function hashKey(hashSecret: Uint8Array | KeyObject, key: string): string {
   return createHmac('sha256', hashSecret).update(key).digest('hex')
+}
+
+/** Keys of other gateways that begin like ours are none: no typing error in one of ours is looked up. */
+const foreignShape = /^sk-(?!ody[md]?-)[\x21-\x7e]{1,200}$/
+
+/** Whether it may be a key that another gateway has made, as their clients send them. */
+export function isForeignKey(key: string): boolean {
+  return foreignShape.test(key)
+}
+
+/**
+ * As `hashKey`, for a key of which another gateway kept the SHA-256 alone, in hexadecimal.
+ *
+ * Under the install's secret it is worth nothing to whoever reads the database, as some of those keys were chosen by
+ * people and could be guessed.
+ */
+export function hashForeignKey(hashSecret: Uint8Array | KeyObject, sha256: string): string {
+  return hashKey(hashSecret, `sha256 ${sha256}`)
+}
+
+/** What stands in the database for a key that somebody shows, of ours or of another gateway's; null for what is none. */
+export function hashShownKey(hashSecret: Uint8Array | KeyObject, key: string): string | null {
+  if (isWellFormedKey(key)) return hashKey(hashSecret, key)
+  return isForeignKey(key) ? hashForeignKey(hashSecret, createHash('sha256').update(key).digest('hex')) : null
 }
 
 /** What may be shown of a key that was refused. */

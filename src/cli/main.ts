@@ -45,7 +45,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   migrate: async () => (await import('./storage/storage-commands.ts')).migrateCommand,
   backup: async () => (await import('./storage/storage-commands.ts')).backupCommand,
   restore: async () => (await import('./storage/storage-commands.ts')).restoreCommand,
-  import: async () => (await import('./storage/storage-commands.ts')).importCommand,
+  import: async () => async (args) => {
+    if (args[0] === 'litellm') await (await import('./move-in/litellm-command.ts')).litellmCommand(args.slice(1))
+    else await (await import('./storage/storage-commands.ts')).importCommand(args)
+  },
   prices: async () => (await import('./billing/prices-command.ts')).pricesCommand,
   usage: async () => (await import('./billing/usage-commands.ts')).usageCommand,
   refusals: async () => (await import('./billing/usage-commands.ts')).refusalsCommand,

@@ -108,6 +108,9 @@ ${describeOptions(budgetFields)}
   backup FILE                          Write everything into one file, also while the service runs
   restore FILE [--replace]             Fill the database from a backup, while the service is stopped
   import FILE [--replace]              Fill PostgreSQL (DATABASE_URL) from a SQLite file
+  import litellm                       Say what would be made of a LiteLLM, or with --apply make it: --config FILE,
+                                       --export FOLDER or --database-variable NAME, --model NAME=MODEL or
+                                       --models FILE, --teams projects|organizations, --organization ID
 
 Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG, DATABASE_URL,
 ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data folder.`

@@ -35,6 +35,7 @@ import { customRoles } from './migrations/people/072-custom-roles.ts'
 import { availability } from './migrations/billing/080-availability.ts'
 import { slaReports } from './migrations/billing/081-sla-reports.ts'
 import { invoices } from './migrations/billing/082-invoices.ts'
+import { imports } from './migrations/people/096-imports.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -134,4 +135,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '080-availability': availability,
   '081-sla-reports': slaReports,
   '082-invoices': invoices,
+  '096-imports': imports,
 }

@@ -1,6 +1,7 @@
 import type { ConnectionCertificateTable, SamlConnectionTable, SsoResultTable } from './tables/saml.ts'
 import type {
   ApiKeyTable,
+  ImportTable,
   ManagementKeyTable,
   MemberTable,
   OrganizationTable,
@@ -97,6 +98,7 @@ export type Tables = {
   service_accounts: ServiceAccountTable
   roles: RoleTable
   api_keys: ApiKeyTable
+  imports: ImportTable
   management_keys: ManagementKeyTable
   users: UserTable
   user_emails: UserEmailTable

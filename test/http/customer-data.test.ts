@@ -1,19 +1,26 @@
-// What customers are promised: none of their text is on the disk, and a refusal says whom to ask for more.
+// What customers are promised: none of their text is kept, on the disk or in memory, and a refusal says whom to ask for
+// more.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'
-import { startService, type Service } from '../harness/start-service.ts'
+import { fileURLToPath } from 'node:url'
+import { ask, bodyFor, formats, longAnswerBody, paths } from '../harness/http/ask.ts'
+import { startService, until, type Service } from '../harness/start-service.ts'
 
 const secret = 'quetzalcoatlus northropi'
 const contact = 'capacity@odyssey.example'
 const promptsOfEach = 60
+const folder = mkdtempSync(join(tmpdir(), 'odyssey-memory-'))
+const snapshot = join(folder, 'memory.heapsnapshot')
+const writing = fileURLToPath(new URL('../harness/write-heap-snapshot.ts', import.meta.url))
 
 let service: Service
 before(async () => {
   service = await startService({
+    environment: { NODE_OPTIONS: `--import=${writing}`, ODYSSEY_TEST_SNAPSHOT: snapshot },
     config: {
       contact,
       limits: { countsPerKeyMinuteMax: 1 },
@@ -21,7 +28,10 @@ before(async () => {
     },
   })
 })
-after(() => service.stop())
+after(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
 
 async function post(path: string, body: unknown): Promise<{ readonly status: number; readonly text: string }> {
   const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
@@ -51,7 +61,16 @@ test('every answer of a model whose end is announced says when, whole or streame
   }
 })
 
-test('no prompt is in what the service has written, whether it was answered, streamed or refused', async () => {
+/** All that is reachable in the service's memory. */
+async function readMemory(): Promise<Buffer> {
+  process.kill(service.pid, 'SIGUSR2')
+  await until(() => existsSync(snapshot), 'The memory was not written.', 120_000)
+  const memory = readFileSync(snapshot)
+  rmSync(snapshot)
+  return memory
+}
+
+async function sendPrompts(): Promise<void> {
   const messages = [{ role: 'user', content: `Tell of ${secret}.` }]
   const kinds = [{ max_tokens: 2 }, { max_tokens: 2, stream: true }, { max_tokens: 2, temperature: secret }]
   for (const format of formats) {
@@ -61,6 +80,66 @@ test('no prompt is in what the service has written, whether it was answered, str
       equal(statuses.join(), '200,200,400')
     }
   }
+}
+
+test('a prompt is in the memory of the service while it is worked on, and no longer', async () => {
+  await sendPrompts()
+  const parts = secret.split(' ')
+  const leaving = new AbortController()
+  const running = fetch(`${service.address}/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}` },
+    body: JSON.stringify({
+      ...longAnswerBody('messages'),
+      stream: true,
+      messages: [{ role: 'user', content: secret }],
+    }),
+    signal: leaving.signal,
+  })
+  const reader = (await running).body?.getReader()
+  await reader?.read()
+  const during = await readMemory()
+  ok(
+    parts.every((part) => during.includes(part)),
+    'It would not be found if it was there.',
+  )
+  leaving.abort()
+  await reader?.cancel().catch(() => {})
+  await until(() => service.ledger().at(-1)?.outcome === 'aborted', 'The request did not end.')
+  // Connections and timers let go of what they held a moment later.
+  await until(
+    async () => {
+      const after = await readMemory()
+      ok(after.includes(contact))
+      return parts.every((part) => !after.includes(part))
+    },
+    'A prompt is held after its end.',
+    60_000,
+  )
+})
+
+test(
+  'no prompt is in a file that a process of the service has open, whatever it is called',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    await sendPrompts()
+    let count = 0
+    for (const pid of [service.pid, await service.enginePid()]) {
+      for (const name of readdirSync(`/proc/${pid}/fd`)) {
+        const file = `/proc/${pid}/fd/${name}`
+        // One that was closed meanwhile holds nothing.
+        if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) continue
+        count += 1
+        const content = readFileSync(file)
+        for (const part of secret.split(' ')) equal(content.includes(part), false, `${part} is in ${file}`)
+      }
+    }
+    ok(count > 0)
+  },
+)
+
+test('no prompt is in what the service has written, whether it was answered, streamed or refused', async () => {
+  await sendPrompts()
   const row = service.ledger().at(-1)?.request_id ?? ''
   equal(await service.stop(), 0)
   const files = globSync('**/*', { cwd: service.home }).map((name) => join(service.home, name))

@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { KyselyPlugin } from 'kysely'
@@ -18,6 +19,7 @@ import {
   updateApiKey,
   type CreatedApiKey,
 } from '../api-keys.ts'
+import { importApiKey } from '../imported-keys.ts'
 import { createKey } from '../key-format.ts'
 import { listApiKeys } from '../read-api-keys.ts'
 import { ensureDefaultHome, setOrganizationDisabled, type Home } from '../organizations.ts'
@@ -88,15 +90,36 @@ onEachDatabase((database) => {
     until(async () => (await isKnown(key)) === expected, `The key did not become ${expected ? 'known' : 'unknown'}.`)
 
   test('a key in use, and a key that is none, cost no query', async () => {
-    const [created, unknown] = [await create(), { key: createKey() }]
-    for (const key of [created, unknown]) await isKnown(key)
+    const [created, unknown, foreign] = [await create(), { key: createKey() }, { key: 'sk-proj-somebody-elses' }]
+    for (const key of [created, unknown, foreign]) await isKnown(key)
     const { queries } = faulty.state
     for (let count = 0; count < 1_000; count += 1) {
       equal(await isKnown(created), true)
       equal(await isKnown(unknown), false)
-      equal(await isKnown({ key: 'sk-proj-somebody-elses' }), false)
+      equal(await isKnown(foreign), false)
     }
     equal(faulty.state.queries, queries)
+  })
+
+  test('a key of another gateway works once it is moved here, and others of its look do not', async () => {
+    const moved = { key: 'sk-pXk9Tn2-moved_here' }
+    equal(await isKnown(moved), false)
+    const sha256 = createHash('sha256').update(moved.key).digest('hex')
+    const facts = { ...home, name: 'moved', lastFour: 'here', isDisabled: false, rules: {} }
+    const { id, isNew } = await importApiKey(elsewhere, operator, { ...facts, sha256 })
+    equal(isNew, true)
+    clock.advance(1_000)
+    await until(() => isKnown(moved), 'The key did not become known.')
+    equal((await cache.find(moved.key))?.principal.apiKeyId, id)
+    // What the other gateway has kept of a key is none itself.
+    for (const key of [sha256, `sk-${sha256}`, `${moved.key}x`, moved.key.toLowerCase()]) {
+      equal(await isKnown({ key }), false, key)
+    }
+    deepEqual(await importApiKey(here, operator, { ...facts, sha256 }), { id, isNew: false })
+    await revokeApiKey(here, operator, { id, organizationId: home.organizationId })
+    equal(await isKnown(moved), false)
+    deepEqual(await importApiKey(here, operator, { ...facts, sha256 }), { id, isNew: false })
+    equal(await isKnown(moved), false)
   })
 
   test('a change made here counts when it is answered', async () => {

@@ -9,7 +9,8 @@ import { ApiError } from '../../core/error.ts'
 import type { ChangeFeed, News } from '../../db/change-feed.ts'
 import type { Database } from '../../db/database.ts'
 import { deadline, every, type Clock } from '../../lib/clock.ts'
-import { hashKey, isWellFormedKey } from '../key-format.ts'
+import { hasImportedKeys } from '../imported-keys.ts'
+import { hashShownKey, isForeignKey } from '../key-format.ts'
 import { readKeyAccess, type KeyAccess } from './key-access.ts'
 import { LastUsed } from './last-used.ts'
 import { RunningKeys, type EndReason } from './running-keys.ts'
@@ -80,6 +81,8 @@ class Cache {
   /** A key made once: from plain bytes Node would make one for every request. */
   readonly #hashSecret: KeyObject
   readonly #confirm: () => Promise<void>
+  /** Whether keys of another gateway work here, as of the last change that was read; null before the first. */
+  #hasImported: boolean | null = null
   #lookups = 0
   #counter = -1
   /** When the counter was last read, by the clock that never goes back. */
@@ -104,8 +107,9 @@ class Cache {
   }
 
   async find(key: string): Promise<KeyAccess | null> {
-    if (!isWellFormedKey(key)) return null
-    return this.findByHash(hashKey(this.#hashSecret, key))
+    const hash = hashShownKey(this.#hashSecret, key)
+    if (hash === null || (isForeignKey(key) && !(await this.#mayBeImported()))) return null
+    return this.findByHash(hash)
   }
 
   async findByHash(hash: string): Promise<KeyAccess | null> {
@@ -141,6 +145,12 @@ class Cache {
     this.#unsubscribe()
     await this.#stopTicking()
     await this.#lastUsed.write().catch(() => {})
+  }
+
+  /** Where no key was ever moved here, what looks like one of another gateway costs no lookup. */
+  async #mayBeImported(): Promise<boolean> {
+    if (this.#hasImported === null) await this.#confirmInTime()
+    return this.#hasImported ?? true
   }
 
   #hear({ counter, readAtMs }: News): void {
@@ -219,6 +229,7 @@ class Cache {
   }
 
   async #readEntries(): Promise<void> {
+    this.#hasImported ||= await hasImportedKeys(this.#options.db)
     const hashes = [...new Set([...this.#known.keys(), ...this.running.hashes()])]
     const found = new Map<string, KeyAccess>()
     for (let start = 0; start < hashes.length; start += hashesPerRead) {

@@ -139,3 +139,15 @@ export type ManagementKeyTable = {
   /** The member whose suspension keeps the key out of use: it was made by them, or by a key that was. */
   suspended_by: MemberId | null
 }
+
+/** What was made of a thing of another gateway. */
+export type ImportTable = {
+  /** The kind of gateway. */
+  readonly source: 'litellm'
+  /** `rest` is the project of those keys that were in none. */
+  readonly kind: 'organization' | 'team' | 'project' | 'rest' | 'key'
+  /** The id there; of a key, its hash here. */
+  readonly source_id: string
+  readonly target_id: string
+  readonly at: number
+}

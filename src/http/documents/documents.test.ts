@@ -37,7 +37,7 @@ suite('the description of the wire formats', () => {
 
   test('has every path that is served, with the fields of its body', () => {
     const served = formats.flatMap(({ routes }) => routes.map(({ path }) => path))
-    deepEqual(Object.keys(paths), [...served, '/v1/models'])
+    deepEqual(Object.keys(paths), [...served, '/v1/models', '/v1/models/{id}'])
     const fieldsOf = (path: string) =>
       Object.keys(paths[path]?.post?.requestBody.content['application/json']?.schema.properties ?? {})
     ok(

@@ -1,5 +1,5 @@
 import { readKeyAccess, type KeyAccess } from '../../../accounts/access/key-access.ts'
-import { hashKey, isWellFormedKey } from '../../../accounts/key-format.ts'
+import { hashShownKey } from '../../../accounts/key-format.ts'
 import { ApiError } from '../../../core/error.ts'
 import { seal, unseal } from '../../../lib/seal.ts'
 import type { RouteParts } from '../route.ts'
@@ -22,7 +22,7 @@ export type PortalSession = { readonly access: KeyAccess; readonly endsAtMs: num
  */
 export async function openPortal(parts: RouteParts, key: string): Promise<PortalSession> {
   const { accounts, browser, attempts } = parts
-  const hash = isWellFormedKey(key) ? hashKey(accounts.hashSecret, key) : null
+  const hash = hashShownKey(accounts.hashSecret, key)
   const access = hash === null ? null : await findAccess(parts, hash)
   if (access === null) {
     await attempts.hold(browser.address)

@@ -45,6 +45,7 @@ const verbs: Readonly<Record<string, string>> = {
   enable: 'Enabled',
   enforce: 'Enforced',
   export: 'Saved',
+  import: 'Imported',
   link: 'Linked',
   map: 'Mapped',
   provision: 'Changed by a directory:',

@@ -9,6 +9,8 @@ export type Schema = {
   readonly oneOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
   readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
+  readonly additionalProperties?: boolean | Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly description?: string
@@ -90,13 +92,32 @@ function limitsOf({ minimum, maximum, minLength, maxLength, format }: Schema): s
   ]
 }
 
-/** The fields below a schema, also where it is a list or one of several. */
-export function fieldsBelow(schema: Schema, document: OpenApi): Schema | null {
+/** The fields below a schema, also where it is a list, a table by names, or one of several forms. */
+export function fieldsBelow(
+  schema: Schema,
+  document: OpenApi,
+  above: ReadonlySet<Schema> = new Set(),
+): Pick<Schema, 'properties' | 'required'> | null {
   const own = resolve(schema, document)
-  if (own.properties !== undefined) return own
-  if (own.items !== undefined) return fieldsBelow(own.items, document)
-  const below = (own.anyOf ?? own.oneOf ?? own.allOf ?? []).flatMap((choice) => fieldsBelow(choice, document) ?? [])
-  if (below.length < 2) return below[0] ?? null
-  // Of several forms all fields are shown; which of them go together is in the document itself.
-  return { properties: Object.assign({}, ...below.map(({ properties }) => properties ?? {})) as Record<string, Schema> }
+  // A form that is a list of itself has nothing new below.
+  if (above.has(own)) return null
+  const { items, prefixItems = [], additionalProperties: values, anyOf = [], oneOf = [], allOf = [] } = own
+  const parts = [...(items === undefined ? [] : [items]), ...prefixItems, ...anyOf, ...oneOf, ...allOf]
+  if (typeof values === 'object') parts.push(values)
+  const below = parts.flatMap((part) => fieldsBelow(part, document, new Set([...above, own])) ?? [])
+  const forms = own.properties === undefined ? below : [own, ...below]
+  return forms.length < 2 ? (forms[0] ?? null) : joinForms(forms)
+}
+
+/** Of several forms all fields are shown; which of them go together is in the document itself. */
+function joinForms(forms: readonly Pick<Schema, 'properties' | 'required'>[]): Pick<Schema, 'properties' | 'required'> {
+  const names = new Set(forms.flatMap(({ properties = {} }) => Object.keys(properties)))
+  const properties = Array.from(names, (name) => {
+    const schemas = forms.flatMap((form) => form.properties?.[name] ?? [])
+    const different = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]))
+    const [first = {}, ...others] = different.values()
+    return [name, others.length === 0 ? first : { anyOf: [first, ...others] }] as const
+  })
+  const required = [...names].filter((name) => forms.every((form) => form.required?.includes(name) === true))
+  return { properties: Object.fromEntries(properties), required }
 }

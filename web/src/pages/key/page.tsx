@@ -125,7 +125,7 @@ function Rules({ organizationId, apiKey }: { readonly organizationId: string; re
     <KeyValue
       rows={[
         ['State', <KeyState key="state" apiKey={apiKey} />],
-        ['Key', <code key="key">sk-ody-…{apiKey.lastFour}</code>],
+        ['Key', <code key="key">…{apiKey.lastFour}</code>],
         ['Id', <code key="id">{apiKey.id}</code>],
         ['Project', <Name key="project">{nameOf(apiKey.projectId)}</Name>],
         ['Owner', <Name key="owner">{nameOf(apiKey.ownerId)}</Name>],

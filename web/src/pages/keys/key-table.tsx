@@ -69,7 +69,7 @@ export function KeyTable({
         </>
       ),
     },
-    { key: 'key', head: 'Key', phone: 'line', cell: ({ lastFour }) => <code>sk-ody-…{lastFour}</code> },
+    { key: 'key', head: 'Key', phone: 'line', cell: ({ lastFour }) => <code>…{lastFour}</code> },
     { key: 'project', head: 'Project', cell: ({ projectId }) => <Name>{nameOf(projectId)}</Name> },
     { key: 'owner', head: 'Owner', phone: 'off', cell: ({ ownerId }) => <Name>{nameOf(ownerId)}</Name> },
     { key: 'state', head: 'State', phone: 'side', cell: (key) => <KeyState apiKey={key} /> },

@@ -60,8 +60,8 @@ export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly o
           title={<Name>{key.name}</Name>}
           said={
             <>
-              <code>sk-ody-…{key.lastFour}</code> of <Name>{projectName}</Name>, <Name>{organizationName}</Name>. Shown
-              until <Time at={endsAt} />.
+              <code>…{key.lastFour}</code> of <Name>{projectName}</Name>, <Name>{organizationName}</Name>. Shown until{' '}
+              <Time at={endsAt} />.
             </>
           }
         >

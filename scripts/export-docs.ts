@@ -1,0 +1,104 @@
+// Writes the guides and the reference of both APIs as static files, which work in any folder, on any web server and from
+// a disk, and are searched without a server:
+//
+//     npm run docs -- FOLDER
+
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { build } from 'vite'
+import { describeApi } from '../src/http/api/openapi.ts'
+import { routes } from '../src/http/api/routes.ts'
+import { describeWireFormats } from '../src/http/documents/wire-openapi.ts'
+import { openFormats } from '../src/protocols/formats.ts'
+import { guideGroups, slugOf } from '../web/guides/guide-list.ts'
+import { guidesPlugin } from '../web/guides/guides-plugin.ts'
+import { readGuide } from '../web/guides/read-guide.ts'
+import { writePage, type SitePage } from '../web/guides/site/frame.ts'
+import { writeGuide } from '../web/guides/site/write-guide.ts'
+import { writeReference } from '../web/guides/site/write-reference.ts'
+import type { OpenApi } from '../web/src/app/docs/openapi.ts'
+
+const root = join(import.meta.dirname, '..')
+const site = join(root, 'web/guides/site')
+
+/** Throws for a folder in which something else is: pages of an earlier time would stay among the new ones. */
+export async function exportDocs(folder: string): Promise<readonly string[]> {
+  const isOurs = existsSync(join(folder, 'find.js'))
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !isOurs) throw new Error(`${folder} is not empty.`)
+  const pages = describePages()
+  for (const page of pages) {
+    const file = join(folder, page.file)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, writePage(page, entries))
+  }
+  copyFileSync(join(site, 'site.css'), join(folder, 'site.css'))
+  await bundleSearch(folder)
+  return pages.map(({ file }) => file)
+}
+
+const read = (file: string) => readFileSync(join(root, 'docs', file), 'utf8')
+const guides = guideGroups.flatMap(({ title, files }) =>
+  files.map((file) => ({ slug: slugOf(file), group: title, guide: readGuide(file, read) })),
+)
+const entries = guides.map(({ slug, group, guide: { title } }) => ({ slug, group, title }))
+
+function describePages(): SitePage[] {
+  const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => '' })
+  const address = 'http://127.0.0.1:8080'
+  return [
+    {
+      file: 'index.html',
+      title: 'Guides',
+      content:
+        '<p>For who uses the models, and for who runs the service. Choose a guide, or say what you look for.</p>',
+    },
+    ...guides.map(({ slug, guide }) => {
+      const file = `guides/${slug}.html`
+      return { file, title: guide.title, content: writeGuide(guide, file) }
+    }),
+    {
+      file: 'reference/models.html',
+      title: 'Models API',
+      content: writeReference({ document: asOpenApi(describeWireFormats(formats)), address, variable: 'ODYSSEY_KEY' }),
+    },
+    {
+      file: 'reference/management.html',
+      title: 'Management API',
+      content: writeReference({
+        document: asOpenApi(describeApi(routes)),
+        address,
+        variable: 'ODYSSEY_MANAGEMENT_KEY',
+      }),
+    },
+  ]
+}
+
+/** As it is when it is sent: what is left out there is nowhere. */
+function asOpenApi(document: unknown): OpenApi {
+  return JSON.parse(JSON.stringify(document)) as OpenApi
+}
+
+/** One script of the plain kind, as pages from a disk may load no modules. */
+async function bundleSearch(folder: string): Promise<void> {
+  await build({
+    configFile: false,
+    root: site,
+    logLevel: 'warn',
+    plugins: [guidesPlugin()],
+    build: {
+      target: 'es2023',
+      outDir: folder,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      reportCompressedSize: false,
+      lib: { entry: join(site, 'find.ts'), formats: ['iife'], name: 'odysseyGuides', fileName: () => 'find.js' },
+    },
+  })
+}
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2)
+  if (folder === undefined) throw new Error('npm run docs -- FOLDER')
+  const files = await exportDocs(resolve(folder))
+  console.log(`${files.length} pages in ${folder}; begin with index.html.`)
+}
