@@ -28,6 +28,8 @@ export interface ControlTokens {
   plain(prompt: string): string
   /** Cuts a rendered prompt at its special tokens, and where a client's text only looks like one. */
   split(prompt: string): PromptPiece[]
+  /** The text that was cut into pieces, as `plain` gives it. */
+  join(pieces: readonly PromptPiece[]): string
 }
 
 export function createControlTokens(all: readonly SpecialToken[], templateSource: string): ControlTokens {
@@ -40,6 +42,7 @@ export function createControlTokens(all: readonly SpecialToken[], templateSource
   const completingMax = [...completing].reduce((longest, { length }) => Math.max(longest, length), 0)
   const written = new TokenFinder(reserved)
   const ids = new Map(tokens.map(({ text, token }) => [text, token]))
+  const names = new Map(tokens.map(({ text, token }) => [token, text]))
   const cut = createCutter(tokens)
   const firsts = reserved.map((text) => text.charAt(0))
   const noteworthy = new RegExp(`[${[...new Set([...kept, ...firsts])].map(RegExp.escape).join('')}\\\\\ufdd0-\ufdef]`)
@@ -63,7 +66,8 @@ export function createControlTokens(all: readonly SpecialToken[], templateSource
       const units = unitsOf(prompt)
       const pieces: PromptPiece[] = []
       let end = 0
-      for (let found = written.next(units, 0); found !== null; found = written.next(units, end)) {
+      const next = () => written.nextRare(prompt, units, end)
+      for (let found = next(); found !== null; found = next()) {
         cut(code.decode(units.subarray(end, found.start)), pieces)
         pieces.push({ kind: 'special', token: ids.get(prompt.slice(found.start, found.end)) ?? -1 })
         end = found.end
@@ -71,6 +75,7 @@ export function createControlTokens(all: readonly SpecialToken[], templateSource
       cut(code.decode(units.subarray(end)), pieces)
       return pieces
     },
+    join: (pieces) => pieces.map((piece) => (piece.kind === 'text' ? piece.text : names.get(piece.token))).join(''),
   }
 }
 

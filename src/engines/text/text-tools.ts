@@ -10,6 +10,7 @@ import type { PreparedText } from './prepared-text.ts'
 import { prepareFormats } from '../../grammar/formats.ts'
 import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
+import type { PieceMemory } from './prompt/piece-memory.ts'
 import type { Pause } from './prompt/prompt-tokens.ts'
 import { boundaryTexts, createVocabulary, type NativeText, type Vocabulary } from './vocabulary.ts'
 
@@ -37,6 +38,7 @@ export const plainTemplate =
 export function createTextTools(
   { vocabulary: native, vocabularySize, chatTemplate }: NativeText,
   overrides: ChatOverrides | null = null,
+  memory: PieceMemory | null = null,
 ): TextTools {
   prepareFormats()
   const template = compileOrRefuse(chatTemplate ?? plainTemplate, native)
@@ -48,7 +50,7 @@ export function createTextTools(
     markup: markupOf(traits.thinkingTags, toolFormat, template.source),
     templateSource: template.source,
   })
-  const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary })
+  const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary, memory })
   const fitness = reportFitness({ template, traits, toolFormat })
   return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts, fitness }
 }

@@ -83,7 +83,7 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
     specialTokens.push({ text, token, isReserved })
     if (isControl && !options.markup.some((marker) => marker.includes(text))) hidden.add(token)
   }
-  const cache = new Map<number, Uint8Array>()
+  const cache: (Uint8Array | undefined)[] = Array.from({ length: options.size })
   const bos = native.tokenBos()
   const tokenize = (text: string) => (text === '' ? new Uint32Array() : native.tokenize(text, false))
   const before = spacedVocabularyTypes.has(native.getVocabularyType()) ? tokenize(anchor) : new Uint32Array()
@@ -97,12 +97,7 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
     },
     tokenizeMarkup: (text) => native.tokenize(text, true),
     bytesOf(token) {
-      let bytes = cache.get(token)
-      if (bytes === undefined) {
-        bytes = hidden.has(token) ? new Uint8Array() : tokenBytes(native, token)
-        cache.set(token, bytes)
-      }
-      return bytes
+      return (cache[token] ??= hidden.has(token) ? new Uint8Array() : tokenBytes(native, token))
     },
     tokenOfByte: (byte) => byteTokens.get(byte),
     endsGeneration: (token) => native.isEogToken(token),

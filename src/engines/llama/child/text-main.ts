@@ -12,6 +12,7 @@ import { PartReceiver } from '../message-parts.ts'
 import { charactersOf } from '../../text/text-size.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
+import { PieceMemory } from '../../text/prompt/piece-memory.ts'
 import { describeText } from '../../text/model-text.ts'
 import { countPrompt, createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 
@@ -24,6 +25,9 @@ class NotWanted extends Error {
 
 /** A prompt is counted to its end while it fits into this many windows; a longer one is only known to be longer. */
 const windowsCounted = 2
+
+/** The tokens of a hundred and fifty conversations of 100,000 tokens, which are sent again turn by turn. */
+const pieceMemoryBytes = 64 * 2 ** 20
 
 function send(message: FromTextChild): void {
   process.send?.(message)
@@ -64,7 +68,8 @@ class TextChild {
     try {
       const library = await openLibrary({ gpu: 'off' })
       giveUpRest()
-      this.#tools = createTextTools(await loadText(settings, library), settings.chat ?? null)
+      const memory = new PieceMemory(pieceMemoryBytes)
+      this.#tools = createTextTools(await loadText(settings, library), settings.chat ?? null, memory)
       send({ kind: 'ready' })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })

@@ -11,6 +11,7 @@ import { protectMessage, toTemplateCalls } from '../../../chat-format/tool-forma
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
 import type { Breakpoint, Prompt } from '../prepared-text.ts'
 import { blocksOf, locateBlocks, type LocatedBlock } from './prompt-outline.ts'
+import type { PieceMemory } from './piece-memory.ts'
 import { tokenizePieces, type Pause } from './prompt-tokens.ts'
 import type { TokensBefore } from './tokens-up-to.ts'
 import { modelSchema } from '../answer/answer-plan.ts'
@@ -38,9 +39,12 @@ export type PromptParts = {
   /** Null where the template cannot carry calls. */
   readonly toolFormat: ToolFormat | null
   readonly vocabulary: Vocabulary
+  /** Finds again what was tokenized before; without it nothing is remembered. */
+  readonly memory?: PieceMemory | null
 }
 
-export function createPromptBuilder({ template, traits, toolFormat, vocabulary }: PromptParts): PromptBuilder {
+export function createPromptBuilder({ template, traits, toolFormat, ...parts }: PromptParts): PromptBuilder {
+  const { vocabulary, memory } = parts
   const specialTokens = reserveWritten(vocabulary.specialTokens, { template, traits, toolFormat })
   const controlTokens = createControlTokens(specialTokens, template.source)
   const { protect } = controlTokens
@@ -55,8 +59,9 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
     const opens = traits.thinkingTags !== null && rendered.trimEnd().endsWith(traits.thinkingTags.open)
     const begun = prefill === null ? '' : textOpening(toolFormat) + protect(prefill)
     const pieces = controlTokens.split(rendered + begun)
-    const tokenized = await tokenizePieces(pieces, vocabulary, pause)
-    const conversation = controlTokens.plain(rendered)
+    const remembering = memory?.remembering(vocabulary, request.owner.organizationId) ?? vocabulary
+    const tokenized = await tokenizePieces(pieces, remembering, pause)
+    const conversation = begun === '' ? controlTokens.join(pieces) : controlTokens.plain(rendered)
     const blocks = locateBlocks(conversation, blocksOf({ tools: request.tools, messages }))
     const ends = tokenized.tokensUpTo(blocks.map(({ end }) => end))
     const toContinue = { label: `assistant message ${request.messages.length}`, endToken: tokenized.tokens.length }
@@ -74,7 +79,7 @@ export function createPromptBuilder({ template, traits, toolFormat, vocabulary }
   return { build }
 }
 
-type RendererParts = Omit<PromptParts, 'vocabulary'> & { protect(text: string): string }
+type RendererParts = Omit<PromptParts, 'vocabulary' | 'memory'> & { protect(text: string): string }
 
 /** Renders a request's conversation, its tools declared in whichever way the template takes. */
 function createRenderer({ template, traits, toolFormat, protect }: RendererParts) {

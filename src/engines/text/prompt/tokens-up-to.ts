@@ -46,8 +46,13 @@ type Search = { readonly inside: readonly number[]; readonly vocabulary: Pick<Vo
 /** A place inside a special token's name lies before its end, whatever the token's bytes are. */
 function* walk(text: string, tokens: Uint32Array, { inside, vocabulary }: Search): Generator<TokensBefore> {
   if (inside.length === 0) return
-  const lengths = Array.from(tokens, (token) => vocabulary.bytesOf(token).length)
-  const tokenBytes = lengths.reduce((sum, length) => sum + length, 0)
+  const lengths = new Uint32Array(tokens.length)
+  let tokenBytes = 0
+  for (let index = 0; index < tokens.length; index++) {
+    const { length } = vocabulary.bytesOf(tokens[index] ?? 0)
+    lengths[index] = length
+    tokenBytes += length
+  }
   // Some vocabularies write a space in front of a text; a few change its characters, and there the place is a good guess.
   const added = tokenBytes - Buffer.byteLength(text)
   const scale = added === 0 || added === 1 ? 1 : tokenBytes / Math.max(1, tokenBytes - added)
