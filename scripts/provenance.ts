@@ -51,7 +51,8 @@ function write(): void {
   for (const file of files) if (!existsSync(file)) throw new Refused(`There is no file ${file}.`)
   if (git('status', '--porcelain') !== '')
     throw new Refused('There are changes that are not committed: no commit has what the files were built from.')
-  const repository = values.repository ?? git('config', '--default', 'urn:odyssey:repository', '--get', 'remote.origin.url')
+  const repository =
+    values.repository ?? git('config', '--default', 'urn:odyssey:repository', '--get', 'remote.origin.url')
   const statement = makeStatement(files, {
     commit: git('rev-parse', 'HEAD'),
     // An address may hold a password for who fetches.

@@ -36,14 +36,15 @@ function release(): void {
   const commits = readCommits(last)
   if (commits.length === 0) throw new Refused(`Nothing has changed since ${last ?? 'the beginning'}.`)
   const migrations = newMigrations(last)
-  const least = leastPart(migrations)
-  // The first release has every migration, and no earlier program could be told anything by its number.
-  if (last !== null && versionParts.indexOf(part) > versionParts.indexOf(least))
-    throw new Refused(`There are new migrations (${migrations.join(', ')}), so it is a ${least} release.`)
+  const least = leastPart(migrations ?? [])
+  if (versionParts.indexOf(part) > versionParts.indexOf(least))
+    throw new Refused(
+      `There are new migrations (${(migrations ?? []).join(', ')}), so it is a ${least} release at least.`,
+    )
   const version = nextVersion(current, part)
   const before = existsSync(join(root, 'CHANGELOG.md')) ? read('CHANGELOG.md') : ''
   const day = new Date().toISOString().slice(0, 10)
-  const after = addRelease(before, { version, day, commits, migrations: last === null ? [] : migrations })
+  const after = addRelease(before, { version, day, commits, migrations })
   if (isDryRun) return void process.stdout.write(after)
   writeFileSync(join(root, 'CHANGELOG.md'), after)
   setVersion(current, version)
@@ -79,9 +80,9 @@ function readCommits(last: string | null): Commit[] {
   })
 }
 
-/** By their files: a migration that a release has is never changed or taken away. */
-function newMigrations(last: string | null): string[] {
-  if (last === null) return []
+/** By their files, since a migration that a release has is never changed or taken away; null before the first release. */
+function newMigrations(last: string | null): string[] | null {
+  if (last === null) return null
   const files = git('diff', '--name-only', '--diff-filter=A', last, 'HEAD', '--', 'src/db/migrations').split('\n')
   return files.flatMap((file) => /\/(\d{3}-[a-z-]+)\.ts$/.exec(file)?.[1] ?? [])
 }

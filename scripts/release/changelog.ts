@@ -11,8 +11,8 @@ export type Release = {
   /** The day of the release, as 2026-11-25. */
   readonly day: string
   readonly commits: readonly Commit[]
-  /** Names of the migrations that this release is the first to have. */
-  readonly migrations: readonly string[]
+  /** Names of the migrations that this release is the first to have; null for the first release, which has them all. */
+  readonly migrations: readonly string[] | null
 }
 
 /** The head of the file, which the first release writes. */
@@ -56,7 +56,8 @@ function describeRelease({ version, day, commits, migrations }: Release): string
   return [`## ${version} – ${day}\n`, describeMigrations(migrations), ...sections].join('\n')
 }
 
-function describeMigrations(migrations: readonly string[]): string {
+function describeMigrations(migrations: readonly string[] | null): string {
+  if (migrations === null) return 'The first release.\n'
   if (migrations.length === 0) return 'The schema of the database is that of the release before.\n'
   const names = migrations.map((name) => `\`${name}\``).join(', ')
   return `Make a backup first: the first start brings the schema up to date (${names}), and older programs do not start on it.\n`

@@ -2,12 +2,12 @@
 // from the repository's own history, with the packages of today.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
+import { extractVersion, isOutOfReach } from '../harness/earlier-version.ts'
 import { runCli, type CliTarget } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
@@ -18,17 +18,14 @@ const versions = [
   { about: 'before containers, with 27 migrations', commit: '946b701' },
 ]
 
-const hasHistory = (commit: string) =>
-  spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root, stdio: 'ignore' }).status === 0
-
 for (const { about, commit } of versions) {
-  const skip = hasHistory(commit) ? false : `this clone does not reach back to ${commit}`
+  const skip = isOutOfReach(commit)
   suite(`a data folder of the version ${about}`, { skip, timeout: 600_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'odyssey-upgrade-'))
     after(() => rmSync(folder, { recursive: true, force: true }))
 
     test('is brought up to date by a start, with every row, key, limit and sum that was in it', async () => {
-      const program = extract(commit, folder)
+      const program = extractVersion(commit, folder)
       const old = await startService({ program })
       // One that is left running would keep the test's process waiting for ever.
       const keys = await fill(old, program).catch(async (error: unknown) => {
@@ -51,17 +48,6 @@ for (const { about, commit } of versions) {
       }
     })
   })
-}
-
-/** Puts an earlier version into a folder. Returns its program. */
-function extract(commit: string, folder: string): string {
-  const archive = execFileSync('git', ['archive', commit, 'src', 'package.json', 'weights'], {
-    cwd: root,
-    maxBuffer: 256 * 1024 * 1024,
-  })
-  execFileSync('tar', ['--extract', '--directory', folder], { input: archive })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return join(folder, 'src/cli/main.ts')
 }
 
 type Keys = { readonly first: string; readonly limited: string; readonly revoked: string }

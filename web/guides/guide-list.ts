@@ -32,6 +32,7 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
       'operations/kubernetes.md',
       'operations/pools.md',
       'operations/storage.md',
+      'operations/upgrades.md',
       'operations/litellm.md',
       'operations/billing.md',
       'operations/audit.md',
