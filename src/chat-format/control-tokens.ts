@@ -50,7 +50,7 @@ export function createControlTokens(all: readonly SpecialToken[], templateSource
     // Most texts hold none of these, and so it is asked in the fastest way there is.
     if (!noteworthy.test(text)) return text
     const units = unitsOf(text)
-    return code.encode(units, findAll(written, units))
+    return code.encode(units, findAll(written, text, units))
   }
   return {
     plain: (prompt) => textOf(code.decode(unitsOf(prompt))),
@@ -102,9 +102,10 @@ function chooseKept(reserved: readonly string[]): string[] {
  * There the text is broken between any two characters. A template looks for such texts
  * (`'/think' in content`) and cuts them out; and there may be tokens in which no character is kept away.
  */
-function findAll(finder: TokenFinder, units: Uint16Array): Found[] {
+function findAll(finder: TokenFinder, text: string, units: Uint16Array): Found[] {
   const ranges: Found[] = []
-  for (let found = finder.next(units, 0); found !== null; found = finder.next(units, found.start + 1)) {
+  const next = (from: number) => finder.nextRare(text, units, from)
+  for (let found = next(0); found !== null; found = next(found.start + 1)) {
     const { start, end } = found
     const last = ranges.at(-1)
     if (last === undefined || start >= last.end) ranges.push(found)
@@ -125,13 +126,15 @@ function createCutter(tokens: readonly SpecialToken[]): (units: Uint16Array, pie
   const spellings = tokens.flatMap(({ text, isReserved }) => (isReserved ? spellingsOf(text) : [text]))
   const finder = new TokenFinder(spellings)
   return (units, pieces) => {
+    const text = textOf(units)
     let start = 0
     const pushText = (end: number) => {
-      if (end > start) pieces.push({ kind: 'text', text: textOf(units.subarray(start, end)) })
+      if (end > start) pieces.push({ kind: 'text', text: text.slice(start, end) })
       start = end
     }
-    for (let found = finder.next(units, 0); found !== null; found = finder.next(units, start)) {
-      const token = free.size === 0 ? undefined : free.get(textOf(units.subarray(found.start, found.end)))
+    const next = () => finder.nextRare(text, units, start)
+    for (let found = next(); found !== null; found = next()) {
+      const token = free.size === 0 ? undefined : free.get(text.slice(found.start, found.end))
       const isPair = (units[found.start] ?? 0) >>> 10 === highSurrogates
       if (token === undefined) pushText(found.start + (isPair ? 2 : 1))
       else {
