@@ -67,9 +67,12 @@ async function checkCommand(args: string[]): Promise<void> {
 }
 
 function requireTokenizer(file: string | undefined): string {
-  if (file === undefined) throw new UsageError('--tokenizer must name a GGUF file with the vocabulary of the model.')
+  if (file === undefined)
+    throw new UsageError(
+      '--tokenizer must name a GGUF file with the vocabulary of the model, or a folder with its tokenizer.json.',
+    )
   const path = resolve(file)
-  if (!existsSync(path)) throw new Error(`There is no file at ${path}.`)
+  if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
   return path
 }
 

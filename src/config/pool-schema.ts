@@ -17,7 +17,7 @@ const replica = z.strictObject({
 
 /** Replicas of one model elsewhere, which are given tokens and give tokens back. */
 const pool = z.strictObject({
-  /** A GGUF file with the model's vocabulary and chat template; a relative path counts from the config file's folder. */
+  /** A GGUF file with the model's vocabulary and chat template, or a folder with a tokenizer.json; a relative path counts from the config file's folder. */
   tokenizer: z.string().min(1),
   replicas: z
     .array(replica)

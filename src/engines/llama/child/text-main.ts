@@ -14,6 +14,8 @@ import { giveUpRest } from './give-up-rest.ts'
 import { loadText, openLibrary } from './native.ts'
 import { PieceMemory } from '../../text/prompt/piece-memory.ts'
 import { describeText } from '../../text/model-text.ts'
+import { isTokenizerFolder, loadTokenizerFolder } from '../../text/tokenizer-folder.ts'
+import type { NativeText } from '../../text/vocabulary.ts'
 import { countPrompt, createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 
 type Asked = Extract<ToTextChild, { kind: 'prepare' | 'count' }>
@@ -31,6 +33,13 @@ const pieceMemoryBytes = 64 * 2 ** 20
 
 function send(message: FromTextChild): void {
   process.send?.(message)
+}
+
+async function readText(settings: LoadSettings): Promise<NativeText> {
+  const { weightsPath } = settings
+  const library = isTokenizerFolder(weightsPath) ? null : await openLibrary({ gpu: 'off' })
+  giveUpRest()
+  return library === null ? loadTokenizerFolder(weightsPath) : loadText(settings, library)
 }
 
 class TextChild {
@@ -66,10 +75,8 @@ class TextChild {
 
   async #load(settings: LoadSettings): Promise<void> {
     try {
-      const library = await openLibrary({ gpu: 'off' })
-      giveUpRest()
       const memory = new PieceMemory(pieceMemoryBytes)
-      this.#tools = createTextTools(await loadText(settings, library), settings.chat ?? null, memory)
+      this.#tools = createTextTools(await readText(settings), settings.chat ?? null, memory)
       send({ kind: 'ready' })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })

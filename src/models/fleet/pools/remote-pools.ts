@@ -14,7 +14,7 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { Lane } from '../../catalog.ts'
 import { createQueue } from '../start-engine.ts'
 import { PoolEngine } from './pool-engine.ts'
-import { vocabularyOnly } from './vocabulary-only.ts'
+import { vocabularyOptions } from './vocabulary-only.ts'
 
 export type RemotePoolsParts = { readonly config: Config; readonly log: Log }
 
@@ -100,7 +100,7 @@ function openPool(name: string, settings: PoolSettings, { config, log }: RemoteP
 /** Nothing but the vocabulary and the template is loaded of the file. */
 function textOptions(config: Config, weightsPath: string, log: Log): ChildOptions {
   return {
-    settings: vocabularyOnly(weightsPath),
+    ...vocabularyOptions(weightsPath),
     environment: config.childEnvironment,
     clock: systemClock,
     confinement: config.engine.confinement,
@@ -138,7 +138,7 @@ export async function checkReplica({
   childEnvironment,
 }: CheckedAddress): Promise<CheckedReplica> {
   const child = new TextChild({
-    settings: vocabularyOnly(tokenizer),
+    ...vocabularyOptions(tokenizer),
     environment: childEnvironment,
     clock: systemClock,
     onExit: () => {},
