@@ -24,10 +24,14 @@ export function signWebhook(secret: string, { id, body }: WebhookMessage, nowMs:
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 
+/** Whom a connection trusts, and what it shows of itself, in PEM; what is left out is as usual. */
+export type TlsSettings = { readonly ca?: string; readonly cert?: string; readonly key?: string }
+
 export type Post = {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  readonly tls?: TlsSettings
   readonly signal: AbortSignal
 }
 
@@ -45,7 +49,7 @@ export function createPoster(isReachable: Reachable): Poster {
   const options = { keepAlive: true, timeout: 4_000, lookup } as const
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   return {
-    async post({ url, headers, body, signal }) {
+    async post({ url, headers, body, tls, signal }) {
       const literal = literalAddressOf(url)
       if (literal !== null && !isReachable(literal)) throw new Error(`${literal} is a private address.`)
       const isSecure = url.protocol === 'https:'
@@ -55,7 +59,7 @@ export function createPoster(isReachable: Reachable): Poster {
       return new Promise((resolve, reject) => {
         const head = { ...headers, 'content-type': 'application/json', 'content-length': length }
         const limit = AbortSignal.any([signal, AbortSignal.timeout(postMsMax)])
-        const sent = send(url, { method: 'POST', agent, headers: head, signal: limit })
+        const sent = send(url, { method: 'POST', agent, headers: head, signal: limit, ...tls })
         sent.once('error', reject)
         sent.once('response', (answer) => {
           let bytes = 0

@@ -34,6 +34,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tiers: async () => (await import('./limits/limits-commands.ts')).tiersCommand,
   budgets: async () => (await import('./limits/budgets-command.ts')).budgetsCommand,
   alerts: async () => (await import('./alerts-command.ts')).alertsCommand,
+  'audit-sinks': async () => (await import('./audit-sinks-command.ts')).auditSinksCommand,
   audit: async () => (await import('./accounts/audit-command.ts')).auditCommand,
   connect: async () => (await import('./connect/connect-command.ts')).connectCommand,
   models: async () => (await import('./models/models-command.ts')).modelsCommand,

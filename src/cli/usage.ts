@@ -57,6 +57,11 @@ ${describeOptions(budgetFields)}
   alerts test ID                       Have a message sent over one; also enable, disable and remove ID
   alerts silence --for 8h              Have nothing delivered for so long: --reason TEXT, --topic TOPIC;
                                        silences lists them, and unsilence ID ends one
+  audit-sinks list                     Show where the audit is pushed to, with --organization ID or --installation
+  audit-sinks create --name NAME       Have it pushed to --address URL: --kind webhook|syslog, --format json|ocsf,
+                                       --from now|begin, --header "Name: value", --ca FILE, --certificate FILE,
+                                       --private-key FILE
+  audit-sinks test ID                  Have a row pushed to one; also enable, disable and remove ID
   audit list, audit export             Show who changed what, or write it as JSON lines
   audit verify [--organization ID]     Check that the audit is as it was written, with --checkpoint FILE also that
                                        it begins with what was signed then; with --export FILE and --key VERIFIER

@@ -5,6 +5,7 @@ import { ConfigError } from './config-error.ts'
 import { describeSettings, type DescribedSetting } from './describe-settings.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
+import { variablesOfSink } from './sink-schema.ts'
 import { readWeightsMap, type WeightsMap } from './weights-map.ts'
 import type { z } from 'zod'
 
@@ -42,11 +43,12 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     const { issues } = result.error
     throw new ConfigError(describeIssues(issues, (field) => placeOf(field, path, environment)))
   }
-  const poolFaults = faultsOfPools(result.data, environment)
-  if (poolFaults.length > 0) throw new ConfigError(poolFaults.map((fault) => `${path}: ${fault}`))
+  const faults = [...faultsOfPools(result.data, environment), ...faultsOfSinks(result.data, environment)]
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`))
   return Object.freeze({
     ...result.data,
     replicaKeys: readReplicaKeys(result.data, environment),
+    sinkSecrets: pick(environment, sinkVariables(result.data)),
     ...chooseWeights(result.data.models, readChosen(home)),
     home,
     databaseUrl: readDatabaseUrl(environment),
@@ -71,6 +73,15 @@ function faultsOfPools({ models, pools }: ConfigFile, environment: Environment):
   })
   const missing = keyVariables({ pools }).filter((name) => setting(environment, name) === undefined)
   return [...ofModels, ...missing.map((name) => `pools: the variable ${name} with the key of a replica is not set.`)]
+}
+
+function sinkVariables({ audit }: Pick<ConfigFile, 'audit'>): string[] {
+  return [...new Set(audit.sinks.flatMap(variablesOfSink))]
+}
+
+function faultsOfSinks(file: ConfigFile, environment: Environment): string[] {
+  const missing = sinkVariables(file).filter((name) => setting(environment, name) === undefined)
+  return missing.map((name) => `audit.sinks: the variable ${name} is not set.`)
 }
 
 function readReplicaKeys(file: ConfigFile, environment: Environment): Record<string, string> {

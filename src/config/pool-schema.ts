@@ -1,7 +1,5 @@
 import { z } from 'zod'
-
-/** A name that follows `env:` in the config file: the value itself stands in no file. */
-const fromEnvironment = z.string().regex(/^env:[A-Z_][A-Z0-9_]*$/, 'must be env: and the name of a variable')
+import { fromEnvironment } from './sink-schema.ts'
 
 const replica = z.strictObject({
   /** Where it listens, as http://10.0.0.4:8000. */

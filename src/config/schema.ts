@@ -3,6 +3,7 @@ import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
 import { modelsSchema } from './models-schema.ts'
 import { pools } from './pool-schema.ts'
+import { sinks } from './sink-schema.ts'
 
 const portRule = 'must be a whole number from 0 to 65535'
 /** 0 takes any that is free. */
@@ -192,6 +193,8 @@ const audit = z.strictObject({
     .regex(/^[\d.A-Za-z-]{1,100}$/)
     .nullable()
     .default(null),
+  /** Where the audit of the installation and of every organization is pushed to. */
+  sinks,
 })
 
 /** The config file. Every field may be left out; an unknown one is a fault, since it is most likely a typing error. */
@@ -239,6 +242,8 @@ export type Config = Readonly<ConfigFile> & {
   readonly configFolder: string
   /** The keys of replicas, by the names of their variables. */
   readonly replicaKeys: Readonly<Record<string, string>>
+  /** What sinks of the audit sign with and show of themselves, by the names of their variables. */
+  readonly sinkSecrets: Readonly<Record<string, string>>
   /** What an engine child may know of the environment. */
   readonly childEnvironment: Readonly<Record<string, string>>
   /** The process that stands in for this one, whose end is its end; null where there is none. */

@@ -19,3 +19,10 @@ export const usageTopics: readonly AlertTopic[] = ['request.finished', 'usage.ho
 
 export const channelKinds = ['webhook', 'log'] as const
 export type ChannelKind = (typeof channelKinds)[number]
+
+/** How the audit is pushed to a sink. Only the config file names files: whoever may make sinks is not thereby to write on the disk. */
+export const sinkKinds = ['webhook', 'syslog', 'file'] as const
+export type SinkKind = (typeof sinkKinds)[number]
+
+export const sinkFormats = ['json', 'ocsf'] as const
+export type SinkFormat = (typeof sinkFormats)[number]

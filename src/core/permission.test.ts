@@ -78,6 +78,8 @@ const expected: Readonly<Record<Permission, string>> = {
   'invoices:read': 'OO-OO',
   'invoices:adjust': 'II---',
   'audit:read': 'OO--O',
+  'audit-sinks:read': 'OO--O',
+  'audit-sinks:update': 'OO---',
   'engines:read': 'II--I',
   'engines:update': 'II---',
   'installation:read': 'II--I',

@@ -108,6 +108,8 @@ const table = {
   'invoices:read': { ...accountants, auditor: 'organization' },
   'invoices:adjust': installation,
   'audit:read': { ...administrators, auditor: 'organization' },
+  'audit-sinks:read': { ...administrators, auditor: 'organization' },
+  'audit-sinks:update': administrators,
   'engines:read': installationReaders,
   'engines:update': installation,
   'installation:read': installationReaders,

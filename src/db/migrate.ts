@@ -28,6 +28,7 @@ import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
+import { auditSinks } from './migrations/alerts/092-audit-sinks.ts'
 import { organizationSettings } from './migrations/people/065-organization-settings.ts'
 import { directories } from './migrations/people/070-directories.ts'
 import { serviceAccounts } from './migrations/people/071-service-accounts.ts'
@@ -135,5 +136,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '080-availability': availability,
   '081-sla-reports': slaReports,
   '082-invoices': invoices,
+  '092-audit-sinks': auditSinks,
   '096-imports': imports,
 }

@@ -30,6 +30,8 @@ import type {
   AlertSilenceTable,
   AlertSourceTable,
   AlertStreamTable,
+  AuditSinkCursorTable,
+  AuditSinkTable,
 } from './tables/alerts.ts'
 import type {
   AuditChainTable,
@@ -135,6 +137,8 @@ export type Tables = {
   audit_tiles: AuditTileTable
   audit_checkpoints: AuditCheckpointTable
   audit_keys: AuditKeyTable
+  audit_sinks: AuditSinkTable
+  audit_sink_cursors: AuditSinkCursorTable
   ledger: LedgerTable
   deliveries: DeliveryTable
   repetitions: RepetitionTable

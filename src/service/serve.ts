@@ -89,7 +89,8 @@ export async function serve(): Promise<void> {
   })
   const address = await listen(app, config, () => Promise.all([pool.close(), pools.close()]))
   const readEngines = () => [...describeWeights(catalog, pool), ...pools.list()]
-  const alerts = openAlerts({ installation, config, log, readEngines })
+  const { metrics } = telemetry
+  const alerts = await openAlerts({ installation, config, log, metrics, readEngines })
   site.listensAt(address)
   const areKeysChecked = () => access.cache.isAvailable()
   availability.begin({ catalog, ledger: createLedger(rows), clock: systemClock, areKeysChecked })

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EngineStatus } from '../core/engine.ts'
+import type { SinkKind } from '../core/alert-topic.ts'
 import type { ModelId } from '../core/model.ts'
 import type { RefusalClass } from '../core/refusal.ts'
 import type { GenerationRecord } from './generation-record.ts'
@@ -18,6 +19,10 @@ export interface Metrics {
   /** A request that was turned away before anything was computed for it. */
   turnedAway(refusal: RefusalClass): void
   recorded(ledgerMs: number, isWritten: boolean): void
+  /** The sinks of the audit that are enabled, as they are now. */
+  sinksSeen(sinks: readonly SinkNumbers[]): void
+  /** Rows and checkpoints that a sink has taken. */
+  auditPushed(kind: SinkKind, events: number): void
   /** The text that Prometheus reads. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -49,6 +54,16 @@ export type ReplicaNumbers = {
   readonly hitRate: number | null
 }
 
+/** How far a sink of the audit is behind. */
+export type SinkNumbers = {
+  /** As the config file has it; null for one that somebody made, whose names are no list in the code. */
+  readonly name: string | null
+  readonly rows: number
+  /** How long the first row that it was not given has waited. */
+  readonly lagMs: number
+  readonly isFailing: boolean
+}
+
 /** Waits and answers take from a millisecond to many minutes. */
 const secondBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const perTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
@@ -61,10 +76,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const http = createHttpMetrics(registry)
   const generations = createGenerationMetrics(registry)
   const ledger = createLedgerMetrics(registry)
+  const sinks = createSinkMetrics(registry)
   return {
     ...http,
     ...generations,
     ...ledger,
+    ...sinks,
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }
 }
@@ -160,6 +177,34 @@ function createLedgerMetrics(registry: Registry): Pick<Metrics, 'recorded'> {
       if (isWritten) seconds.observe(ledgerMs / 1_000)
       else failures.inc()
     },
+  }
+}
+
+function createSinkMetrics(registry: Registry): Pick<Metrics, 'sinksSeen' | 'auditPushed'> {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `odyssey_audit_sink_${name}`, help, labelNames: ['sink'], registers: [registry] })
+  const rows = gauge(
+    'lag_rows',
+    'Rows of the audit that a sink has yet to be given; of those that were made, the most.',
+  )
+  const seconds = gauge('lag_seconds', 'How long the first of them has waited.')
+  const failing = gauge('failing', 'Sinks whose last attempt has failed.')
+  const pushed = new Counter({
+    name: 'odyssey_audit_pushed_total',
+    help: 'Rows and checkpoints of the audit that sinks have taken.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  return {
+    sinksSeen(sinks) {
+      for (const one of [rows, seconds, failing]) one.reset()
+      for (const [sink, own] of Map.groupBy(sinks, ({ name }) => name ?? 'made')) {
+        rows.set({ sink }, Math.max(...own.map((one) => one.rows)))
+        seconds.set({ sink }, Math.max(...own.map(({ lagMs }) => lagMs / 1_000)))
+        failing.set({ sink }, own.filter(({ isFailing }) => isFailing).length)
+      }
+    },
+    auditPushed: (kind, events) => pushed.inc({ kind }, events),
   }
 }
 

@@ -125,11 +125,12 @@ describe('the documentation', () => {
     return Object.entries(ids).reduce((text, [hint, id]) => text.replace(hint, id), command)
   }
 
-  for (const { page, code } of of('json', '"models"')) {
+  for (const { page, code } of [...of('json', '"models"'), ...of('json', '"sinks"')]) {
     it(`${page}: its config file is valid`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'odyssey-docs-'))
       writeFileSync(join(folder, 'odyssey.json'), code)
-      assert.ok(loadConfig({ ODYSSEY_HOME: folder }, folder))
+      const variables = Array.from(code.matchAll(/"env:(\w+)"/g), ([, name = '']) => [name, 'set'] as const)
+      assert.ok(loadConfig({ ODYSSEY_HOME: folder, ...Object.fromEntries(variables) }, folder))
       rmSync(folder, { recursive: true })
     })
   }

@@ -36,6 +36,7 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
       'operations/litellm.md',
       'operations/billing.md',
       'operations/audit.md',
+      'operations/audit-sinks.md',
       'operations/alerts.md',
       'operations/metrics.md',
       'operations/availability.md',

@@ -1,4 +1,4 @@
-import type { AlertTopic, ChannelKind } from '../../core/alert-topic.ts'
+import type { AlertTopic, ChannelKind, SinkFormat, SinkKind } from '../../core/alert-topic.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 
 /** Where an organization's events go; those of the installation go to the channels of `org_installation`. */
@@ -67,3 +67,37 @@ export type AlertSilenceTable = {
 
 /** How far the ledger was made into events of an organization that asked for them. */
 export type AlertSourceTable = { readonly organization_id: OrganizationId; ledger_up_to: number }
+
+/** Where the audit is pushed to: of one organization, or of all where it is one of the installation. */
+export type AuditSinkTable = {
+  readonly id: string
+  readonly organization_id: OrganizationId
+  readonly kind: SinkKind
+  format: SinkFormat
+  name: string
+  /** Without what is as good as a password. */
+  shown_target: string
+  /** The whole address, what signs and what shows who sends, sealed under the installation's secret. */
+  sealed: string
+  /** Whether the config file asks for it; nobody else changes it then. */
+  readonly is_configured: number
+  readonly created_at: number
+  disabled_at: number | null
+  /** In a row; 0 after each batch that arrived. */
+  failures: number
+  next_attempt_at: number
+  last_error: string | null
+  last_delivered_at: number | null
+  /** The process that pushes at the moment, and until when it may think so. */
+  lease_holder: string | null
+  lease_until: number
+}
+
+/** How far a sink has been given an organization's audit; one without a row is given it from the first row on. */
+export type AuditSinkCursorTable = {
+  readonly sink_id: string
+  readonly organization_id: OrganizationId
+  sequence: number
+  /** The size of the last checkpoint that was pushed. */
+  checkpoint_size: number
+}

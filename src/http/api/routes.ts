@@ -17,6 +17,7 @@ import { NotedReadings } from './noted-readings.ts'
 import { answerHeaders } from './problem.ts'
 import { createQueryReader, readBody, readParams } from './read-input.ts'
 import { alertRoutes } from './resources/limits/alerts.ts'
+import { auditSinkRoutes } from './resources/alerts/audit-sinks.ts'
 import { channelRoutes } from './resources/alerts/channels.ts'
 import { alertEventRoutes } from './resources/alerts/events.ts'
 import { silenceRoutes } from './resources/alerts/silences.ts'
@@ -95,6 +96,7 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   ...requestTailRoutes,
   ...auditRoutes,
+  ...auditSinkRoutes,
   ...engineRoutes,
   ...poolRoutes,
   ...fleetRoutes,

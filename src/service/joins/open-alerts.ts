@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import { raise, type AlertParts } from '../../alerts/append-event.ts'
+import { declareSinks, type DeclaredSink } from '../../alerts/audit-sinks/declare-sinks.ts'
+import { readTarget } from '../../alerts/audit-sinks/sink-target.ts'
+import { startPushingAudit } from '../../alerts/audit-sinks/push-audit.ts'
 import { deleteOldEvents, startDelivering } from '../../alerts/deliver.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
@@ -11,7 +17,11 @@ import type { Config } from '../../config/schema.ts'
 import { installationChain } from '../../db/change.ts'
 import type { LoadedWeights } from '../../http/api/engine-schemas.ts'
 import { every, systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { SinkSettings } from '../../config/sink-schema.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { readVersion } from '../read-version.ts'
 import type { Installation } from './open-installation.ts'
 
 const minuteMs = 60_000
@@ -22,13 +32,14 @@ export type Alerts = { close(): Promise<void> }
 
 export type AlertingParts = {
   readonly installation: Pick<Installation, 'db' | 'secrets'>
-  readonly config: Pick<Config, 'alerts' | 'home'>
+  readonly config: Pick<Config, 'alerts' | 'home' | 'audit' | 'server' | 'configFolder' | 'sinkSecrets'>
   readonly log: Log
+  readonly metrics: Metrics
   readEngines(): readonly Pick<LoadedWeights, 'model' | 'state' | 'reason'>[]
 }
 
-/** Looks for what is to be told, and delivers it. */
-export function openAlerts({ installation, config, log, readEngines }: AlertingParts): Alerts {
+/** Looks for what is to be told, and delivers it; pushes the audit to its sinks. */
+export async function openAlerts({ installation, config, log, metrics, readEngines }: AlertingParts): Promise<Alerts> {
   const parts = { db: installation.db, clock: systemClock }
   const { allowedNetworks, diskPercentMax } = config.alerts
   const often = notingFaults(log, 'budgets and requests could not be told', async () => {
@@ -45,15 +56,53 @@ export function openAlerts({ installation, config, log, readEngines }: AlertingP
     await tellBurning(parts)
     await deleteOldEvents(parts)
   })
+  await declareConfigured({ ...parts, alertKey: installation.secrets.alertKey }, config)
   const stops = [every(systemClock, 1_000, often), every(systemClock, minuteMs, seldom)]
-  const poster = createPoster(createReachable(allowedNetworks))
-  const deliverer = startDelivering({ ...parts, log, alertKey: installation.secrets.alertKey, poster })
+  const isReachable = createReachable(allowedNetworks)
+  const poster = createPoster(isReachable)
+  const delivering = { ...parts, log, alertKey: installation.secrets.alertKey, poster }
+  const deliverer = startDelivering(delivering)
+  const product = { version: readVersion(), host: hostOf(config) }
+  const pusher = startPushingAudit({ ...delivering, isReachable, metrics, product })
   return {
     async close() {
-      await Promise.all(stops.map((stop) => stop()))
+      await Promise.all([...stops.map((stop) => stop()), pusher.close()])
       await deliverer.close()
     },
   }
+}
+
+/** How a receiver tells installations apart. */
+function hostOf({ audit, server }: Pick<Config, 'audit' | 'server'>): string {
+  return audit.logName ?? (server.publicUrl === null ? hostname() : new URL(server.publicUrl).hostname)
+}
+
+type DeclaringConfig = Pick<Config, 'audit' | 'configFolder' | 'sinkSecrets'>
+
+/** Makes the sinks those of the config file. Throws, with the sink, where one of them cannot be as it says. */
+async function declareConfigured(parts: Parameters<typeof declareSinks>[0], config: DeclaringConfig): Promise<void> {
+  const declared = config.audit.sinks.map((sink): DeclaredSink => {
+    try {
+      const read = readSink(sink, config)
+      readTarget(read.kind, read)
+      return read
+    } catch (error) {
+      throw new Error(`audit.sinks, ${sink.name}: ${messageOf(error)}`, { cause: error })
+    }
+  })
+  await declareSinks(parts, declared)
+}
+
+function readSink(sink: SinkSettings, { configFolder, sinkSecrets }: DeclaringConfig): DeclaredSink {
+  const { kind, name, format, from } = sink
+  if (sink.kind === 'file') return { kind, name, format, from, address: resolve(configFolder, sink.path) }
+  const read = (path: string | null) => (path === null ? null : readFileSync(resolve(configFolder, path), 'utf8'))
+  const tls = { ca: read(sink.caFile), certificate: read(sink.certificateFile), privateKey: read(sink.keyFile) }
+  const target = { kind, name, format, from, address: sink.address, ...tls }
+  if (sink.kind === 'syslog') return target
+  const valueOf = (variable: string) => sinkSecrets[variable.slice('env:'.length)] ?? ''
+  const header = sink.header && { name: sink.header.name, value: valueOf(sink.header.value) }
+  return { ...target, header, secret: sink.secret === null ? null : valueOf(sink.secret) }
 }
 
 type Disk = { readonly folder: string; readonly percentMax: number }

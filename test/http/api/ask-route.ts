@@ -48,6 +48,7 @@ const installationThings: ReadonlyMap<string, keyof Things> = new Map([
   ['rowId', 'installationRowId'],
   ['channelId', 'installationChannelId'],
   ['silenceId', 'installationSilenceId'],
+  ['sinkId', 'installationSinkId'],
 ])
 
 /** The thing that stands in the path of a route for a name in it. */

@@ -150,6 +150,8 @@ describe('what each route lets each role do', () => {
     silenceId: 'silence_nowhere',
     installationChannelId: 'chan_nowhere',
     installationSilenceId: 'silence_nowhere',
+    sinkId: 'sink_nowhere',
+    installationSinkId: 'sink_nowhere',
     priceId: 'price_nowhere',
     requestId: 'req_nowhere',
     rowId: 'audit_nowhere',

@@ -14,6 +14,7 @@ import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { createServiceAccount } from '../../../src/accounts/service-accounts.ts'
 import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
 import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
+import { createSink } from '../../../src/alerts/audit-sinks/sinks.ts'
 import { createChannel } from '../../../src/alerts/channels.ts'
 import { createSilence } from '../../../src/alerts/silences.ts'
 import { closeInvoice } from '../../../src/billing/invoices/close-invoices.ts'
@@ -60,6 +61,9 @@ export type Things = {
   readonly silenceId: string
   readonly installationChannelId: string
   readonly installationSilenceId: string
+  /** A sink of the organization's audit, and one of everybody's. */
+  readonly sinkId: string
+  readonly installationSinkId: string
   /** The id of a price that is not yet in force. */
   readonly priceId: string
   readonly requestId: string
@@ -168,6 +172,14 @@ const makers: readonly Maker[] = [
       const { channelId, silenceId } = await addAlerting(parts, installationChain)
       return { installationChannelId: channelId, installationSilenceId: silenceId }
     },
+  },
+  {
+    makes: ['sinkId'],
+    make: async (parts, { organizationId }) => ({ sinkId: await addSink(parts, organizationId) }),
+  },
+  {
+    makes: ['installationSinkId'],
+    make: async (parts) => ({ installationSinkId: await addSink(parts, installationChain) }),
   },
   { makes: ['priceId'], make: async (parts) => ({ priceId: await addPrice(parts) }) },
   {
@@ -306,6 +318,21 @@ async function addAlerting(parts: AccountsParts, organizationId: OrganizationId)
   const silence = { topic: null, fromMs: nowMs, untilMs: nowMs + 1_000, reason: 'known', organizationId }
   const { id: silenceId } = await createSilence(parts, operator, silence)
   return { channelId, silenceId }
+}
+
+async function addSink(parts: AccountsParts, organizationId: OrganizationId): Promise<string> {
+  const wanted = {
+    kind: 'webhook',
+    format: 'json',
+    name: 'SIEM',
+    address: 'https://siem.example.com',
+    from: 'now',
+  } as const
+  const sealing = { ...parts, alertKey: new Uint8Array(32) }
+  const { id } = await createSink(sealing, operator, { organizationId, ...wanted })
+  // Disabled ones do not count among those that there may be.
+  await parts.db.updateTable('audit_sinks').set({ disabled_at: parts.clock.nowMs() }).where('id', '=', id).execute()
+  return id
 }
 
 async function addPrice(parts: AccountsParts): Promise<string> {

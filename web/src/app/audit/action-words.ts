@@ -6,6 +6,7 @@ const things: Readonly<Record<string, string>> = {
   'api-keys': 'an API key',
   audit: 'the audit log',
   'audit-keys': 'the key that signs the log',
+  'audit-sinks': 'a sink of the audit',
   budgets: 'a budget',
   connections: 'a connection for signing in',
   directories: 'a directory',

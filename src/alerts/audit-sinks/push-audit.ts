@@ -1,0 +1,202 @@
+import type { Selectable } from 'kysely'
+import type { AuditSinkTable } from '../../db/tables/alerts.ts'
+import { every } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { randomId } from '../../lib/random-id.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { AlertParts } from '../append-event.ts'
+import { notingFaults } from '../note-faults.ts'
+import { postMsMax } from '../webhook.ts'
+import { findBacklog, lagOf, readBatch, type Backlog, type Batch } from './backlog.ts'
+import { sendBatch, SinkRefusal, type SendParts } from './send-batch.ts'
+import { openTarget } from './sink-target.ts'
+
+export type PushParts = AlertParts &
+  SendParts & {
+    readonly log: Log
+    readonly alertKey: Uint8Array
+    readonly metrics?: Pick<Metrics, 'sinksSeen' | 'auditPushed'>
+    /** The pause after a first failure, which doubles with each further one; tests have little time. */
+    readonly retryMsMin?: number
+    /** How long a process may think that it alone pushes to a sink: longer than one batch takes. */
+    readonly leaseMs?: number
+    readonly lookEveryMs?: number
+  }
+
+export type AuditPusher = {
+  /** Looks for what is to be pushed, and waits until that was tried. */
+  push(): Promise<void>
+  /** Ends what is under way; it is pushed again by whoever comes next. */
+  close(): Promise<void>
+}
+
+const retryMsMax = 300_000
+/** Longer than one batch takes, so that no second process begins while the first still sends. */
+const leaseMsDefault = 3 * postMsMax
+
+type SinkRow = Selectable<AuditSinkTable>
+
+/**
+ * Pushes the audit to its sinks: each organization's rows in their order, at least once.
+ *
+ * How far a sink has come stands in the database and is moved on only after its receiver has taken a batch. Of several
+ * processes one has a sink at a time, by a lease that ends by itself when the process does.
+ */
+export function startPushingAudit(parts: PushParts): AuditPusher {
+  const holder = randomId()
+  const stopped = new AbortController()
+  const running = new Map<string, Promise<void>>()
+  const begin = (id: string) => {
+    const work = pushTo(parts, { id, holder, signal: stopped.signal })
+      .catch((error: unknown) => parts.log.error({ error, sink: id }, 'the audit could not be pushed'))
+      .finally(() => running.delete(id))
+    running.set(id, work)
+  }
+  const look = notingFaults(parts.log, 'it is not known what of the audit is to be pushed', async () => {
+    const due = await findDue(parts)
+    for (const id of due) if (!running.has(id) && !stopped.signal.aborted) begin(id)
+  })
+  const stopLooking = every(parts.clock, parts.lookEveryMs ?? 1_000, look)
+  return {
+    async push() {
+      await look()
+      await Promise.all(running.values())
+    },
+    async close() {
+      stopped.abort()
+      await stopLooking()
+      await Promise.all(running.values())
+    },
+  }
+}
+
+/** The sinks that have something to be given, which nobody pushes to at the moment. Tells the metrics how far each is behind. */
+async function findDue({ db, clock, metrics }: PushParts): Promise<readonly string[]> {
+  const sinks = await db
+    .selectFrom('audit_sinks')
+    .select(['id', 'name', 'is_configured', 'failures', 'next_attempt_at', 'lease_until'])
+    .where('disabled_at', 'is', null)
+    .execute()
+  if (sinks.length === 0) {
+    metrics?.sinksSeen([])
+    return []
+  }
+  const backlogs = Map.groupBy(await findBacklog(db), ({ sinkId }) => sinkId)
+  const nowMs = clock.nowMs()
+  metrics?.sinksSeen(
+    sinks.map(({ id, name, is_configured, failures }) => {
+      const { rows, oldestAtMs } = lagOf(backlogs.get(id) ?? [])
+      const lagMs = oldestAtMs === null ? 0 : Math.max(0, nowMs - oldestAtMs)
+      return { name: is_configured === 1 ? name : null, rows, lagMs, isFailing: failures > 0 }
+    }),
+  )
+  return sinks
+    .filter(({ id, next_attempt_at, lease_until }) => {
+      return backlogs.has(id) && next_attempt_at <= nowMs && lease_until <= nowMs
+    })
+    .map(({ id }) => id)
+}
+
+type Turn = { readonly id: string; readonly holder: string; readonly signal: AbortSignal }
+
+async function pushTo(parts: PushParts, turn: Turn): Promise<void> {
+  try {
+    while (await pushRound(parts, turn));
+  } finally {
+    await moveOn(parts, turn, { lease_holder: null, lease_until: 0 })
+  }
+}
+
+/** Pushes a batch of each organization: who does much does not make the others wait. Returns whether there may be more. */
+async function pushRound(parts: PushParts, turn: Turn): Promise<boolean> {
+  const backlogs = await findBacklog(parts.db, turn.id)
+  for (const backlog of backlogs) if (!(await pushNext(parts, turn, backlog))) return false
+  return backlogs.length > 0
+}
+
+/** Pushes what comes next of one organization. Returns whether there is any use in going on. */
+async function pushNext(parts: PushParts, turn: Turn, backlog: Backlog): Promise<boolean> {
+  if (turn.signal.aborted) return false
+  const sink = await takeLease(parts, turn)
+  if (sink === null) return false
+  const batch = await readBatch(parts.db, backlog)
+  try {
+    if (batch.items.length > 0) {
+      const target = openTarget(parts.alertKey, sink)
+      const { kind, format } = sink
+      const { id: sinkId, signal } = turn
+      await sendBatch(parts, { sinkId, kind, format, target, batch, nowMs: parts.clock.nowMs(), signal })
+    }
+  } catch (error) {
+    await noteFailure(parts, { turn, sink, error })
+    return false
+  }
+  parts.metrics?.auditPushed(sink.kind, batch.items.length)
+  return noteArrival(parts, turn, batch)
+}
+
+/** Takes or prolongs the lease of a sink. Null where another process has it, or it is not to be used any more. */
+async function takeLease({ db, clock, leaseMs }: PushParts, { id, holder }: Turn): Promise<SinkRow | null> {
+  const nowMs = clock.nowMs()
+  const row = await db
+    .updateTable('audit_sinks')
+    .set({ lease_holder: holder, lease_until: nowMs + (leaseMs ?? leaseMsDefault) })
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .where((own) => own.or([own('lease_until', '<=', nowMs), own('lease_holder', '=', holder)]))
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** A process whose lease is over moves nothing: another one may have come further. Returns whether it was not. */
+function noteArrival({ db, clock }: PushParts, { id, holder }: Turn, batch: Batch): Promise<boolean> {
+  const { organizationId: organization_id, sequence, checkpointSize: checkpoint_size } = batch
+  return db.transaction().execute(async (transaction) => {
+    const held = await transaction
+      .updateTable('audit_sinks')
+      .set({ failures: 0, last_error: null, last_delivered_at: clock.nowMs() })
+      .where('id', '=', id)
+      .where('lease_holder', '=', holder)
+      .returning('id')
+      .executeTakeFirst()
+    if (held === undefined) return false
+    await transaction
+      .insertInto('audit_sink_cursors')
+      .values({ sink_id: id, organization_id, sequence, checkpoint_size })
+      .onConflict((conflict) =>
+        conflict.columns(['sink_id', 'organization_id']).doUpdateSet({ sequence, checkpoint_size }),
+      )
+      .execute()
+    return true
+  })
+}
+
+type Failure = { readonly turn: Turn; readonly sink: SinkRow; readonly error: unknown }
+
+async function noteFailure(parts: PushParts, { turn, sink, error }: Failure): Promise<void> {
+  // What a stopping service breaks off is nobody's fault.
+  if (turn.signal.aborted) return
+  if (sink.failures === 0) {
+    parts.log.warn({ sink: sink.id, name: sink.name, error }, 'the audit does not arrive at a sink')
+  }
+  const failures = sink.failures + 1
+  const pauseMs = Math.min(retryMsMax, (parts.retryMsMin ?? 1_000) * 2 ** Math.min(failures - 1, 20))
+  const nowMs = parts.clock.nowMs()
+  // Spread, so that a receiver that comes back is not asked by everybody at once.
+  const next_attempt_at = nowMs + Math.round(pauseMs * (0.5 + Math.random() / 2))
+  const isFinal = error instanceof SinkRefusal && error.isFinal
+  const end = isFinal && sink.is_configured === 0 ? { disabled_at: nowMs } : {}
+  await moveOn(parts, turn, { failures, next_attempt_at, last_error: messageOf(error).slice(0, 300), ...end })
+}
+
+async function moveOn(
+  { db }: AlertParts,
+  { id, holder }: Turn,
+  changes: Partial<
+    Pick<SinkRow, 'failures' | 'next_attempt_at' | 'last_error' | 'disabled_at' | 'lease_holder' | 'lease_until'>
+  >,
+): Promise<void> {
+  await db.updateTable('audit_sinks').set(changes).where('id', '=', id).where('lease_holder', '=', holder).execute()
+}
