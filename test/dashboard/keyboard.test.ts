@@ -209,6 +209,20 @@ suite('by the keyboard alone', () => {
     await bo.context.close()
   })
 
+  test('a role is made of what is chosen, and removed', async () => {
+    await findPage(page, 'Roles')
+    await press(page, button(page, 'Create role'))
+    const drawer = page.getByRole('dialog', { name: 'Create role' })
+    await typeInto(page, drawer.getByLabel('Name', { exact: true }), 'Support')
+    await tabTo(page, drawer.getByRole('checkbox', { name: 'Read the audit log' }))
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Enter')
+    await row(page, /^Support admin 1 of/).waitFor()
+    await chooseFrom(page, button(page, 'Actions for Support'), 'Remove…')
+    await press(page, button(page, 'Remove role'))
+    await page.getByText('No roles of your own yet.').waitFor()
+  })
+
   test('the audit log is verified, and what a row has changed is opened', async () => {
     await findPage(page, 'Audit log')
     await press(page, button(page, 'Verify'))

@@ -9,6 +9,7 @@ import { useDashboard } from './harness/use-dashboard.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { installationSuite } from './suites/installation.ts'
+import { ownRolesSuite } from './suites/own-roles.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
@@ -116,6 +117,8 @@ suite('another member', () => {
 rulesSuite(dashboard, 'bo@example.com')
 
 roleSuite(dashboard)
+
+ownRolesSuite(dashboard)
 
 suite('without a pointer', () => {
   test('a key is made by the keyboard alone', async () => {

@@ -146,6 +146,7 @@ export async function makeHostileThings(
     const { status, body } = await make('/api-keys', { name, projectId })
     if (status === 201) last = body as Made
     if (index % 10 === 0) await make('/projects', { name })
+    if (index % 40 === 0) await make('/roles', { name, base: 'admin', permissions: ['members:read'] })
     if (index % 20 === 0) {
       await make('/invitations', {
         email: `guest${names.length}-${index}@example.com`,

@@ -29,6 +29,7 @@ const actions: readonly Action[] = [
   { page: 'budgets', button: 'Set budget', permission: 'budgets:update', method: 'PUT', path: '/budgets' },
   { page: 'projects', button: 'Create project', permission: 'projects:create', method: 'POST', path: '/projects' },
   { page: 'members', button: 'Invite', permission: 'members:create', method: 'POST', path: '/invitations' },
+  { page: 'roles', button: 'Create role', permission: 'roles:create', method: 'POST', path: '/roles' },
   { page: 'settings', button: 'Save', permission: 'organizations:update', method: 'PATCH', path: '' },
 ]
 

@@ -28,6 +28,7 @@ export const paths = {
   projects: '/o/:organizationId/projects',
   members: '/o/:organizationId/members',
   member: '/o/:organizationId/members/:memberId',
+  roles: '/o/:organizationId/roles',
   signIn: '/o/:organizationId/sign-in',
   managementKeys: '/o/:organizationId/management-keys',
   audit: '/o/:organizationId/audit',

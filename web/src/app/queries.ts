@@ -11,6 +11,7 @@ export type Member = Schemas['Member']
 export type Price = Schemas['Price']
 export type LedgerEntry = Schemas['LedgerEntry']
 export type Subject = Schemas['Subject']
+export type OwnRole = Schemas['Role']
 
 type Page<Item> = { readonly data: readonly Item[]; readonly next: string | null }
 
@@ -92,6 +93,16 @@ export const organizationQuery = (organizationId: string) =>
       api('GET /api/v1/organizations/{organizationId}', { params: { organizationId } }, { signal }),
   })
 
+/** The roles that an organization has made of the built-in ones. */
+export const rolesQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['roles', organizationId],
+    queryFn: ({ signal }) =>
+      api('GET /api/v1/organizations/{organizationId}/roles', { params: { organizationId } }, { signal }).then(
+        ({ data }) => data,
+      ),
+  })
+
 /** Every organization, for who runs the installation. */
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
@@ -136,6 +147,18 @@ export function useKeyList(organizationId: string): readonly ApiKey[] {
 export function useMemberList(organizationId: string): readonly Member[] {
   const enabled = useReason(organizationId, 'members:read') === null && organizationId !== ''
   return useQuery({ ...membersQuery(organizationId), enabled }).data ?? []
+}
+
+/** Likewise its own roles. */
+export function useOwnRoles(organizationId: string): readonly OwnRole[] {
+  const enabled = useReason(organizationId, 'roles:read') === null && organizationId !== ''
+  return useQuery({ ...rolesQuery(organizationId), enabled }).data ?? []
+}
+
+/** What a member's role is called: by the organization's own name where it is a part of a built-in one. */
+export function useRoleNames(organizationId: string): (member: Pick<Member, 'role' | 'roleId'>) => string {
+  const own = new Map(useOwnRoles(organizationId).map(({ id, name }) => [id, name] as const))
+  return ({ role, roleId }) => (roleId === null ? role : (own.get(roleId) ?? `a part of ${role}`))
 }
 
 /** Names for the ids that lists speak of. What cannot be read stays an id. */

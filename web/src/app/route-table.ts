@@ -110,6 +110,12 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     load: () => import('../pages/members/page.tsx'),
   },
   member: { title: 'Member', needs: 'members:read', load: () => import('../pages/member/page.tsx') },
+  roles: {
+    title: 'Roles',
+    needs: 'roles:read',
+    menu: { group: 'Control', icon: 'checks' },
+    load: () => import('../pages/roles/page.tsx'),
+  },
   signIn: {
     title: 'Sign-in and directory',
     needs: 'connections:read',

@@ -175,16 +175,24 @@ type GroupProps<Value extends string> = {
   readonly choices: readonly Choice<Value>[]
   readonly chosen: readonly Value[]
   readonly onChange: (chosen: readonly Value[]) => void
+  /** Many are easier to find in columns than one after the other. */
+  readonly isInColumns?: boolean
 }
 
 /** None or all of them chosen is for the caller to tell apart. */
-export function CheckboxGroup<Value extends string>({ label, choices, chosen, onChange }: GroupProps<Value>) {
+export function CheckboxGroup<Value extends string>({
+  label,
+  choices,
+  chosen,
+  onChange,
+  isInColumns,
+}: GroupProps<Value>) {
   const toggle = (value: Value, isOn: boolean) =>
     onChange(choices.map((choice) => choice.value).filter((one) => (one === value ? isOn : chosen.includes(one))))
   return (
     <fieldset className={styles.group}>
       <legend>{label}</legend>
-      <div className={styles.choices}>
+      <div className={styles.choices} data-columns={isInColumns || undefined}>
         {choices.map(({ value, label: text }) => (
           <Checkbox key={value} label={text} isOn={chosen.includes(value)} onChange={(isOn) => toggle(value, isOn)} />
         ))}

@@ -5,21 +5,23 @@ import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { ChangeProblem } from '../change-problem.tsx'
-import { projectsQuery, type Member } from '../queries.ts'
-import { roleChoices, roleWords, type Role } from '../roles.ts'
+import { projectsQuery, useOwnRoles, type Member } from '../queries.ts'
+import { roleChoices, roleWords } from '../roles.ts'
 import { useChange } from '../use-change.ts'
 
 export type MemberProps = { readonly organizationId: string; readonly member: Member; readonly onClose: () => void }
 
 /** Gives a member another role, and shows projects to a developer. */
 export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
-  const [role, setRole] = useState<Role>(member.role)
+  const before = member.roleId ?? member.role
+  const [role, setRole] = useState<string>(before)
+  const own = useOwnRoles(organizationId)
   const [projectIds, setProjects] = useState<readonly string[]>(member.projectIds)
   const projects = useQuery(projectsQuery(organizationId)).data ?? []
   const params = { organizationId, memberId: member.id }
   const change = useChange(
     async (_: null) => {
-      if (role !== member.role)
+      if (role !== before)
         await api('PATCH /api/v1/organizations/{organizationId}/members/{memberId}', { params, body: { role } })
       const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/members/{memberId}'
       const added = projectIds.filter((id) => !member.projectIds.includes(id))
@@ -31,10 +33,17 @@ export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
       touches: [
         ['members', organizationId],
         ['member', organizationId],
+        ['roles', organizationId],
       ],
       onDone: onClose,
     },
   )
+  const builtIn = roleChoices.find(({ value }) => value === role)?.value
+  const part = own.find(({ id }) => id === role)
+  const said =
+    builtIn !== undefined
+      ? roleWords[builtIn]
+      : `A part of ${part?.base ?? member.role}: ${part?.permissions.length ?? 'some'} of what it may.`
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy}>
       Save
@@ -52,9 +61,9 @@ export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
       <Select
         label="Role"
         value={role}
-        choices={roleChoices}
+        choices={[...roleChoices, ...own.map(({ id, name }) => ({ value: id, label: name }))]}
         onChoice={setRole}
-        hint={`${roleWords[role]} It counts at once, for open sessions too.`}
+        hint={`${said} It counts at once, for open sessions too.`}
       />
       <CheckboxGroup
         label="Projects that a developer sees"

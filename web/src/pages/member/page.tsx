@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { MemberActionDialog, stateOf, useMemberEntries, type MemberAction } from '../../app/members/member-actions.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
-import { useMemberList, useNames, type Member } from '../../app/queries.ts'
+import { useMemberList, useNames, useRoleNames, type Member } from '../../app/queries.ts'
 import { roleWords } from '../../app/roles.ts'
 import { Loaded } from '../../app/states.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
@@ -85,7 +85,8 @@ function Actions({ organizationId, member, onAction }: ActionsProps) {
 
 function Facts({ organizationId, member }: { readonly organizationId: string; readonly member: Member }) {
   const nameOf = useNames(organizationId)
-  const { email, role, projectIds, signsIn, createdAt } = member
+  const roleOf = useRoleNames(organizationId)
+  const { email, role, roleId, projectIds, signsIn, createdAt } = member
   const state = stateOf(member)
   const projects = role === 'developer' ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all'
   return (
@@ -98,7 +99,14 @@ function Facts({ organizationId, member }: { readonly organizationId: string; re
           </StateTag>,
         ],
         ['Email', <Name key="email">{email}</Name>],
-        ['Role', `${role}: ${roleWords[role]}`],
+        [
+          'Role',
+          roleId === null ? (
+            `${role}: ${roleWords[role]}`
+          ) : (
+            <Name key="role">{`${roleOf(member)}, a part of ${role}`}</Name>
+          ),
+        ],
         ['Projects', <Name key="projects">{projects}</Name>],
         [
           'Signs in',

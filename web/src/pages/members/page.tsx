@@ -2,8 +2,8 @@ import { useMemo, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { MemberActionDialog, stateOf, useMemberEntries, type MemberAction } from '../../app/members/member-actions.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
-import { membersQuery, useNames, type Member } from '../../app/queries.ts'
-import { roleChoices, roles } from '../../app/roles.ts'
+import { membersQuery, useNames, useOwnRoles, useRoleNames, type Member } from '../../app/queries.ts'
+import { roleChoices } from '../../app/roles.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
@@ -19,13 +19,13 @@ import { Table, type Column } from '../../kit/table.tsx'
 import { oneOf, searchCodec, text } from '../../lib/search-codec.ts'
 import { Invitations } from './invitations.tsx'
 import { InviteDrawer } from './invite-drawer.tsx'
-import { RoleTable } from './role-table.tsx'
 
 const states = ['active', 'suspended', 'removed', 'all'] as const
 const membersSearch = searchCodec({
-  tab: oneOf(['people', 'invitations', 'roles'], 'people'),
+  tab: oneOf(['people', 'invitations'], 'people'),
   q: text(),
-  role: oneOf(['', ...roles], ''),
+  /** A built-in role, or the id of one of the organization's own. */
+  role: text(),
   state: oneOf(states, 'active'),
 })
 type Search = ReturnType<typeof membersSearch.read>['state']
@@ -48,7 +48,6 @@ export function Page({ params }: { readonly params: PageParams }) {
   const tabs = [
     { value: 'people', label: 'People' },
     { value: 'invitations', label: 'Invitations' },
-    { value: 'roles', label: 'Roles' },
   ] as const
   return (
     <Frame title="Members" actions={invite}>
@@ -67,7 +66,6 @@ export function Page({ params }: { readonly params: PageParams }) {
           </Loaded>
         )}
         {tab === 'invitations' && <Invitations organizationId={organizationId} />}
-        {tab === 'roles' && <RoleTable />}
       </Tabs>
       {open?.kind === 'invite' && <InviteDrawer organizationId={organizationId} onClose={close} />}
       {open !== null && open.kind !== 'invite' && (
@@ -83,9 +81,10 @@ type PeopleProps = TableProps & {
 }
 
 function People({ search: { q, role, state }, onSearch, members, ...rest }: PeopleProps) {
+  const own = useOwnRoles(rest.organizationId).map(({ id, name }) => ({ value: id, label: name }))
   const found = members.filter(
     (member) =>
-      (role === '' || member.role === role) &&
+      (role === '' || (member.roleId ?? member.role) === role) &&
       (state === 'all' || stateOf(member) === state) &&
       `${member.name} ${member.email}`.toLowerCase().includes(q.toLowerCase()),
   )
@@ -98,7 +97,7 @@ function People({ search: { q, role, state }, onSearch, members, ...rest }: Peop
             isInline
             label="Role"
             value={role}
-            choices={[{ value: '', label: 'any' }, ...roleChoices]}
+            choices={[{ value: '', label: 'any' }, ...roleChoices, ...own]}
             onChoice={(chosen) => onSearch({ role: chosen })}
           />
           <Select
@@ -127,6 +126,7 @@ type TableProps = {
 
 function MemberTable({ organizationId, members, all, onOpen }: TableProps & { readonly all: readonly Member[] }) {
   const nameOf = useNames(organizationId)
+  const roleOf = useRoleNames(organizationId)
   const own = useMembership(organizationId)?.memberId
   const entriesOf = useMemberEntries(organizationId, all)
   const columns: readonly Column<Member>[] = [
@@ -149,7 +149,7 @@ function MemberTable({ organizationId, members, all, onOpen }: TableProps & { re
       phone: 'side',
       cell: (member) => (
         <>
-          {member.role} {stateOf(member) !== 'active' && <Badge>{stateOf(member)}</Badge>}
+          <Name>{roleOf(member)}</Name> {stateOf(member) !== 'active' && <Badge>{stateOf(member)}</Badge>}
         </>
       ),
     },
