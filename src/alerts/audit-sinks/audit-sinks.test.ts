@@ -15,7 +15,7 @@ import { createLog } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { createReachable } from '../private-addresses.ts'
 import { createPoster, signWebhook } from '../webhook.ts'
-import { declareSinks } from './declare-sinks.ts'
+import { declareSinks, type DeclaredSink } from './declare-sinks.ts'
 import { startPushingAudit, type AuditPusher } from './push-audit.ts'
 import { createSink, listSinks, readSink, removeSink, testSink, updateSink, type NewSink } from './sinks.ts'
 import { formatSyslog } from './send-batch.ts'
@@ -303,6 +303,20 @@ onEachDatabase((database) => {
         ['things:change', 'things:change', 'audit-sinks:create', 'half', 'things:change'],
       )
       rmSync(file().address)
+    })
+
+    test('gateways that start at the same moment add and remove each of them once', async () => {
+      const declareTwice = (sinks: readonly DeclaredSink[]) =>
+        Promise.all([declareSinks(parts(), sinks), declareSinks(parts(), sinks)])
+      await declareTwice([file()])
+      equal((await ids()).length, 1)
+      await declareTwice([])
+      deepEqual(await ids(), [])
+      const rows = await db.selectFrom('audit').select('action').orderBy('sequence').execute()
+      deepEqual(
+        rows.map(({ action }) => action),
+        ['audit-sinks:create', 'audit-sinks:remove'],
+      )
     })
 
     test('they are what the file says after each start, and nobody else changes them', async () => {

@@ -18,21 +18,40 @@ export async function declareSinks(parts: Parts, declared: readonly DeclaredSink
   const rows = await parts.db.selectFrom('audit_sinks').selectAll().where('is_configured', '=', 1).execute()
   const known = new Map(rows.map((row) => [row.id, row]))
   const wanted = new Map(declared.map((sink) => [idOf(sink.name), sink]))
-  for (const { id } of rows) {
-    if (!wanted.has(id)) await dropSink(parts, operator, { organizationId: installationChain, id })
-  }
+  for (const { id } of rows) if (!wanted.has(id)) await drop(parts, id)
   for (const [id, sink] of wanted) {
     const before = known.get(id)
-    const isSameKind = before?.kind === sink.kind
-    if (before !== undefined && !isSameKind) {
-      await dropSink(parts, operator, { organizationId: installationChain, id })
-    }
-    if (before === undefined || !isSameKind) {
-      await addSink(parts, operator, { ...sink, organizationId: installationChain, id, isConfigured: true })
-    } else {
+    if (before?.kind === sink.kind) {
       await adjust(parts, before, sink)
+      continue
     }
+    if (before !== undefined) await drop(parts, id)
+    await add(parts, id, sink)
   }
+}
+
+/** Another gateway that starts at this moment may add it first; then it is there. */
+async function add(parts: Parts, id: string, sink: DeclaredSink): Promise<void> {
+  try {
+    await addSink(parts, operator, { ...sink, organizationId: installationChain, id, isConfigured: true })
+  } catch (error) {
+    const found = await findConfigured(parts, id)
+    if (found === undefined) throw error
+    await adjust(parts, found, sink)
+  }
+}
+
+/** Another gateway that starts at this moment may remove it first; then it is gone. */
+async function drop(parts: Parts, id: string): Promise<void> {
+  try {
+    await dropSink(parts, operator, { organizationId: installationChain, id })
+  } catch (error) {
+    if ((await findConfigured(parts, id)) !== undefined) throw error
+  }
+}
+
+function findConfigured({ db }: Parts, id: string) {
+  return db.selectFrom('audit_sinks').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 /** The same name is the same sink after every start, and in every gateway. */

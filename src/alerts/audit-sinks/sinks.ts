@@ -200,7 +200,12 @@ export async function dropSink(
   await change(parts, principal, action, async (transaction, note) => {
     const { kind, name, shown_target: target } = await find(transaction, { organizationId, id })
     await transaction.deleteFrom('audit_sink_cursors').where('sink_id', '=', id).execute()
-    await transaction.deleteFrom('audit_sinks').where('id', '=', id).execute()
+    const { numDeletedRows } = await transaction
+      .deleteFrom('audit_sinks')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    // Somebody else removed it since it was found, and theirs is the row in the audit.
+    if (numDeletedRows === 0n) throw notFound()
     note({ kind, name, target }, null)
   })
 }
