@@ -91,12 +91,12 @@ onEachDatabase((database) => {
   const parts = () => ({ db, clock })
   const start = () => {
     const poster = createPoster(createReachable(['127.0.0.1']))
-    return startDelivering({ ...parts(), log: createLog('silent'), alertKey, poster })
+    return startDelivering({ ...parts(), log: createLog('silent'), alertKey, poster, mail: null })
   }
   const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=secret`
   const create = (topics: readonly AlertTopic[], of: 'org_1' | 'org_2' | typeof installationChain = organizationId) => {
     const wanted = { organizationId: of, kind: 'webhook', name: 'hook', address: address(), topics } as const
-    return createChannel({ ...parts(), alertKey }, operator, wanted)
+    return createChannel({ ...parts(), alertKey, mail: null }, operator, wanted)
   }
   const tell = (percents: readonly number[]) => {
     const events = percents.map((percent) => ({ topic: 'budget.threshold', data: { percent } }) as const)
@@ -317,7 +317,7 @@ onEachDatabase((database) => {
   test('a channel has an address without a password, and usage goes to webhooks alone', async () => {
     const wanted = { organizationId, kind: 'webhook', name: 'hook', topics: ['request.finished'] } as const
     const make = (fields: object) =>
-      createChannel({ ...parts(), alertKey }, operator, { ...wanted, address: null, ...fields })
+      createChannel({ ...parts(), alertKey, mail: null }, operator, { ...wanted, address: null, ...fields })
     await rejects(make({ address: 'ftp://example.com/' }), /needs an address/)
     await rejects(make({ address: 'https://me:pass@example.com/' }), /no password/)
     await rejects(make({}), /needs an address/)

@@ -2,6 +2,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { checkName } from '../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../accounts/page.ts'
 import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
+import type { MailRelaySettings } from '../config/mail-schema.ts'
 import { ApiError, invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
@@ -9,9 +10,11 @@ import type { Principal } from '../core/principal.ts'
 import { change, installationChain, type ChangeParts } from '../db/change.ts'
 import type { AlertChannelTable } from '../db/tables/alerts.ts'
 import type { Tables } from '../db/tables.ts'
+import { isMailAddress } from '../config/mail-address.ts'
 import { randomId } from '../lib/random-id.ts'
 import { seal, unseal } from '../lib/seal.ts'
 import { appendEvents, lockStream } from './append-event.ts'
+import { isRecipient } from './mail.ts'
 import { createWebhookSecret } from './webhook.ts'
 
 export type Channel = {
@@ -39,11 +42,19 @@ export type NewChannel = {
   readonly topics: readonly AlertTopic[]
 }
 
-type SealParts = ChangeParts & { readonly alertKey: Uint8Array }
+/** Whom mail may go to. */
+export type MailRules = Pick<MailRelaySettings, 'recipientDomains'>
+
+type MakingParts = ChangeParts & {
+  readonly alertKey: Uint8Array
+  /** Null where no relay is set. */
+  readonly mail: MailRules | null
+}
 type ChannelReference = { readonly organizationId: OrganizationId; readonly id: string }
 
 /** An organization has no use for more, and each is looked at once a second. */
 const channelsMax = 50
+const mailTestsPerHourMax = 20
 
 /** Permissions know the installation as no organization. */
 export function ownerOf(organizationId: OrganizationId): { readonly organizationId: OrganizationId | null } {
@@ -52,13 +63,13 @@ export function ownerOf(organizationId: OrganizationId): { readonly organization
 
 /** Makes a channel, which is told of what happens from now on. The secret signs what is sent and is shown this once. */
 export async function createChannel(
-  parts: SealParts,
+  parts: MakingParts,
   principal: Principal,
   wanted: NewChannel,
 ): Promise<{ readonly id: string; readonly secret: string | null }> {
   const { organizationId, kind, topics } = wanted
   requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
-  const { address, shown } = readTarget(wanted)
+  const { address, shown } = readTarget(wanted, parts.mail)
   requireFitting(kind, topics)
   const id = `chan_${randomId()}`
   const secret = createWebhookSecret()
@@ -107,7 +118,10 @@ async function beginSource(transaction: Transaction<Tables>, organizationId: Org
     .execute()
 }
 
-function readTarget({ kind, address }: NewChannel): { readonly address: string; readonly shown: string } {
+type Target = { readonly address: string; readonly shown: string }
+
+function readTarget({ kind, address }: NewChannel, mail: MailRules | null): Target {
+  if (kind === 'email') return readRecipient(address ?? '', mail)
   if (kind === 'log') {
     if (address === null) return { address: '', shown: 'the log of the service' }
     throw invalidRequest(['address'], 'value', 'A channel to the log has no address.')
@@ -116,6 +130,19 @@ function readTarget({ kind, address }: NewChannel): { readonly address: string; 
   const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   if (isUsable) return { address: url.href, shown: url.origin }
   throw invalidRequest(['address'], 'value', 'A webhook needs an address with http or https, and no password in it.')
+}
+
+/** One address for each channel: a relay that takes one recipient of two would have the other told twice. */
+function readRecipient(address: string, mail: MailRules | null): Target {
+  if (mail === null) {
+    throw invalidRequest(['kind'], 'value', 'No mail leaves this service: its operator has set no relay (alerts.mail).')
+  }
+  if (!isMailAddress(address)) {
+    throw invalidRequest(['address'], 'value', 'A channel by e-mail needs one address, such as alerts@example.com.')
+  }
+  if (isRecipient(mail, address)) return { address, shown: address }
+  const domains = mail.recipientDomains?.join(', ')
+  throw invalidRequest(['address'], 'value', `Mail goes to addresses of ${domains} alone, says the operator.`)
 }
 
 function requireFitting(kind: ChannelKind, topics: readonly AlertTopic[]): void {
@@ -219,11 +246,28 @@ export async function testChannel(
   requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
   const action = { action: 'alert-channels:test', organizationId, target: id }
   await change(parts, principal, action, async (transaction) => {
-    const { name } = await findChannel(transaction, { organizationId, id })
+    const { name, kind } = await findChannel(transaction, { organizationId, id })
+    if (kind === 'email') await requireQuiet(transaction, organizationId, parts.clock.nowMs())
     const event = { topic: 'channel.test', channelId: id, data: { channel: name } } as const
     await appendEvents(transaction, parts.clock.nowMs(), { organizationId, events: [event] })
     await transaction.updateTable('alert_channels').set({ next_attempt_at: 0 }).where('id', '=', id).execute()
   })
+}
+
+/** An address belongs to whom it belongs to, and is not to be filled by a button. */
+async function requireQuiet(transaction: Transaction<Tables>, organizationId: OrganizationId, nowMs: number) {
+  const { tests } = await transaction
+    .selectFrom('alert_events')
+    .select(({ fn }) => fn.countAll<number>().as('tests'))
+    .where('organization_id', '=', organizationId)
+    .where('topic', '=', 'channel.test')
+    .where('at', '>', nowMs - 3_600_000)
+    .executeTakeFirstOrThrow()
+  if (Number(tests) < mailTestsPerHourMax) return
+  throw new ApiError(
+    { code: 'conflict' },
+    `${mailTestsPerHourMax} tests within an hour are the most before one by e-mail.`,
+  )
 }
 
 async function findChannel(

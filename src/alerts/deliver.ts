@@ -1,18 +1,29 @@
 import type { Selectable } from 'kysely'
+import type { OrganizationId } from '../core/ids.ts'
+import { installationChain } from '../db/change.ts'
 import type { AlertChannelTable, AlertEventTable } from '../db/tables/alerts.ts'
 import { every } from '../lib/clock.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { randomId } from '../lib/random-id.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AlertParts } from './append-event.ts'
-import { openTarget, topicsOf } from './channels.ts'
+import { openTarget, topicsOf, type ChannelTarget } from './channels.ts'
+import { MailError, reasonOf, type Mailer } from './mail.ts'
+import { writeMail } from './mail-text.ts'
 import { notingFaults } from './note-faults.ts'
 import { postMsMax, signWebhook, type Poster } from './webhook.ts'
+
+/** How mail goes out, and what it tells of where channels are changed. */
+export type MailDelivery = {
+  readonly mailer: Mailer
+  pageOf(organizationId: OrganizationId): string | null
+}
 
 export type DeliveryParts = AlertParts & {
   readonly log: Log
   readonly alertKey: Uint8Array
   readonly poster: Poster
+  readonly mail: MailDelivery | null
   /** The pause after a first failure, which doubles with each further one; tests have little time. */
   readonly retryMsMin?: number
   /** How long a process may think that it alone delivers over a channel: longer than one message takes. */
@@ -178,17 +189,53 @@ async function deliverOne(parts: DeliveryParts, { channel, event, signal }: Deli
     parts.log.warn({ organization: event.organization_id, event: event.id, ...data }, `alert: ${event.topic}`)
     return null
   }
-  const { address, secret } = openTarget(parts.alertKey, channel)
-  const timestamp = new Date(event.at).toISOString()
-  const body = JSON.stringify({ id: event.id, type: event.topic, timestamp, sequence: event.sequence, data })
-  const headers = signWebhook(secret, { id: event.id, body }, parts.clock.nowMs())
   try {
-    const status = await parts.poster.post({ url: new URL(address), headers, body, signal })
-    if (status >= 200 && status < 300) return null
-    return { message: `The receiver answered ${status}.`, isFinal: status === 410 }
+    const target = openTarget(parts.alertKey, channel)
+    const own = { ...target, channel, event, data, signal }
+    return await (channel.kind === 'email' ? mailOne(parts, own) : postOne(parts, own))
   } catch (error) {
     return { message: messageOf(error).slice(0, 300), isFinal: false }
   }
+}
+
+type Outgoing = Delivery & ChannelTarget & { readonly data: Record<string, unknown> }
+
+async function postOne(
+  parts: DeliveryParts,
+  { address, secret, event, data, signal }: Outgoing,
+): Promise<Failure | null> {
+  const timestamp = new Date(event.at).toISOString()
+  const body = JSON.stringify({ id: event.id, type: event.topic, timestamp, sequence: event.sequence, data })
+  const headers = signWebhook(secret, { id: event.id, body }, parts.clock.nowMs())
+  const status = await parts.poster.post({ url: new URL(address), headers, body, signal })
+  if (status >= 200 && status < 300) return null
+  return { message: `The receiver answered ${status}.`, isFinal: status === 410 }
+}
+
+async function mailOne(
+  parts: DeliveryParts,
+  { address, channel, event, data, signal }: Outgoing,
+): Promise<Failure | null> {
+  if (parts.mail === null) return { message: 'The operator has set no mail relay (alerts.mail).', isFinal: false }
+  const { mailer, pageOf } = parts.mail
+  const { id, topic, at: atMs, organization_id: organizationId } = event
+  const organization = { id: organizationId, name: await readNameOf(parts, organizationId) }
+  const page = pageOf(organizationId)
+  const message = writeMail({ id, topic, atMs, data, organization, channel: channel.name, page })
+  const mail = { ...message, id: `${id}.${channel.id}`, to: address, atMs: parts.clock.nowMs() }
+  try {
+    await mailer.send(mail, signal)
+    return null
+  } catch (error) {
+    if (!signal.aborted) parts.log.warn({ channel: channel.id, reason: reasonOf(error) }, 'mail could not be sent')
+    return { message: messageOf(error), isFinal: error instanceof MailError && error.isFinal }
+  }
+}
+
+async function readNameOf({ db }: AlertParts, organizationId: OrganizationId): Promise<string> {
+  if (organizationId === installationChain) return 'the installation'
+  const query = db.selectFrom('organizations').select('name').where('id', '=', organizationId)
+  return (await query.executeTakeFirst())?.name ?? organizationId
 }
 
 type Failed = Turn & {

@@ -1,4 +1,11 @@
-import { createChannel, listChannels, removeChannel, testChannel, updateChannel } from '../alerts/channels.ts'
+import {
+  createChannel,
+  listChannels,
+  removeChannel,
+  testChannel,
+  updateChannel,
+  type MailRules,
+} from '../alerts/channels.ts'
 import { createSilence, listSilences, removeSilence } from '../alerts/silences.ts'
 import { alertTopics, channelKinds, type AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
@@ -33,7 +40,12 @@ const options = {
 } as const
 
 type Values = ReturnType<typeof readArguments>['values']
-type Given = { readonly organizationId: OrganizationId; readonly id: string | undefined; readonly values: Values }
+type Given = {
+  readonly organizationId: OrganizationId
+  readonly id: string | undefined
+  readonly values: Values
+  readonly mail: MailRules | null
+}
 type Action = (installation: Installation, given: Given) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
@@ -56,11 +68,11 @@ export async function alertsCommand(args: string[]): Promise<void> {
   if (action === undefined) throw new UsageError(`alerts takes ${Object.keys(actions).join(', ')}.`)
   if (values.installation && values.organization !== undefined)
     throw new UsageError('alerts takes --organization or --installation.')
-  await withInstallation((installation) => {
+  await withInstallation((installation, { alerts: { mail } }) => {
     const organizationId = values.installation
       ? installationChain
       : readOrganizationId(values.organization, installation)
-    return action(installation, { organizationId, id, values })
+    return action(installation, { organizationId, id, values, mail })
   })
 }
 
@@ -79,13 +91,13 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
   printList(values.json, 'channels', channels, lines)
 }
 
-async function create({ accounts, secrets }: Installation, { organizationId, values }: Given): Promise<void> {
+async function create({ accounts, secrets }: Installation, { organizationId, values, mail }: Given): Promise<void> {
   const kind = channelKinds.find((known) => known === values.kind)
   if (kind === undefined) throw new UsageError(`--kind takes ${channelKinds.join(', ')}.`)
   if (values.name === undefined || values.topics === undefined)
     throw new UsageError('alerts create needs --name NAME and --topics LIST.')
   const topics = values.topics.split(',').map(readTopic)
-  const parts = { ...accounts, alertKey: secrets.alertKey }
+  const parts = { ...accounts, alertKey: secrets.alertKey, mail }
   const wanted = { organizationId, kind, name: values.name, address: values.address ?? null, topics }
   const made = await createChannel(parts, operator, wanted)
   const shown = made.secret === null ? [] : [`What it sends is signed with ${made.secret}, which is not shown again.`]

@@ -53,7 +53,7 @@ ${describeOptions(budgetFields)}
   budgets raise ID --until TIME        Raise --amount or --tokens of one until then; --until now ends it
   budgets remove ID                    Remove a budget
   alerts list                          Show where alerts and usage go, with --organization ID or --installation
-  alerts create --name NAME            Make a channel: --kind webhook|log, --address URL, --topics LIST
+  alerts create --name NAME            Make a channel: --kind webhook|email|log, --address TO, --topics LIST
   alerts test ID                       Have a message sent over one; also enable, disable and remove ID
   alerts silence --for 8h              Have nothing delivered for so long: --reason TEXT, --topic TOPIC;
                                        silences lists them, and unsilence ID ends one

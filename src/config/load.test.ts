@@ -187,3 +187,28 @@ test('the secret is made once, for the owner alone, and a damaged one is refused
   writeFileSync(join(folder, 'secret.key'), 'short')
   assert.throws(() => loadSecrets(folder), /damaged/)
 })
+
+test('the password of the mail relay comes from a variable or a file, and stands in no setting', () => {
+  const mail = (fields: object) =>
+    withFile(JSON.stringify({ alerts: { mail: { host: 'relay', from: 'odyssey@example.com', ...fields } } }))
+  writeFileSync(join(folder, 'password'), 'of the file\n')
+  const named = { user: 'odyssey', password: 'env:MAIL_PASSWORD' }
+  const ofVariable = loadConfig({ ...mail(named), MAIL_PASSWORD: 'of the variable' }, folder)
+  const ofFile = loadConfig(mail({ ...named, password: 'file:password' }), folder)
+  assert.deepEqual(
+    [ofVariable, ofFile].map(({ mailSecrets }) => mailSecrets?.password),
+    ['of the variable', 'of the file'],
+  )
+  assert.equal(loadConfig(mail({}), folder).mailSecrets?.password, null)
+  assert.ok(!JSON.stringify(ofVariable.alerts).includes('of the variable'))
+  const faults: [object, RegExp][] = [
+    [named, /alerts\.mail\.password: the variable MAIL_PASSWORD is not set/],
+    [{ ...named, password: 'file:nowhere' }, /alerts\.mail\.password: nowhere cannot be read/],
+    [{ ...named, password: 'hunter2' }, /alerts\.mail\.password: must be env: and the name/],
+    [{ user: 'odyssey' }, /alerts\.mail\.password: must be given where there is a user/],
+    [{ caFile: 'nowhere' }, /alerts\.mail\.caFile: nowhere cannot be read/],
+    [{ from: 'Odyssey <odyssey@example.com>' }, /alerts\.mail\.from: must be an e-mail address/],
+    [{ recipientDomains: ['Example.com'] }, /must be a domain in small letters/],
+  ]
+  for (const [fields, words] of faults) assert.throws(() => loadConfig(mail(fields), folder), words)
+})

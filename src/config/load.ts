@@ -3,6 +3,7 @@ import { modelIds, type ModelId } from '../core/model.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { ConfigError } from './config-error.ts'
 import { describeSettings, type DescribedSetting } from './describe-settings.ts'
+import { readMailSecrets, type MailSecrets } from './mail-schema.ts'
 import { readConfigFile } from './read-config-file.ts'
 import { configFileSchema, type Config, type ConfigFile, type WeightsChoice } from './schema.ts'
 import { variablesOfSink } from './sink-schema.ts'
@@ -49,6 +50,7 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     ...result.data,
     replicaKeys: readReplicaKeys(result.data, environment),
     sinkSecrets: pick(environment, sinkVariables(result.data)),
+    mailSecrets: readMail(result.data, path, environment),
     ...chooseWeights(result.data.models, readChosen(home)),
     home,
     databaseUrl: readDatabaseUrl(environment),
@@ -86,6 +88,15 @@ function faultsOfSinks(file: ConfigFile, environment: Environment): string[] {
 
 function readReplicaKeys(file: ConfigFile, environment: Environment): Record<string, string> {
   return pick(environment, keyVariables(file))
+}
+
+function readMail({ alerts: { mail } }: ConfigFile, path: string, environment: Environment): MailSecrets | null {
+  if (mail === null) return null
+  try {
+    return readMailSecrets(mail, { variable: (name) => setting(environment, name), folder: dirname(path) })
+  } catch (error) {
+    throw new ConfigError([`${path}: ${messageOf(error)}`])
+  }
 }
 
 /** Only from the environment, since it holds a password; for the same reason a fault does not repeat it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
+import { mailRelay, type MailSecrets } from './mail-schema.ts'
 import { modelsSchema } from './models-schema.ts'
 import { pools } from './pool-schema.ts'
 import { sinks } from './sink-schema.ts'
@@ -175,6 +176,8 @@ const alerts = z.strictObject({
   allowedNetworks: addressList,
   /** The percentage of the data folder's disk that may be in use before an alert tells of it. */
   diskPercentMax: z.int().min(1).max(100).default(90),
+  /** The relay by which channels to e-mail addresses go out; null lets nobody make one. */
+  mail: mailRelay.nullable().default(null),
 })
 
 const availability = z.strictObject({
@@ -244,6 +247,8 @@ export type Config = Readonly<ConfigFile> & {
   readonly replicaKeys: Readonly<Record<string, string>>
   /** What sinks of the audit sign with and show of themselves, by the names of their variables. */
   readonly sinkSecrets: Readonly<Record<string, string>>
+  /** What the settings of the mail relay point to; null where there is none. */
+  readonly mailSecrets: MailSecrets | null
   /** What an engine child may know of the environment. */
   readonly childEnvironment: Readonly<Record<string, string>>
   /** The process that stands in for this one, whose end is its end; null where there is none. */

@@ -17,7 +17,7 @@ export type AlertTopic = (typeof alertTopics)[number]
 /** Topics that come with every request or hour, which would flood a log: only webhooks take them. */
 export const usageTopics: readonly AlertTopic[] = ['request.finished', 'usage.hour']
 
-export const channelKinds = ['webhook', 'log'] as const
+export const channelKinds = ['webhook', 'email', 'log'] as const
 export type ChannelKind = (typeof channelKinds)[number]
 
 /** How the audit is pushed to a sink. Only the config file names files: whoever may make sinks is not thereby to write on the disk. */

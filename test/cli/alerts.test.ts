@@ -4,6 +4,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { openMailServer } from '../harness/open-mail-server.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { startService, until } from '../harness/start-service.ts'
 
@@ -57,4 +58,27 @@ test('each request is told of over a webhook, and what waited when the service w
   ok((await runCli(service, 'alerts', 'silences')).startsWith(silenceId))
   await runCli(service, 'alerts', 'unsilence', silenceId)
   equal(await runCli(service, 'alerts', 'silences'), 'silences: none.\n')
+})
+
+test('an alert by e-mail arrives over the relay of the settings, and the doctor tries it', async () => {
+  const relay = await openMailServer()
+  const service = await startService({
+    config: {
+      alerts: {
+        mail: { host: '127.0.0.1', port: relay.port, from: 'odyssey@example.com', caFile: relay.certificatePath },
+      },
+    },
+  })
+  try {
+    const wanted = ['--kind', 'email', '--name', 'On call', '--address', 'on-call@example.com']
+    const made = await runCli(service, 'alerts', 'create', ...wanted, '--topics', 'audit.broken', '--json')
+    await runCli(service, 'alerts', 'test', (JSON.parse(made) as { id: string }).id)
+    await until(() => relay.received.length > 0, 'No mail arrives.')
+    deepEqual(relay.received[0]?.to, ['on-call@example.com'])
+    match(await runCli(service, 'doctor'), /^ok {5}mail: The mail relay 127\.0\.0\.1 answers/m)
+    await relay.close()
+    match(await runCli(service, 'doctor'), /^look {3}mail: The mail relay 127\.0\.0\.1 would take no mail: /m)
+  } finally {
+    await service.stop()
+  }
 })

@@ -101,6 +101,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
   return {
     accounts: { ...accounts, currency: 'USD', limitsChanged: (change) => limits.apply(change) },
     alertKey: new Uint8Array(32).fill(7),
+    mail: { recipientDomains: null },
     storedAnswerKey: new Uint8Array(32).fill(5),
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),

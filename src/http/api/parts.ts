@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Anchors } from '../../accounts/audit/anchors.ts'
 import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
+import type { MailRules } from '../../alerts/channels.ts'
 import type { PriceParts } from '../../billing/prices/prices.ts'
 import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
 import type { SingleSignOn } from '../../accounts/single-sign-on/parts.ts'
@@ -53,6 +54,8 @@ export type ManagementParts = {
   readonly storedAnswerKey: Uint8Array
   /** Encrypts where alerts go, and what signs them. */
   readonly alertKey: Uint8Array
+  /** Whom alerts by e-mail may go to; null where no relay is set. */
+  readonly mail: MailRules | null
   /** What requests under way have reserved of a budget; null where nothing was asked of it yet. */
   reservedOf(budgetId: string): Amounts | null
   /** How the limits stand that apply to a key's requests for a model; null for requests of any. */

@@ -1,5 +1,7 @@
 import { createServer, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { createMailer } from '../../alerts/mail.ts'
+import type { MailRelaySettings, MailSecrets } from '../../config/mail-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import { readDescriptorsMax } from '../../http/connections/watch-descriptors.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
@@ -15,7 +17,7 @@ const descriptorsComfortable = 4_096
 
 /** Examines where the service listens, whom that lets in, and what it reaches by itself. */
 export async function examineNetwork(config: Config): Promise<readonly Finding[]> {
-  const { host, server, traces } = config
+  const { host, server, traces, alerts, mailSecrets } = config
   const certificate =
     server.publicUrl?.startsWith('https:') === true ? [await examineCertificate(server.publicUrl)] : []
   const collector = traces.endpoint === null ? [] : [await examineCollector(traces.endpoint)]
@@ -24,6 +26,7 @@ export async function examineNetwork(config: Config): Promise<readonly Finding[]
     ...examineReach(host, server.publicUrl),
     ...certificate,
     ...collector,
+    ...(alerts.mail === null || mailSecrets === null ? [] : [await examineRelay(alerts.mail, mailSecrets)]),
     examineDescriptors(),
   ]
 }
@@ -90,6 +93,16 @@ async function examineCollector(endpoint: string): Promise<Finding> {
   } catch (error) {
     const says = `The collector of traces ${endpoint} does not answer: ${messageOf(error)}.`
     return warning('traces', says, 'Start it, or take traces.endpoint out of the config file.')
+  }
+}
+
+async function examineRelay(relay: MailRelaySettings, secrets: MailSecrets): Promise<Finding> {
+  try {
+    await createMailer(relay, secrets).check()
+    return fine('mail', `The mail relay ${relay.host} answers and lets this service in.`)
+  } catch (error) {
+    const says = `The mail relay ${relay.host} would take no mail: ${messageOf(error)}.`
+    return warning('mail', says, 'Start it, or change alerts.mail: channels by e-mail tell nobody anything until then.')
   }
 }
 

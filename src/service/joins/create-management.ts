@@ -44,6 +44,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     },
     storedAnswerKey: secrets.storedAnswerKey,
     alertKey: secrets.alertKey,
+    mail: config.alerts.mail,
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => describeQueues(pool, pools),

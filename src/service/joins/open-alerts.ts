@@ -6,7 +6,8 @@ import { raise, type AlertParts } from '../../alerts/append-event.ts'
 import { declareSinks, type DeclaredSink } from '../../alerts/audit-sinks/declare-sinks.ts'
 import { readTarget } from '../../alerts/audit-sinks/sink-target.ts'
 import { startPushingAudit } from '../../alerts/audit-sinks/push-audit.ts'
-import { deleteOldEvents, startDelivering } from '../../alerts/deliver.ts'
+import { deleteOldEvents, startDelivering, type MailDelivery } from '../../alerts/deliver.ts'
+import { createMailer } from '../../alerts/mail.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
@@ -32,7 +33,10 @@ export type Alerts = { close(): Promise<void> }
 
 export type AlertingParts = {
   readonly installation: Pick<Installation, 'db' | 'secrets'>
-  readonly config: Pick<Config, 'alerts' | 'home' | 'audit' | 'server' | 'configFolder' | 'sinkSecrets'>
+  readonly config: Pick<
+    Config,
+    'alerts' | 'home' | 'audit' | 'server' | 'configFolder' | 'sinkSecrets' | 'mailSecrets' | 'dashboard'
+  >
   readonly log: Log
   readonly metrics: Metrics
   readEngines(): readonly Pick<LoadedWeights, 'model' | 'state' | 'reason'>[]
@@ -61,7 +65,7 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
   const isReachable = createReachable(allowedNetworks)
   const poster = createPoster(isReachable)
   const delivering = { ...parts, log, alertKey: installation.secrets.alertKey, poster }
-  const deliverer = startDelivering(delivering)
+  const deliverer = startDelivering({ ...delivering, mail: openMail(config) })
   const product = { version: readVersion(), host: hostOf(config) }
   const pusher = startPushingAudit({ ...delivering, isReachable, metrics, product })
   return {
@@ -103,6 +107,16 @@ function readSink(sink: SinkSettings, { configFolder, sinkSecrets }: DeclaringCo
   const valueOf = (variable: string) => sinkSecrets[variable.slice('env:'.length)] ?? ''
   const header = sink.header && { name: sink.header.name, value: valueOf(sink.header.value) }
   return { ...target, header, secret: sink.secret === null ? null : valueOf(sink.secret) }
+}
+
+function openMail({ alerts: { mail }, mailSecrets, server, dashboard }: AlertingParts['config']): MailDelivery | null {
+  if (mail === null || mailSecrets === null) return null
+  const site = dashboard.enabled ? server.publicUrl : null
+  return {
+    mailer: createMailer(mail, mailSecrets),
+    // The installation's channels are changed by commands alone.
+    pageOf: (id) => (site === null || id === installationChain ? null : `${site}/o/${id}/alerts`),
+  }
 }
 
 type Disk = { readonly folder: string; readonly percentMax: number }

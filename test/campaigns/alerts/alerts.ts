@@ -36,7 +36,7 @@ export async function runAlerts({ seed, count, log, database = 'sqlite' }: Campa
   const killer = new Killer(location, createRandom(seed, 2))
   try {
     const wanted = { organizationId, kind: 'webhook', name: 'campaign', address: receiver.address, topics } as const
-    const parts = { db, clock: systemClock, alertKey: sealingKey }
+    const parts = { db, clock: systemClock, alertKey: sealingKey, mail: null }
     const { secret } = await createChannel(parts, { kind: 'operator' }, wanted)
     receiver.secret = secret ?? ''
     const killing = killer.run()

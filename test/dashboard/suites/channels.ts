@@ -53,6 +53,19 @@ export function channelsSuite(dashboard: () => Dashboard): void {
       ok(!(await page.content()).includes('very-secret') && !(await page.content()).includes('whsec_'))
     })
 
+    test('one to a mailbox says why there is none where no relay is set', async () => {
+      const { page } = dashboard().owner
+      await page.getByRole('button', { name: 'Add channel' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Add channel' })
+      await drawer.getByLabel('Goes to').selectOption('email')
+      await drawer.getByLabel('Name').fill('Mailbox')
+      await drawer.getByLabel('Address').fill('on-call@example.com')
+      await drawer.getByRole('button', { name: 'Add channel' }).click()
+      await drawer.getByText('its operator has set no relay').waitFor()
+      await page.keyboard.press('Escape')
+      await drawer.waitFor({ state: 'detached' })
+    })
+
     test('one is renamed, disabled and removed', async () => {
       const { page } = dashboard().owner
       await choose('On call', 'Edit…')

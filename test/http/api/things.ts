@@ -309,7 +309,7 @@ async function addAlert({ db, clock }: AccountsParts, made: Things): Promise<str
 
 /** A channel and a silence of an organization, or of the installation. */
 async function addAlerting(parts: AccountsParts, organizationId: OrganizationId) {
-  const sealing = { ...parts, alertKey: new Uint8Array(32) }
+  const sealing = { ...parts, alertKey: new Uint8Array(32), mail: null }
   const nowMs = parts.clock.nowMs()
   const wanted = { kind: 'log', name: 'log', address: null, topics: ['audit.broken'] } as const
   const { id: channelId } = await createChannel(sealing, operator, { organizationId, ...wanted })

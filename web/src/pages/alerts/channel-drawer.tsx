@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState, type ComponentProps } from 'react'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { useChange } from '../../app/use-change.ts'
@@ -18,6 +18,7 @@ type Props = {
 
 const kinds = [
   { value: 'webhook', label: 'A webhook' },
+  { value: 'email', label: 'An e-mail address' },
   { value: 'log', label: 'The log of the service' },
 ] as const
 
@@ -33,7 +34,7 @@ export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Prop
     async (_: null, options) => {
       const own = { name: name.trim(), topics: chosen }
       if (channel === null) {
-        const body = { ...own, kind, ...(kind === 'webhook' && { address: address.trim() }) }
+        const body = { ...own, kind, ...(kind !== 'log' && { address: address.trim() }) }
         const path = 'POST /api/v1/organizations/{organizationId}/alert-channels'
         return (await api(path, { params: { organizationId }, body }, options)).secret
       }
@@ -46,7 +47,7 @@ export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Prop
   const reason = missingOf({
     name,
     topics: chosen,
-    isAddressMissing: channel === null && kind === 'webhook' && address.trim() === '',
+    isAddressMissing: channel === null && kind !== 'log' && address.trim() === '',
   })
   const verb = channel === null ? 'Add channel' : 'Save'
   const foot = (
@@ -62,8 +63,10 @@ export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Prop
       foot={foot}
       onSubmit={() => (reason === null ? void change.run(null) : undefined)}
     >
-      <ChangeProblem problem={change.problem} shown={['name', 'address']} />
-      {channel === null && <Select label="Goes to" value={kind} choices={kinds} onChoice={setKind} />}
+      <ChangeProblem problem={change.problem} shown={['name', 'address', 'kind']} />
+      {channel === null && (
+        <Select label="Goes to" value={kind} choices={kinds} fault={change.faultOf('kind')} onChoice={setKind} />
+      )}
       <TextField
         label="Name"
         autoComplete="off"
@@ -72,20 +75,37 @@ export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Prop
         fault={change.faultOf('name')}
         onText={setName}
       />
-      {channel === null && kind === 'webhook' && (
-        <TextField
-          label="Address"
-          type="url"
-          autoComplete="off"
-          placeholder="https://hooks.example.com/odyssey"
-          value={address}
-          fault={change.faultOf('address')}
-          onText={setAddress}
-          hint="Private networks are refused unless the operator allows them. Only scheme and host are shown afterwards."
-        />
+      {channel === null && kind !== 'log' && (
+        <AddressField kind={kind} address={address} fault={change.faultOf('address')} onText={setAddress} />
       )}
       <CheckboxGroup label="Told of" choices={choices} chosen={chosen} onChange={setTopics} />
     </Drawer>
+  )
+}
+
+type AddressProps = {
+  readonly kind: 'webhook' | 'email'
+  readonly address: string
+  readonly fault: ComponentProps<typeof TextField>['fault']
+  readonly onText: (text: string) => void
+}
+
+function AddressField({ kind, address, ...field }: AddressProps) {
+  const own = { label: 'Address', autoComplete: 'off', value: address, ...field } as const
+  return kind === 'email' ? (
+    <TextField
+      {...own}
+      type="email"
+      placeholder="on-call@example.com"
+      hint="One address for each channel. Mail goes out by the operator's relay."
+    />
+  ) : (
+    <TextField
+      {...own}
+      type="url"
+      placeholder="https://hooks.example.com/odyssey"
+      hint="Private networks are refused unless the operator allows them. Only scheme and host are shown afterwards."
+    />
   )
 }
 

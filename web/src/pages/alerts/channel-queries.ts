@@ -23,7 +23,7 @@ const words: Readonly<Record<Topic, string>> = {
 }
 
 /**
- * What somebody should look at. Sums and requests come with every hour and every request, too many for a log; disk,
+ * What somebody should look at. Sums and requests come with every hour and every request, too many for a log or a mailbox; disk,
  * engines and error budgets happen to the installation, whose channels the operator's commands make.
  */
 export const rules: readonly Topic[] = [
@@ -40,7 +40,7 @@ export function wordsOfTopic(topic: Topic | null): string {
 }
 
 export function topicChoices(kind: Channel['kind']): readonly Choice<Topic>[] {
-  return (kind === 'log' ? rules : ofOrganization).map((topic) => ({ value: topic, label: words[topic] }))
+  return (kind === 'webhook' ? ofOrganization : rules).map((topic) => ({ value: topic, label: words[topic] }))
 }
 
 /** Read again and again while a test message is under way. */

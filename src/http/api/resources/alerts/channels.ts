@@ -22,10 +22,14 @@ const channel = z
     id: channelId,
     kind: z.enum(channelKinds),
     name: z.string(),
-    target: z.string().describe('Scheme and host: the rest of an address is often as good as a password.'),
+    target: z
+      .string()
+      .describe('Scheme and host of a webhook: the rest is often as good as a password. The address of a recipient.'),
     topics: topics.describe('What it is told of.'),
     createdAt: time,
-    disabledAt: time.nullable().describe('Set by hand, or because the receiver answered 410: nothing is sent.'),
+    disabledAt: time
+      .nullable()
+      .describe('Set by hand, or because the receiver answered 410, or there is no such mailbox: nothing is sent.'),
     failures: z.int().describe('Attempts in a row that failed; the next one waits the longer the more there were.'),
     lastError: z.string().nullable(),
     lastDeliveredAt: time.nullable(),
@@ -36,7 +40,12 @@ const newChannel = z
   .strictObject({
     kind: z.enum(channelKinds),
     name,
-    address: z.string().max(2_000).nullable().default(null).describe('Of a webhook, with http or https.'),
+    address: z
+      .string()
+      .max(2_000)
+      .nullable()
+      .default(null)
+      .describe('Of a webhook, with http or https; of a channel by e-mail, one address.'),
     topics,
   })
   .meta({ id: 'NewAlertChannel' })
@@ -112,7 +121,7 @@ function changingRoutes({ path, scope, params, of }: AlertScope): readonly Route
       answer: made,
       async work({ parts: { accounts, management }, principal, params: values, body }) {
         const organizationId = chainOf(values)
-        const parts = { ...accounts, alertKey: management.alertKey }
+        const parts = { ...accounts, alertKey: management.alertKey, mail: management.mail }
         const { id: own, secret } = await createChannel(parts, principal, { organizationId, ...body })
         return { channel: show(await readChannel(accounts, principal, { organizationId, id: own })), secret }
       },
