@@ -74,7 +74,12 @@ async function findRecords(): Promise<Record<string, string>> {
   const organizationId = organization.slice('/o/'.length)
   const { body } = await askApi(page, 'GET', `/api/v1/organizations/${organizationId}/api-keys`)
   const apiKeyId = (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? ''
-  return { organizationId, apiKeyId, requestId: request?.split('/').at(-1) ?? '' }
+  const { body: projects } = await askApi(page, 'GET', `/api/v1/organizations/${organizationId}/projects`)
+  const projectId = (projects as { readonly data: readonly { readonly id: string }[] }).data[0]?.id
+  const named = { name: 'Search in production', projectId }
+  const made = await askApi(page, 'POST', `/api/v1/organizations/${organizationId}/service-accounts`, named)
+  const { id: serviceAccountId } = made.body as { readonly id: string }
+  return { organizationId, apiKeyId, serviceAccountId, requestId: request?.split('/').at(-1) ?? '' }
 }
 
 /** As somebody sees it who has no account. */

@@ -223,6 +223,27 @@ suite('by the keyboard alone', () => {
     await page.getByText('No roles of your own yet.').waitFor()
   })
 
+  test('an account of a program is made, gets a key, and is disabled', async () => {
+    await findPage(page, 'Service accounts')
+    await press(page, button(page, 'Create service account'))
+    const drawer = page.getByRole('dialog', { name: 'Create service account' })
+    await typeInto(page, drawer.getByLabel('Name'), 'Search')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor()
+    await press(page, button(page, 'Create key'))
+    await typeInto(page, page.getByRole('dialog', { name: 'Create key of “Search”' }).getByLabel('Name'), 'nightly')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: '“nightly” is ready' }).waitFor()
+    await press(page, button(page, 'Done'))
+    await press(page, button(page, 'Close without a copy'))
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await chooseFrom(page, button(page, 'Change Search'), 'Disable…')
+    await press(page, button(page, 'Disable service account'))
+    await row(page, /^nightly/)
+      .getByText('Disabled')
+      .waitFor()
+  })
+
   test('the audit log is verified, and what a row has changed is opened', async () => {
     await findPage(page, 'Audit log')
     await press(page, button(page, 'Verify'))

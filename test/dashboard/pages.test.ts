@@ -6,7 +6,7 @@ import { before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pagePath, type PageName } from '../../web/src/app/paths.ts'
 import { routes } from '../../web/src/app/route-table.ts'
-import { goTo, settled } from './harness/ask.ts'
+import { askApi, goTo, settled } from './harness/ask.ts'
 import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
@@ -35,8 +35,18 @@ const dashboard = useDashboard({
     const organizationId = organizationOf(owner)
     for (const opened of [stranger, owner]) scales.set(opened, await openScales(opened))
     breakouts = await watchForBreakouts(owner)
-    const apiKeyId = await makeHostileThings(owner, service, { organizationId, names: payloads.slice(0, few) })
-    params = { organizationId, apiKeyId, guide: 'running', requestId: service.ledger().at(-1)?.request_id ?? '' }
+    const records = await makeHostileThings(owner, service, { organizationId, names: payloads.slice(0, few) })
+    const session = (await askApi(owner.page, 'GET', '/api/v1/session')).body as {
+      readonly memberships: readonly { readonly memberId: string }[]
+    }
+    const memberId = session.memberships[0]?.memberId ?? ''
+    params = {
+      organizationId,
+      memberId,
+      ...records,
+      guide: 'running',
+      requestId: service.ledger().at(-1)?.request_id ?? '',
+    }
   },
 })
 const pages = Object.entries(routes).filter(([name]) => name !== 'start') as [PageName, (typeof routes)[PageName]][]

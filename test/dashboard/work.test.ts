@@ -15,6 +15,7 @@ import { portalSuite } from './suites/portal.ts'
 import { roleSuite } from './suites/roles.ts'
 import { rulesSuite } from './suites/rules.ts'
 import { secretsSuite } from './suites/secrets.ts'
+import { serviceAccountsSuite } from './suites/service-accounts.ts'
 import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
 import { wayBackSuite } from './suites/way-back.ts'
@@ -119,6 +120,8 @@ rulesSuite(dashboard, 'bo@example.com')
 roleSuite(dashboard)
 
 ownRolesSuite(dashboard)
+
+serviceAccountsSuite(dashboard)
 
 suite('without a pointer', () => {
   test('a key is made by the keyboard alone', async () => {

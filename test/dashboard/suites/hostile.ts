@@ -124,12 +124,12 @@ type Made = { readonly apiKey: { readonly id: string }; readonly key: string }
 
 type Hostile = { readonly organizationId: string; readonly names: readonly string[] }
 
-/** Gives every kind of thing that has a name these names, and asks with the last key. Resolves with that key's id. */
+/** Gives every kind of thing that has a name these names, and asks with the last key. Resolves with records to look at. */
 export async function makeHostileThings(
   { page }: Opened,
   service: Service,
   { organizationId, names }: Hostile,
-): Promise<string> {
+): Promise<{ readonly apiKeyId: string; readonly serviceAccountId: string }> {
   const within = `/api/v1/organizations/${organizationId}`
   const make = async (path: string, body: unknown, method = 'POST') => {
     const answer = await askApi(page, method, within + path, body)
@@ -142,10 +142,14 @@ export async function makeHostileThings(
   }
   const projectId = projects.data[0]?.id ?? ''
   let last: Made | null = null
+  const account = await make('/service-accounts', { name: names[0], projectId })
+  const { id: serviceAccountId } = account.body as { readonly id: string }
+  await make('/api-keys', { name: names[1], projectId, serviceAccountId })
   for (const [index, name] of names.entries()) {
     const { status, body } = await make('/api-keys', { name, projectId })
     if (status === 201) last = body as Made
     if (index % 10 === 0) await make('/projects', { name })
+    if (index % 40 === 0) await make('/service-accounts', { name, projectId })
     if (index % 40 === 0) await make('/roles', { name, base: 'admin', permissions: ['members:read'] })
     if (index % 20 === 0) {
       await make('/invitations', {
@@ -171,5 +175,5 @@ export async function makeHostileThings(
     const body = JSON.stringify({ model: 'clarke-1.0', max_tokens: 3, messages: [{ role: 'user', content: name }] })
     await (await fetch(`${service.address}/v1/chat/completions`, { method: 'POST', headers, body })).arrayBuffer()
   }
-  return apiKey.id
+  return { apiKeyId: apiKey.id, serviceAccountId }
 }

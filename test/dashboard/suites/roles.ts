@@ -30,6 +30,13 @@ const actions: readonly Action[] = [
   { page: 'projects', button: 'Create project', permission: 'projects:create', method: 'POST', path: '/projects' },
   { page: 'members', button: 'Invite', permission: 'members:create', method: 'POST', path: '/invitations' },
   { page: 'roles', button: 'Create role', permission: 'roles:create', method: 'POST', path: '/roles' },
+  {
+    page: 'serviceAccounts',
+    button: 'Create service account',
+    permission: 'service-accounts:create',
+    method: 'POST',
+    path: '/service-accounts',
+  },
   { page: 'settings', button: 'Save', permission: 'organizations:update', method: 'PATCH', path: '' },
 ]
 
@@ -62,6 +69,7 @@ export function roleSuite(dashboard: () => Dashboard): void {
       const subject = { kind: 'project', id: projectIds[0] }
       // A row of each kind, so that its menu can be looked into.
       await askApi(owner.page, 'PUT', `${within}/limits`, { subject, model: '*', inputTokensPerMinute: 1_000_000 })
+      await askApi(owner.page, 'POST', `${within}/service-accounts`, { name: 'Nightly', projectId: projectIds[0] })
       await askApi(owner.page, 'PUT', `${within}/budgets`, { subject, period: 'month', tokensMax: 1_000_000_000 })
       const invited = await askApi(owner.page, 'POST', `${within}/invitations`, {
         email: 'cy@example.com',

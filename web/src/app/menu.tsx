@@ -63,7 +63,12 @@ export function MenuLinks({
 }
 
 /** The lists that lead to records. */
-const lists: Readonly<Partial<Record<PageName, PageName>>> = { key: 'keys', request: 'requests', member: 'members' }
+const lists: Readonly<Partial<Record<PageName, PageName>>> = {
+  key: 'keys',
+  request: 'requests',
+  member: 'members',
+  serviceAccount: 'serviceAccounts',
+}
 
 /** A record's page belongs to the list that leads to it. */
 function isWithin(current: PageName | undefined, name: PageName): boolean {

@@ -29,6 +29,8 @@ export const paths = {
   members: '/o/:organizationId/members',
   member: '/o/:organizationId/members/:memberId',
   roles: '/o/:organizationId/roles',
+  serviceAccounts: '/o/:organizationId/service-accounts',
+  serviceAccount: '/o/:organizationId/service-accounts/:serviceAccountId',
   signIn: '/o/:organizationId/sign-in',
   managementKeys: '/o/:organizationId/management-keys',
   audit: '/o/:organizationId/audit',

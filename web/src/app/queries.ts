@@ -12,6 +12,7 @@ export type Price = Schemas['Price']
 export type LedgerEntry = Schemas['LedgerEntry']
 export type Subject = Schemas['Subject']
 export type OwnRole = Schemas['Role']
+export type ServiceAccount = Schemas['ServiceAccount']
 
 type Page<Item> = { readonly data: readonly Item[]; readonly next: string | null }
 
@@ -93,6 +94,20 @@ export const organizationQuery = (organizationId: string) =>
       api('GET /api/v1/organizations/{organizationId}', { params: { organizationId } }, { signal }),
   })
 
+/** The accounts of programs, those that were removed included. */
+export const serviceAccountsQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: ['service-accounts', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/service-accounts',
+          { params: { organizationId }, query: given(after) },
+          { signal },
+        ),
+      ),
+  })
+
 /** The roles that an organization has made of the built-in ones. */
 export const rolesQuery = (organizationId: string) =>
   queryOptions({
@@ -149,6 +164,17 @@ export function useMemberList(organizationId: string): readonly Member[] {
   return useQuery({ ...membersQuery(organizationId), enabled }).data ?? []
 }
 
+/** Likewise its accounts of programs. */
+export function useServiceAccounts(organizationId: string, isWanted = true): readonly ServiceAccount[] {
+  const mayRead = useReason(organizationId, 'service-accounts:read') === null && organizationId !== ''
+  return useQuery({ ...serviceAccountsQuery(organizationId), enabled: mayRead && isWanted }).data ?? []
+}
+
+/** The member or the program whose key it is; null for nobody's. */
+export function ownerOf({ ownerId, serviceAccountId }: Pick<ApiKey, 'ownerId' | 'serviceAccountId'>): string | null {
+  return serviceAccountId ?? ownerId
+}
+
 /** Likewise its own roles. */
 export function useOwnRoles(organizationId: string): readonly OwnRole[] {
   const enabled = useReason(organizationId, 'roles:read') === null && organizationId !== ''
@@ -171,9 +197,13 @@ export function useNames(organization: string | null): (id: string | null) => st
   const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
   const projects = useQuery({ ...projectsQuery(organizationId), enabled: isOne }).data ?? []
   const members = useMemberList(organizationId)
+  const hasPrograms = keys.some(({ serviceAccountId }) => serviceAccountId !== null)
+  const programs = useServiceAccounts(organizationId, hasPrograms)
   const reader = useMembership(organizationId)
   const readerName = useSession()?.user.name
-  const names = new Map([...keys, ...own, ...projects, ...members].map(({ id, name }) => [id, name] as const))
+  const names = new Map(
+    [...keys, ...own, ...projects, ...members, ...programs].map(({ id, name }) => [id, name] as const),
+  )
   if (reader !== null && readerName !== undefined) names.set(reader.memberId, readerName)
   const isMember = (id: string) => id.startsWith('mem_')
   return (id) => {

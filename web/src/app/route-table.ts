@@ -116,6 +116,17 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     menu: { group: 'Control', icon: 'checks' },
     load: () => import('../pages/roles/page.tsx'),
   },
+  serviceAccounts: {
+    title: 'Service accounts',
+    needs: 'service-accounts:read',
+    menu: { group: 'Control', icon: 'bot' },
+    load: () => import('../pages/service-accounts/page.tsx'),
+  },
+  serviceAccount: {
+    title: 'Service account',
+    needs: 'service-accounts:read',
+    load: () => import('../pages/service-account/page.tsx'),
+  },
   signIn: {
     title: 'Sign-in and directory',
     needs: 'connections:read',

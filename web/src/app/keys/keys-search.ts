@@ -1,5 +1,5 @@
 import { isInUse } from './key-state.tsx'
-import type { ApiKey } from '../queries.ts'
+import { ownerOf, type ApiKey } from '../queries.ts'
 import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
 
 const fields = {
@@ -23,7 +23,7 @@ export function filterKeys(keys: readonly ApiKey[], search: KeysSearch, nowMs = 
     `${key.name} ${key.lastFour} ${key.id}`.toLowerCase().includes(words) &&
     isInState(key, search.state) &&
     (search.project === '' || key.projectId === search.project) &&
-    (search.owner === '' || key.ownerId === search.owner) &&
+    (search.owner === '' || ownerOf(key) === search.owner) &&
     (unusedSinceMs === null || Date.parse(key.lastUsedAt ?? key.createdAt) < unusedSinceMs)
   const sign = search.down ? -1 : 1
   return keys

@@ -8,7 +8,7 @@ import { endpointChoices } from '../../app/keys/rules-fields.tsx'
 import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { usePlace } from '../../app/router.tsx'
-import { ledgerQuery, useNames, type ApiKey } from '../../app/queries.ts'
+import { ledgerQuery, ownerOf, useNames, type ApiKey } from '../../app/queries.ts'
 import { RequestTable } from '../../app/requests/request-table.tsx'
 import { useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
@@ -128,7 +128,7 @@ function Rules({ organizationId, apiKey }: { readonly organizationId: string; re
         ['Key', <code key="key">…{apiKey.lastFour}</code>],
         ['Id', <code key="id">{apiKey.id}</code>],
         ['Project', <Name key="project">{nameOf(apiKey.projectId)}</Name>],
-        ['Owner', <Name key="owner">{nameOf(apiKey.ownerId)}</Name>],
+        ['Owner', <Name key="owner">{nameOf(ownerOf(apiKey))}</Name>],
         ['Created', <Time key="created" at={apiKey.createdAt} />],
         ['Last used', apiKey.lastUsedAt === null ? 'Never' : <Time key="used" at={apiKey.lastUsedAt} isAgo />],
         ['Ends', apiKey.expiresAt === null ? 'Never' : <Time key="ends" at={apiKey.expiresAt} />],

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { isInUse } from '../../app/keys/key-state.tsx'
-import { projectsQuery, useNames, type ApiKey } from '../../app/queries.ts'
+import { ownerOf, projectsQuery, useNames, type ApiKey } from '../../app/queries.ts'
 import { SearchField } from '../../kit/search-field.tsx'
 import { Select } from '../../kit/field.tsx'
 import type { KeysSearch } from '../../app/keys/keys-search.ts'
@@ -28,7 +28,7 @@ type Props = {
 export function KeyFilters({ organizationId, search, onChange, keys }: Props) {
   const projects = useQuery(projectsQuery(organizationId)).data ?? []
   const nameOf = useNames(organizationId)
-  const owners = [...new Set(keys.flatMap(({ ownerId }) => (ownerId === null ? [] : [ownerId])))]
+  const owners = [...new Set(keys.map(ownerOf).filter((id) => id !== null))]
   const hidden = search.state === 'in-use' ? keys.filter((key) => !isInUse(key)).length : 0
   const all = { value: '', label: 'All' }
   return (

@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import type { KeyAction } from '../../app/keys/key-actions.tsx'
+import { KeyMenu } from '../../app/keys/key-menu.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
-import { useCurrency, type ApiKey } from '../../app/queries.ts'
+import { ownerOf, useCurrency, type ApiKey } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { usageByGroupQuery } from '../../app/usage-sums.ts'
 import { formatCount } from '../../format/figures.ts'
 import { ExactMoney } from '../../app/exact-money.tsx'
 import { dayBefore } from '../../format/time.ts'
-import { IconButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
-import { Menu, type MenuEntry } from '../../kit/layers.tsx'
 import { Link } from '../../kit/link.tsx'
 import { More, Table, type Column } from '../../kit/table.tsx'
 import type { KeysSearch } from '../../app/keys/keys-search.ts'
@@ -71,7 +70,7 @@ export function KeyTable({
     },
     { key: 'key', head: 'Key', phone: 'line', cell: ({ lastFour }) => <code>…{lastFour}</code> },
     { key: 'project', head: 'Project', cell: ({ projectId }) => <Name>{nameOf(projectId)}</Name> },
-    { key: 'owner', head: 'Owner', phone: 'off', cell: ({ ownerId }) => <Name>{nameOf(ownerId)}</Name> },
+    { key: 'owner', head: 'Owner', phone: 'off', cell: (key) => <Name>{nameOf(ownerOf(key))}</Name> },
     { key: 'state', head: 'State', phone: 'side', cell: (key) => <KeyState apiKey={key} /> },
     {
       key: 'used',
@@ -104,7 +103,7 @@ export function KeyTable({
       head: '',
       isRight: true,
       phone: 'side',
-      cell: (key) => <RowMenu organizationId={organizationId} apiKey={key} onAction={onAction} />,
+      cell: (key) => <KeyMenu organizationId={organizationId} apiKey={key} onAction={onAction} />,
     },
   ]
   return (
@@ -126,37 +125,5 @@ export function KeyTable({
         onMore={() => {}}
       />
     </>
-  )
-}
-
-function RowMenu({
-  organizationId,
-  apiKey,
-  onAction,
-}: Pick<Props, 'organizationId' | 'onAction'> & { readonly apiKey: ApiKey }) {
-  const reasons = {
-    rotate: useReason(organizationId, 'api-keys:rotate'),
-    disable: useReason(organizationId, 'api-keys:disable'),
-    revoke: useReason(organizationId, 'api-keys:revoke'),
-  }
-  if (apiKey.state === 'revoked' || apiKey.state === 'expired') return null
-  const isOn = apiKey.state === 'active'
-  const entries: readonly MenuEntry[] = [
-    { kind: 'action', label: 'Rotate…', reason: reasons.rotate, act: () => onAction('rotate', apiKey) },
-    {
-      kind: 'action',
-      label: isOn ? 'Disable…' : 'Enable…',
-      reason: reasons.disable,
-      act: () => onAction(isOn ? 'disable' : 'enable', apiKey),
-    },
-    { kind: 'rule' },
-    { kind: 'action', label: 'Revoke…', isBad: true, reason: reasons.revoke, act: () => onAction('revoke', apiKey) },
-  ]
-  return (
-    <Menu
-      name={`Actions for ${apiKey.name}`}
-      trigger={<IconButton icon="more" name={`Actions for ${apiKey.name}`} isSmall />}
-      entries={entries}
-    />
   )
 }

@@ -74,7 +74,7 @@ function Actions({ organizationId, member, onAction }: ActionsProps) {
       </LinkButton>
       {stateOf(member) !== 'removed' && (
         <Menu
-          name={`Actions for ${member.name}`}
+          name={`Change ${member.name}`}
           trigger={<Button icon="more">Change</Button>}
           entries={entriesOf(member, onAction)}
         />

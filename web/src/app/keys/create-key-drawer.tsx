@@ -1,29 +1,37 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { addressOf, api } from '../../api/client.ts'
-import { ChangeProblem } from '../../app/change-problem.tsx'
+import { ChangeProblem } from '../change-problem.tsx'
 import { Secret } from '../../lib/secret.ts'
-import type { NewKey } from '../../app/keys/key-once.tsx'
-import { NameField, noRules, reasonOfRules, RulesFields, toRules } from '../../app/keys/rules-fields.tsx'
-import { membersQuery, projectsQuery } from '../../app/queries.ts'
-import { useMembership } from '../../app/session.ts'
-import { useChange } from '../../app/use-change.ts'
+import type { NewKey } from './key-once.tsx'
+import { NameField, noRules, reasonOfRules, RulesFields, toRules } from './rules-fields.tsx'
+import { membersQuery, projectsQuery, useServiceAccounts, type ServiceAccount } from '../queries.ts'
+import { useMembership } from '../session.ts'
+import { useChange } from '../use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { Disclosure } from '../../kit/page.tsx'
 
-type Props = { readonly organizationId: string; readonly onClose: () => void; readonly onMade: (made: NewKey) => void }
+type Props = {
+  readonly organizationId: string
+  /** The program whose key it is to be, where that is settled. */
+  readonly account?: ServiceAccount
+  readonly onClose: () => void
+  readonly onMade: (made: NewKey) => void
+}
 const path = '/api/v1/organizations/{organizationId}/api-keys'
 const nobody = 'nobody'
+const shownFaults = ['name', 'projectId', 'ownerId', 'serviceAccountId', 'expiresAt', 'addresses']
 
-export function CreateKeyDrawer({ organizationId, onClose, onMade }: Props) {
+export function CreateKeyDrawer({ organizationId, account, onClose, onMade }: Props) {
   const [fields, setFields] = useState(noRules)
   const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
   const [chosen, setProject] = useState<string | null>(null)
-  const projectId = chosen ?? projects[0]?.id ?? ''
-  const [ownerId, setOwner] = useState(useMembership(organizationId)?.memberId ?? nobody)
+  const projectId = account?.projectId ?? chosen ?? projects[0]?.id ?? ''
+  const self = useMembership(organizationId)?.memberId ?? nobody
+  const [ownerId, setOwner] = useState(account?.id ?? self)
   const change = useChange(
     (body: Parameters<typeof bodyOf>[0], options) =>
       api(`POST ${path}`, { params: { organizationId }, body: bodyOf(body) }, options),
@@ -42,27 +50,36 @@ export function CreateKeyDrawer({ organizationId, onClose, onMade }: Props) {
   )
   return (
     <Drawer
-      title="Create key"
+      title={account === undefined ? 'Create key' : `Create key of “${account.name}”`}
       isOpen
       onClose={onClose}
       foot={foot}
       onSubmit={() => (reason === null ? void change.run(given) : undefined)}
     >
-      <ChangeProblem problem={change.problem} shown={['name', 'projectId', 'ownerId', 'expiresAt', 'addresses']} />
+      <ChangeProblem problem={change.problem} shown={shownFaults} />
       <NameField fields={fields} set={set} faultOf={change.faultOf} />
-      <Select
-        label="Project"
-        value={projectId}
-        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
-        fault={change.faultOf('projectId')}
-        onChoice={setProject}
-      />
-      <OwnerField
-        organizationId={organizationId}
-        ownerId={ownerId}
-        fault={change.faultOf('ownerId')}
-        onChoice={setOwner}
-      />
+      {account === undefined && (
+        <>
+          <Select
+            label="Project"
+            value={projectId}
+            choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+            fault={change.faultOf('projectId')}
+            onChoice={(id) => {
+              setProject(id)
+              // A program is of one project.
+              if (ownerId.startsWith('svc_')) setOwner(self)
+            }}
+          />
+          <OwnerField
+            organizationId={organizationId}
+            projectId={projectId}
+            ownerId={ownerId}
+            fault={change.faultOf('ownerId') ?? change.faultOf('serviceAccountId')}
+            onChoice={setOwner}
+          />
+        </>
+      )}
       <RulesFields fields={fields} set={set} faultOf={change.faultOf} />
       <Disclosure title="Show API call">
         <Code label="Shell" wraps text={curlOf(organizationId, bodyOf(given))} />
@@ -73,12 +90,13 @@ export function CreateKeyDrawer({ organizationId, onClose, onMade }: Props) {
 
 type OwnerProps = {
   readonly organizationId: string
+  readonly projectId: string
   readonly ownerId: string
   readonly fault: string | undefined
   readonly onChoice: (id: string) => void
 }
 
-function OwnerField({ organizationId, ownerId, fault, onChoice }: OwnerProps) {
+function OwnerField({ organizationId, projectId, ownerId, fault, onChoice }: OwnerProps) {
   const membership = useMembership(organizationId)
   const members =
     useQuery({ ...membersQuery(organizationId), enabled: membership?.permissions['members:read'] !== undefined })
@@ -86,7 +104,11 @@ function OwnerField({ organizationId, ownerId, fault, onChoice }: OwnerProps) {
   const others = members.filter(({ id, removedAt }) => id !== membership?.memberId && removedAt === null)
   const mine = membership === null ? [] : [{ value: membership.memberId, label: 'Me' }]
   const none = membership?.role === 'developer' ? [] : [{ value: nobody, label: 'Nobody (a program)' }]
-  const choices = [...mine, ...none, ...others.map(({ id, name, email }) => ({ value: id, label: name || email }))]
+  const programs = useServiceAccounts(organizationId)
+    .filter((one) => one.projectId === projectId && one.removedAt === null && one.disabledAt === null)
+    .map(({ id, name }) => ({ value: id, label: `${name} (service account)` }))
+  const people = others.map(({ id, name, email }) => ({ value: id, label: name || email }))
+  const choices = [...mine, ...none, ...(membership?.role === 'developer' ? [] : programs), ...people]
   return (
     <Select
       label="Owner"
@@ -94,7 +116,11 @@ function OwnerField({ organizationId, ownerId, fault, onChoice }: OwnerProps) {
       choices={choices}
       fault={fault}
       onChoice={onChoice}
-      hint="When the owner leaves the organization, the key ends."
+      hint={
+        ownerId.startsWith('svc_')
+          ? 'It is no person’s, and stays when people leave.'
+          : 'When the owner leaves the organization, the key ends.'
+      }
     />
   )
 }
@@ -112,7 +138,7 @@ function bodyOf({
   return {
     name: fields.name.trim(),
     projectId,
-    ...(ownerId !== nobody && { ownerId }),
+    ...(ownerId.startsWith('svc_') ? { serviceAccountId: ownerId } : ownerId !== nobody && { ownerId }),
     // Said on purpose: an organization may not let keys go on without an end.
     expiresAt,
     ...(models !== null && { models }),
