@@ -95,7 +95,7 @@ test('Helm finds no fault in the chart, with the values as they are and with eve
 
 test('every pod runs as user 10001 without privileges, on a root that cannot be written', { skip }, () => {
   const pods = podsOf(render('--values', everything))
-  equal(pods.length, 3)
+  equal(pods.length, 5)
   for (const { securityContext, automountServiceAccountToken, containers } of pods) {
     deepEqual([securityContext.runAsUser, securityContext.runAsNonRoot], [10_001, true])
     equal(securityContext.seccompProfile.type, 'RuntimeDefault')
@@ -148,6 +148,54 @@ test('the config file that a pod reads is the one of the values, and a change of
     of(manifests, 'StatefulSet')['spec'].template.metadata.annotations['checksum/config'] as string
   match(sumOf(render()), /^[0-9a-f]{64}$/)
   ok(sumOf(render()) !== sumOf(render('--set', 'config.server.drainSeconds=60')))
+})
+
+test('a pool of vLLM is in the config file under the names that its replicas have in the cluster', { skip }, () => {
+  const manifests = render('--values', everything)
+  const { pools } = configFileSchema.parse(JSON.parse(of(manifests, 'ConfigMap')['data']['odyssey.json']))
+  const named = (kind: string, name: string) =>
+    manifests.find(({ kind: its, metadata }) => its === kind && metadata.name === name)!
+  const { replicas, serviceName } = named('StatefulSet', 'release-odyssey-big')['spec']
+  const port = named('Service', serviceName as string)['spec'].ports[0].port as number
+  const hosts = Array.from({ length: replicas }, (_, index) => `release-odyssey-big-${index}.${serviceName}:${port}`)
+  deepEqual(
+    pools['big']?.replicas.map(({ url }) => url),
+    hosts.map((host) => `http://${host}`),
+  )
+  deepEqual([pools['big']?.resume, pools['small']?.replicas.length], ['always', 1])
+})
+
+test(
+  'gateways read the tokenizer of a pool where they mount its models, and have the key that it asks for',
+  { skip },
+  () => {
+    const manifests = render('--values', everything)
+    const { pools } = configFileSchema.parse(JSON.parse(of(manifests, 'ConfigMap')['data']['odyssey.json']))
+    const [gateway, big] = ['release-odyssey', 'release-odyssey-big']
+      .map((name) => podsOf(manifests.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === name)))
+      .map(([pod]) => pod!)
+    const mount = gateway!['containers'][0].volumeMounts.find(({ name }: Manifest) => name === 'pool-big')
+    equal(pools['big']?.tokenizer, `${mount.mountPath}/big-model`)
+    equal(big!['containers'][0].args[0], '/models/big-model')
+    const volumeOf = (pod: Manifest, wanted: string) => pod['volumes'].find(({ name }: Manifest) => name === wanted)
+    deepEqual({ ...volumeOf(gateway!, 'pool-big'), name: 'models' }, volumeOf(big!, 'models'))
+    const secretOf = (pod: Manifest, wanted: string) =>
+      pod['containers'][0].env.find(({ name }: Manifest) => name === wanted)?.valueFrom.secretKeyRef
+    const variable = pools['big']?.replicas[0]?.key?.slice('env:'.length) ?? ''
+    deepEqual(secretOf(gateway!, variable), { name: 'big-key', key: 'key' })
+    deepEqual(secretOf(gateway!, variable), secretOf(big!, 'VLLM_API_KEY'))
+  },
+)
+
+test('gateways reach the replicas of a pool, which nobody else reaches and which reach nobody', { skip }, () => {
+  const policies = render('--values', everything).filter(({ kind }) => kind === 'NetworkPolicy')
+  const [own, big] = ['release-odyssey', 'release-odyssey-big'].map(
+    (name) => policies.find(({ metadata }) => metadata.name === name)!['spec'] as Manifest,
+  )
+  const reached = own!['egress'].flatMap(({ to = [] }: Manifest) => to)
+  ok(JSON.stringify(reached).includes(JSON.stringify(big!['podSelector'])))
+  deepEqual(big!['ingress'][0].from, [{ podSelector: own!['podSelector'] }])
+  deepEqual([big!['egress'], big!['policyTypes']], [[], ['Ingress', 'Egress']])
 })
 
 const validate = (...words: string[]) => spawnSync('kubernetes-validate', words, { encoding: 'utf8' })

@@ -8,6 +8,37 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: gateway
 {{- end }}
 
+{{/* Selects the replicas of a pool, given the whole and the pool's name. */}}
+{{- define "odyssey.poolSelector" -}}
+app.kubernetes.io/name: {{ (index . 0).Chart.Name }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* The variable with the key of a pool. */}}
+{{- define "odyssey.poolKey" -}}
+ODYSSEY_POOL_{{ . | upper | replace "-" "_" }}_KEY
+{{- end }}
+
+{{/* The config file: that of the values, and a pool for each of vLLM. */}}
+{{- define "odyssey.config" -}}
+{{- $pools := dict }}
+{{- range $pool, $settings := .Values.vllm }}
+{{- $name := printf "%s-%s" (include "odyssey.name" $) $pool }}
+{{- $replicas := list }}
+{{- range $index := until (int ($settings.replicas | default 1)) }}
+{{- $replica := dict "kind" "vllm" "url" (printf "http://%s-%d.%s:8000" $name $index $name) }}
+{{- if $settings.keySecret }}{{ $_ := set $replica "key" (printf "env:%s" (include "odyssey.poolKey" $pool)) }}{{ end }}
+{{- $replicas = append $replicas $replica }}
+{{- end }}
+{{- $tokenizer := printf "/pools/%s%s" $pool (ternary (printf "/%s" $settings.path) "" (not (empty $settings.path))) }}
+{{- $_ := set $pools $pool (merge (dict "tokenizer" $tokenizer "replicas" $replicas) ($settings.pool | default dict)) }}
+{{- end }}
+{{- $config := deepCopy .Values.config }}
+{{- if $pools }}{{ $_ := set $config "pools" (merge $pools (.Values.config.pools | default dict)) }}{{ end }}
+{{- toPrettyJson $config }}
+{{- end }}
+
 {{- define "odyssey.labels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
