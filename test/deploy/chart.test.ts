@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse, parseAllDocuments } from 'yaml'
+import { loadConfig } from '../../src/config/load.ts'
 import { configFileSchema } from '../../src/config/schema.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -163,6 +164,19 @@ test('a pool of vLLM is in the config file under the names that its replicas hav
     hosts.map((host) => `http://${host}`),
   )
   deepEqual([pools['big']?.resume, pools['small']?.replicas.length], ['always', 1])
+})
+
+test('the values on the page for a pool of vLLM are ones that the chart takes', { skip }, () => {
+  const page = readFileSync(join(root, 'docs/operations/kubernetes.md'), 'utf8')
+  const path = join(folder, 'page.yaml')
+  writeFileSync(path, /```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
+  writeFileSync(
+    join(folder, 'odyssey.json'),
+    of(render('--values', path), 'ConfigMap')['data']['odyssey.json'] as string,
+  )
+  const { models, pools } = loadConfig({ ODYSSEY_HOME: folder }, folder)
+  equal(models['hal-1.0'].pool, 'big')
+  equal(pools['big']?.replicas.length, 2)
 })
 
 test(
