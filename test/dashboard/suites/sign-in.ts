@@ -3,6 +3,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { askApi, baseOf } from '../harness/ask.ts'
+import { openDatabase } from '../../../src/db/open-database.ts'
+import { runCli } from '../../harness/run-cli.ts'
 import { organizationOf } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -10,6 +12,10 @@ export function signInSuite(dashboard: () => Dashboard): void {
   suite('sign-in and directory', () => {
     let token = ''
     const organizationPath = () => `/api/v1/organizations/${organizationOf(dashboard().owner)}`
+    const connectionId = async () => {
+      const { body } = await askApi(dashboard().owner.page, 'GET', `${organizationPath()}/connections`)
+      return (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? ''
+    }
     const scim = (method: string, path: string, body: unknown) =>
       fetch(`${dashboard().service.address}/scim/v2${path}`, {
         method,
@@ -49,6 +55,99 @@ export function signInSuite(dashboard: () => Dashboard): void {
       await page.getByText('_odyssey.acme.example').first().waitFor()
     })
 
+    test('groups that a provider names are mapped in an order, with projects for developers', async () => {
+      const { page } = dashboard().owner
+      await page.getByRole('button', { name: 'Open Microsoft Entra' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Microsoft Entra' })
+      for (const name of ['Engineers', 'Finance']) {
+        await drawer.getByLabel('Group', { exact: true }).fill(name)
+        await drawer.getByRole('button', { name: 'Add group' }).click()
+      }
+      await drawer.getByLabel('Group', { exact: true }).fill('Finance')
+      const add = drawer.getByRole('button', { name: 'Add group' })
+      equal(await add.getAttribute('title'), 'It is in the list already.')
+      await drawer.getByRole('group', { name: 'Projects that Engineers opens' }).getByRole('checkbox').first().check()
+      await drawer.getByLabel('What Finance gives').selectOption('billing')
+      await drawer.getByRole('button', { name: 'Let Finance count earlier' }).click()
+      await drawer.getByRole('button', { name: 'Save mappings' }).click()
+      await drawer.getByRole('button', { name: 'Leave as it was' }).waitFor({ state: 'detached' })
+      type Mapping = { readonly group: string; readonly role: string; readonly projectIds: readonly string[] }
+      const { body } = await askApi(
+        page,
+        'GET',
+        `${organizationPath()}/connections/${await connectionId()}/group-mappings`,
+      )
+      deepEqual(
+        (body as { readonly data: readonly Mapping[] }).data.map(({ group, role, projectIds }) => [
+          group,
+          role,
+          projectIds.length,
+        ]),
+        [
+          ['Finance', 'billing', 0],
+          ['Engineers', 'developer', 1],
+        ],
+      )
+    })
+
+    test('no provider is the only way in before everything for it is there, and the page says what is missing', async () => {
+      const { page } = dashboard().owner
+      const drawer = page.getByRole('dialog', { name: 'Microsoft Entra' })
+      const enforce = drawer.getByRole('button', { name: 'Make it the only way in…' })
+      equal(await enforce.getAttribute('title'), 'Not yet: You have signed in with it yourself.')
+      const needs = drawer.getByRole('list', { name: 'What it needs' })
+      await needs.getByText('Missing: A domain of the organization is verified.').waitFor()
+      await needs.getByText('Missing: The owner who comes in all the same has shown that they can.').waitFor()
+      const refused = await askApi(page, 'POST', `${organizationPath()}/connections/${await connectionId()}/enforce`, {
+        breakGlassId: 'mem_none',
+      })
+      equal(refused.status >= 400, true)
+      await page.keyboard.press('Escape')
+    })
+
+    test('a provider is made the only way in by who reads what that means and types its name, and is so no more', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      await runCli(service, 'domains', 'trust', 'acme.example', '--json')
+      // As after a sign-in at the provider, which is at Microsoft and not here.
+      const session = (await askApi(page, 'GET', '/api/v1/session')).body as { readonly user: { readonly id: string } }
+      const db = await openDatabase({ home: service.home, databaseUrl: null })
+      await db
+        .updateTable('connections')
+        .set({ tested_by: session.user.id as `usr_${string}`, tested_at: Date.now() })
+        .execute()
+      await db.destroy()
+      await page.goto(`${baseOf(dashboard())}/sign-in`)
+      await page.getByRole('button', { name: 'Open Microsoft Entra' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Microsoft Entra', exact: true })
+      await drawer.getByRole('button', { name: 'Use your passkey' }).click()
+      await drawer.getByText('The owner who comes in all the same has shown that they can.', { exact: true }).waitFor()
+      await drawer.getByRole('button', { name: 'Make it the only way in…' }).click()
+      const asked = page.getByRole('dialog', { name: 'Microsoft Entra as the only way in' })
+      match(
+        (await asked.textContent()) ?? '',
+        /comes? into this organization by Microsoft Entra alone.*locked out.*Ann Lee comes in without it.*API keys and management keys work on/,
+      )
+      const confirm = asked.getByRole('button', { name: 'Make it the only way in' })
+      equal(await confirm.getAttribute('aria-disabled'), 'true')
+      await asked.getByLabel('Type Microsoft Entra to go on').fill('Microsoft Entra')
+      await confirm.click()
+      const relax = drawer.getByRole('button', { name: 'Let members in otherwise too…' })
+      await relax.waitFor()
+      match((await drawer.textContent()) ?? '', /But forAnn Lee/)
+      const off = drawer.getByRole('button', { name: 'Switch off' })
+      match((await off.getAttribute('title')) ?? '', /the only way in/)
+      match((await drawer.getByRole('button', { name: 'Remove…' }).getAttribute('title')) ?? '', /the only way in/)
+      await relax.click()
+      await page
+        .getByRole('dialog', { name: 'No longer Microsoft Entra alone' })
+        .getByRole('button', { name: 'Let members in otherwise too' })
+        .click()
+      await drawer.getByRole('button', { name: 'Make it the only way in…' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('row', { name: /^Microsoft Entra OpenID Connect On/ }).waitFor()
+    })
+
     test('a directory is added, and its token is shown once and works', async () => {
       const { page } = dashboard().owner
       await page.getByRole('button', { name: 'Add directory' }).click()
@@ -74,7 +173,7 @@ export function signInSuite(dashboard: () => Dashboard): void {
       const drawer = page.getByRole('dialog', { name: 'Entra' })
       await drawer.getByText('Another user has this userName.').waitFor()
       await drawer.getByLabel('What Auditors gives').selectOption('auditor')
-      await drawer.getByRole('row', { name: /^Ann developer auditor/ }).waitFor()
+      await drawer.getByRole('row', { name: /^Ann developer auditor as before/ }).waitFor()
       const role = async () => {
         const { body } = await askApi(page, 'GET', `${organizationPath()}/members`)
         const { data } = body as { readonly data: readonly { readonly name: string; readonly role: string }[] }

@@ -95,7 +95,8 @@ function ProofForm({ onDone }: { readonly onDone: () => void }) {
   )
 }
 
-async function proveByPasskey(): Promise<boolean> {
+/** Asks the reader for their passkey, which counts as used then. Resolves with whether they showed it. */
+export async function proveByPasskey(): Promise<boolean> {
   const { publicKey } = await api('POST /api/v1/session/passkey/options', { body: { for: 'proof' } })
   const response = await askForPasskey(publicKey)
   if (response === null) return false

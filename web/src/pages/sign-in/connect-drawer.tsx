@@ -55,60 +55,59 @@ type FormProps = Pick<Props, 'organizationId' | 'onMade'>
 type NewConnection = BodyOf<'POST /api/v1/organizations/{organizationId}/connections'>
 type NewSaml = BodyOf<'POST /api/v1/organizations/{organizationId}/connections/saml'>
 
+const somethingMissing = 'Something is missing above.'
+
+/** The texts of a form by their names, each with what a refused change says of it. */
+function useTexts<Name extends string>(
+  known: Readonly<Record<Name, string>>,
+  change: () => { faultOf(path: string): string | undefined },
+) {
+  const [texts, setTexts] = useState(known)
+  return {
+    given: () =>
+      Object.fromEntries(Object.entries<string>(texts).map(([name, text]) => [name, text.trim()])) as Record<
+        Name,
+        string
+      >,
+    fieldOf: (name: Name) => ({
+      autoComplete: 'off',
+      value: texts[name],
+      fault: change().faultOf(name),
+      onText: (text: string) => setTexts((before) => ({ ...before, [name]: text })),
+    }),
+    hasAll: (...names: readonly Name[]) => names.every((name) => texts[name].trim() !== ''),
+  }
+}
+
 function OidcForm({ organizationId, provider, onMade }: FormProps & { readonly provider: (typeof providers)[number] }) {
   const isGoogle = provider.value === 'google'
-  const [issuer, setIssuer] = useState(isGoogle ? provider.issuer : '')
-  const [clientId, setClientId] = useState('')
-  const [clientSecret, setClientSecret] = useState('')
-  const [tenant, setTenant] = useState('')
+  const texts = { issuer: isGoogle ? provider.issuer : '', clientId: '', clientSecret: '', tenant: '' }
+  const { given, fieldOf, hasAll } = useTexts(texts, () => change)
   const [makesMembers, setMakesMembers] = useState(false)
   const change = useChange(
     (body: NewConnection, options) =>
       api('POST /api/v1/organizations/{organizationId}/connections', { params: { organizationId }, body }, options),
     { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
   )
-  const isWhole = [issuer, clientId, clientSecret, ...(isGoogle ? [tenant] : [])].every((text) => text.trim() !== '')
-  const reason = isWhole ? null : 'Something is missing above.'
+  const reason = hasAll('issuer', 'clientId', 'clientSecret', ...(isGoogle ? (['tenant'] as const) : []))
+    ? null
+    : somethingMissing
   const send = () => {
-    const given = { issuer: issuer.trim(), clientId: clientId.trim(), clientSecret: clientSecret.trim(), makesMembers }
-    return change.run({ name: provider.label, ...given, ...(tenant.trim() !== '' && { tenant: tenant.trim() }) })
+    const { tenant, ...others } = given()
+    return change.run({ name: provider.label, ...others, makesMembers, ...(tenant !== '' && { tenant }) })
   }
   return (
     <Form onSend={() => (reason === null ? send() : undefined)}>
       <ChangeProblem problem={change.problem} shown={['issuer', 'clientId', 'clientSecret', 'tenant']} />
       <TextField
         label="Issuer"
-        autoComplete="off"
         placeholder={provider.issuer}
-        value={issuer}
-        fault={change.faultOf('issuer')}
-        onText={setIssuer}
         hint={hints[provider.value] ?? 'Exactly as the provider’s description has it.'}
+        {...fieldOf('issuer')}
       />
-      {isGoogle && (
-        <TextField
-          label="Domain of Google Workspace"
-          autoComplete="off"
-          value={tenant}
-          fault={change.faultOf('tenant')}
-          onText={setTenant}
-        />
-      )}
-      <TextField
-        label="Client id"
-        autoComplete="off"
-        value={clientId}
-        fault={change.faultOf('clientId')}
-        onText={setClientId}
-      />
-      <TextField
-        label="Client secret"
-        type="password"
-        autoComplete="off"
-        value={clientSecret}
-        fault={change.faultOf('clientSecret')}
-        onText={setClientSecret}
-      />
+      {isGoogle && <TextField label="Domain of Google Workspace" {...fieldOf('tenant')} />}
+      <TextField label="Client id" {...fieldOf('clientId')} />
+      <TextField label="Client secret" type="password" {...fieldOf('clientSecret')} />
       <MakesMembers isOn={makesMembers} onChange={setMakesMembers} />
       <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
         Make the connection
@@ -118,8 +117,7 @@ function OidcForm({ organizationId, provider, onMade }: FormProps & { readonly p
 }
 
 function SamlForm({ organizationId, onMade }: FormProps) {
-  const [name, setName] = useState('')
-  const [metadataUrl, setMetadataUrl] = useState('')
+  const { given, fieldOf, hasAll } = useTexts({ name: '', metadataUrl: '' }, () => change)
   const [verifiesEmails, setVerifiesEmails] = useState(false)
   const [makesMembers, setMakesMembers] = useState(false)
   const change = useChange(
@@ -131,19 +129,16 @@ function SamlForm({ organizationId, onMade }: FormProps) {
       ),
     { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
   )
-  const reason = [name, metadataUrl].every((text) => text.trim() !== '') ? null : 'Something is missing above.'
-  const send = () => change.run({ name: name.trim(), metadataUrl: metadataUrl.trim(), verifiesEmails, makesMembers })
+  const reason = hasAll('name', 'metadataUrl') ? null : somethingMissing
+  const send = () => change.run({ ...given(), verifiesEmails, makesMembers })
   return (
     <Form onSend={() => (reason === null ? send() : undefined)}>
       <ChangeProblem problem={change.problem} shown={['name', 'metadataUrl']} />
-      <TextField label="Name" autoComplete="off" value={name} fault={change.faultOf('name')} onText={setName} />
+      <TextField label="Name" {...fieldOf('name')} />
       <TextField
         label="Address of the provider’s metadata"
-        autoComplete="off"
         placeholder="https://idp.example.com/metadata"
-        value={metadataUrl}
-        fault={change.faultOf('metadataUrl')}
-        onText={setMetadataUrl}
+        {...fieldOf('metadataUrl')}
       />
       <Checkbox
         label="Nobody can have another’s e-mail address there"

@@ -11,10 +11,12 @@ import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { Dialog, Drawer } from '../../kit/layers.tsx'
-import { Banner, Card, KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
+import { Banner, KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { Secret } from '../../lib/secret.ts'
 import { GroupMappings } from './group-mappings.tsx'
+import { ListCard } from './list-card.tsx'
+import { directoriesQuery } from './queries.ts'
 
 type Directory = Schemas['Directory']
 type Conflict = Schemas['DirectoryConflict']
@@ -24,87 +26,60 @@ type OfDirectory = Props & { readonly directory: Directory }
 /** The token of a directory, and where the directory shows it. */
 type Made = { readonly token: Secret; readonly baseUri: string }
 
+const silentMs = 86_400_000
+
+const columns: readonly Column<Directory>[] = [
+  { key: 'name', head: 'Name', cell: ({ name }) => <Name>{name}</Name> },
+  { key: 'state', head: 'State', phone: 'side', cell: (directory) => <State directory={directory} /> },
+  {
+    key: 'seen',
+    head: 'Last heard of',
+    cell: ({ lastSeenAt }) => (lastSeenAt === null ? 'Never' : <Time at={lastSeenAt} isAgo />),
+  },
+  { key: 'users', head: 'Let in', cell: ({ users, activeUsers }) => `${activeUsers} of ${users}` },
+  { key: 'groups', head: 'Groups', phone: 'off', cell: ({ groups }) => groups },
+]
+
 /** The directories that make members and let them go, by SCIM. */
 export function Directories({ organizationId }: Props) {
-  const query = useQuery({
-    queryKey: ['directories', organizationId],
-    queryFn: ({ signal }) =>
-      api('GET /api/v1/organizations/{organizationId}/directories', { params: { organizationId } }, { signal }),
-  })
-  const [isOpen, setOpen] = useState(false)
-  const [shownId, setShownId] = useState<string | null>(null)
+  const query = useQuery(directoriesQuery(organizationId))
   const [made, setMade] = useState<Made | null>(null)
   const reason = useReason(organizationId, 'directories:create')
-  const add = (
-    <Button icon="plus" reason={reason} onClick={() => setOpen(true)}>
-      Add directory
-    </Button>
-  )
-  const shown = query.data?.data.find(({ id }) => id === shownId)
   return (
-    <Card title="Directories (SCIM)" actions={add}>
-      <Loaded query={query} what="The directories" rows={2}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p>None yet: members are invited, and removed by hand when they leave.</p>
-          ) : (
-            <DirectoryTable directories={data} onShow={setShownId} />
-          )
-        }
-      </Loaded>
-      {isOpen && (
-        <AddDrawer
-          organizationId={organizationId}
-          onClose={() => setOpen(false)}
-          onMade={(token) => {
-            setOpen(false)
-            setMade(token)
-          }}
-        />
-      )}
-      {shown !== undefined && (
-        <DirectoryDrawer
-          organizationId={organizationId}
-          directory={shown}
-          onClose={() => setShownId(null)}
-          onMade={setMade}
-        />
-      )}
+    <>
+      <ListCard
+        title="Directories (SCIM)"
+        what="The directories"
+        none="None yet: members are invited, and removed by hand when they leave."
+        verb="Add directory"
+        reason={reason}
+        query={query}
+        columns={columns}
+        adding={({ onClose }) => (
+          <AddDrawer
+            organizationId={organizationId}
+            onClose={onClose}
+            onMade={(token) => {
+              onClose()
+              setMade(token)
+            }}
+          />
+        )}
+        opened={(directory, onClose) => (
+          <DirectoryDrawer organizationId={organizationId} directory={directory} onClose={onClose} onMade={setMade} />
+        )}
+      />
       {made !== null && <TokenOnce made={made} onClose={() => setMade(null)} />}
-    </Card>
+    </>
   )
 }
 
-function DirectoryTable({
-  directories,
-  onShow,
-}: {
-  readonly directories: readonly Directory[]
-  readonly onShow: (id: string) => void
-}) {
-  const columns: readonly Column<Directory>[] = [
-    { key: 'name', head: 'Name', cell: ({ name }) => <Name>{name}</Name> },
-    {
-      key: 'state',
-      head: 'Last heard of',
-      cell: ({ lastSeenAt }) =>
-        lastSeenAt === null ? <StateTag mood="warn">Never</StateTag> : <Time at={lastSeenAt} isAgo />,
-    },
-    { key: 'users', head: 'Let in', cell: ({ users, activeUsers }) => `${activeUsers} of ${users}` },
-    { key: 'groups', head: 'Groups', phone: 'off', cell: ({ groups }) => groups },
-    {
-      key: 'actions',
-      head: '',
-      isRight: true,
-      phone: 'side',
-      cell: ({ id, name }) => (
-        <Button isSmall aria-label={`Open ${name}`} onClick={() => onShow(id)}>
-          Open
-        </Button>
-      ),
-    },
-  ]
-  return <Table name="Directories" columns={columns} items={directories} keyOf={({ id }) => id} />
+/** Whether it still tells who is there: one that is silent lets nobody go. */
+function State({ directory: { lastSeenAt, tokens } }: { readonly directory: Directory }) {
+  if (tokens.length === 0) return <StateTag mood="bad">Has no token</StateTag>
+  if (lastSeenAt === null) return <StateTag mood="warn">Never heard of</StateTag>
+  if (Date.now() - Date.parse(lastSeenAt) > silentMs) return <StateTag mood="warn">Silent for over a day</StateTag>
+  return <StateTag mood="good">Heard of</StateTag>
 }
 
 function TokenOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
@@ -171,6 +146,10 @@ function DirectoryDrawer({
       <Stack>
         <KeyValue
           rows={[
+            ['State', <State key="state" directory={directory} />],
+            ['Last heard of', directory.lastSeenAt === null ? 'Never' : <Time key="seen" at={directory.lastSeenAt} />],
+            ['Users', `${directory.activeUsers} let in, of ${directory.users}`],
+            ['Groups', String(directory.groups)],
             ['Address', <Code key="uri" text={directory.baseUri} wraps />],
             ...directory.tokens.map(
               ({ id, lastFour, expiresAt }) =>

@@ -12,17 +12,14 @@ import { Code } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { Card, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
+import { domainsQuery } from './queries.ts'
 
 type Domain = Schemas['Domain']
 type Props = { readonly organizationId: string }
 
 /** Which domains of e-mail addresses are the organization's own, and the records that show it. */
 export function Domains({ organizationId }: Props) {
-  const query = useQuery({
-    queryKey: ['domains', organizationId],
-    queryFn: ({ signal }) =>
-      api('GET /api/v1/organizations/{organizationId}/domains', { params: { organizationId } }, { signal }),
-  })
+  const query = useQuery(domainsQuery(organizationId))
   return (
     <Card title="Domains">
       <Stack>
