@@ -13,7 +13,7 @@ import type { TemplateToolCall } from './tool-format/tool-format.ts'
  */
 export function shapeMessages(
   messages: readonly Message[],
-  traits: TemplateTraits,
+  traits: Pick<TemplateTraits, 'takesSystem' | 'takesLateSystem'>,
   tools: readonly Tool[] = [],
 ): TemplateMessage[] {
   const shaped: TemplateMessage[] = []

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig, readVariable } from '../config/load.ts'
-import { replicaKinds } from '../engines/remote/dialect.ts'
+import { replicaKinds, reportedKinds } from '../engines/remote/dialect.ts'
 import type { PoolStatus } from '../http/api/resources/installation/pool-schemas.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { checkReplica, type CheckedReplica } from '../models/fleet/pools/remote-pools.ts'
@@ -46,6 +46,7 @@ async function requireService(): Promise<RunningService> {
 const checkOptions = {
   kind: { type: 'string' },
   tokenizer: { type: 'string' },
+  model: { type: 'string' },
   'key-variable': { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
@@ -55,15 +56,26 @@ async function checkCommand(args: string[]): Promise<void> {
   const [address, ...others] = positionals
   if (address === undefined || !URL.canParse(address) || others.length > 0)
     throw new UsageError('pools check takes the address of a server, such as http://127.0.0.1:8000.')
-  const kind = replicaKinds.find((one) => one === values.kind)
-  if (kind === undefined) throw new UsageError(`--kind must be ${replicaKinds.join(' or ')}.`)
-  const tokenizer = requireTokenizer(values.tokenizer)
   const key = requireKey(values['key-variable'])
-  const asked = { address: new URL(address), kind, key, tokenizer, childEnvironment: loadConfig().childEnvironment }
+  const asked = {
+    address: new URL(address),
+    key,
+    childEnvironment: loadConfig().childEnvironment,
+    ...requireKind(values),
+  }
   const found = await checkReplica(asked).catch((error: unknown) => {
     throw new Error(`${address} cannot be a replica. ${messageOf(error)}`, { cause: error })
   })
   console.log(values.json ? JSON.stringify(found) : describeCheck(address, found))
+}
+
+function requireKind({ kind: named, tokenizer, model }: { kind?: string; tokenizer?: string; model?: string }) {
+  const kind = replicaKinds.find((one) => one === named)
+  if (kind !== undefined) return { kind, tokenizer: requireTokenizer(tokenizer) }
+  const reported = reportedKinds.find((one) => one === named)
+  if (reported === undefined)
+    throw new UsageError(`--kind must be ${[...replicaKinds, ...reportedKinds].join(' or ')}.`)
+  return { kind: reported, model: model ?? null }
 }
 
 function requireTokenizer(file: string | undefined): string {
@@ -102,7 +114,7 @@ const missingInWords: Readonly<Record<string, string>> = {
     'without it nobody knows how much of a prompt it had already, and all of it is billed as new',
 }
 
-function describeInWords({ name, models, state, waiting, windowTokens, replicas }: PoolStatus): string {
+function describeInWords({ name, models, state, counts, waiting, windowTokens, replicas }: PoolStatus): string {
   const window = windowTokens === null ? '' : `, window ${windowTokens} tokens`
   const lines = replicas.map((replica) => {
     const pace = replica.tokensPerSecond === null ? '' : `, ${Math.round(replica.tokensPerSecond)} tokens/s`
@@ -111,5 +123,6 @@ function describeInWords({ name, models, state, waiting, windowTokens, replicas 
     const reason = replica.reason === null ? '' : `\n    ${replica.reason}`
     return `  ${replica.address}  ${replica.kind}  ${replica.state}: ${work}${pace}${hits}${reason}`
   })
-  return [`${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting`, ...lines].join('\n')
+  const reported = counts === 'reported' ? ', counts as reported by the replicas' : ''
+  return [`${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting${reported}`, ...lines].join('\n')
 }

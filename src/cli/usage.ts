@@ -81,7 +81,7 @@ ${describeOptions(budgetFields)}
   connect CLIENT [--write]             Print or write a client's settings, and try them with one call
   pools [--json]                       Show the pools and how each of their replicas is
   pools drain POOL ADDRESS             Give a replica nothing more; pools undrain gives it requests again
-  pools check ADDRESS --kind KIND      Find out whether a server can be a replica: --tokenizer FILE, --key-variable NAME
+  pools check ADDRESS --kind KIND      Find out whether a server can be a replica: --tokenizer FILE or --model NAME, --key-variable NAME
   queue [--json]                       Show who waits for which model, in order
   cache explain REQUEST [--json]       Say how much of a request's prompt was reused, and why no more
   prices list [--json]                 Show the prices of a million tokens, and from when on they count

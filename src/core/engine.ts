@@ -25,6 +25,8 @@ export interface Prepared {
   readonly unenforced: readonly ErrorPath[]
   /** Which of several copies of the model works on it, for the operator alone; absent where there is one. */
   readonly replica?: string | null
+  /** Whose word the counts of its usage are; absent where they are this service's own. */
+  readonly countSource?: CountSource
   /**
    * Generates until the model ends, a limit is met or the signal fires. It may be called before `tokens` has resolved,
    * and is called once, but for the case that `RunTerms` names.
@@ -38,6 +40,9 @@ export interface Prepared {
   /** It will not be run, or no longer be read. A second call changes nothing. */
   cancel(): void
 }
+
+/** `reported` is the word of an engine elsewhere that takes no tokens, `estimated` bounds where it has not said any. */
+export type CountSource = 'reported' | 'estimated'
 
 export type RunTerms = {
   /** Where it is less than the request asked for, the answer ends with `length` when it is reached. */
@@ -69,6 +74,8 @@ export type EngineStatus = {
   /** Prompt and answer together; null until it is known. */
   readonly windowTokens: number | null
   readonly features: ReadonlySet<Feature>
+  /** Whether what it counts is the word of an engine elsewhere; absent where the counts are this service's own. */
+  readonly hasReportedCounts?: boolean
   /** Generations that hold a slot, and those that wait for one. */
   readonly running: number
   readonly waiting: number

@@ -37,6 +37,7 @@ import { availability } from './migrations/billing/080-availability.ts'
 import { slaReports } from './migrations/billing/081-sla-reports.ts'
 import { invoices } from './migrations/billing/082-invoices.ts'
 import { imports } from './migrations/people/096-imports.ts'
+import { countSource } from './migrations/billing/100-count-source.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -138,4 +139,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '082-invoices': invoices,
   '092-audit-sinks': auditSinks,
   '096-imports': imports,
+  '100-count-source': countSource,
 }

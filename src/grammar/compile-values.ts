@@ -96,7 +96,7 @@ function listsOf(part: Part): unknown[][] {
 }
 
 /** A copy with every object's keys in one order, so that equal values have equal texts. */
-function ordered(value: unknown): unknown {
+export function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))

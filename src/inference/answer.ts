@@ -137,7 +137,7 @@ export class Answer {
     const growth = (this.#growth = this.#growthOf(prepared, terms))
     const onEvent = (event: GenerationEvent) => {
       const usage = meter.count(event)
-      if (event.type === 'start' || event.type === 'finish') meter.servedBy(prepared.replica ?? null)
+      if (event.type === 'start' || event.type === 'finish') meter.servedBy(prepared)
       if (event.type === 'block-start' || event.type === 'block-end') return
       lane.queue.charge(ticket, usage)
       if (event.type !== 'finish') return

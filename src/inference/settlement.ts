@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import type { Ledger } from '../billing/ledger/ledger.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
 import type { Refusals } from '../billing/refusals/refusals.ts'
+import type { CountSource, Prepared } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
 import {
   addAnswer,
@@ -25,8 +26,8 @@ import type { Asked } from './asked.ts'
 export type AnswerMeter = {
   /** Returns what the answer has used so far. */
   count(event: GenerationEvent): Usage
-  /** Which copy of the model works on it; null where there is one. */
-  servedBy(replica: string | null): void
+  /** Notes which copy of the model works on it, and whose its counts are. */
+  servedBy(prepared: Pick<Prepared, 'replica' | 'countSource'>): void
   /** Takes the engine's own final counts of an answer that was aborted, where they are ahead of its events. */
   correct(final: Usage): void
 }
@@ -35,6 +36,7 @@ export type Measured = {
   readonly usage: Usage
   readonly cache: CacheReport | null
   readonly replica?: string
+  readonly countSource?: CountSource
   readonly firstEventMs: number | null
   readonly firstTokenMs: number | null
 }
@@ -51,6 +53,7 @@ export class Meter {
   readonly #usages: Usage[]
   #cache: CacheReport | null = null
   #replica: string | null = null
+  #countSource: CountSource | null = null
   #firstEventMs: number | null = null
   #firstTokenMs: number | null = null
 
@@ -73,8 +76,9 @@ export class Meter {
         }
         return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
       },
-      servedBy: (replica) => {
+      servedBy: ({ replica, countSource }) => {
         this.#replica = replica ?? this.#replica
+        this.#countSource = countSource ?? this.#countSource
       },
       correct: (final) => {
         const counted = this.#usages[answer] ?? zeroUsage
@@ -93,6 +97,7 @@ export class Meter {
       usage: this.#usages.reduce(addAnswer, zeroUsage),
       cache: this.#cache,
       ...(this.#replica !== null && { replica: this.#replica }),
+      ...(this.#countSource !== null && { countSource: this.#countSource }),
       firstEventMs: this.#firstEventMs,
       firstTokenMs: this.#firstTokenMs,
     }

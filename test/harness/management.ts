@@ -74,6 +74,7 @@ export const knownPool: PoolStatus = {
   name: 'large',
   models: ['hal-1.0'],
   state: 'ready',
+  counts: 'own',
   windowTokens: 8_192,
   waiting: 0,
   retries: 0,

@@ -1,3 +1,4 @@
+import type { CountSource } from '../../core/engine.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
@@ -34,5 +35,7 @@ export type LedgerEntry = {
   readonly durationMs: number
   /** Which copy of a remote engine answered. */
   readonly replica?: string
+  /** Whose word its counts are; absent where they are this service's own. */
+  readonly countSource?: CountSource
   readonly origin?: RequestOrigin
 }

@@ -44,6 +44,7 @@ const columns = [
   'duration_ms',
   'cache_source',
   'replica',
+  'count_source',
   'client_request_id',
 ] as const satisfies readonly (keyof LedgerRow)[]
 

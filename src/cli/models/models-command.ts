@@ -3,6 +3,7 @@ import { pullCommand } from './pull-command.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { Config, WeightsChoice } from '../../config/schema.ts'
 import { readWeightsMap } from '../../config/weights-map.ts'
+import { takesMessages } from '../../config/pool-schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { readFileState, resolveWeights } from '../../models/weights/model-weights.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
@@ -73,7 +74,7 @@ function describeRow(config: Config, weights: readonly LoadedWeights[], id: Mode
     const known = { choice: config.weightsChoices[id], source: null }
     return {
       id,
-      weights: `pool ${pool}`,
+      weights: `pool ${pool}${isReported(config, pool) ? ', counts reported' : ''}`,
       weightsBytes: null,
       isBuiltIn: false,
       ...notRunning,
@@ -90,6 +91,12 @@ function describeRow(config: Config, weights: readonly LoadedWeights[], id: Mode
   }
   const { model, path: weightsPath, bytes, ...rest } = loaded
   return { id: model, weights: weightsPath, weightsBytes: bytes, ...rest, ...known }
+}
+
+/** Whether the servers of a pool take messages, so that their counts are theirs. */
+function isReported({ pools }: Config, name: string): boolean {
+  const pool = pools[name]
+  return pool !== undefined && takesMessages(pool)
 }
 
 function describeInWords({ id, state, windowTokens, slots, weights, weightsBytes, ...row }: Row): string {

@@ -7,6 +7,11 @@ import type { TableReader } from '../text/model-text.ts'
 export const replicaKinds = ['llama-server', 'vllm', 'sglang'] as const
 export type ReplicaKind = (typeof replicaKinds)[number]
 
+/** Kinds that take messages and no tokens: what they count is reported, and not known. */
+export const reportedKinds = ['ollama', 'chat-completions'] as const
+export type ReportedKind = (typeof reportedKinds)[number]
+export type AnyReplicaKind = ReplicaKind | ReportedKind
+
 /** One request to a replica: tokens to go on from, and the terms on which it goes on. */
 export type TokenRequest = {
   readonly tokens: Uint32Array
@@ -86,7 +91,7 @@ export type Ask = (request: HttpRequest) => Promise<unknown>
 
 /** What a replica says of itself; none of it is ever told to a client. */
 export type ReplicaFacts = {
-  readonly kind: ReplicaKind
+  readonly kind: AnyReplicaKind
   /** By which it wants to be asked; null where it does not care. */
   readonly modelName: string | null
   readonly version: string | null
@@ -99,6 +104,17 @@ export type ReplicaFacts = {
   readonly route: string
   /** Flags that it was started without, and what is missed by that. */
   readonly missing: readonly string[]
+}
+
+/** A replica as it is spoken to, whatever it speaks. */
+export interface ReplicaConnection {
+  /** What it said of itself when it was proved last; null before. */
+  readonly facts: ReplicaFacts | null
+  /** Whether it keeps what it holds for one organization from another by itself. */
+  readonly isolates: boolean
+  /** Asks whether it is well. Returns what is wrong, null where nothing is. */
+  check(): Promise<ReplicaFault | null>
+  close(): void
 }
 
 /** Bytes and times of what went wrong at a replica, for the operator's log alone. */

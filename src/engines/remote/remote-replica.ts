@@ -6,6 +6,7 @@ import {
   ReplicaFault,
   type Ask,
   type Dialect,
+  type ReplicaConnection,
   type ReplicaFacts,
   type ReplicaKind,
   type TokenRequest,
@@ -36,7 +37,7 @@ const prefillPatience = 3
 const slowestTokensPerSecond = 50
 
 /** One replica as it is spoken to. Whether it is to be given anything is decided elsewhere. */
-export class RemoteReplica {
+export class RemoteReplica implements ReplicaConnection {
   readonly dialect: Dialect
   readonly #client: ReplicaClient
   #facts: ReplicaFacts | null = null
@@ -44,6 +45,10 @@ export class RemoteReplica {
   constructor({ kind, address, key, clock }: RemoteReplicaOptions) {
     this.dialect = dialects[kind]
     this.#client = new ReplicaClient({ address, key, clock, paths: this.dialect.paths })
+  }
+
+  get isolates(): boolean {
+    return this.dialect.isolates
   }
 
   /** What it said of itself when it was proved last; null before. */

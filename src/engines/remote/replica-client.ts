@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
 import { ReplicaFault, malformed, type HttpRequest, type ReplicaRecord } from './dialect.ts'
+import { EventSplitter, LineSplitter, WholeBody } from './record-splitters.ts'
 
 export type ReplicaClientOptions = {
   readonly address: URL
@@ -51,19 +52,18 @@ export class ReplicaClient {
   async *open(request: HttpRequest, terms: OpenTerms): AsyncGenerator<readonly ReplicaRecord[]> {
     const response = await this.#send(request, terms)
     const { clock } = this.#options
-    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true
-    if (!isStream && !isJson(response)) {
+    const splitter = splitterFor(response)
+    if (splitter === null && !isJson(response)) {
       response.destroy()
       throw malformed('It answered with neither events nor JSON.')
     }
     const wait = { ms: terms.firstMsMax }
-    if (!isStream) {
+    if (splitter === null) {
       const body = new WholeBody()
       for await (const bytes of pieces(response, clock, wait)) body.push(bytes)
       yield [{ kind: 'json', value: body.toJson() }]
       return
     }
-    const splitter = new EventSplitter()
     for await (const bytes of pieces(response, clock, wait)) {
       wait.ms = terms.betweenMsMax
       const records = splitter.push(bytes)
@@ -105,7 +105,7 @@ export class ReplicaClient {
         signal,
         headers: {
           ...headers,
-          accept: 'text/event-stream, application/json',
+          accept: 'text/event-stream, application/x-ndjson, application/json',
           ...(key !== null && { authorization: `Bearer ${key}` }),
           ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         },
@@ -177,6 +177,13 @@ async function readFault(response: IncomingMessage, clock: Clock): Promise<Repli
   return new ReplicaFault(kind, `It answered ${status}.`, { cause })
 }
 
+/** What takes a body apart that comes as a stream; null for one that does not. */
+function splitterFor({ headers }: IncomingMessage): Pick<EventSplitter, 'push' | 'isWithin'> | null {
+  const type = headers['content-type'] ?? ''
+  if (type.startsWith('text/event-stream')) return new EventSplitter()
+  return type.startsWith('application/x-ndjson') ? new LineSplitter() : null
+}
+
 function isJson({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('application/json') === true
 }
@@ -204,69 +211,4 @@ async function* pieces(
     response.destroy()
   }
   if (!response.complete) throw malformed('Its answer was cut off.')
-}
-
-/** A record of one step is a few hundred bytes; those that repeat a whole answer with its probabilities grow to this and no further. */
-const recordBytesMax = 8 * 1_024 * 1_024
-
-/**
- * Splits a stream of server-sent events into records.
- *
- * Only what a blank line ends is a record: half of one is never taken for the whole, not even where it happens to be JSON.
- */
-export class EventSplitter {
-  #pending: Buffer = Buffer.alloc(0)
-  #data: string[] = []
-
-  /** Whether some of a record has come without its end. */
-  get isWithin(): boolean {
-    return this.#pending.length > 0 || this.#data.length > 0
-  }
-
-  push(bytes: Buffer): ReplicaRecord[] {
-    const all = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes])
-    const records: ReplicaRecord[] = []
-    let start = 0
-    for (let end = all.indexOf(10, start); end !== -1; end = all.indexOf(10, start)) {
-      const last = all[end - 1] === 13 && end > start ? end - 1 : end
-      this.#line(all.toString('utf8', start, last), records)
-      start = end + 1
-    }
-    this.#pending = all.subarray(start)
-    if (this.#pending.length > recordBytesMax) throw malformed('It sent a record without an end.')
-    return records
-  }
-
-  #line(line: string, records: ReplicaRecord[]): void {
-    if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5))
-    else if (line.startsWith('error:')) throw malformed('It ended its answer with an error.')
-    if (line !== '' || this.#data.length === 0) return
-    const data = this.#data.join('\n')
-    this.#data = []
-    records.push(data === '[DONE]' ? { kind: 'done' } : { kind: 'json', value: parse(data) })
-  }
-}
-
-/** A whole body that is one record. */
-export class WholeBody {
-  readonly #pieces: Buffer[] = []
-  #bytes = 0
-
-  push(bytes: Buffer): void {
-    this.#pieces.push(bytes)
-    this.#bytes += bytes.length
-    if (this.#bytes > recordBytesMax * 8) throw malformed('It sent a body without an end.')
-  }
-
-  toJson(): unknown {
-    return parse(Buffer.concat(this.#pieces).toString())
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw malformed('It sent what is no JSON.', error)
-  }
 }

@@ -3,13 +3,29 @@
 import { z } from 'zod'
 import { malformed, type Ask } from './dialect.ts'
 
-const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), max_model_len: z.int().nullish() })).min(1) })
+const modelsSchema = z.object({
+  data: z
+    .array(
+      z.object({
+        id: z.string(),
+        max_model_len: z.int().nullish(),
+        meta: z.object({ n_ctx: z.int().nullish() }).nullish(),
+      }),
+    )
+    .min(1),
+})
 const tokensSchema = z.object({ tokens: z.array(z.int()) })
+
+/** The models that a server names, of which there is one at the least. */
+export function parseModels(answer: unknown) {
+  const models = modelsSchema.safeParse(answer)
+  if (!models.success) throw malformed('Its /v1/models names no model.')
+  return models.data.data
+}
 
 /** The model that a server has, the first it names. */
 export async function readModel(ask: Ask) {
-  const models = modelsSchema.safeParse(await ask({ method: 'GET', path: '/v1/models' }))
-  const [model] = models.success ? models.data.data : []
+  const [model] = parseModels(await ask({ method: 'GET', path: '/v1/models' }))
   if (model === undefined) throw malformed('Its /v1/models names no model.')
   return model
 }

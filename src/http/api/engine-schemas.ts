@@ -8,6 +8,9 @@ const status = z
     id: model,
     state: z.enum(['loading', 'ready', 'down', 'closed']),
     windowTokens: z.int().describe('Prompt and answer together.'),
+    counts: z
+      .enum(['own', 'reported'])
+      .describe('Reported where a pool’s servers take messages: what they say is counted cannot be checked.'),
     slots: z.int().nullable().describe('How many answers are made at a time.'),
     running: z.int(),
     waiting: z.int(),

@@ -70,9 +70,10 @@ export function openPoolsControl(pools: RemotePools): PoolsControl {
 
 function describePool({ engine, models }: RemotePools['all'][number]): PoolStatus {
   const { state, windowTokens, waiting } = engine.status()
-  const { name, retries } = engine
+  const { name, retries, counts } = engine
   return {
     name,
+    counts,
     models: [...models],
     state,
     windowTokens,

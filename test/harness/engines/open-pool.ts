@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../../src/lib/clock.ts'
 import { PoolEngine, type PoolEngineOptions } from '../../../src/models/fleet/pools/pool-engine.ts'
+import { ReportedEngine, type ReportedEngineOptions } from '../../../src/models/fleet/pools/reported-engine.ts'
 import { vocabularyOnly } from '../../../src/models/fleet/pools/vocabulary-only.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { compileCache } from '../compile-cache.ts'
@@ -40,6 +41,28 @@ export async function openPool(
       onExit: () => {},
       onOutput: () => {},
     },
+    clock: fastClock,
+    log: createLog('silent'),
+    readyWaitMsMax: 600_000,
+    random: Math.random,
+    ...changes,
+  })
+  await until(() => engine.replicas.every(({ health }) => health.state === 'up'), 'The pool is not ready.', 60_000)
+  return engine
+}
+
+type Server = { readonly address: string; readonly kind: ReportedEngineOptions['replicas'][number]['kind'] }
+
+/** A pool of servers that take messages, ready for requests. */
+export async function openReportedPool(
+  servers: readonly Server[],
+  changes: Partial<ReportedEngineOptions> = {},
+): Promise<ReportedEngine> {
+  const engine = new ReportedEngine({
+    name: 'test',
+    replicas: servers.map(({ address, kind }) => ({ url: address, kind, key: null, runningMax: null, model: null })),
+    retries: 2,
+    windowTokensMax: null,
     clock: fastClock,
     log: createLog('silent'),
     readyWaitMsMax: 600_000,

@@ -86,11 +86,11 @@ class Unenforced {
   }
 }
 
-function requiresCall({ toolChoice }: EngineRequest): boolean {
+export function requiresCall({ toolChoice }: EngineRequest): boolean {
   return toolChoice.kind === 'required' || toolChoice.kind === 'named'
 }
 
-function callableTools({ tools, toolChoice }: EngineRequest): readonly Tool[] {
+export function callableTools({ tools, toolChoice }: EngineRequest): readonly Tool[] {
   switch (toolChoice.kind) {
     case 'none':
       return []

@@ -18,8 +18,16 @@ export const engineRoutes: readonly Route[] = [
     answer: modelsAnswer,
     work({ parts: { catalog, management } }) {
       const models = catalog.list().map(({ model: { id, windowTokens }, ...lane }) => {
-        const { state, slots, running, waiting } = statusOf(lane)
-        return { id, state, windowTokens, slots, running, waiting }
+        const { state, slots, running, waiting, hasReportedCounts = false } = statusOf(lane)
+        return {
+          id,
+          state,
+          windowTokens,
+          counts: hasReportedCounts ? 'reported' : 'own',
+          slots,
+          running,
+          waiting,
+        } as const
       })
       return Promise.resolve({ models, queues: management.readQueues() })
     },

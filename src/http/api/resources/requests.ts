@@ -44,6 +44,12 @@ const requestDetails = z
     answerMs: z.number().nullable().describe('From then to the end.'),
     lines: z.array(priceLine).describe('What the charge is made of: their costs add up to it. Empty without a price.'),
     savedMicros: costMicros.nullable().describe('What the tokens that were read from the cache would have cost more.'),
+    countSource: z
+      .enum(['reported', 'estimated'])
+      .nullable()
+      .describe(
+        'Whose word the counts are, for roles of the installation: what an engine elsewhere reported, or bounds where it did not say; null where they are this service’s own.',
+      ),
     replica: z.string().nullable().describe('Which copy of a remote engine answered; for roles of the installation.'),
   })
   .meta({ id: 'RequestDetails' })
@@ -157,6 +163,7 @@ export const requestRoutes: readonly Route[] = [
         promptMs: firstMs === null ? null : firstMs - (queueMs ?? 0),
         answerMs: firstMs === null ? null : durationMs - firstMs,
         ...(await readPriceLines(parts.accounts.db, charge)),
+        countSource: isOfInstallation(principal) ? charge.count_source : null,
         replica: isOfInstallation(principal) ? charge.replica : null,
       }
     },

@@ -1,6 +1,4 @@
-import type { FaultKind, ReplicaFault, ReplicaKind } from '../../../engines/remote/dialect.ts'
-import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
-import type { TableReader } from '../../../engines/text/model-text.ts'
+import type { AnyReplicaKind, FaultKind, ReplicaConnection, ReplicaFault } from '../../../engines/remote/dialect.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { ReplicaHealth, type FailureKind } from '../../../scheduling/pool/replica-health.ts'
@@ -9,19 +7,22 @@ import type { Log } from '../../../telemetry/log.ts'
 
 export type ReplicaSettings = {
   readonly url: string
-  readonly kind: ReplicaKind
+  readonly kind: AnyReplicaKind
   readonly key: string | null
   readonly runningMax: number | null
+  /** By what name a replica that takes messages is asked for its model; null takes what it names first. */
+  readonly model?: string | null
 }
 
-export type PoolReplicaOptions = {
+export type PoolReplicaOptions<Remote extends ReplicaConnection> = {
   readonly settings: ReplicaSettings
+  readonly remote: Remote
   readonly sharedCache: boolean
   readonly clock: Clock
   readonly log: Log
   random(): number
-  /** What prompts are made with; null until it is known. */
-  reader(): TableReader | null
+  /** Finds out what it is; null while nobody can. Rejects with a ReplicaFault that says what is wrong. */
+  prove(): Promise<unknown> | null
   /** It may be given something that it could not before, or no more. */
   onChanged(): void
 }
@@ -36,23 +37,22 @@ const runningDefault = 64
 const heldTokensDefault = 640_000
 
 /** A replica of a pool: what it is, how it is, and what it has to do. */
-export class PoolReplica {
+export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   readonly id: string
-  readonly remote: RemoteReplica
+  readonly remote: Remote
   readonly health: ReplicaHealth
   readonly load: ReplicaLoad
-  readonly #options: PoolReplicaOptions
+  readonly #options: PoolReplicaOptions<Remote>
   #slots: OwnedSlots | null = null
   #isDraining = false
   #ticks = 0
   #stop: () => Promise<void>
 
-  constructor(options: PoolReplicaOptions) {
+  constructor(options: PoolReplicaOptions<Remote>) {
     const { settings, clock, random } = options
     this.#options = options
     this.id = settings.url
-    const { url, kind, key } = settings
-    this.remote = new RemoteReplica({ kind, address: new URL(url), key, clock })
+    this.remote = options.remote
     this.health = new ReplicaHealth({ clock, random })
     this.load = new ReplicaLoad({
       id: this.id,
@@ -84,12 +84,13 @@ export class PoolReplica {
 
   /** Finds out at once whether it can be given anything. */
   async prove(): Promise<void> {
-    const reader = this.#options.reader()
-    if (reader === null) return
     const before = this.remote.facts
+    const proving = this.#options.prove()
+    if (proving === null) return
     try {
-      const facts = await this.remote.prove(reader)
-      if (before === null || before.version !== facts.version) this.#resize()
+      await proving
+      const { facts } = this.remote
+      if (before === null || before.version !== facts?.version) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
       this.load.index.clear()
       this.health.proved()
@@ -146,10 +147,10 @@ export class PoolReplica {
   /** Takes what the replica says of its size. */
   #resize(): void {
     const { settings, sharedCache } = this.#options
-    const { facts, dialect } = this.remote
+    const { facts, isolates } = this.remote
     const slots = facts?.slots ?? null
     const wanted = settings.runningMax ?? slots ?? runningDefault
-    const ownsSlots = !dialect.isolates && !sharedCache && slots !== null
+    const ownsSlots = !isolates && !sharedCache && slots !== null
     this.#slots = ownsSlots ? new OwnedSlots(slots) : null
     this.load.runningMax = ownsSlots ? Math.min(wanted, slots) : wanted
     this.load.index.resize(facts?.heldTokensMax ?? heldTokensDefault)

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
-import type { PoolSettings } from '../../../config/pool-schema.ts'
+import { takesMessages, type PoolSettings } from '../../../config/pool-schema.ts'
 import type { Config } from '../../../config/schema.ts'
 import { modelIds, type ModelId } from '../../../core/model.ts'
-import type { ReplicaFacts, ReplicaKind } from '../../../engines/remote/dialect.ts'
+import type { ReplicaFacts, ReplicaKind, ReportedKind } from '../../../engines/remote/dialect.ts'
+import { MessageReplica } from '../../../engines/remote/messages/message-replica.ts'
 import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
 import { TextChild } from '../../../engines/llama/text-child.ts'
 import { TableReader } from '../../../engines/text/model-text.ts'
@@ -14,11 +15,12 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { Lane } from '../../catalog.ts'
 import { createQueue } from '../start-engine.ts'
 import { PoolEngine } from './pool-engine.ts'
+import { ReportedEngine } from './reported-engine.ts'
 import { vocabularyOptions } from './vocabulary-only.ts'
 
 export type RemotePoolsParts = { readonly config: Config; readonly log: Log }
 
-type OpenPool = Lane & { readonly engine: PoolEngine; readonly models: readonly ModelId[] }
+type OpenPool = Lane & { readonly engine: PoolEngine | ReportedEngine; readonly models: readonly ModelId[] }
 
 /** A model that a pool answers for, as the pool is. */
 export type PooledModel = {
@@ -77,24 +79,39 @@ export class RemotePools {
   }
 }
 
-function openPool(name: string, settings: PoolSettings, { config, log }: RemotePoolsParts): PoolEngine {
-  const tokenizer = resolve(config.configFolder, settings.tokenizer)
-  if (!existsSync(tokenizer)) throw new ConfigError([`pools.${name}.tokenizer: there is no file at ${tokenizer}.`])
-  return new PoolEngine({
+function openPool(
+  name: string,
+  settings: PoolSettings,
+  { config, log }: RemotePoolsParts,
+): PoolEngine | ReportedEngine {
+  const { retries, resume, sharedCache, windowTokensMax } = settings
+  const replicas = settings.replicas.map(({ key, ...replica }) => {
+    return { ...replica, key: key === null ? null : (config.replicaKeys[key.slice('env:'.length)] ?? null) }
+  })
+  const common = {
     name,
-    replicas: settings.replicas.map(({ key, ...replica }) => {
-      return { ...replica, key: key === null ? null : (config.replicaKeys[key.slice('env:'.length)] ?? null) }
-    }),
-    retries: settings.retries,
-    resume: settings.resume,
-    sharedCache: settings.sharedCache,
-    windowTokensMax: settings.windowTokensMax,
-    text: textOptions(config, tokenizer, log),
+    retries,
+    windowTokensMax,
     clock: systemClock,
     log,
     readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     random: Math.random,
-  })
+  }
+  if (takesMessages(settings)) return new ReportedEngine({ ...common, replicas: replicas.filter(isReported) })
+  const tokenizer = resolve(config.configFolder, settings.tokenizer ?? '')
+  if (!existsSync(tokenizer)) throw new ConfigError([`pools.${name}.tokenizer: there is no file at ${tokenizer}.`])
+  const text = textOptions(config, tokenizer, log)
+  return new PoolEngine({ ...common, resume, sharedCache, text, replicas: replicas.filter(takesTokens) })
+}
+
+type AnyKind = { readonly kind: ReplicaKind | ReportedKind }
+
+function isReported<Replica extends AnyKind>(replica: Replica): replica is Replica & { readonly kind: ReportedKind } {
+  return replica.kind === 'ollama' || replica.kind === 'chat-completions'
+}
+
+function takesTokens<Replica extends AnyKind>(replica: Replica): replica is Replica & { readonly kind: ReplicaKind } {
+  return !isReported(replica)
 }
 
 /** Nothing but the vocabulary and the template is loaded of the file. */
@@ -111,11 +128,13 @@ function textOptions(config: Config, weightsPath: string, log: Log): ChildOption
 
 export type CheckedAddress = {
   readonly address: URL
-  readonly kind: ReplicaKind
   readonly key: string | null
-  readonly tokenizer: string
   readonly childEnvironment: Readonly<Record<string, string>>
-}
+} & (
+  | { readonly kind: ReplicaKind; readonly tokenizer: string }
+  /** What the server calls the model; null for the first that it names. */
+  | { readonly kind: ReportedKind; readonly model: string | null }
+)
 
 export type CheckedReplica = {
   readonly facts: ReplicaFacts
@@ -130,13 +149,36 @@ const cachedInWords = {
 } as const
 
 /** Proves a server as a pool does with its replicas. Throws what keeps it from being one. */
-export async function checkReplica({
-  address,
-  kind,
-  key,
-  tokenizer,
-  childEnvironment,
-}: CheckedAddress): Promise<CheckedReplica> {
+export async function checkReplica(asked: CheckedAddress): Promise<CheckedReplica> {
+  return 'tokenizer' in asked ? checkByTokens(asked) : checkByMessages(asked)
+}
+
+async function checkByMessages(asked: CheckedAddress & { readonly kind: ReportedKind }): Promise<CheckedReplica> {
+  const { address, kind, key, model } = asked
+  const replica = new MessageReplica({ kind, address, key, model, clock: systemClock })
+  try {
+    const facts = await replica.prove()
+    const { tools, toolChoice, schema, thinking } = facts.takes
+    const inWords = (isTaken: boolean) => (isTaken ? 'yes' : 'no')
+    return {
+      facts,
+      capabilities: [
+        ['model', facts.modelName ?? 'not told'],
+        ['tokens in', 'no: what it counts is reported, and cannot be checked'],
+        ['tools', tools && !toolChoice ? 'yes, but none can be forced' : inWords(tools)],
+        ['schema', inWords(schema)],
+        ['thinking switch', inWords(thinking)],
+        ['isolation', 'none'],
+        ['abort', 'by closing the connection'],
+      ],
+    }
+  } finally {
+    replica.close()
+  }
+}
+
+async function checkByTokens(asked: CheckedAddress & { readonly kind: ReplicaKind }): Promise<CheckedReplica> {
+  const { address, kind, key, tokenizer, childEnvironment } = asked
   const child = new TextChild({
     ...vocabularyOptions(tokenizer),
     environment: childEnvironment,

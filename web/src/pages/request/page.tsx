@@ -84,6 +84,7 @@ function Details({
           </Card>
           <Card title="Tokens">
             <KeyValue rows={tokenRows(charge)} />
+            {details.countSource !== null && <p>{wordsOfSource[details.countSource]}</p>}
           </Card>
           {details.replica !== null && (
             <Card title="Replica">
@@ -103,6 +104,11 @@ function Details({
     </>
   )
 }
+
+const wordsOfSource = {
+  reported: 'These are the counts that the replica’s server reported; it takes messages, so they cannot be checked.',
+  estimated: 'The replica’s server did not say what it had counted: these are lower bounds.',
+} as const
 
 /** The three parts that the service has measured; together they are the whole duration. */
 function spansOf({ charge, queueMs, promptMs, answerMs }: Schemas['RequestDetails']): readonly Span[] {

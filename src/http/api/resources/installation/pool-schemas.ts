@@ -5,7 +5,7 @@ import { z } from 'zod'
 const replica = z
   .strictObject({
     address: z.string(),
-    kind: z.enum(['llama-server', 'vllm', 'sglang']),
+    kind: z.enum(['llama-server', 'vllm', 'sglang', 'ollama', 'chat-completions']),
     state: z
       .enum(['proving', 'up', 'ejected', 'refused', 'draining'])
       .describe('Ejected for how it fails, until it answers again; refused for what it is.'),
@@ -33,6 +33,9 @@ const poolStatus = z
     name: z.string(),
     models: z.array(z.string()),
     state: z.enum(['loading', 'ready', 'down', 'closed']),
+    counts: z
+      .enum(['own', 'reported'])
+      .describe('Reported where the replicas take messages: what they say is counted cannot be checked.'),
     windowTokens: z.int().nullable(),
     waiting: z.int().describe('Requests that wait for a replica.'),
     retries: z.int().describe('Further tries that are under way.'),

@@ -1,0 +1,211 @@
+import type { EngineRequest } from '../../../core/generation.ts'
+import { ApiError } from '../../../core/error.ts'
+import type { ReplicaConnection, ReplicaFault } from '../../../engines/remote/dialect.ts'
+import { ReadyGate, type ReadyState } from '../../../engines/llama/ready-gate.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { BlockChain } from '../../../scheduling/pool/block-index.ts'
+import { PoolQueue, RetryBudget, type Placement } from '../../../scheduling/pool/pool-queue.ts'
+import type { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
+import { retryAfterMs } from '../../../scheduling/slot-queue.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { PoolReplica, type ReplicaSettings } from './pool-replica.ts'
+
+export type PoolMembersOptions<Remote extends ReplicaConnection> = {
+  readonly replicas: readonly ReplicaSettings[]
+  readonly retries: number
+  readonly sharedCache: boolean
+  readonly clock: Clock
+  readonly log: Log
+  readonly readyWaitMsMax: number
+  random(): number
+  connect(settings: ReplicaSettings): Remote
+  /** Proves a replica; null while nobody can. */
+  prove(remote: Remote): Promise<unknown> | null
+  /** What has to be there beside replicas before the pool can take a request. */
+  preparation(): ReadyState
+}
+
+/** What a request asks of a pool, as far as it says where it may go. */
+export type AskedPlace = {
+  readonly request: Pick<EngineRequest, 'owner'>
+  readonly tokens: number
+  readonly chain: BlockChain
+  /** Replicas that have failed this request. */
+  readonly excluded: ReadonlySet<string>
+  /** The tries of this request before. */
+  readonly retries: number
+}
+
+/** A request that has its replica. */
+export type Placed<Remote extends ReplicaConnection> = {
+  readonly replica: PoolReplica<Remote>
+  readonly placement: Placement
+  /** The replica has done what it was asked for, or will not. A second call changes nothing. */
+  end(outputTokens: number, fault: ReplicaFault | null): void
+}
+
+/** The replicas of a pool: which of them may be given something, who waits for them, and who may try again. */
+export class PoolMembers<Remote extends ReplicaConnection> {
+  readonly replicas: readonly PoolReplica<Remote>[]
+  readonly #options: PoolMembersOptions<Remote>
+  readonly #queue: PoolQueue
+  readonly #gate: ReadyGate
+  readonly #budget = new RetryBudget()
+  #isClosed = false
+
+  constructor(options: PoolMembersOptions<Remote>) {
+    const { clock, random, log, sharedCache } = options
+    this.#options = options
+    this.#gate = new ReadyGate({
+      clock,
+      waitMsMax: options.readyWaitMsMax,
+      state: () => this.state,
+      readyInMs: () => null,
+    })
+    this.replicas = options.replicas.map((settings) => {
+      const remote = options.connect(settings)
+      const prove = () => options.prove(remote)
+      return new PoolReplica({
+        settings,
+        remote,
+        prove,
+        sharedCache,
+        clock,
+        log,
+        random,
+        onChanged: () => this.changed(),
+      })
+    })
+    this.#queue = new PoolQueue({ clock, replicas: () => this.replicas.map(({ load }) => load) })
+  }
+
+  get state(): ReadyState {
+    if (this.#isClosed) return 'stopped'
+    const preparation = this.#options.preparation()
+    if (preparation !== 'ready') return preparation
+    if (this.#usable.length > 0) return 'ready'
+    // One that was not looked at yet may turn out well.
+    return this.replicas.every(({ health }) => health.reason !== null) ? 'down' : 'loading'
+  }
+
+  /** Requests that wait for a replica. */
+  get waiting(): number {
+    return this.#queue.waiting
+  }
+
+  /** Further tries that are under way. */
+  get retries(): number {
+    return this.#budget.retries
+  }
+
+  /** The answers that all replicas that may be given something make at a time. */
+  get runningMax(): number {
+    return this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0)
+  }
+
+  /** Why one of them is given nothing; null where nothing is wrong with any. */
+  get reason(): string | null {
+    return this.replicas.find(({ health }) => health.reason !== null)?.health.reason ?? null
+  }
+
+  /** The smallest window that any of them has. */
+  windowTokens(otherwise: number): number {
+    const windows = this.replicas.flatMap(({ remote }) => remote.facts?.windowTokens ?? [])
+    return windows.length === 0 ? otherwise : Math.min(...windows)
+  }
+
+  /** Resolves when the pool can take a request. */
+  async ready(signal: AbortSignal): Promise<void> {
+    // Nobody waits for replicas of which none can be reached.
+    if (this.state === 'down') throw this.unavailable()
+    await this.#gate.pass(signal)
+    signal.throwIfAborted()
+  }
+
+  /** Waits for a replica with room. */
+  async place(asked: AskedPlace, signal: AbortSignal): Promise<Placed<Remote>> {
+    const { request, retries, ...wanted } = asked
+    const giveRetry = () => {
+      if (retries > 0) this.#budget.give()
+    }
+    const placement = await this.#queue.place({ owner: request.owner, ...wanted }, signal).catch((error: unknown) => {
+      giveRetry()
+      throw error
+    })
+    const replica = this.#find(placement.replica)
+    this.#budget.begin()
+    let isOver = false
+    return {
+      replica,
+      placement,
+      end: (outputTokens, fault) => {
+        if (isOver) return
+        isOver = true
+        this.#budget.end()
+        giveRetry()
+        if (!signal.aborted || fault !== null) replica.ended(fault)
+        placement.end(outputTokens)
+      },
+    }
+  }
+
+  /** Takes a further try for a request that failed, if there is one, and a replica for it. */
+  takeRetry({ retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
+    if (retries >= this.#options.retries) return false
+    if (!this.#usable.some(({ id }) => !excluded.has(id))) return false
+    return this.#budget.take()
+  }
+
+  unavailable(): ApiError {
+    const hint = retryAfterMs({ waiting: 0, slots: 1, runMs: null }, this.#options.random())
+    return new ApiError(
+      { code: 'overloaded', retryAfterMs: hint },
+      'The model is not available. Please try again shortly.',
+    )
+  }
+
+  async proveAll(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.prove()))
+  }
+
+  /** Something has changed that decides who may be given what. */
+  changed(): void {
+    const usable = new Set(this.#usable)
+    for (const replica of this.replicas) replica.load.share = usable.has(replica) ? replica.health.share : 0
+    const ids = [...usable].map(({ id }) => id)
+    this.#queue.refuseWhere(
+      (excluded) => ids.every((id) => excluded.has(id)),
+      () => this.unavailable(),
+    )
+    this.#gate.wake()
+    this.#queue.changed()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#queue.refuseWhere(
+      () => true,
+      () => this.unavailable(),
+    )
+    this.#queue.close()
+    this.#gate.wake()
+    await Promise.all(this.replicas.map((replica) => replica.close()))
+  }
+
+  /**
+   * Replicas that may be given something. Where more than half of them have been ejected for how they answer, those are used
+   * all the same: then it is most likely not they who are at fault.
+   */
+  get #usable(): readonly PoolReplica<Remote>[] {
+    const open = this.replicas.filter(({ isDraining }) => !isDraining)
+    const up = open.filter(({ health }) => health.state === 'up')
+    if (up.length * 2 >= open.length) return up
+    return open.filter(({ health }) => health.state === 'up' || (health.state === 'ejected' && !health.isUnreachable))
+  }
+
+  #find(load: ReplicaLoad): PoolReplica<Remote> {
+    const replica = this.replicas.find((one) => one.load === load)
+    if (replica === undefined) throw new Error('A replica was chosen that the pool does not have.')
+    return replica
+  }
+}
