@@ -1,12 +1,13 @@
 import type { Transaction } from 'kysely'
+import type { AttributionRules } from '../core/attribution.ts'
 import { invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
-import { change } from '../db/change.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/tables.ts'
 import { isPrintable } from '../lib/is-printable.ts'
+import { changeAccess } from './change-access.ts'
 import type { AccountsParts } from './parts.ts'
 
 type OrganizationSettings = {
@@ -14,10 +15,18 @@ type OrganizationSettings = {
   readonly contact: string | null
   /** A key has to end so many days from now at the latest; null lets it go on without an end. */
   readonly keyDaysMax: number | null
+  /** Whether end users whom requests are for are kept by their names, as hashes, or not at all; from the next request on. */
+  readonly endUsers: AttributionRules['endUsers']
+  /** The keys of a request's metadata that are kept as tags. */
+  readonly tagKeys: readonly string[]
 }
 
 export const contactLengthMax = 200
 export const keyDaysLimit = 3_650
+/** As many as a request has at most. */
+export const tagKeysMax = 16
+/** As they stand in queries and in the names of columns. */
+export const tagKeyPattern = /^[\w.-]{1,64}$/
 
 export async function readSettings(
   { db }: Pick<AccountsParts, 'db'>,
@@ -36,19 +45,15 @@ export async function updateSettings(
 ): Promise<void> {
   requirePermission(principal, 'settings:update', { organizationId })
   const action = { action: 'settings:update', organizationId, target: organizationId }
-  await change(parts, principal, action, async (transaction, note) => {
+  await changeAccess(parts, principal, action, async (transaction, note) => {
     const before = await findSettings(transaction, organizationId)
     const after = check({ ...before, ...given })
-    await transaction
-      .updateTable('organizations')
-      .set({ contact: after.contact, key_days_max: after.keyDaysMax })
-      .where('id', '=', organizationId)
-      .execute()
+    await transaction.updateTable('organizations').set(toFields(after)).where('id', '=', organizationId).execute()
     note(toFields(before), toFields(after))
   })
 }
 
-function check({ contact, keyDaysMax }: OrganizationSettings): OrganizationSettings {
+function check({ contact, keyDaysMax, endUsers, tagKeys }: OrganizationSettings): OrganizationSettings {
   const words = contact?.trim() || null
   if (words !== null && !(words.length <= contactLengthMax && isPrintable(words))) {
     throw invalidRequest(['contact'], 'value', `A contact has up to ${contactLengthMax} visible characters.`)
@@ -56,10 +61,17 @@ function check({ contact, keyDaysMax }: OrganizationSettings): OrganizationSetti
   if (keyDaysMax !== null && !(Number.isInteger(keyDaysMax) && keyDaysMax >= 1 && keyDaysMax <= keyDaysLimit)) {
     throw invalidRequest(['keyDaysMax'], 'value', `A key lasts from 1 to ${keyDaysLimit} days.`)
   }
-  return { contact: words, keyDaysMax }
+  const keys = [...new Set(tagKeys)]
+  if (keys.length > tagKeysMax || !keys.every((key) => tagKeyPattern.test(key))) {
+    const rule = `Up to ${tagKeysMax} tags are kept, whose keys are letters, digits, "_", "." and "-".`
+    throw invalidRequest(['tagKeys'], 'value', rule)
+  }
+  return { contact: words, keyDaysMax, endUsers, tagKeys: keys }
 }
 
-const toFields = ({ contact, keyDaysMax }: OrganizationSettings) => ({ contact, key_days_max: keyDaysMax })
+const toFields = ({ contact, keyDaysMax, endUsers, tagKeys }: OrganizationSettings) => {
+  return { contact, key_days_max: keyDaysMax, end_users: endUsers, tag_keys: JSON.stringify(tagKeys) }
+}
 
 async function findSettings(
   db: Pick<Database, 'selectFrom'>,
@@ -67,11 +79,12 @@ async function findSettings(
 ): Promise<OrganizationSettings> {
   const row = await db
     .selectFrom('organizations')
-    .select(['contact', 'key_days_max'])
+    .select(['contact', 'key_days_max', 'end_users', 'tag_keys'])
     .where('id', '=', organizationId)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
-  return { contact: row.contact, keyDaysMax: row.key_days_max }
+  const tagKeys = JSON.parse(row.tag_keys) as string[]
+  return { contact: row.contact, keyDaysMax: row.key_days_max, endUsers: row.end_users, tagKeys }
 }
 
 const dayMs = 86_400_000

@@ -137,6 +137,8 @@ function toEvent(row: Selectable<LedgerTable>): NewEvent {
       projectId: row.project_id,
       apiKeyId: row.api_key_id,
       model: row.model,
+      endUser: row.end_user,
+      tags: row.tags === null ? {} : (JSON.parse(row.tags) as Record<string, string>),
       outcome: row.outcome,
       ...countsOf(row),
       durationMs: row.duration_ms,

@@ -3,6 +3,7 @@ import { every, pause, type Clock } from '../lib/clock.ts'
 import { deleteOldRefusals } from './refusals/refusals.ts'
 import { reconcile } from './audits/reconcile.ts'
 import { rollUp } from './usage/roll-up.ts'
+import { deleteOldAttributions, rollUpAttributions } from './attribution/roll-up-attributions.ts'
 import type { Transaction } from 'kysely'
 import { isPostgres } from '../db/is-postgres.ts'
 import type { Tables } from '../db/tables.ts'
@@ -36,6 +37,7 @@ export function startLedgerJobs({ db, clock, log, ledgerDaysMax }: LedgerJobsOpt
 
   async function work(): Promise<void> {
     await rollUp(db, pauseOrStop)
+    await rollUpAttributions(db, pauseOrStop)
     if (clock.monotonicMs() < reconcileAtMs) return
     reconcileAtMs = clock.monotonicMs() + reconcileEveryMs
     await deleteOldRefusals(db, clock.nowMs() - refusalDaysMax * dayMs)
@@ -87,9 +89,11 @@ export async function deleteOldRows(db: Database, { nowMs, daysMax, pause }: Ret
   for (;;) {
     const batch = await db.transaction().execute((transaction) => deleteBatch(transaction, cutoffMs))
     deleted += batch
-    if (batch < rowsAtOnce) return deleted
+    if (batch < rowsAtOnce) break
     await pause()
   }
+  await deleteOldAttributions(db, cutoffMs)
+  return deleted
 }
 
 async function deleteBatch(transaction: Transaction<Tables>, cutoffMs: number): Promise<number> {

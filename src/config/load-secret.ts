@@ -21,6 +21,8 @@ export type Secrets = {
   readonly alertKey: Uint8Array
   /** Keeps what clients are told of the deployment from being computed by others. */
   readonly systemFingerprintKey: Uint8Array
+  /** End users are kept as hashes under this, where an organization asks for that. */
+  readonly endUserKey: Uint8Array
   /** Tells in the database whose secret it was made with. Nothing is kept under it, and the secret cannot be found from it. */
   readonly fingerprint: string
 }
@@ -46,6 +48,7 @@ export function loadSecrets(home: string): Secrets {
     signInKey: derive('sign-in'),
     alertKey: derive('alert channels'),
     systemFingerprintKey: derive('system fingerprints'),
+    endUserKey: derive('end users'),
     fingerprint: Buffer.from(derive('installation fingerprint')).toString('hex'),
   }
 }

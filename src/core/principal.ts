@@ -1,3 +1,4 @@
+import type { AttributionRules } from './attribution.ts'
 import type {
   ApiKeyId,
   DirectoryId,
@@ -17,6 +18,8 @@ export type ApiKeyPrincipal = {
   readonly projectId: ProjectId
   /** The key whose limits and budgets count: one that replaced another goes on under the first one's id. Absent, its own. */
   readonly quotaId?: ApiKeyId
+  /** What its organization lets be kept of whom requests are for. Absent, nothing. */
+  readonly attribution?: AttributionRules
 }
 
 export type MemberPrincipal = {

@@ -36,6 +36,7 @@ import { customRoles } from './migrations/people/072-custom-roles.ts'
 import { availability } from './migrations/billing/080-availability.ts'
 import { slaReports } from './migrations/billing/081-sla-reports.ts'
 import { invoices } from './migrations/billing/082-invoices.ts'
+import { attribution } from './migrations/billing/090-attribution.ts'
 import { imports } from './migrations/people/096-imports.ts'
 import { countSource } from './migrations/billing/100-count-source.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
@@ -137,6 +138,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '080-availability': availability,
   '081-sla-reports': slaReports,
   '082-invoices': invoices,
+  '090-attribution': attribution,
   '092-audit-sinks': auditSinks,
   '096-imports': imports,
   '100-count-source': countSource,

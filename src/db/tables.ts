@@ -79,6 +79,9 @@ import type {
   RefusalTable,
   RepetitionTable,
   UsageTable,
+  AttributedHourTable,
+  AttributionProgressTable,
+  AttributionValueTable,
 } from './tables/billing.ts'
 import type {
   BudgetAlertTable,
@@ -155,6 +158,9 @@ export type Tables = {
   prices: PriceTable
   usage_hours: UsageTable
   usage_days: UsageTable
+  attributed_hours: AttributedHourTable
+  attribution_values: AttributionValueTable
+  attribution_progress: AttributionProgressTable
   ledger_progress: LedgerProgressTable
   reconciliations: ReconciliationTable
   limits: LimitTable

@@ -1,4 +1,5 @@
 import type { AccessCache } from '../accounts/access/access-cache.ts'
+import type { EndUserHash } from '../billing/attribution/attribute.ts'
 import type { StatusHistory } from '../billing/availability/status-history.ts'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
 import type { TokenCounter } from '../inference/count-tokens.ts'
@@ -19,6 +20,8 @@ export type HttpParts = {
   readonly counter: TokenCounter
   /** Without it a charge for an answer that did not arrive stands, whoever repeats the request. */
   readonly deliveries?: Deliveries
+  /** Without it nothing is kept of whom requests are for. */
+  readonly hashEndUser?: EndUserHash
   readonly access: AccessCache
   readonly bounds: HttpBounds
   /** Addresses and CIDR blocks whose word is taken for where a request came from. */

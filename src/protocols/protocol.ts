@@ -1,5 +1,6 @@
 import type { Generation } from '../core/collect.ts'
 import type { ApiError } from '../core/error.ts'
+import type { Attribution } from '../core/attribution.ts'
 import type { GenerationEvent, GenerationRequest } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 
@@ -25,6 +26,7 @@ export interface AnswerEncoder {
 
 export type DecodedRequest = {
   readonly request: GenerationRequest
+  readonly attribution: Attribution
   readonly isStream: boolean
   readonly encoder: AnswerEncoder
 }
@@ -35,6 +37,7 @@ export type ShapedRequest = {
   readonly isStream: boolean
   /** For `createEncoder` of the same format. */
   readonly shape: unknown
+  readonly attribution: Attribution
 }
 
 /** A token count that was decoded: plain values, which may come from another thread. */

@@ -189,6 +189,7 @@ async function createService(installation: Installation, parts: ServiceParts): P
   const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
   return createApp({
     deliveries: billing.deliveries,
+    hashEndUser: billing.hashEndUser,
     inference: {
       catalog,
       ledger,

@@ -1,3 +1,4 @@
+import { createEndUserHash } from '../../src/billing/attribution/attribute.ts'
 import type { AccountsParts } from '../../src/accounts/parts.ts'
 import type { SignInSettings } from '../../src/accounts/sign-in/parts.ts'
 import { createGuardedFetch } from '../../src/accounts/single-sign-on/oidc/guarded-fetch.ts'
@@ -103,6 +104,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     accounts: { ...accounts, currency: 'USD', limitsChanged: (change) => limits.apply(change) },
     alertKey: new Uint8Array(32).fill(7),
     mail: { recipientDomains: null },
+    hashEndUser: createEndUserHash(new Uint8Array(32)),
     storedAnswerKey: new Uint8Array(32).fill(5),
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),

@@ -33,6 +33,8 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
       'allowed_models',
       'allowed_endpoints',
       'allowed_addresses',
+      'organizations.end_users as endUsers',
+      'organizations.tag_keys as tag_keys',
       'organizations.disabled_at as organization_disabled_at',
       'projects.archived_at as archived_at',
     ])
@@ -41,12 +43,13 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
     .where('api_keys.disabled_at', 'is', null)
     .execute()
   return rows.map((row) => {
-    const { apiKeyId, organizationId, projectId, quotaId, key_hash: hash } = row
+    const { apiKeyId, organizationId, projectId, quotaId, endUsers, key_hash: hash } = row
+    const attribution = { endUsers, tagKeys: JSON.parse(row.tag_keys) as string[] }
     const { expiresAtMs, models, endpoints, addresses } = fromRuleColumns(row)
     const isDisabled = row.organization_disabled_at !== null
     return {
       hash,
-      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId },
+      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution },
       expiresAtMs,
       closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
       models: models && new Set(models),

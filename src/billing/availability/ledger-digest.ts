@@ -38,8 +38,11 @@ export async function digestLedger(
   return { ...sums, sha256: whole.digest('hex'), marks: Buffer.concat(marks) }
 }
 
-/** The columns by their names, so that neither database's order counts. */
-export function hashOfRow(row: LedgerRow): Buffer {
+/**
+ * The columns by their names, so that neither database's order counts. Whom a request was for is not among them: reports
+ * were signed before that was known, and it says nothing of how the request went.
+ */
+export function hashOfRow({ end_user: _, tags: __, ...row }: LedgerRow): Buffer {
   const columns = Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(columns)).digest()
 }

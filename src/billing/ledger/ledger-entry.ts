@@ -1,3 +1,4 @@
+import type { Attributed } from '../attribution/attribute.ts'
 import type { CountSource } from '../../core/engine.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
@@ -13,6 +14,8 @@ export type RequestOrigin = {
   readonly clientRequestId: string | null
   /** A keyed hash by which the same body sent again is recognised; null where it cannot be sent again. */
   readonly bodyHash: string | null
+  /** Whom it is for; absent where that is not kept. */
+  readonly attributed?: Attributed
 }
 
 export type LedgerEntry = {

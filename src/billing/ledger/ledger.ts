@@ -71,11 +71,14 @@ function cacheColumns(cache: CacheReport | null) {
 }
 
 function originColumns(origin: RequestOrigin | undefined) {
+  const tags = origin?.attributed?.tags ?? null
   return {
     protocol: origin?.protocol ?? null,
     is_stream: origin === undefined ? null : Number(origin.isStream),
     client_request_id: origin?.clientRequestId ?? null,
     body_hash: origin?.bodyHash ?? null,
+    end_user: origin?.attributed?.endUser ?? null,
+    tags: tags === null ? null : JSON.stringify(tags),
   }
 }
 

@@ -6,6 +6,8 @@ import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
+import type { Dimension } from '../attribution/roll-up-attributions.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
 import { lastSettled } from './last-settled.ts'
 import {
   bucketOfLedger,
@@ -27,11 +29,21 @@ export type UsageFilter = {
   readonly projectIds?: readonly ProjectId[]
   readonly apiKeyIds?: readonly ApiKeyId[]
   readonly models?: readonly string[]
+  /** Only what is attributed so, or grouped by it. */
+  readonly attributed?: AttributedTo
+}
+
+/** An end user, or a tag, of whom requests are for. */
+export type AttributedTo = {
+  readonly dimension: Dimension
+  /** Absent, all of them. */
+  readonly values?: readonly string[]
 }
 
 export type UsageQuery = UsageFilter & {
   readonly bucket: 'hour' | 'day' | 'whole'
-  readonly groupBy: 'key' | 'project' | 'model' | null
+  /** By `attribution`, the group of requests that are attributed to nobody is the empty text. */
+  readonly groupBy: 'key' | 'project' | 'model' | 'attribution' | null
   readonly limit: number
   /** Where the page before ended; null begins with the first. */
   readonly cursor: string | null
@@ -40,7 +52,7 @@ export type UsageQuery = UsageFilter & {
 export type UsageRow = {
   /** The beginning of the hour or day; null where the whole time is one. */
   readonly startMs: number | null
-  /** The id of the key or project, or the model; null where nothing is grouped. */
+  /** The id of the key or project, the model, or to whom it is attributed; null where nothing is grouped. */
   readonly group: string | null
   readonly requests: number
   readonly finished: number
@@ -93,9 +105,10 @@ export async function queryUsageTogether(
     const upTo = await lastSettled(db)
     const answers: (readonly UsageRow[])[] = []
     for (const question of questions) {
-      const rolledUpTo = await readProgress(db)
+      const progress = await readProgress(db)
       const query = { ...question, limit: rowsMax, cursor: null }
-      const rows = rolledUpTo > upTo ? null : await sumOnce(db, query, sql`1 = 1`, { rolledUpTo, upTo })
+      const isBehind = Math.max(progress.rolledUpTo, progress.attributedUpTo) > upTo
+      const rows = isBehind ? null : await sumOnce(db, query, sql`1 = 1`, { ...progress, upTo })
       if (rows === null) break
       answers.push(rows.map((row) => toUsageRow(row, question.bucket !== 'whole', question.groupBy !== null)))
     }
@@ -114,8 +127,8 @@ export async function spentSince(
   requireWholeHours(query)
   for (;;) {
     const upTo = await lastSettled(db)
-    const rolledUpTo = await readProgress(db)
-    const rows = rolledUpTo > upTo ? null : await sumOnce(db, query, sql`1 = 1`, { rolledUpTo, upTo })
+    const progress = await readProgress(db)
+    const rows = progress.rolledUpTo > upTo ? null : await sumOnce(db, query, sql`1 = 1`, { ...progress, upTo })
     if (rows !== null) return { ...(rows[0] === undefined ? nothing : toUsageRow(rows[0], false, false)), upTo }
   }
 }
@@ -138,11 +151,14 @@ export async function spentByRequests(
 export type Spent = { readonly costPicos: bigint; readonly usage: Usage; readonly requests: number }
 const nothing: Spent = { costPicos: 0n, usage: toUsage(() => 0), requests: 0 }
 
-type SumRow = { readonly bucket: number; readonly grouped: string; readonly rolled_up_to: number } & Readonly<
-  Record<SummedColumn, string>
->
+type SumRow = {
+  readonly bucket: number
+  readonly grouped: string
+  readonly rolled_up_to: number
+  readonly attributed_up_to: number
+} & Readonly<Record<SummedColumn, string>>
 
-const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model' } as const
+const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model', attribution: 'value' } as const
 
 /**
  * Asks with the watermark as a number, so that the database knows how few rows lie behind it.
@@ -150,18 +166,22 @@ const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model' 
  */
 async function readSums(db: Database, query: UsageQuery, condition: RawBuilder<unknown>): Promise<readonly SumRow[]> {
   for (;;) {
-    const rows = await sumOnce(db, query, condition, { rolledUpTo: await readProgress(db), upTo: null })
+    const rows = await sumOnce(db, query, condition, { ...(await readProgress(db)), upTo: null })
     if (rows !== null) return rows
   }
 }
 
-async function readProgress(db: Database): Promise<number> {
-  const progress = await db.selectFrom('ledger_progress').select('rolled_up_to').executeTakeFirstOrThrow()
-  return progress.rolled_up_to
+type Progress = { readonly rolledUpTo: number; readonly attributedUpTo: number }
+
+async function readProgress(db: Database): Promise<Progress> {
+  const { rows } = await sql<{ all: number; attributed: number }>`
+    select (select rolled_up_to from ledger_progress) as "all",
+      (select rolled_up_to from attribution_progress) as attributed`.execute(db)
+  return { rolledUpTo: Number(rows[0]?.all), attributedUpTo: Number(rows[0]?.attributed) }
 }
 
-/** The rows of the ledger that are not rolled up yet: behind one number, and where another is given up to that. */
-type Fresh = { readonly rolledUpTo: number; readonly upTo: number | null }
+/** The rows of the ledger that are not rolled up yet: behind these numbers, and where another is given up to that. */
+type Fresh = Progress & { readonly upTo: number | null }
 
 /** Null where rows have been rolled up in the meantime. */
 async function sumOnce(
@@ -172,32 +192,104 @@ async function sumOnce(
 ): Promise<readonly SumRow[] | null> {
   const sums = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as text) as ${sql.ref(column)}`)
   const { rows } = await sql<SumRow>`
-    select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to, ${sql.join(sums)}
-    from (${selectSources(query, fresh)}) as usage_rows
-    where ${condition} group by bucket, grouped order by bucket, grouped limit ${query.limit + 1}`.execute(db)
-  return rows.every((row) => row.rolled_up_to === fresh.rolledUpTo) ? rows : null
+    select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to,
+      (select rolled_up_to from attribution_progress) as attributed_up_to, ${sql.join(sums)}
+    from (${selectAll(db, query, fresh)}) as usage_rows
+    where ${condition} group by bucket, grouped ${hasAny(query)} order by bucket, grouped limit ${query.limit + 1}`.execute(
+    db,
+  )
+  const { rolledUpTo, attributedUpTo } = fresh
+  // Nothing else asks for the second mark, which may move on while the first one stands.
+  const isSame = (row: SumRow) =>
+    Number(row.rolled_up_to) === rolledUpTo &&
+    (query.attributed === undefined || Number(row.attributed_up_to) === attributedUpTo)
+  return rows.every(isSame) ? rows : null
+}
+
+/** Where every request is attributed, what is left over of the whole is nothing, and no group. */
+function hasAny({ groupBy }: UsageQuery): RawBuilder<unknown> {
+  return groupBy === 'attribution' ? sql`having sum(requests) <> 0 or sum(reversed) <> 0` : sql``
+}
+
+/**
+ * All that a question asks for. By attribution that is what is attributed to each, and as one more group the rest: the
+ * whole, less what is attributed. So the groups add up to the whole, whatever is not attributed or not kept any more.
+ */
+function selectAll(db: Database, query: UsageQuery, fresh: Fresh): RawBuilder<unknown> {
+  const { attributed, ...others } = query
+  if (attributed === undefined) return selectSources(query, fresh)
+  const own = selectAttributed(db, query, { ...fresh, attributed })
+  if (query.groupBy !== 'attribution' || attributed.values !== undefined) return own
+  const columns = (sign: string) =>
+    sql.join(summedColumns.map((column) => sql`${sql.raw(sign)}${sql.ref(column)} as ${sql.ref(column)}`))
+  return sql`
+    select * from (${own}) as each_one
+    union all
+    select bucket, '' as grouped, ${columns('')} from (${selectSources({ ...others, groupBy: null }, fresh)}) as whole
+    union all
+    select bucket, '' as grouped, ${columns('-')} from (${own}) as less`
+}
+
+/** The sums by whom requests are for, and of the ledger what they do not contain yet. */
+function selectAttributed(
+  db: Database,
+  query: UsageQuery,
+  { attributedUpTo, upTo, attributed: { dimension, values } }: Fresh & { readonly attributed: AttributedTo },
+): RawBuilder<unknown> {
+  const value = valueOfLedger(db, dimension)
+  const isWanted = (column: RawBuilder<unknown>) => (values === undefined ? sql`1 = 1` : isOneOf(column, values))
+  const named = query.groupBy === 'attribution' ? value : groupedOf(query)
+  const source = (table: RawBuilder<unknown>, grouped: RawBuilder<unknown>, sums: RawBuilder<unknown>) => sql`
+    select ${bucketOf(query)} as bucket, ${grouped} as grouped, ${sums} from ${table}`
+  return sql`
+    ${source(sql.table('attributed_hours'), groupedOf(query), rolledUpSums)}
+    where organization_id = ${query.organizationId} and dimension = ${dimension} and ${isWanted(sql.ref('value'))}
+      and ${isInHours(query, sql.ref('at'))} and ${conditionsOf(query)} group by ${sql.lit(1)}, ${sql.lit(2)}
+    union all
+    ${source(sql.table('ledger'), named, freshSums)}
+    where ${isFresh(query, attributedUpTo, upTo)} and ${value} is not null and ${isWanted(value)}
+      and ${isInHours(query, bucketOfLedger(hourMs))} and ${conditionsOf(query)}
+    group by ${sql.lit(1)}, ${sql.lit(2)}`
+}
+
+/** To whom a row of the ledger is attributed. */
+function valueOfLedger(db: Database, dimension: Dimension): RawBuilder<unknown> {
+  if (dimension === 'user') return sql.ref('end_user')
+  const key = dimension.slice('tag:'.length)
+  return isPostgres(db) ? sql`(tags::json ->> ${key})` : sql`(tags ->> ${`$."${key}"`})`
+}
+
+const rolledUpSums = sql.join(
+  summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`),
+)
+const freshSums = sql.join(summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`))
+
+function groupedOf({ groupBy }: UsageQuery): RawBuilder<unknown> {
+  return groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
+}
+
+function isInHours({ hoursMs }: UsageQuery, hour: RawBuilder<unknown>): RawBuilder<unknown> {
+  return hoursMs === undefined ? sql`1 = 1` : isOneOf(hour, hoursMs)
+}
+
+/** Not by the organization's index: the few rows behind the last one rolled up are found fastest by their sequence. */
+function isFresh({ organizationId }: UsageQuery, after: number, upTo: number | null): RawBuilder<unknown> {
+  const isThere = upTo === null ? sql`1 = 1` : sql`sequence <= ${upTo}`
+  return sql`sequence > ${after} and ${isThere} and organization_id || '' = ${organizationId}`
 }
 
 /** The rollups, and of the ledger what they do not contain yet. One statement, so both are of the same moment. */
-function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Fresh): RawBuilder<unknown> {
-  const { groupBy, organizationId } = query
-  const grouped = groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
+function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Omit<Fresh, 'attributedUpTo'>): RawBuilder<unknown> {
+  const grouped = groupedOf(query)
   const conditions = conditionsOf(query)
-  const isInHours = (hour: RawBuilder<unknown>) =>
-    query.hoursMs === undefined ? sql`1 = 1` : isOneOf(hour, query.hoursMs)
-  const rolledUp = summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`)
-  const fresh = summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`)
   const bucket = bucketOf(query)
-  // Not by its index: the few rows behind the last one rolled up are found fastest by their sequence.
-  const sequenceUpTo = upTo === null ? sql`1 = 1` : sql`sequence <= ${upTo}`
-  const isOfOrganization = sql`organization_id || '' = ${organizationId}`
   return sql`
-    select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(rolledUp)} from ${sql.table(tableFor(query))}
-    where organization_id = ${organizationId} and ${isInHours(sql.ref('at'))} and ${conditions} group by ${sql.lit(1)}, ${sql.lit(2)}
+    select ${bucket} as bucket, ${grouped} as grouped, ${rolledUpSums} from ${sql.table(tableFor(query))}
+    where organization_id = ${query.organizationId} and ${isInHours(query, sql.ref('at'))} and ${conditions}
+    group by ${sql.lit(1)}, ${sql.lit(2)}
     union all
-    select ${bucket} as bucket, ${grouped} as grouped, ${sql.join(fresh)} from ledger
-    where sequence > ${rolledUpTo} and ${sequenceUpTo} and ${isOfOrganization}
-      and ${isInHours(bucketOfLedger(hourMs))} and ${conditions}
+    select ${bucket} as bucket, ${grouped} as grouped, ${freshSums} from ledger
+    where ${isFresh(query, rolledUpTo, upTo)} and ${isInHours(query, bucketOfLedger(hourMs))} and ${conditions}
     group by ${sql.lit(1)}, ${sql.lit(2)}`
 }
 

@@ -11,7 +11,7 @@ export type SeriesQuery = UsageFilter & {
   readonly toMs: number
   readonly bucket: BucketKind
   readonly zone: string
-  readonly groupBy: 'model' | 'project' | 'key' | 'member' | null
+  readonly groupBy: 'model' | 'project' | 'key' | 'member' | 'attribution' | null
   /** The number of groups that are told apart, the costliest first; all others are put together as one. */
   readonly top: number
 }
@@ -20,7 +20,7 @@ export type SeriesQuery = UsageFilter & {
 export type Sums = Omit<UsageRow, 'startMs' | 'group'>
 
 export type SeriesGroup = {
-  /** A key, project, member or model; null for all others together, and where nothing is grouped. */
+  /** A key, project, member or model, or to whom requests are attributed; null for all others together, for those of nobody, and where nothing is grouped. */
   readonly id: string | null
   readonly name: string
   readonly isOthers: boolean
@@ -62,7 +62,9 @@ export async function readSeries(db: Database, principal: Principal, query: Seri
   if (startsMs.length > bucketsMax) throw new TooManyBuckets(`${startsMs.length} are more than ${bucketsMax} buckets.`)
   const rows = await readRows(db, seen, startsMs)
   const owners = query.groupBy === 'member' ? await readOwners(db, query.organizationId) : null
-  const byGroup = Map.groupBy(rows, ({ group }) => (owners === null ? group : (owners.get(group ?? '') ?? null)))
+  const byGroup = Map.groupBy(rows, ({ group }) =>
+    owners === null ? group || null : (owners.get(group ?? '') ?? null),
+  )
   const sums = [...byGroup].map(([id, own]) => ({ id, total: addUp(own), rows: own }))
   const sorted = sums.toSorted((one, other) => compare(other.total, one.total))
   const [shown, others] = [sorted.slice(0, query.top), sorted.slice(query.top)]
@@ -72,12 +74,18 @@ export async function readSeries(db: Database, principal: Principal, query: Seri
     shown.map(({ id }) => id),
   )
   const groups = shown.map(({ id, total, rows: own }): SeriesGroup => {
-    const name = names.get(id ?? '') ?? id ?? (query.groupBy === null ? 'All' : 'Without an owner')
+    const name = names.get(id ?? '') ?? id ?? nameOfNone(query)
     return { id, name, isOthers: false, total, buckets: spread(startsMs, own) }
   })
   const rest = others.flatMap(({ rows: own }) => own)
   const other = { id: null, name: 'Others', isOthers: true, total: addUp(rest), buckets: spread(startsMs, rest) }
   return { startsMs, groups: rest.length > 0 ? [...groups, other] : groups, total: addUp(rows) }
+}
+
+function nameOfNone({ groupBy, attributed }: SeriesQuery): string {
+  if (groupBy === null) return 'All'
+  if (groupBy === 'member') return 'Without an owner'
+  return attributed?.dimension === 'user' ? 'Without an end user' : 'Without this tag'
 }
 
 async function readRows(db: Database, query: SeriesQuery, startsMs: readonly number[]): Promise<readonly UsageRow[]> {
@@ -107,7 +115,7 @@ async function readNames(
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, string>> {
   const named = ids.filter((id) => id !== null)
-  if (groupBy === null || groupBy === 'model' || named.length === 0) return new Map()
+  if (groupBy === null || groupBy === 'model' || groupBy === 'attribution' || named.length === 0) return new Map()
   const rows = await db
     .selectFrom(tables[groupBy])
     .select(['id', 'name'])

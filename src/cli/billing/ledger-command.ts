@@ -46,6 +46,8 @@ const columns = [
   'replica',
   'count_source',
   'client_request_id',
+  'end_user',
+  'tags',
 ] as const satisfies readonly (keyof LedgerRow)[]
 
 /** `odyssey ledger export`: every row, one line each, however many there are. */

@@ -24,6 +24,8 @@ const groupings: Readonly<Record<string, Pick<UsageQuery, 'bucket' | 'groupBy'>>
   key: { bucket: 'whole', groupBy: 'key' },
   project: { bucket: 'whole', groupBy: 'project' },
   model: { bucket: 'whole', groupBy: 'model' },
+  user: { bucket: 'whole', groupBy: 'attribution' },
+  tag: { bucket: 'whole', groupBy: 'attribution' },
   day: { bucket: 'day', groupBy: null },
   hour: { bucket: 'hour', groupBy: null },
 }
@@ -33,7 +35,7 @@ const rowsPerRead = 1_000
 
 /** `odyssey usage`: what an organization has used and what it cost. */
 export async function usageCommand(args: string[]): Promise<void> {
-  const { values } = parseArguments({ args, options: optionsOf('day') })
+  const { values } = parseArguments({ args, options: { ...optionsOf('day'), tag: { type: 'string' } } })
   const grouping = Object.hasOwn(groupings, values.by) ? groupings[values.by] : undefined
   if (grouping === undefined) throw new UsageError(`usage --by takes ${Object.keys(groupings).join(', ')}.`)
   if (values.csv && values.json) throw new UsageError('usage takes --csv or --json.')
@@ -41,7 +43,8 @@ export async function usageCommand(args: string[]): Promise<void> {
   const { fromMs = nowMs - (nowMs % dayMs) - (daysUnlessTold - 1) * dayMs, toMs = null } = parsePeriod(values)
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
   await withInstallation(async ({ db, home }, config) => {
-    const query = { ...grouping, organizationId: named ?? home.organizationId, fromMs, toMs, limit: rowsPerRead }
+    const scope = { organizationId: named ?? home.organizationId, fromMs, toMs, ...attributedTo(values) }
+    const query = { ...grouping, ...scope, limit: rowsPerRead }
     const rows: UsageRow[] = []
     let cursor: string | null = null
     do {
@@ -51,6 +54,20 @@ export async function usageCommand(args: string[]): Promise<void> {
     } while (cursor !== null)
     await writeOut(describe(rows, { ...values, currency: config.billing.currency }))
   })
+}
+
+/** Of whom usage is summed up: end users, or the values of one tag. */
+function attributedTo({
+  by,
+  tag,
+}: {
+  readonly by: string
+  readonly tag?: string | undefined
+}): Pick<UsageQuery, 'attributed'> {
+  if ((by === 'tag') !== (tag !== undefined))
+    throw new UsageError('usage --by tag needs --tag KEY, and nothing else does.')
+  if (by === 'user') return { attributed: { dimension: 'user' } }
+  return tag === undefined ? {} : { attributed: { dimension: `tag:${tag}` } }
 }
 
 type Form = { readonly csv: boolean; readonly json: boolean; readonly by: string; readonly currency: string }
@@ -75,7 +92,10 @@ function describe(rows: readonly UsageRow[], { csv, json, by, currency }: Form):
 
 function toCells(row: UsageRow, by: string, format: (picos: bigint) => string): Cell[] {
   const { inputUncached, inputCacheRead, inputCacheWrite, output } = row.usage
-  const name = row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16)
+  const name =
+    row.group === ''
+      ? '(none)'
+      : (row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16))
   const tokens = [inputUncached, inputCacheRead, inputCacheWrite, output]
   return [name, row.requests, ...tokens, row.reversed, row.unpriced, format(row.costPicos)]
 }

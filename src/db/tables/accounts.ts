@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { AttributionRules } from '../../core/attribution.ts'
 import type {
   ApiKeyId,
   ManagementKeyId,
@@ -22,6 +23,10 @@ export type OrganizationTable = {
   contact: string | null
   /** How many days a key of its lasts at most; null sets no end. */
   key_days_max: number | null
+  /** What is kept of whom its requests are for. */
+  end_users: Generated<AttributionRules['endUsers']>
+  /** A JSON list of the keys of metadata that are kept as tags. */
+  tag_keys: Generated<string>
 }
 
 export type ProjectTable = {

@@ -64,6 +64,10 @@ export type LedgerTable = TokenColumns &
     readonly client_request_id: string | null
     /** A keyed hash by which the same body sent again is recognised. */
     readonly body_hash: string | null
+    /** Whom the client says it is for, by its name or a hash, as the organization lets it be kept. */
+    readonly end_user: string | null
+    /** JSON of the client's labels that the organization lets be kept; null where there are none. */
+    readonly tags: string | null
   }
 
 /** What became of an answer; kept as long as a client may send the request again. */
@@ -120,6 +124,24 @@ export type UsageTable = TokenColumns & {
   readonly cost_micros: number
   readonly cost_rest_picos: number
 }
+
+/** Sums of the ledger by the hour and by whom requests are for; a request counts once in each dimension that it has. */
+export type AttributedHourTable = UsageTable & {
+  /** `user`, or `tag:` and the tag's key. */
+  readonly dimension: string
+  readonly value: string
+}
+
+/** What is told apart of a dimension on a day of UTC. */
+export type AttributionValueTable = {
+  readonly organization_id: OrganizationId
+  readonly dimension: string
+  readonly day: number
+  readonly value: string
+}
+
+/** One row: the last row of the ledger that the sums by whom requests are for contain. */
+export type AttributionProgressTable = { readonly id: 1; rolled_up_to: number }
 
 /** One row: how far the work on the ledger has come. */
 export type LedgerProgressTable = {

@@ -3,6 +3,7 @@ import type { Anchors } from '../../accounts/audit/anchors.ts'
 import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import type { MailRules } from '../../alerts/channels.ts'
+import type { EndUserHash } from '../../billing/attribution/attribute.ts'
 import type { PriceParts } from '../../billing/prices/prices.ts'
 import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
 import type { SingleSignOn } from '../../accounts/single-sign-on/parts.ts'
@@ -56,6 +57,8 @@ export type ManagementParts = {
   readonly alertKey: Uint8Array
   /** Whom alerts by e-mail may go to; null where no relay is set. */
   readonly mail: MailRules | null
+  /** By which end users are found whose names are kept as hashes. */
+  readonly hashEndUser: EndUserHash
   /** What requests under way have reserved of a budget; null where nothing was asked of it yet. */
   reservedOf(budgetId: string): Amounts | null
   /** How the limits stand that apply to a key's requests for a model; null for requests of any. */

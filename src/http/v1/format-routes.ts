@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { attribute } from '../../billing/attribution/attribute.ts'
 import type { Deliveries } from '../../billing/deliveries/deliveries.ts'
 import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
+import type { Attribution } from '../../core/attribution.ts'
 import { collectAll } from '../../core/collect.ts'
 import type { ApiError } from '../../core/error.ts'
 import type { GenerationEvent, GenerationRequest } from '../../core/generation.ts'
@@ -52,7 +54,15 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
       void reply.headers(lifecycleHeaders(parts.inference.catalog.find(model).model.lifecycle))
       const { signal } = admitted
       whenClientLeaves(reply.raw, admitted.abort)
-      const received = { request, reply, principal, protocol: format, isStream: decoded.isStream, body: bytes }
+      const received = {
+        request,
+        reply,
+        principal,
+        protocol: format,
+        isStream: decoded.isStream,
+        attribution: decoded.attribution,
+        body: bytes,
+      }
       const origin = noteOrigin(parts, received)
       const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal, entrance }
       isGenerating = true
@@ -219,6 +229,7 @@ type Received = {
   readonly principal: ApiKeyPrincipal
   readonly protocol: RequestOrigin['protocol']
   readonly isStream: boolean
+  readonly attribution: Attribution
   readonly body: Uint8Array
 }
 
@@ -232,7 +243,16 @@ function noteOrigin(parts: HttpParts, received: Received): RequestOrigin {
   const { request, protocol, isStream } = received
   const clientRequestId = shortHeader(request, 'x-client-request-id')
   const bodyHash = parts.deliveries === undefined ? null : followDelivery(parts.deliveries, received)
-  return { protocol, isStream, clientRequestId, bodyHash }
+  return { protocol, isStream, clientRequestId, bodyHash, ...attributed(parts, received) }
+}
+
+function attributed(
+  { hashEndUser }: HttpParts,
+  { principal, attribution }: Received,
+): Pick<RequestOrigin, 'attributed'> {
+  const { organizationId, attribution: rules } = principal
+  if (rules === undefined || hashEndUser === undefined) return {}
+  return { attributed: attribute(attribution, { organizationId, rules, hash: hashEndUser }) }
 }
 
 function followDelivery(deliveries: Deliveries, { request, reply, principal, body }: Received): string {

@@ -118,6 +118,7 @@ export function decodeGeneration(wireBody: unknown): ShapedRequest {
     },
     isStream: body.stream ?? false,
     shape,
+    attribution: { endUser: body.safety_identifier ?? body.user ?? null, metadata: body.metadata ?? {} },
   }
 }
 

@@ -1,4 +1,5 @@
 import { readAnchorsInForce } from '../../accounts/audit/anchors.ts'
+import { createEndUserHash } from '../../billing/attribution/attribute.ts'
 import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ManagementParts } from '../../http/api/parts.ts'
@@ -45,6 +46,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     storedAnswerKey: secrets.storedAnswerKey,
     alertKey: secrets.alertKey,
     mail: config.alerts.mail,
+    hashEndUser: createEndUserHash(secrets.endUserKey),
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => describeQueues(pool, pools),

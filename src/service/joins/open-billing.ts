@@ -1,3 +1,4 @@
+import { createEndUserHash, type EndUserHash } from '../../billing/attribution/attribute.ts'
 import { createDeliveries, type Deliveries } from '../../billing/deliveries/deliveries.ts'
 import { startLedgerJobs } from '../../billing/ledger-jobs.ts'
 import { startLedgerJobsThread } from '../../billing/ledger-jobs-thread.ts'
@@ -16,6 +17,7 @@ import type { Installation } from './open-installation.ts'
 export type Billing = {
   readonly prices: LivePriceBook
   readonly deliveries: Deliveries
+  readonly hashEndUser: EndUserHash
   readonly refusals: Refusals
   close(): Promise<void>
 }
@@ -50,6 +52,7 @@ export async function openBilling({ installation, feed, config, log, metrics }: 
   return {
     prices,
     deliveries,
+    hashEndUser: createEndUserHash(secrets.endUserKey),
     refusals,
     async close() {
       prices.stop()

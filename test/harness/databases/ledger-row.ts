@@ -35,5 +35,7 @@ export function ledgerRow(number: number): NewLedgerRow {
     replica: null,
     client_request_id: null,
     body_hash: null,
+    end_user: null,
+    tags: null,
   }
 }

@@ -19,7 +19,7 @@ export type GroupedWrites = {
   idle(): Promise<void>
 }
 
-/** SQLite takes at most 32,766 values in one statement, PostgreSQL 65,535, and a row has 34. */
+/** SQLite takes at most 32,766 values in one statement, PostgreSQL 65,535, and a row has 36. */
 const rowsPerCommitMax = 500
 
 /**

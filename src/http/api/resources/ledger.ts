@@ -59,6 +59,11 @@ export const entry = z
     firstTokenMs: z.number().nullable(),
     durationMs: z.number(),
     clientRequestId: z.string().nullable().describe('The id that the client gave the request.'),
+    endUser: z
+      .string()
+      .nullable()
+      .describe('Whom the client says it is for, by its name or a hash, as the settings of the organization have it.'),
+    tags: z.record(z.string(), z.string()).describe('Of the metadata of the request, the keys that the settings name.'),
   })
   .meta({ id: 'LedgerEntry' })
 
@@ -84,6 +89,8 @@ export function showEntry(line: LedgerRow): z.input<typeof entry> {
     firstTokenMs: line.first_token_ms,
     durationMs: line.duration_ms,
     clientRequestId: line.client_request_id,
+    endUser: line.end_user,
+    tags: line.tags === null ? {} : (JSON.parse(line.tags) as Record<string, string>),
   }
 }
 

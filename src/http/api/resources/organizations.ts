@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { endUserRules } from '../../../core/attribution.ts'
 import {
   createOrganization,
   listOrganizations,
@@ -11,6 +12,8 @@ import {
   contactLengthMax,
   keyDaysLimit,
   readSettings,
+  tagKeyPattern,
+  tagKeysMax,
   updateSettings,
 } from '../../../accounts/organization-settings.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -50,12 +53,18 @@ const settings = z
   .strictObject({
     contact: z.string().nullable().describe('Whom its members ask for higher limits, in words.'),
     keyDaysMax: z.int().nullable().describe('How many days a key lasts at most; null sets no end.'),
+    endUsers: z
+      .enum(endUserRules)
+      .describe('Whether end users whom requests are for are kept by their names, as hashes, or not at all.'),
+    tagKeys: z.array(z.string()).readonly().describe('The keys of a request’s metadata that are kept as tags.'),
   })
   .meta({ id: 'OrganizationSettings' })
 const newSettings = z
   .strictObject({
     contact: z.string().max(contactLengthMax).nullable().optional(),
     keyDaysMax: z.int().min(1).max(keyDaysLimit).nullable().optional(),
+    endUsers: z.enum(endUserRules).optional(),
+    tagKeys: z.array(z.string().regex(tagKeyPattern)).max(tagKeysMax).optional(),
   })
   .meta({ id: 'NewOrganizationSettings' })
 

@@ -19,17 +19,19 @@ import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Call, type Route } from '../route.ts'
 import { apiKeyId, costMicros, given, givenTime, inOrganization, model, projectId, time, toTime } from '../schemas.ts'
 import { readHour } from './usage.ts'
+import { attributionFields, readAttribution, toGrouping } from './usage-attribution.ts'
 
 const filter = z.strictObject({
   from: givenTime.optional().describe('A whole hour; thirty days ago where it is not given.'),
   to: givenTime.optional().describe('A whole hour, which is left out; the end of this one where it is not given.'),
   bucket: z.enum(bucketKinds).default('day').describe('Weeks begin on Monday.'),
   zone: z.string().min(1).max(64).default('UTC').describe('An IANA time zone whose hours begin with those of UTC.'),
-  groupBy: z.enum(['model', 'project', 'key', 'member']).optional(),
+  groupBy: z.enum(['model', 'project', 'key', 'member', 'user', 'tag']).optional(),
   top: z.int().min(1).max(50).default(8).describe('So many groups stand alone, the others are one.'),
   projectId: z.array(projectId).max(50).optional(),
   apiKeyId: z.array(apiKeyId).max(50).optional(),
   model: z.array(model).max(50).optional(),
+  ...attributionFields,
 })
 const query = filter.extend({
   previous: z.enum(['true', 'false']).default('false').describe('Whether to sum up the time of equal length before.'),
@@ -87,9 +89,12 @@ function toQuery({ parts, params }: Asking, asked: Filter): SeriesQuery {
   const fromMs = readHour('from', asked.from) ?? Math.floor((nowMs - 30 * dayMs) / dayMs) * dayMs
   const toMs = readHour('to', asked.to) ?? Math.floor(nowMs / hourMs + 1) * hourMs
   if (toMs <= fromMs) throw new InvalidFields([{ path: 'to', message: 'This must be later than from.' }])
-  const { bucket, zone, groupBy = null, top } = asked
+  const { bucket, zone, top } = asked
+  const { organizationId } = params
+  const attributed = readAttribution(asked, organizationId, parts.management.hashEndUser)
   const filters = given({ projectIds: asked.projectId, apiKeyIds: asked.apiKeyId, models: asked.model })
-  return { organizationId: params.organizationId, fromMs, toMs, bucket, zone, groupBy, top, ...filters }
+  const ofWhom = { groupBy: toGrouping(asked.groupBy), ...(attributed !== null && { attributed }) }
+  return { organizationId, fromMs, toMs, bucket, zone, top, ...ofWhom, ...filters }
 }
 
 async function readAsked({ parts, principal }: Asking, wanted: SeriesQuery): Promise<Series> {
@@ -190,10 +195,10 @@ async function* onePage<Line>(lines: readonly Line[]): AsyncGenerator<readonly L
 /** Refusals are counted by organization alone, so with a filter nobody knows them. */
 async function countRefused(
   { parts, principal }: Asking,
-  { organizationId, fromMs, toMs, projectIds, apiKeyIds, models }: SeriesQuery,
+  { organizationId, fromMs, toMs, projectIds, apiKeyIds, models, attributed }: SeriesQuery,
   startsMs: readonly number[],
 ): Promise<number[] | null> {
-  const isFiltered = [projectIds, apiKeyIds, models].some((list) => list !== undefined)
+  const isFiltered = [projectIds, apiKeyIds, models, attributed].some((list) => list !== undefined)
   if (isFiltered || !may(principal, 'refusals:read', { organizationId })) return null
   const limit = 1_000_000
   const asked = { organizationId, fromMs, toMs, bucket: 'hour', limit, after: null } as const

@@ -18,11 +18,17 @@ import {
   time,
   toTimeOrNull,
 } from '../schemas.ts'
+import { attributionFields, readAttribution, toGrouping } from './usage-attribution.ts'
 
 const usage = z
   .strictObject({
     startsAt: time.nullable().describe('The hour or day; null where the whole time is one.'),
-    group: z.string().nullable().describe('The key, project or model; null where nothing is grouped.'),
+    group: z
+      .string()
+      .nullable()
+      .describe(
+        'The key, project, model, end user or tag, empty for requests without one; null where nothing is grouped.',
+      ),
     requests: z.int(),
     finished: z.int(),
     aborted: z.int(),
@@ -45,10 +51,11 @@ const query = pageQuery.extend({
   from: givenTime.optional().describe('A whole hour; thirty days ago where it is not given.'),
   to: givenTime.optional().describe('A whole hour, which is left out; now where it is not given.'),
   bucket: z.enum(['hour', 'day', 'whole']).default('day').describe('Hours and days are those of UTC.'),
-  groupBy: z.enum(['key', 'project', 'model']).optional(),
+  groupBy: z.enum(['key', 'project', 'model', 'user', 'tag']).optional(),
   projectId: z.array(projectId).max(50).optional(),
   apiKeyId: z.array(apiKeyId).max(50).optional(),
   model: z.array(model).max(50).optional(),
+  ...attributionFields,
 })
 
 const rangeMsDefault = 30 * dayMs
@@ -71,21 +78,23 @@ export const usageRoutes: readonly Route[] = [
     path: '/api/v1/organizations/{organizationId}/usage',
     permission: 'usage:read',
     scope: 'organization',
-    summary: 'Sum up requests, tokens and cost by the hour or day, by key, project or model',
+    summary: 'Sum up requests, tokens and cost by the hour or day, by key, project, model, end user or tag',
     params: inOrganization,
     query,
     answer: pageOf(usage),
     async work({ parts, principal, params: { organizationId }, query: asked }) {
       const nowMs = parts.accounts.clock.nowMs()
+      const attributed = readAttribution(asked, organizationId, parts.management.hashEndUser)
       const filter = given({ projectIds: asked.projectId, apiKeyIds: asked.apiKeyId, models: asked.model })
       try {
         const { rows, nextCursor } = await readUsage(parts.accounts.db, principal, {
           organizationId,
           ...filter,
+          ...(attributed !== null && { attributed }),
           fromMs: readHour('from', asked.from) ?? Math.floor((nowMs - rangeMsDefault) / dayMs) * dayMs,
           toMs: readHour('to', asked.to),
           bucket: asked.bucket,
-          groupBy: asked.groupBy ?? null,
+          groupBy: toGrouping(asked.groupBy),
           limit: asked.limit,
           cursor: asked.after ?? null,
         })

@@ -46,7 +46,7 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): S
     continuesText: request.continuesFinalMessage,
     reportsContextManagement: parsed.context_management !== undefined,
   }
-  return { request, isStream, shape }
+  return { request, isStream, shape, attribution: { endUser: parsed.metadata?.user_id ?? null, metadata: {} } }
 }
 
 /** A count is of the prompt alone: nothing that only matters to an answer is checked. */
