@@ -7,6 +7,8 @@ import { createManualClock, type ManualClock } from '../../test/harness/manual-c
 import { ApiError } from '../core/error.ts'
 import type { Database } from '../db/database.ts'
 import { createApiKey, rotateApiKey, updateApiKey } from './api-keys.ts'
+import { readKeyAccess } from './access/key-access.ts'
+import { hashKey } from './key-format.ts'
 import { readSettings, updateSettings } from './organization-settings.ts'
 import { createOrganization, ensureDefaultHome, readOrganization, type Home } from './organizations.ts'
 import type { AccountsParts } from './parts.ts'
@@ -32,7 +34,8 @@ onEachDatabase((database) => {
   })
   afterEach(() => db.destroy())
 
-  const set = (fields: { readonly contact?: string | null; readonly keyDaysMax?: number | null }) =>
+  const unset = { contact: null, keyDaysMax: null, endUsers: 'hashed', tagKeys: [] }
+  const set = (fields: Omit<Parameters<typeof updateSettings>[2], 'organizationId'>) =>
     updateSettings(parts, operator, { organizationId: home.organizationId, ...fields })
   const create = (expiresAtMs?: number | null) =>
     createApiKey(parts, operator, { name: 'k', ...home, rules: expiresAtMs === undefined ? {} : { expiresAtMs } })
@@ -44,13 +47,33 @@ onEachDatabase((database) => {
     await set({ contact: ' ops@example.org ', keyDaysMax: 30 })
     await set({ keyDaysMax: null })
     const { organizationId } = home
-    deepEqual(await readSettings(parts, operator, organizationId), { contact: 'ops@example.org', keyDaysMax: null })
+    deepEqual(await readSettings(parts, operator, organizationId), { ...unset, contact: 'ops@example.org' })
     equal((await readOrganization(parts, operator, organizationId)).contact, 'ops@example.org')
     await set({ contact: '  ' })
-    deepEqual(await readSettings(parts, operator, organizationId), { contact: null, keyDaysMax: null })
-    deepEqual(await readSettings(parts, operator, other.organizationId), { contact: null, keyDaysMax: null })
+    deepEqual(await readSettings(parts, operator, organizationId), unset)
+    deepEqual(await readSettings(parts, operator, other.organizationId), unset)
     await rejects(set({ keyDaysMax: 0 }), at('keyDaysMax'))
     await rejects(set({ contact: 'two\nlines' }), at('contact'))
+  })
+
+  test('what is kept of whom requests are for reaches the keys of the organization at once', async () => {
+    let heard = 0
+    const told = {
+      ...parts,
+      accessChanged() {
+        heard += 1
+        return Promise.resolve()
+      },
+    }
+    const { key } = await create()
+    const read = async () => (await readKeyAccess(db, [hashKey(parts.hashSecret, key)]))[0]?.principal.attribution
+    deepEqual(await read(), { endUsers: 'hashed', tagKeys: [] })
+    const tagKeys = ['team', 'team', 'stage']
+    await updateSettings(told, operator, { organizationId: home.organizationId, endUsers: 'off', tagKeys })
+    equal(heard, 1)
+    deepEqual(await read(), { endUsers: 'off', tagKeys: ['team', 'stage'] })
+    await rejects(set({ tagKeys: ['two words'] }), at('tagKeys'))
+    await rejects(set({ tagKeys: Array.from({ length: 17 }, (_, index) => `t${index}`) }), at('tagKeys'))
   })
 
   test('a new key ends within the days that are set: at the latest of them where nothing is said', async () => {

@@ -228,18 +228,16 @@ export function DayField({
   )
 }
 
-/** A number beside its name, as in a bar of filters; what is typed counts when the field is left or Enter is pressed. */
-export function NumberFilter({
-  label,
-  value,
-  onText,
-}: {
+type FilterProps = {
   readonly label: string
   readonly value: string
   readonly onText: (text: string) => void
-}) {
+}
+
+/** A text beside its name, as in a bar of filters; what is typed counts when the field is left or Enter is pressed. */
+export function TextFilter({ inputMode, size = 12, ...props }: FilterProps & { inputMode?: 'decimal'; size?: number }) {
+  const { label, value, onText } = props
   const id = useId()
-  const tell = (text: string) => (/^\d*\.?\d*$/.test(text.trim()) ? onText(text.trim()) : undefined)
   return (
     <span className={styles.inline}>
       <label className={styles.label} htmlFor={id}>
@@ -248,13 +246,19 @@ export function NumberFilter({
       <input
         key={value}
         id={id}
-        inputMode="decimal"
-        size={6}
+        inputMode={inputMode}
+        size={size}
         className={styles.input}
         defaultValue={value}
-        onBlur={({ currentTarget }) => tell(currentTarget.value)}
-        onKeyDown={({ key, currentTarget }) => (key === 'Enter' ? tell(currentTarget.value) : undefined)}
+        onBlur={({ currentTarget }) => onText(currentTarget.value.trim())}
+        onKeyDown={({ key, currentTarget }) => (key === 'Enter' ? onText(currentTarget.value.trim()) : undefined)}
       />
     </span>
   )
+}
+
+/** The same for a number; what is none changes nothing. */
+export function NumberFilter({ onText, ...props }: FilterProps) {
+  const tell = (text: string) => (/^\d*\.?\d*$/.test(text) ? onText(text) : undefined)
+  return <TextFilter {...props} inputMode="decimal" size={6} onText={tell} />
 }

@@ -62,6 +62,14 @@ function Details({
         <span>
           in <Name>{details.projectName ?? charge.projectId}</Name>
         </span>
+        {charge.endUser !== null && (
+          <span>
+            for <Name>{charge.endUser}</Name>
+          </span>
+        )}
+        {Object.entries(charge.tags).map(([key, value]) => (
+          <Badge key={key}>{`${key}: ${value}`}</Badge>
+        ))}
         <Time at={charge.at} />
       </Row>
       {reversal !== null && (

@@ -7,11 +7,12 @@ import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
-import { TextField } from '../../kit/field.tsx'
+import { Select, TextField } from '../../kit/field.tsx'
 import { Banner, Card, Row } from '../../kit/page.tsx'
 
 const path = '/api/v1/organizations/{organizationId}/settings'
 type Settings = AnswerOf<`GET ${typeof path}`>
+type Rules = Pick<Settings, 'contact' | 'keyDaysMax'>
 
 /** How long keys last, and whom members ask for more. */
 export function RulesCard({ organizationId }: { readonly organizationId: string }) {
@@ -20,11 +21,18 @@ export function RulesCard({ organizationId }: { readonly organizationId: string 
     queryFn: ({ signal }) => api(`GET ${path}`, { params: { organizationId } }, { signal }),
   })
   return (
-    <Card title="Keys and limits">
-      <Loaded query={query} what="The rules" rows={2}>
-        {(known) => <RulesForm key={JSON.stringify(known)} organizationId={organizationId} known={known} />}
-      </Loaded>
-    </Card>
+    <>
+      <Card title="Keys and limits">
+        <Loaded query={query} what="The rules" rows={2}>
+          {(known) => <RulesForm key={JSON.stringify(known)} organizationId={organizationId} known={known} />}
+        </Loaded>
+      </Card>
+      <Card title="Whom requests are for">
+        <Loaded query={query} what="What is kept" rows={2}>
+          {(known) => <AttributionForm key={JSON.stringify(known)} organizationId={organizationId} known={known} />}
+        </Loaded>
+      </Card>
+    </>
   )
 }
 
@@ -32,12 +40,12 @@ function RulesForm({ organizationId, known }: { readonly organizationId: string;
   const [days, setDays] = useState(known.keyDaysMax === null ? '' : String(known.keyDaysMax))
   const [contact, setContact] = useState(known.contact ?? '')
   const reason = useReason(organizationId, 'settings:update')
-  const body: Settings = {
+  const body: Rules = {
     contact: contact.trim() === '' ? null : contact.trim(),
     keyDaysMax: days.trim() === '' ? null : Number(days),
   }
   const isSame = body.contact === known.contact && body.keyDaysMax === known.keyDaysMax
-  const change = useChange((changed: Settings) => api(`PATCH ${path}`, { params: { organizationId }, body: changed }), {
+  const change = useChange((changed: Rules) => api(`PATCH ${path}`, { params: { organizationId }, body: changed }), {
     touches: [['organization', organizationId]],
   })
   const wrong = days.trim() === '' || /^[1-9]\d{0,3}$/.test(days.trim()) ? null : 'A whole number of days, or empty.'
@@ -69,6 +77,51 @@ function RulesForm({ organizationId, known }: { readonly organizationId: string;
       <Row>
         <Button type="submit" look="primary" isBusy={change.isBusy} reason={missing}>
           Save rules
+        </Button>
+      </Row>
+    </Form>
+  )
+}
+
+const endUserChoices = [
+  { value: 'hashed', label: 'As hashes' },
+  { value: 'plain', label: 'By the names that clients give' },
+  { value: 'off', label: 'Not at all' },
+] as const
+
+/** What is kept of end users and labels with each request, from the next one on. */
+function AttributionForm({ organizationId, known }: { readonly organizationId: string; readonly known: Settings }) {
+  const [endUsers, setEndUsers] = useState(known.endUsers)
+  const [typed, setTyped] = useState(known.tagKeys.join(', '))
+  const tagKeys = typed.split(/[\s,]+/).filter((key) => key !== '')
+  const change = useChange(
+    (body: Pick<Settings, 'endUsers' | 'tagKeys'>) => api(`PATCH ${path}`, { params: { organizationId }, body }),
+    { touches: [['organization', organizationId]] },
+  )
+  const isSame = endUsers === known.endUsers && tagKeys.join() === known.tagKeys.join()
+  const missing = useReason(organizationId, 'settings:update') ?? (isSame ? 'Nothing was changed.' : null)
+  return (
+    <Form onSend={() => (missing === null ? change.run({ endUsers, tagKeys }) : undefined)}>
+      <ChangeProblem problem={change.problem} shown={['tagKeys']} />
+      <Select
+        label="End users are kept"
+        value={endUsers}
+        choices={endUserChoices}
+        onChoice={setEndUsers}
+        hint="Clients name them in user or safety_identifier, or in metadata.user_id."
+      />
+      <TextField
+        label="Metadata kept as tags"
+        autoComplete="off"
+        placeholder="team, environment"
+        value={typed}
+        fault={change.faultOf('tagKeys')}
+        onText={setTyped}
+        hint="Keys with commas between them, 16 at most; all other metadata is forgotten."
+      />
+      <Row>
+        <Button type="submit" look="primary" isBusy={change.isBusy} reason={missing}>
+          Save what is kept
         </Button>
       </Row>
     </Form>

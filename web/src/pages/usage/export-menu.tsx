@@ -1,14 +1,14 @@
 import { addressOf } from '../../api/client.ts'
 import { ExportMenu } from '../../app/export-menu.tsx'
 import { scopeOf } from '../../app/usage-sums.ts'
-import type { Range, UsageSearch } from './search.ts'
+import { attributionOf, groupingOf, type Range, type UsageSearch } from './search.ts'
 
 type Props = { readonly organizationId: string; readonly range: Range; readonly search: UsageSearch }
 
 /** What is saved is what is shown: the filters are those of the click, and the file's name says them. */
 export function UsageExport({ organizationId, range: { from, to, bucket }, search }: Props) {
-  const { by, zone, model, project, key } = search
-  const shown = { from, to, bucket, zone, ...(by !== 'nothing' && { groupBy: by }), ...scopeOf(search) }
+  const { zone, model, project, key } = search
+  const shown = { from, to, bucket, zone, ...groupingOf(search), ...scopeOf(search), ...attributionOf(search) }
   const rows = { from, to, model, projectId: project, apiKeyId: key }
   const own = { organizationId }
   return (

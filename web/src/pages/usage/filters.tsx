@@ -1,6 +1,6 @@
 import { DateFilters, ScopeFilters } from '../../app/scope-filters.tsx'
 import { ZoneFilter } from '../../app/zone-field.tsx'
-import { Checkbox, Select } from '../../kit/field.tsx'
+import { Checkbox, Select, TextFilter } from '../../kit/field.tsx'
 import type { UsageSearch } from './search.ts'
 
 const ranges = [
@@ -24,6 +24,8 @@ const groups = [
   { value: 'project', label: 'Project' },
   { value: 'key', label: 'Key' },
   { value: 'member', label: 'Member' },
+  { value: 'user', label: 'End user' },
+  { value: 'tag', label: 'Tag' },
   { value: 'nothing', label: 'Nothing' },
 ] as const
 
@@ -48,11 +50,26 @@ export function UsageFilters({ organizationId, search, onChange }: Props) {
       />
       <ZoneFilter zone={search.zone} onZone={(zone) => onChange({ zone })} />
       <ScopeFilters organizationId={organizationId} search={search} onChange={onChange} />
+      <AttributionFilters search={search} onChange={onChange} />
       <Checkbox
         label="Compare with the time before"
         isOn={search.previous}
         onChange={(previous) => onChange({ previous })}
       />
+    </>
+  )
+}
+
+/** Whom requests are for, as far as the organization keeps that: end users by their names, or a tag with its value. */
+function AttributionFilters({ search, onChange }: Omit<Props, 'organizationId'>) {
+  const { by, user, tagKey, tag } = search
+  if (by !== 'tag' && tagKey === '') {
+    return <TextFilter label="End user" value={user} onText={(text) => onChange({ user: text })} />
+  }
+  return (
+    <>
+      <TextFilter label="Tag" value={tagKey} onText={(text) => onChange({ tagKey: text, tag: '' })} />
+      <TextFilter label="Its value" value={tag} onText={(text) => onChange({ tag: text })} />
     </>
   )
 }

@@ -16,7 +16,7 @@ import { UsageExport } from './export-menu.tsx'
 import { UsageFilters } from './filters.tsx'
 import { Foot } from './foot.tsx'
 import { metrics, type Series } from './metrics.ts'
-import { rangeOf, usageSearch, type Range, type UsageSearch } from './search.ts'
+import { attributionOf, groupingOf, rangeOf, usageSearch, type Range, type UsageSearch } from './search.ts'
 import { SumStats } from './sum-stats.tsx'
 import { UsageTable } from './usage-table.tsx'
 
@@ -26,14 +26,15 @@ const groupsDrawn = 6
 const groupsMax = 50
 
 function queryOf(range: Range, search: UsageSearch, top: number) {
-  const { by, zone, previous } = search
+  const { zone, previous } = search
   return {
     ...range,
     zone,
     top,
-    ...(by !== 'nothing' && { groupBy: by }),
+    ...groupingOf(search),
     ...(previous && { previous: 'true' as const }),
     ...scopeOf(search),
+    ...attributionOf(search),
   }
 }
 

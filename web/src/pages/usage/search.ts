@@ -8,16 +8,32 @@ const fields = {
   to: day,
   bucket: oneOf(['auto', 'hour', 'day', 'week', 'month'], 'auto'),
   zone: zoneField,
-  by: oneOf(['model', 'project', 'key', 'member', 'nothing'], 'model'),
+  by: oneOf(['model', 'project', 'key', 'member', 'user', 'tag', 'nothing'], 'model'),
   metric: oneOf(['cost', 'tokens', 'requests', 'cache'], 'cost'),
   model: text(),
   project: text(),
   key: text(),
+  user: text(),
+  tagKey: text(),
+  tag: text(),
   previous: flag,
   all: flag,
 }
 export const usageSearch = searchCodec(fields)
 export type UsageSearch = StateOf<typeof fields>
+
+/** Of whose users, or of which tag, requests are summed, as the service takes it: by one of both at a time. */
+export function attributionOf({ by, user, tagKey, tag }: UsageSearch) {
+  const isByTag = by === 'tag' || (by !== 'user' && user === '')
+  if (isByTag && tagKey === '') return {}
+  if (isByTag) return { tagKey, ...(tag !== '' && { tag: [tag] }) }
+  return user === '' ? {} : { user: [user] }
+}
+
+/** By what they are grouped; without a tag's key there is nothing to group by. */
+export function groupingOf({ by, tagKey }: UsageSearch) {
+  return by === 'nothing' || (by === 'tag' && tagKey === '') ? {} : { groupBy: by }
+}
 
 export type Bucket = Exclude<UsageSearch['bucket'], 'auto'>
 export type Range = { readonly from: string; readonly to: string; readonly bucket: Bucket }

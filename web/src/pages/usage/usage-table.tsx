@@ -23,7 +23,15 @@ type Props = {
   readonly onAll: () => void
 }
 
-const heads = { model: 'Model', project: 'Project', key: 'API key', member: 'Member', nothing: 'Everything' } as const
+const heads = {
+  model: 'Model',
+  project: 'Project',
+  key: 'API key',
+  member: 'Member',
+  user: 'End user',
+  tag: 'Tag',
+  nothing: 'Everything',
+} as const
 
 /** Each group's figures as the service has summed them; a row leads to the requests that make it up. */
 export function UsageTable({ organizationId, groups, search, range, currency, total, onAll }: Props) {
@@ -83,7 +91,7 @@ export function UsageTable({ organizationId, groups, search, range, currency, to
 /** Null where no filter of the requests means the group. */
 function hrefOf(organizationId: string, id: string | null, search: UsageSearch, range: Range): string | null {
   const { by, model, project, key, zone } = search
-  if (by !== 'nothing' && id === null) return null
+  if (by === 'user' || by === 'tag' || (by !== 'nothing' && id === null)) return null
   const from = dayIn(zone, Date.parse(range.from))
   const to = dayIn(zone, Date.parse(range.to) - 1)
   const group: Partial<RequestsSearch> = by === 'nothing' ? {} : { [by]: id }
