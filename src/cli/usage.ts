@@ -89,7 +89,7 @@ ${describeOptions(budgetFields)}
                                        and --output: --from TIME, --organization ID; prices end MODEL ends it
   prices void PRICE                    Take back one that is not yet in force
   usage [--by key|project|model|day]   Add up tokens and cost: --from TIME, --to TIME, --organization ID,
-                                       --csv or --json
+                                       --csv or --json; --by user, or --by tag --tag KEY, for whom it was
   refusals [--by minute|hour|day]      Count the requests that were refused, by class: --from TIME, --to TIME,
                                        --organization ID, --csv or --json
   ledger export --csv|--json           Write every request, one line each: --from TIME, --to TIME

@@ -281,7 +281,7 @@ describe('what was used', () => {
     match(head ?? '', /^requestId,kind,at,/)
     equal(lines.length, 6)
     ok(
-      lines.slice(1).every((line) => line.endsWith(`,"'=1+1,""x"""`)),
+      lines.slice(1).every((line) => line.endsWith(`,"'=1+1,""x""",,{}`)),
       'A formula is text, and quotes are doubled.',
     )
     const jsonl = await ask('GET', within('ledger/export'))
