@@ -32,6 +32,12 @@ export type GenerationRequest = {
   readonly bytes?: number
 }
 
+/** Whom a request is for, as its client says: below the key, which may serve many. */
+export type Attribution = {
+  readonly endUser: string | null
+  readonly metadata: Readonly<Record<string, string>>
+}
+
 /** A request with every choice made: what an engine is given. */
 export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMax' | 'choiceCount'> & {
   readonly thinking: Thinking

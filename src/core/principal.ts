@@ -1,4 +1,3 @@
-import type { AttributionRules } from './attribution.ts'
 import type {
   ApiKeyId,
   DirectoryId,
@@ -10,6 +9,16 @@ import type {
   UserId,
 } from './ids.ts'
 import type { Role } from './role.ts'
+
+/** Whether end users are kept as clients name them, as hashes, or not at all. */
+export const endUserRules = ['plain', 'hashed', 'off'] as const
+
+/** What an organization lets be kept of that. */
+export type AttributionRules = {
+  readonly endUsers: (typeof endUserRules)[number]
+  /** The keys of metadata that are kept as tags. */
+  readonly tagKeys: readonly string[]
+}
 
 export type ApiKeyPrincipal = {
   readonly kind: 'api-key'

@@ -1,7 +1,6 @@
 import type { Generation } from '../core/collect.ts'
 import type { ApiError } from '../core/error.ts'
-import type { Attribution } from '../core/attribution.ts'
-import type { GenerationEvent, GenerationRequest } from '../core/generation.ts'
+import type { Attribution, GenerationEvent, GenerationRequest } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }

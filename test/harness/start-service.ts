@@ -39,6 +39,8 @@ export type Service = {
 
 export type LedgerRow = {
   readonly request_id: string
+  readonly end_user: string | null
+  readonly tags: string | null
   readonly model: string
   readonly outcome: 'finished' | 'aborted' | 'failed'
   readonly reason: string | null

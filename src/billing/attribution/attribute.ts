@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Attribution, AttributionRules } from '../../core/attribution.ts'
+import type { Attribution } from '../../core/generation.ts'
+import type { AttributionRules } from '../../core/principal.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { isPrintable } from '../../lib/is-printable.ts'
 

@@ -119,7 +119,7 @@ onEachDatabase((database) => {
     equal(Object.keys(found).length, valuesPerDayMax + 1)
     equal(found[otherValues]?.[0], 20)
     equal(
-      Object.values(found).reduce((sum, [requests = 0]) => sum + requests, 0),
+      Object.values(found).reduce((sum, [requests]) => sum + requests, 0),
       count,
     )
     await insertRows(db, [row(5_000, { end_user: 'u1' }), row(5_001, { end_user: 'late' })])

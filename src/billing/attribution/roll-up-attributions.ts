@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { AttributedHourTable } from '../../db/tables/billing.ts'
-import { tokenColumns } from '../ledger/token-columns.ts'
+import type { tokenColumns } from '../ledger/token-columns.ts'
 import { lastSettled } from '../usage/last-settled.ts'
 import { dayMs, hourMs, summedColumns, type SummedColumn } from '../usage/usage-columns.ts'
 

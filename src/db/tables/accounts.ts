@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { AttributionRules } from '../../core/attribution.ts'
+import type { AttributionRules } from '../../core/principal.ts'
 import type {
   ApiKeyId,
   ManagementKeyId,

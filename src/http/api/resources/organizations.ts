@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endUserRules } from '../../../core/attribution.ts'
+import { endUserRules } from '../../../core/principal.ts'
 import {
   createOrganization,
   listOrganizations,

@@ -18,8 +18,7 @@ import { exportFormat, exportName, writeExport } from '../export.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Call, type Route } from '../route.ts'
 import { apiKeyId, costMicros, given, givenTime, inOrganization, model, projectId, time, toTime } from '../schemas.ts'
-import { readHour } from './usage.ts'
-import { attributionFields, readAttribution, toGrouping } from './usage-attribution.ts'
+import { attributionFields, readAttribution, readHour, toGrouping } from './usage.ts'
 
 const filter = z.strictObject({
   from: givenTime.optional().describe('A whole hour; thirty days ago where it is not given.'),
