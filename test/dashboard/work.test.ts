@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { availabilitySuite } from './suites/availability.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { installationSuite } from './suites/installation.ts'
@@ -320,6 +321,7 @@ suite('what holds requests back', () => {
 
 channelsSuite(dashboard)
 signInSuite(dashboard)
+availabilitySuite(dashboard)
 
 // Last, since they lead away from the pages of the organization.
 installationSuite(dashboard)

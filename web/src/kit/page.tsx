@@ -64,9 +64,18 @@ export function Card({
 }
 
 /** Equal columns, as many as fit. */
-export function Grid({ least = 280, children }: { readonly least?: number; readonly children: ReactNode }) {
+export function Grid({
+  least = 280,
+  isLevel = false,
+  children,
+}: {
+  readonly least?: number
+  /** The feet stand on one line, as of fields whose labels are not equally long. */
+  readonly isLevel?: boolean
+  readonly children: ReactNode
+}) {
   return (
-    <div className={styles.grid} style={{ '--least': `${least}px` } as CSSProperties}>
+    <div className={styles.grid} data-level={isLevel || undefined} style={{ '--least': `${least}px` } as CSSProperties}>
       {children}
     </div>
   )

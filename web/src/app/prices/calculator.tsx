@@ -22,7 +22,7 @@ export function Calculator({ priceOf }: { readonly priceOf: (model: ModelId) => 
   return (
     <Card title="What would it cost?">
       <Stack>
-        <Grid least={140}>
+        <Grid least={140} isLevel>
           <Select
             label="Model"
             value={model}

@@ -1,15 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { addressOf, api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { ExactMoney } from '../../app/exact-money.tsx'
 import type { PageParams } from '../../app/paths.ts'
+import { useSearch } from '../../app/router.tsx'
 import { Empty, Loaded } from '../../app/states.tsx'
 import { formatCount } from '../../format/figures.ts'
 import { Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
+import { searchCodec } from '../../lib/search-codec.ts'
 import { causesInWords, percentOf, promiseInWords } from './words.ts'
 
 type Month = Schemas['AvailabilityMonth']
@@ -17,12 +18,21 @@ type Model = Month['models'][number]
 type Down = Model['down'][number] & { readonly model: string }
 
 const monthsShown = 13
+/** The empty text is this month. */
+const availabilitySearch = searchCodec({
+  month: {
+    fallback: '',
+    read: (given: string) => (lastMonths(new Date()).includes(given) ? given : undefined),
+    write: (month: string) => month,
+  },
+})
 
 /** How available the models were to an organization, month by month, and what was promised. */
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
   const months = lastMonths(new Date())
-  const [month, setMonth] = useState(months[0] ?? '')
+  const [search, change] = useSearch(availabilitySearch)
+  const month = search.month === '' ? (months[0] ?? '') : search.month
   const query = useQuery({
     queryKey: ['availability', organizationId, month],
     queryFn: ({ signal }) => api(operation, { params: { organizationId, month } }, { signal }),
@@ -33,7 +43,15 @@ export function Page({ params }: { readonly params: PageParams }) {
     <Frame
       title="Availability"
       said="Of the requests in the ledger, and of what the service asks itself. Months are in UTC."
-      filters={<Select isInline label="Month" value={month} choices={choices} onChoice={setMonth} />}
+      filters={
+        <Select
+          isInline
+          label="Month"
+          value={month}
+          choices={choices}
+          onChoice={(chosen) => change({ month: chosen === months[0] ? '' : chosen })}
+        />
+      }
     >
       <Loaded query={query} what="The availability">
         {(found) => <MonthShown found={found} address={addressOf(reportPath, { organizationId, month })} />}
@@ -64,8 +82,8 @@ function MonthShown({ found, address }: { readonly found: Month; readonly addres
           <ModelCard key={model.model} model={model} objective={objective} />
         ))}
       </Grid>
-      <Card title="Down" isFlush>
-        {down.length === 0 ? <Empty>No model was down.</Empty> : <DownTable down={down} />}
+      <Card title="Down" isFlush={down.length > 0}>
+        {down.length === 0 ? <p>No model was down.</p> : <DownTable down={down} />}
       </Card>
       <Card title="Agreed">
         <KeyValue
