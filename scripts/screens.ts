@@ -1,4 +1,4 @@
-// npm run screens                       writes the pictures of docs/pictures
+// npm run screens                       writes the pictures of docs/pictures, as WebP
 // npm run screens -- survey FOLDER      looks at every page at three sizes, in two themes, in each state and with each of its
 //                                       layers open, writes its pictures into the folder and says what breaks a rule
 // npm run screens -- survey FOLDER keys only at the pages that are named
@@ -7,19 +7,35 @@
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openBrowser } from '../test/harness/http/open-browser.ts'
 import { startService } from '../test/harness/start-service.ts'
 import { askApi, settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
+import { furnishOrganization } from '../test/dashboard/survey/furnish-organization.ts'
 import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
 import { walkAsRoles } from '../test/dashboard/survey/walk-roles.ts'
 
 const [mode = 'pictures', into = 'screens', ...wanted] = process.argv.slice(2)
 const folder = join(import.meta.dirname, '../docs/pictures')
 const requests = 24
+/** The pages whose address is their name. */
+const others = [
+  'limits',
+  'budgets',
+  'alerts',
+  'prices',
+  'availability',
+  'projects',
+  'members',
+  'roles',
+  'service-accounts',
+  'sign-in',
+  'audit',
+  'settings',
+]
 /** A price is in force ten seconds after it was set at the earliest. */
 const priceMs = 12_000
 
@@ -30,6 +46,8 @@ const opened = await openDashboard(browser, service)
 const { page, origin } = opened
 await setUp(opened, service)
 const organization = `/o/${organizationOf(opened)}`
+/** No page of the service, whose policy lets no picture in that is not its own. */
+const packer = await browser.newPage()
 
 await setPrices()
 await page.goto(`${origin}${organization}/quickstart`)
@@ -55,13 +73,14 @@ if (mode === 'walk') {
   if (found.length + opened.faults.length > 0) process.exitCode = 1
   for (const fault of opened.faults) console.log(`the console: ${fault}`)
 } else {
+  await furnishOrganization(page, organization.slice('/o/'.length))
   await take('home', organization)
   await take('usage', `${organization}/usage?range=today&metric=tokens`)
   await take('request', request ?? '')
   await take('keys', `${organization}/keys`)
   await take('requests', `${organization}/requests?range=all`)
-  await take('playground', `${organization}/playground`)
-  await take('members', `${organization}/members`)
+  await takePlayground()
+  for (const name of others) await take(name, `${organization}/${name}`)
   await take('models', '/installation/models')
   await take('reference', '/docs/api')
   await takePortal()
@@ -82,6 +101,16 @@ async function findRecords(): Promise<Record<string, string>> {
   return { organizationId, apiKeyId, serviceAccountId, requestId: request?.split('/').at(-1) ?? '' }
 }
 
+/** With a question and its answer. */
+async function takePlayground(): Promise<void> {
+  await page.goto(`${origin}${organization}/playground`)
+  await page.getByLabel('Message', { exact: true }).fill('Name three things that a gateway for models does.')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText(/\d+ in.* · \d+ out/).waitFor()
+  await page.waitForTimeout(500)
+  await write('playground')
+}
+
 /** As somebody sees it who has no account. */
 async function takePortal(): Promise<void> {
   await page.goto(`${origin}/portal`)
@@ -89,8 +118,7 @@ async function takePortal(): Promise<void> {
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('table', { name: 'Last requests' }).waitFor()
   await page.waitForTimeout(500)
-  await page.screenshot({ path: join(folder, 'portal.png') })
-  console.log('portal.png')
+  await write('portal')
 }
 
 async function take(name: string, path: string): Promise<void> {
@@ -98,8 +126,25 @@ async function take(name: string, path: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await settled(page)
   await page.waitForTimeout(500)
-  await page.screenshot({ path: join(folder, `${name}.png`) })
-  console.log(`${name}.png`)
+  await write(name)
+}
+
+/** As the browser itself packs it: a picture of a page is a third of what it is without loss. */
+async function write(name: string): Promise<void> {
+  const shown = (await page.screenshot()).toString('base64')
+  const packed = await packer.evaluate(async (base64) => {
+    const image = new Image()
+    image.src = `data:image/png;base64,${base64}`
+    await image.decode()
+    const canvas = document.createElement('canvas')
+    canvas.width = image.width
+    canvas.height = image.height
+    canvas.getContext('2d')?.drawImage(image, 0, 0)
+    return canvas.toDataURL('image/webp', 0.8)
+  }, shown)
+  const bytes = Buffer.from(packed.slice(packed.indexOf(',') + 1), 'base64')
+  writeFileSync(join(folder, `${name}.webp`), bytes)
+  console.log(`${name}.webp ${bytes.length}`)
 }
 
 async function setPrices(): Promise<void> {

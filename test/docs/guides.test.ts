@@ -1,7 +1,7 @@
 // The guides as the dashboard serves them: every file has its place, and every link leads somewhere.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { guideGroups, slugOf } from '../../web/guides/guide-list.ts'
@@ -11,6 +11,8 @@ import type { Block, Guide, Inline } from '../../web/src/lib/guide.ts'
 const folder = join(import.meta.dirname, '../../docs')
 /** Written for who works on the program, but for the page on weights: it names what may stand behind the models. */
 const notServed = /^(?:ARCHITECTURE\.md|models\.md|decisions\/)/
+
+const picturesBytesMax = 1_500_000
 
 const files = guideGroups.flatMap((group) => group.files)
 const read = (file: string) => readFileSync(join(folder, file), 'utf8')
@@ -32,6 +34,17 @@ test('every link of a guide leads to a guide, and to a heading that it has', () 
       if (anchor !== undefined) ok(anchorsOf(guides.get(target)).includes(anchor), `${slug} links to ${href}`)
     }
   }
+})
+
+test('every picture that a page shows is there and shown, and a clone fetches little for all of them', () => {
+  const pages = globSync('**/*.md', { cwd: folder }).map((file) => file.replaceAll('\\', '/'))
+  const shown = pages.flatMap((file) =>
+    [...read(file).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, href = '']) => join(folder, file, '..', href)),
+  )
+  const made = globSync('pictures/*', { cwd: folder }).map((file) => join(folder, file))
+  deepEqual([...new Set(shown)].toSorted(), made.toSorted())
+  const bytes = made.reduce((sum, file) => sum + statSync(file).size, 0)
+  ok(bytes < picturesBytesMax, `${bytes} bytes`)
 })
 
 test('a link between guides becomes that of a page, by its title where a file was named, and one to what is not served leaves its words', () => {
