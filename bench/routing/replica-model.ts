@@ -62,6 +62,8 @@ function isBefore(a: { atMs: number; order: number }, b: { atMs: number; order: 
 }
 
 export type SimulatedRequest = {
+  /** Whose it is, where that matters. */
+  readonly organizationId?: string
   readonly atMs: number
   readonly chain: BlockChain
   readonly tokens: number

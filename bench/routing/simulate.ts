@@ -1,185 +1,110 @@
-// Eight simulated replicas, nine ways to choose among them: how long the first token takes, how much is found in caches, and
-// how evenly the work is spread. `odyssey` is the queue that pools use, on simulated time.
+// Simulated replicas, and ways to choose among them: how long the first token takes, how much is found in caches, and how
+// evenly the work is spread. `odyssey` is the queue that pools use, on simulated time. README.md has the figures.
 //
-//     node bin/odyssey.cjs --run bench/routing/simulate.ts [--requests N] [--replicas N] [--slow N] [--seed N]
+//     node bin/odyssey.cjs --run bench/routing/simulate.ts [--requests N] [--replicas N] [--seeds N] [--only TEXT]
+//         [--conversation FILE] [--synthetic FILE]
 
 import { parseArgs } from 'node:util'
-import { PoolQueue } from '../../src/scheduling/pool/pool-queue.ts'
-import { ReplicaLoad } from '../../src/scheduling/pool/replica-load.ts'
-import { heldTokensMax, ReplicaModel, SimulatedClock, type SimulatedRequest } from './replica-model.ts'
-import { sets, type RequestSet } from './sets.ts'
+import { odyssey, oracles, published, type Policy } from './policies.ts'
+import type { SimulatedRequest } from './replica-model.ts'
+import { flood, setsOf, type RequestSet } from './sets.ts'
+import { simulate, type Result, type Setting } from './simulation.ts'
+import { wholeNumber } from '../whole-number.ts'
 
+const type = 'string'
 const { values } = parseArgs({
   options: {
-    requests: { type: 'string', default: '3000' },
-    replicas: { type: 'string', default: '8' },
-    /** The first replica is so many times slower. */
-    slow: { type: 'string', default: '1' },
-    seed: { type: 'string', default: '1' },
+    requests: { type },
+    replicas: { type },
+    seeds: { type },
+    only: { type, default: '' },
+    conversation: { type },
+    synthetic: { type },
   },
 })
+const count = wholeNumber('requests', values.requests, 3_000)
+const replicas = wholeNumber('replicas', values.replicas, 8)
+const seeds = Array.from({ length: wholeNumber('seeds', values.seeds, 6) }, (_, index) => index + 1)
 
-type Result = {
-  readonly p50: number
-  readonly p99: number
-  readonly hit: number
-  readonly spread: number
-  readonly slowShare: number
-  readonly decisionUs: number
-}
-type Run = {
-  readonly clock: SimulatedClock
-  readonly replicas: readonly ReplicaModel[]
-  submit(replica: ReplicaModel, request: SimulatedRequest, onFirst?: (cached: number) => void, onEnd?: () => void): void
-}
-/** Places each request as it comes. */
-type Policy = { readonly name: string; create(run: Run): (request: SimulatedRequest) => void }
-
-const leastBy = (run: Run, cost: (replica: ReplicaModel) => number) =>
-  run.replicas.reduce((least, replica) => (cost(replica) < cost(least) ? replica : least))
-
-function immediate(name: string, choose: (run: Run, request: SimulatedRequest, count: number) => ReplicaModel): Policy {
-  return {
-    name,
-    create: (run) => {
-      let count = 0
-      return (request) => run.submit(choose(run, request, count++), request)
-    },
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
   }
 }
 
-const uncached = (replica: ReplicaModel, request: SimulatedRequest) => request.tokens - replica.cachedTokens(request)
+type Compared = { readonly result: Result; readonly oracle: Result }
 
-const policies: readonly Policy[] = [
-  immediate('random', ({ replicas }) => replicas[Math.floor(draw() * replicas.length)]!),
-  immediate('round robin', ({ replicas }, _, count) => replicas[count % replicas.length]!),
-  immediate('least tokens', (run) => leastBy(run, (replica) => replica.queuedTokens + replica.running * 100)),
-  immediate('threshold', (run, request) => {
-    const counts = run.replicas.map(({ running }) => running)
-    const [most, least] = [Math.max(...counts), Math.min(...counts)]
-    if (most - least > 64 && most > 1.5 * least) return leastBy(run, ({ running }) => running)
-    const best = leastBy(run, (replica) => -replica.cachedTokens(request))
-    return best.cachedTokens(request) / request.tokens > 0.3 ? best : leastBy(run, ({ held }) => held.size)
-  }),
-  immediate('weighted', (run, request) =>
-    leastBy(run, (replica) => -3 * (replica.cachedTokens(request) / request.tokens) + (2 * replica.running) / 64),
-  ),
-  immediate('product', (run, request) => leastBy(run, (replica) => uncached(replica, request) * (replica.running + 1))),
-  {
-    name: 'odyssey',
-    create: createOwn,
-  },
-]
-const oracles: readonly Policy[] = [
-  immediate('oracle, time', (run, request) =>
-    leastBy(run, (replica) => replica.firstTokenMs(request) + replica.running * 0.35),
-  ),
-  immediate('oracle, work', (run, request) =>
-    leastBy(run, (replica) => replica.queuedTokens + uncached(replica, request) * 1.5 + replica.running * 40),
-  ),
-]
-
-let decisions: number[] = []
-
-function createOwn({ clock, replicas, submit }: Run): (request: SimulatedRequest) => void {
-  const loads = new Map(
-    replicas.map((replica) => {
-      const load = new ReplicaLoad({ id: replica.id, clock, runningMax: 64, heldTokensMax })
-      load.share = 1
-      return [load, replica] as const
-    }),
-  )
-  const queue = new PoolQueue({ clock, replicas: () => [...loads.keys()] })
-  const owner = { organizationId: 'one', apiKeyId: 'key' }
-  const never = new AbortController().signal
-  return (request) => {
-    const startedUs = performance.now() * 1_000
-    const placed = queue.place({ owner, tokens: request.tokens, chain: request.chain, excluded: new Set() }, never)
-    decisions.push(performance.now() * 1_000 - startedUs)
-    void placed.then((placement) => {
-      const replica = loads.get(placement.replica)!
-      submit(
-        replica,
-        request,
-        (cached) => placement.prefilled(cached),
-        () => placement.end(request.outputTokens),
-      )
-    })
+/** Each policy on the same requests as the oracle, seed by seed. */
+async function compare(set: RequestSet, policies: readonly Policy[], slow = 1): Promise<Map<string, Compared[]>> {
+  const rows = new Map<string, Compared[]>()
+  for (const seed of seeds) {
+    const random = randomOf(seed)
+    const requests = set.make(count, random)
+    const setting: Setting = { replicas, slow, random }
+    const known: Result[] = []
+    for (const policy of oracles) known.push(await simulate(policy, requests, setting))
+    const oracle = known.reduce((least, one) => (one.p99 < least.p99 ? one : least))
+    rows.set('oracle', [...(rows.get('oracle') ?? []), { result: oracle, oracle }])
+    for (const policy of policies) {
+      const result = await simulate(policy, requests, setting)
+      rows.set(policy.name, [...(rows.get(policy.name) ?? []), { result, oracle }])
+    }
   }
+  return rows
 }
 
-let state = Number(values.seed)
-function draw(): number {
-  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-  return state / 2 ** 32
+const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length
+
+function print(name: string, compared: readonly Compared[], slow: boolean): void {
+  const of = (read: (one: Compared) => number) => mean(compared.map(read))
+  const ratios = compared.map(({ result, oracle }) => result.p99 / oracle.p99)
+  const range = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`
+  const cells = [
+    of(({ result }) => result.p50).toFixed(0),
+    of(({ result }) => result.p99).toFixed(0),
+    `${mean(ratios).toFixed(2)} (${range})`,
+    `${(of(({ result }) => result.hit) * 100).toFixed(1)} %`,
+    of(({ result }) => result.spread).toFixed(2),
+    ...(slow ? [`${(of(({ result }) => result.slowShare) * 100).toFixed(0)} %`] : []),
+  ]
+  console.log(`| ${name} | ${cells.join(' | ')} |`)
 }
 
-async function simulate(policy: Policy, requests: readonly SimulatedRequest[]): Promise<Result> {
-  const clock = new SimulatedClock()
-  const slow = Number(values.slow)
-  const replicas = Array.from(
-    { length: Number(values.replicas) },
-    (_, index) => new ReplicaModel(`http://replica-${index}`, clock, index === 0 ? slow : 1),
-  )
-  const firstMs: number[] = []
-  let cachedTokens = 0
-  let ended = 0
-  let toSlow = 0
-  const place = policy.create({
-    clock,
-    replicas,
-    submit(replica, request, onFirst = () => {}, onEnd = () => {}) {
-      if (replica === replicas[0]) toSlow += 1
-      replica.submit(request, {
-        onFirst(cached) {
-          firstMs.push(clock.nowMs() - request.atMs)
-          cachedTokens += cached
-          onFirst(cached)
-        },
-        onEnd() {
-          ended += 1
-          onEnd()
-        },
-      })
-    },
-  })
-  decisions = []
-  for (const request of requests) clock.after(request.atMs, () => place(request))
-  while (ended < requests.length && clock.step()) for (let turn = 0; turn < 4; turn++) await Promise.resolve()
-  const work = replicas.map(({ workMs }) => workMs)
-  return {
-    p50: quantile(firstMs, 0.5),
-    p99: quantile(firstMs, 0.99),
-    hit: cachedTokens / requests.reduce((sum, { tokens }) => sum + tokens, 0),
-    spread: (Math.max(...work) * work.length) / work.reduce((sum, one) => sum + one, 0),
-    slowShare: (toSlow * replicas.length) / requests.length,
-    decisionUs: quantile(decisions, 0.99),
+function head(title: string, slow = false): void {
+  const more = slow ? ' of a share to the slow one |' : ''
+  console.log(`\n${title}\n\n| | P50 ms | P99 ms | P99 ÷ oracle's | hit | spread |${more}`)
+  console.log(`| - |${' -: |'.repeat(slow ? 6 : 5)}`)
+}
+
+/** What one organization waits while another floods the pool, over what it waits alone. */
+async function printFlood(): Promise<void> {
+  const rows = { alone: [] as Result[], flooded: [] as Result[], firstCome: [] as Result[] }
+  for (const seed of seeds) {
+    const random = randomOf(seed)
+    const { quiet, all } = flood(random)
+    const setting = { replicas, slow: 1, random, organizationId: 'quiet' }
+    const firstCome = (requests: readonly SimulatedRequest[]) =>
+      requests.map((request) => ({ ...request, organizationId: 'one' }))
+    rows.alone.push(await simulate(odyssey(), quiet, setting))
+    rows.flooded.push(await simulate(odyssey(), all, setting))
+    rows.firstCome.push(await simulate(odyssey(), firstCome(all), { replicas, slow: 1, random }))
   }
-}
-
-function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-}
-
-async function compare(set: RequestSet): Promise<void> {
-  state = Number(values.seed)
-  const requests = set.make(Number(values.requests), draw)
-  console.log(`\n${set.name} at ${set.load}, ${requests.length} requests`)
-  const known: Result[] = []
-  for (const oracle of oracles) known.push(await simulate(oracle, requests))
-  const best = known.reduce((least, one) => (one.p99 < least.p99 ? one : least))
-  print('oracle (best of two)', best, best)
-  for (const policy of policies) print(policy.name, await simulate(policy, requests), best)
-}
-
-function print(name: string, { p50, p99, hit, spread, slowShare, decisionUs }: Result, oracle: Result): void {
-  const times = `first token P50 ${p50.toFixed(0).padStart(6)} ms, P99 ${p99.toFixed(0).padStart(7)} ms = ${(p99 / oracle.p99).toFixed(2).padStart(5)} x`
-  const slow = Number(values.slow) === 1 ? '' : `, slow one ${(slowShare * 100).toFixed(0)} % of a share`
-  const decision = decisionUs > 0 ? `, decision P99 ${decisionUs.toFixed(0)} us` : ''
+  const [alone, flooded] = [mean(rows.alone.map(({ p95 }) => p95)), mean(rows.flooded.map(({ p95 }) => p95))]
+  const pace = (results: readonly Result[]) => mean(results.map(({ tokensPerSecond }) => tokensPerSecond))
   console.log(
-    `  ${name.padEnd(22)} ${times}, hit ${(hit * 100).toFixed(1).padStart(5)} %, spread ${spread.toFixed(2)}${slow}${decision}`,
+    `\nOne organization asks for 64 × 8,000 tokens at once: P95 of the other ${flooded.toFixed(0)} ms, alone ${alone.toFixed(0)} ms: × ${(flooded / alone).toFixed(2)}; throughput ${((pace(rows.flooded) / pace(rows.firstCome)) * 100).toFixed(1)} % of first come, first served`,
   )
 }
 
-for (const set of sets) await compare(set)
+for (const set of setsOf(values)) {
+  if (!`${set.name} ${set.load}`.includes(values.only)) continue
+  head(`${set.name}, ${set.load}`)
+  const rows = await compare(set, [...published, odyssey(), odyssey(2), odyssey(4)])
+  for (const [name, compared] of rows) print(name, compared, false)
+  if (set.name.startsWith('Mooncake')) continue
+  head(`${set.name}, ${set.load}, one replica three times slower`, true)
+  for (const [name, compared] of await compare(set, [odyssey()], 3)) print(name, compared, true)
+}
+if ('flood'.includes(values.only)) await printFlood()

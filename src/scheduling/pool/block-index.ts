@@ -61,7 +61,9 @@ export class BlockIndex {
 
   /** How many of a prompt's blocks are held. */
   depth(chain: BlockChain): number {
-    let held = 0
+    // Most replicas hold nothing of a prompt, or all that there is of it.
+    if (chain.length === 0 || !this.#blocks.has(chain[0] ?? 0)) return 0
+    let held = 1
     let missing = chain.length + 1
     while (missing - held > 1) {
       const middle = (held + missing) >>> 1

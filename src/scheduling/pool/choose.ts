@@ -9,12 +9,18 @@ export type Candidate = {
   readonly arrivedMs: number
   /** Replicas that failed it, or that it must not have. */
   readonly excluded: ReadonlySet<string>
-  /** The blocks that each replica holds of it, by the replica's id, with the index's version at which that was found. */
-  readonly depths: Map<string, { version: number; blocks: number }>
-  /** The replicas' ranks for a prompt that begins like this one and is held nowhere; null before they were needed. */
-  coldRanks: Map<string, number> | null
-  /** When it could have been computed anew somewhere; null before. */
-  offeredMs: number | null
+  /** What each replica holds of it; null before that was looked for. */
+  held: HeldBlocks | null
+}
+
+/** What the replicas of a fleet hold of one prompt, in their order. */
+type HeldBlocks = {
+  readonly fleet: Fleet
+  /** Blocks, and the version of the replica's index at which they were counted. */
+  readonly blocks: Int32Array
+  readonly versions: Int32Array
+  /** The replicas' ranks for a prompt that begins like this one; null before they were needed. */
+  ranks: Float64Array | null
 }
 
 export type Choice<Request extends Candidate> = {
@@ -31,108 +37,173 @@ export type Chosen<Request extends Candidate> = {
   readonly lookAgainMs: number | null
 }
 
-/** A request whose prompt is warm elsewhere waits for that as long as it has waited already, and this much more. */
-const holdMs = 20
 /** Gateways that know nothing of each other send prompts that begin alike to the same replica. */
 const coldTokens = 512
+/** Replicas that are free at about the same time are equally good for a prompt that none of them holds. */
+const coldSlackMs = 50
 
 /**
- * Chooses which waiting request is given to which open replica: the pair that costs least.
+ * Chooses which waiting request is given to which open replica.
  *
- * A pair costs the time until its first token (what is not cached, behind what the replica has yet to compute), and what is
- * computed there although another replica holds it. Who has waited has credit for that. A prompt that is held
- * nowhere goes to the first open replica in an order of its own.
+ * For each request, in its turn, it finds the replica where the first token is expected soonest: behind what that has yet
+ * to compute, what was promised it for requests before this one, and what it does not hold of the prompt. Where that is a
+ * replica without room the request waits for it, and goes elsewhere once it has waited as long as it would
+ * gain. Of the others the one goes first whose first token is soonest, with credit for how long it has waited. A prompt that
+ * is held nowhere goes to the first of the replicas that are about equally free, in an order of its own.
  */
-export function choose<Request extends Candidate>(
-  requests: Iterable<Request>,
-  replicas: readonly ReplicaLoad[],
-  nowMs: number,
-): Chosen<Request> {
-  const open = replicas.filter((replica) => replica.isOpen)
-  let best: Choice<Request> | null = null
-  let bestCost = Infinity
-  let lookAgainMs: number | null = null
-  if (open.length === 0) return { choice: null, lookAgainMs }
-  for (const request of requests) {
-    const allowed = request.excluded.size === 0 ? open : open.filter(({ id }) => !request.excluded.has(id))
-    if (allowed.length === 0) continue
-    const warmest = warmestTokens(request, replicas)
-    const found = cheapestFor(request, warmest === 0 ? inColdOrder(request, allowed) : allowed, warmest)
-    const heldUntilMs = holdUntil(request, found.wasteMs, nowMs)
-    if (heldUntilMs > nowMs) {
-      lookAgainMs = Math.min(lookAgainMs ?? Infinity, heldUntilMs)
-      continue
+export class Chooser {
+  #fleet = new Fleet([])
+  /** Since when some replica has had room that nobody wanted; null while all are full. */
+  #spareSinceMs: number | null = null
+
+  choose<Request extends Candidate>(
+    requests: Iterable<Request>,
+    replicas: readonly ReplicaLoad[],
+    nowMs: number,
+  ): Chosen<Request> {
+    if (!this.#fleet.isOf(replicas)) this.#fleet = new Fleet(replicas)
+    const fleet = this.#fleet
+    const candidates = fleet.look(nowMs)
+    if (candidates === 0) {
+      this.#spareSinceMs = null
+      return { choice: null, lookAgainMs: null }
     }
-    const cost = found.cost - (nowMs - request.arrivedMs)
-    if (cost >= bestCost) continue
-    bestCost = cost
-    best = { request, replica: found.replica, matchedTokens: found.matched, candidates: allowed.length }
+    const spareSinceMs = this.#spareSinceMs ?? nowMs
+    let best: { readonly request: Request; readonly at: number } | null = null
+    let bestCost = Infinity
+    let lookAgainMs: number | null = null
+    for (const request of requests) {
+      const found = fleet.find(request)
+      if (found === null) continue
+      const { at, openAt, gainMs, openMs } = found
+      const heldUntilMs = Math.max(request.arrivedMs, spareSinceMs) + gainMs
+      if (at !== openAt && heldUntilMs > nowMs) {
+        fleet.promise(at, request)
+        lookAgainMs = Math.min(lookAgainMs ?? Infinity, heldUntilMs)
+        continue
+      }
+      const cost = openMs - (nowMs - request.arrivedMs)
+      if (cost >= bestCost) continue
+      bestCost = cost
+      best = { request, at: openAt }
+    }
+    if (best === null) {
+      this.#spareSinceMs = spareSinceMs
+      return { choice: null, lookAgainMs }
+    }
+    return { choice: { ...fleet.describe(best.request, best.at), request: best.request, candidates }, lookAgainMs }
   }
-  return { choice: best, lookAgainMs }
 }
 
 type Found = {
-  readonly replica: ReplicaLoad
-  readonly matched: number
-  readonly cost: number
-  readonly wasteMs: number
+  /** Where the first token is soonest, and where among the replicas that have room. */
+  readonly at: number
+  readonly openAt: number
+  readonly openMs: number
+  /** How much sooner it is at the first. */
+  readonly gainMs: number
 }
 
-function cheapestFor(request: Candidate, [first, ...others]: readonly ReplicaLoad[], warmest: number): Found {
-  if (first === undefined) throw new Error('There is no replica to choose from.')
-  const found = costOf(request, first, warmest)
-  // For a prompt that is held nowhere the order decides.
-  if (warmest === 0) return found
-  return others.reduce((least, replica) => {
-    const other = costOf(request, replica, warmest)
-    return other.cost < least.cost ? other : least
-  }, found)
-}
+/** The replicas as they are when a choice is made, as lists of numbers: each is looked at for each request that waits. */
+class Fleet {
+  readonly #replicas: readonly ReplicaLoad[]
+  /** When each could begin with another prompt, by what it was given and promised; endless where it may be given nothing. */
+  readonly #startMs: Float64Array
+  readonly #msPerToken: Float64Array
+  readonly #isOpen: Uint8Array
 
-function costOf(request: Candidate, replica: ReplicaLoad, warmest: number): Found {
-  const matched = matchedTokens(request, replica)
-  const wasteMs = replica.msFor(Math.max(0, warmest - matched))
-  const cost = replica.msFor(request.tokens - matched + replica.outstanding) + wasteMs
-  return { replica, matched, cost, wasteMs }
-}
-
-/** Until when a request is kept for a replica that holds its prompt; never longer than it takes to compute it anew. */
-function holdUntil(request: Candidate, wasteMs: number, nowMs: number): number {
-  if (wasteMs <= 0) return nowMs
-  request.offeredMs ??= nowMs
-  const waited = request.offeredMs - request.arrivedMs
-  return request.offeredMs + Math.min(wasteMs, waited + holdMs)
-}
-
-/** Of a replica that may be given nothing more it does not count what it holds: waiting for it would be for nothing. */
-function warmestTokens(request: Candidate, replicas: readonly ReplicaLoad[]): number {
-  let most = 0
-  for (const replica of replicas)
-    if (replica.share > 0 && !request.excluded.has(replica.id)) most = Math.max(most, matchedTokens(request, replica))
-  return most
-}
-
-/** The tokens of a prompt that a replica is believed to hold. */
-export function matchedTokens(request: Candidate, { id, index }: ReplicaLoad): number {
-  const known = request.depths.get(id)
-  if (known !== undefined && known.version === index.version) return known.blocks * blockTokens
-  const blocks = index.depth(request.chain)
-  if (known === undefined) request.depths.set(id, { version: index.version, blocks })
-  else Object.assign(known, { version: index.version, blocks })
-  return blocks * blockTokens
-}
-
-/** Rendezvous hashing: each replica has a rank for each beginning of a prompt, and one that leaves moves nobody else's. */
-function inColdOrder(request: Candidate, replicas: readonly ReplicaLoad[]): readonly ReplicaLoad[] {
-  const ranks = (request.coldRanks ??= new Map())
-  let first: ReplicaLoad | null = null
-  let highest = -1
-  for (const replica of replicas) {
-    const rank = ranks.get(replica.id) ?? hashText(beginningOf(request) + replica.id)
-    ranks.set(replica.id, rank)
-    if (rank > highest) [first, highest] = [replica, rank]
+  constructor(replicas: readonly ReplicaLoad[]) {
+    this.#replicas = [...replicas]
+    this.#startMs = new Float64Array(replicas.length)
+    this.#msPerToken = new Float64Array(replicas.length)
+    this.#isOpen = new Uint8Array(replicas.length)
   }
-  return first === null ? replicas : [first]
+
+  isOf(replicas: readonly ReplicaLoad[]): boolean {
+    return replicas.length === this.#replicas.length && replicas.every((replica, at) => replica === this.#replicas[at])
+  }
+
+  /** Notes how the replicas are. Returns how many have room. */
+  look(nowMs: number): number {
+    let open = 0
+    for (const [at, replica] of this.#replicas.entries()) {
+      const isOpen = replica.isOpen
+      if (isOpen) open += 1
+      this.#isOpen[at] = isOpen ? 1 : 0
+      this.#startMs[at] = replica.share > 0 ? replica.startMs(nowMs) : Infinity
+      this.#msPerToken[at] = replica.msFor(1)
+    }
+    return open
+  }
+
+  /** Null for a request that no replica with room may have. */
+  find(request: Candidate): Found | null {
+    const held = this.#hold(request)
+    let [at, leastMs] = [-1, Infinity]
+    let [openAt, openMs] = [-1, Infinity]
+    let most = 0
+    for (let index = 0; index < this.#startMs.length; index++) {
+      if (this.#mayNot(request, index)) continue
+      const firstMs = this.#firstTokenMs(request, held, index)
+      most = Math.max(most, held.blocks[index] ?? 0)
+      if (firstMs < leastMs) [at, leastMs] = [index, firstMs]
+      if (firstMs < openMs && this.#isOpen[index] === 1) [openAt, openMs] = [index, firstMs]
+    }
+    if (openAt === -1) return null
+    if (most === 0 && at === openAt) at = openAt = this.#firstCold(request, held, openMs + coldSlackMs)
+    return { at, openAt, openMs, gainMs: openMs - leastMs }
+  }
+
+  /** A request waits for a replica, which later ones find so much busier. */
+  promise(at: number, request: Candidate): void {
+    const start = this.#startMs[at]
+    if (start !== undefined && request.held !== null) this.#startMs[at] = this.#firstTokenMs(request, request.held, at)
+  }
+
+  describe({ held }: Candidate, at: number): { readonly replica: ReplicaLoad; readonly matchedTokens: number } {
+    const replica = this.#replicas[at]
+    if (replica === undefined) throw new Error('A replica was chosen that is not there.')
+    return { replica, matchedTokens: (held?.blocks[at] ?? 0) * blockTokens }
+  }
+
+  #mayNot({ excluded }: Candidate, at: number): boolean {
+    if (this.#startMs[at] === Infinity) return true
+    return excluded.size > 0 && excluded.has(this.#replicas[at]?.id ?? '')
+  }
+
+  #firstTokenMs({ tokens }: Candidate, { blocks }: HeldBlocks, at: number): number {
+    const uncached = Math.max(0, tokens - (blocks[at] ?? 0) * blockTokens)
+    return (this.#startMs[at] ?? 0) + uncached * (this.#msPerToken[at] ?? 0)
+  }
+
+  /** Rendezvous hashing: each replica has a rank for each beginning of a prompt, and one that leaves moves nobody else's. */
+  #firstCold(request: Candidate, held: HeldBlocks, mostMs: number): number {
+    held.ranks ??= Float64Array.from(this.#replicas, ({ id }) => hashText(beginningOf(request) + id))
+    let [first, highest] = [-1, -1]
+    for (let at = 0; at < this.#startMs.length; at++) {
+      if (this.#isOpen[at] === 0 || this.#mayNot(request, at)) continue
+      const rank = held.ranks[at] ?? 0
+      if (rank > highest && this.#firstTokenMs(request, held, at) <= mostMs) [first, highest] = [at, rank]
+    }
+    return first
+  }
+
+  /** What was found before is looked for again only where a replica's index has changed since. */
+  #hold(request: Candidate): HeldBlocks {
+    const { length } = this.#replicas
+    if (request.held?.fleet !== this) {
+      const versions = new Int32Array(length).fill(-1)
+      request.held = { fleet: this, blocks: new Int32Array(length), versions, ranks: null }
+    }
+    const { held } = request
+    for (let at = 0; at < length; at++) {
+      const index = this.#replicas[at]?.index
+      if (index === undefined || held.versions[at] === index.version) continue
+      held.versions[at] = index.version
+      held.blocks[at] = index.depth(request.chain)
+    }
+    return held
+  }
 }
 
 function beginningOf({ chain, organizationId }: Candidate): string {

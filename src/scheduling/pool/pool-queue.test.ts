@@ -203,12 +203,65 @@ describe('the queue of a pool', () => {
     void ask(prompt(1, 30)).then((placement) => (second = placement))
     await settle()
     equal(second, null)
-    clock.advance(21)
+    clock.advance(200)
+    await settle()
+    equal(second, null)
+    clock.advance(40)
     await settle()
     equal(
       (second as Placement | null)?.replica,
       replicas.find((replica) => replica !== first.replica),
     )
+  })
+
+  it('keeps requests that begin alike for the replica that computes their beginning, until others would have it sooner', async () => {
+    const { ask, clock } = openQueue({ replicas: 4 })
+    const first = await ask(prompt(1, 100))
+    const placed: Placement[] = []
+    const askAlike = (number: number) => {
+      const alike = Uint32Array.from([...prompt(1, 100), ...prompt(1_000 + number * 10, 10)])
+      void ask(alike).then((placement) => placed.push(placement))
+    }
+    clock.advance(400)
+    for (let number = 0; number < 3; number++) askAlike(number)
+    await settle()
+    // It has 380 ms to go and 80 for each of them, where another would take 860.
+    equal(placed.length, 0)
+    for (let number = 3; number < 12; number++) askAlike(number)
+    await settle()
+    ok(placed.length > 0 && placed.every(({ replica }) => replica !== first.replica))
+    const elsewhere = placed.length
+    clock.advance(381)
+    first.prefilled(0)
+    await settle()
+    ok(placed.slice(elsewhere).some(({ replica }) => replica === first.replica))
+  })
+
+  it('does not let one prompt that is held by few replicas wait for them for ever', async () => {
+    const { ask, clock, queue } = openQueue({ replicas: 2, runningMax: 1 })
+    const first = await ask(prompt(1, 30))
+    first.prefilled(0)
+    let placed = 0
+    for (let request = 0; request < 200; request++)
+      void ask(prompt(1, 30)).then((placement) => {
+        placed += 1
+        placement.prefilled(null)
+        setImmediate(() => placement.end(0))
+      })
+    clock.advance(300)
+    for (let turn = 0; turn < 500 && placed < 200; turn++) await settle()
+    equal(placed, 200)
+    equal(queue.waiting, 0)
+  })
+
+  it('measures how fast a replica computes, one prompt behind another', async () => {
+    const { ask, clock, replicas } = openQueue({ replicas: 1 })
+    const placements = [await ask(prompt(1, 20)), await ask(prompt(1_000, 20)), await ask(prompt(2_000, 20))]
+    for (const placement of placements) {
+      clock.advance(640)
+      placement.prefilled(0)
+    }
+    equal(replicas[0]?.tokensPerSecond, 2_000)
   })
 
   it('never gives a request to a replica that has failed it', async () => {

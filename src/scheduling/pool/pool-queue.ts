@@ -5,8 +5,8 @@ import type { Owner } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { VirtualCounters } from '../fair-queue.ts'
 import { blockTokens, type BlockChain } from './block-index.ts'
-import { choose, type Candidate, type Choice } from './choose.ts'
-import type { ReplicaLoad } from './replica-load.ts'
+import { Chooser, type Candidate, type Choice } from './choose.ts'
+import type { Prefill, ReplicaLoad } from './replica-load.ts'
 
 export type PoolRequest = {
   readonly owner: Owner
@@ -51,6 +51,7 @@ export type PoolQueueOptions = {
 export class PoolQueue {
   readonly #options: PoolQueueOptions
   readonly #counters = new VirtualCounters()
+  readonly #chooser = new Chooser()
   /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>()
   #cancelLook = () => {}
@@ -74,9 +75,7 @@ export class PoolQueue {
       chain,
       excluded,
       arrivedMs: this.#options.clock.monotonicMs(),
-      depths: new Map(),
-      coldRanks: null,
-      offeredMs: null,
+      held: null,
       placed: Promise.withResolvers(),
     }
     const leave = () => this.#leave(request, signal.reason)
@@ -118,7 +117,7 @@ export class PoolQueue {
     const { clock, replicas } = this.#options
     while (this.#waiting.size > 0) {
       const nowMs = clock.monotonicMs()
-      const { choice, lookAgainMs } = choose(this.#inTurn(), replicas(), nowMs)
+      const { choice, lookAgainMs } = this.#chooser.choose(this.#inTurn(), replicas(), nowMs)
       if (choice !== null) {
         this.#start(choice, nowMs)
         continue
@@ -142,7 +141,6 @@ export class PoolQueue {
 
   #start({ request, replica, matchedTokens, candidates }: Choice<Waiting>, nowMs: number): void {
     const { organizationId, chain, tokens } = request
-    const isAlone = replica.outstanding === 0
     const reason = {
       candidates,
       matchedTokens,
@@ -153,22 +151,20 @@ export class PoolQueue {
     this.#counters.advance((id) => id === organizationId)
     this.#remove(request)
     this.#counters.charge(organizationId, expected)
-    replica.begin(expected)
+    const prefill = replica.begin(expected)
     replica.index.add(chain)
-    request.placed.resolve(this.#placement({ replica, reason, tokens, organizationId, isAlone, expected, nowMs }))
+    request.placed.resolve(this.#placement({ replica, reason, tokens, organizationId, prefill }))
   }
 
   #placement(placed: Placed): Placement {
-    const { replica, reason, tokens, organizationId, isAlone, expected, nowMs: startedMs } = placed
-    const { clock } = this.#options
+    const { replica, reason, tokens, organizationId, prefill } = placed
     let isPrefilled = false
     let isOver = false
     const prefilled = (cachedTokens: number | null, isMeasured: boolean) => {
       if (isPrefilled) return
       isPrefilled = true
       const computed = tokens - (cachedTokens ?? reason.matchedTokens)
-      const ms = clock.monotonicMs() - startedMs
-      replica.prefilled(expected, isMeasured && isAlone ? { tokens: computed, ms } : null)
+      replica.prefilled(prefill, isMeasured ? computed : null)
       if (cachedTokens !== null) replica.cached(tokens, cachedTokens)
       if (cachedTokens !== null && cachedTokens + blockTokens < reason.matchedTokens) replica.index.forgetOldest()
     }
@@ -208,10 +204,7 @@ export class PoolQueue {
 type Placed = Pick<Placement, 'replica' | 'reason'> & {
   readonly tokens: number
   readonly organizationId: string
-  /** Whether the replica computed no other prompt when it began. */
-  readonly isAlone: boolean
-  readonly expected: number
-  readonly nowMs: number
+  readonly prefill: Prefill
 }
 
 /** Of the requests under way so many may be further tries, and these always: all that a small replica runs are tried again when it is lost. */

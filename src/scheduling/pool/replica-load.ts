@@ -11,6 +11,9 @@ const measuredTokensMin = 256
 /** Beyond this a replica that calls itself overloaded is tried again. */
 const overloadMs = 2_000
 
+/** A prompt that a replica is to compute: what of it was not held there. */
+export type Prefill = { readonly tokens: number }
+
 export type ReplicaLoadOptions = {
   readonly id: string
   readonly clock: Clock
@@ -25,10 +28,15 @@ export class ReplicaLoad {
   readonly id: string
   readonly index: BlockIndex
   readonly #clock: Clock
-  readonly #rate = new MovingMean()
+  readonly #tokens = new MovingMean()
+  readonly #ms = new MovingMean()
   runningMax: number
   /** Whether it may be given anything, and how much of its room. */
   share = 0
+  /** Prompts that are to be computed, in the order in which they were given. */
+  readonly #prefills = new Set<Prefill>()
+  /** Since when the first of them is computed. */
+  #headMs = 0
   #running = 0
   #outstanding = 0
   #reported = 0
@@ -54,7 +62,8 @@ export class ReplicaLoad {
 
   /** Prompt tokens computed in a second; null before any were measured. */
   get tokensPerSecond(): number | null {
-    return this.#rate.value
+    const [tokens, ms] = [this.#tokens.value, this.#ms.value]
+    return tokens === null || ms === null || ms === 0 ? null : (tokens * 1_000) / ms
   }
 
   /** The share of prompt tokens that it had already; null before any were sent. */
@@ -63,7 +72,7 @@ export class ReplicaLoad {
   }
 
   get room(): number {
-    const rate = this.#rate.value
+    const rate = this.tokensPerSecond
     return (rate === null ? roomTokensDefault : (rate * roomMs) / 1_000) * this.share
   }
 
@@ -74,19 +83,38 @@ export class ReplicaLoad {
 
   /** How long it takes to compute so many tokens of a prompt. */
   msFor(tokens: number): number {
-    return (tokens * roomMs) / (this.#rate.value === null ? roomTokensDefault : (this.#rate.value * roomMs) / 1_000)
+    const rate = this.tokensPerSecond
+    return (tokens * roomMs) / (rate === null ? roomTokensDefault : (rate * roomMs) / 1_000)
   }
 
-  begin(uncachedTokens: number): void {
+  /** How long it will be until it has computed all that it was given, the first of it being under way. */
+  startMs(nowMs: number): number {
+    const [head] = this.#prefills
+    const allMs = this.msFor(this.outstanding)
+    if (head === undefined) return allMs
+    return allMs - Math.min(this.msFor(head.tokens), nowMs - this.#headMs)
+  }
+
+  /** A request is given to it, of whose prompt so many tokens are to be computed. */
+  begin(tokens: number): Prefill {
+    const prefill = { tokens }
+    if (this.#prefills.size === 0) this.#headMs = this.#clock.monotonicMs()
+    this.#prefills.add(prefill)
     this.#running += 1
-    this.#outstanding += uncachedTokens
+    this.#outstanding += tokens
+    return prefill
   }
 
-  /** The prompt of a request is computed, of which so many tokens were computed in so long; null where it was not alone. */
-  prefilled(uncachedTokens: number, computed: { readonly tokens: number; readonly ms: number } | null): void {
-    this.#outstanding -= uncachedTokens
-    if (computed !== null && computed.tokens >= measuredTokensMin && computed.ms > 0)
-      this.#rate.add((computed.tokens * 1_000) / computed.ms)
+  /** A prompt is computed, of which it has computed so many tokens; null where that is not known. */
+  prefilled(prefill: Prefill, computedTokens: number | null): void {
+    const nowMs = this.#clock.monotonicMs()
+    const ms = nowMs - this.#headMs
+    this.#prefills.delete(prefill)
+    this.#headMs = nowMs
+    this.#outstanding -= prefill.tokens
+    if (computedTokens === null || computedTokens < measuredTokensMin) return
+    this.#tokens.add(computedTokens)
+    this.#ms.add(ms)
   }
 
   /** It said how much of a prompt it had already. */
