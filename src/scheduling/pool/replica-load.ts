@@ -90,9 +90,8 @@ export class ReplicaLoad {
   /** How long it will be until it has computed all that it was given, the first of it being under way. */
   startMs(nowMs: number): number {
     const [head] = this.#prefills
-    const allMs = this.msFor(this.outstanding)
-    if (head === undefined) return allMs
-    return allMs - Math.min(this.msFor(head.tokens), nowMs - this.#headMs)
+    const doneMs = head === undefined ? 0 : Math.min(this.msFor(head.tokens), nowMs - this.#headMs)
+    return Math.max(this.msFor(this.outstanding) - doneMs, this.#overloadedUntilMs - nowMs)
   }
 
   /** A request is given to it, of whose prompt so many tokens are to be computed. */
