@@ -7,7 +7,7 @@
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { CampaignOptions, CampaignResult } from '../test/campaigns/campaign.ts'
+import { printTable, type CampaignOptions, type CampaignResult } from '../test/campaigns/campaign.ts'
 import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
 import { runAvailability } from '../test/campaigns/availability/availability.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
@@ -31,11 +31,13 @@ import { runRealWeights } from '../test/campaigns/real-weights/real-weights.ts'
 import { runRowKills } from '../test/campaigns/row-kills.ts'
 import { runSamlMutations } from '../test/campaigns/saml/saml-mutations.ts'
 import { runSchemas } from '../test/campaigns/schemas/schemas.ts'
+import { runSinks } from '../test/campaigns/sinks/sinks.ts'
 import { runStructured } from '../test/campaigns/structured/structured.ts'
 import { runConnections } from '../test/campaigns/takedown/connections.ts'
 import { runLeaving } from '../test/campaigns/takedown/leaving.ts'
 import { runTakedown, runTakedownByMany } from '../test/campaigns/takedown/takedown.ts'
 import { runTampers } from '../test/campaigns/tampers/tampers.ts'
+import { runTransparency } from '../test/campaigns/transparency/transparency.ts'
 import { runWeightsHeaders } from '../test/campaigns/weights-headers.ts'
 import { runWindow } from '../test/campaigns/window.ts'
 
@@ -197,6 +199,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 2_000,
     run: runSchemas,
   },
+  sinks: {
+    about: 'the audit for receivers that fail, hang and are away, by a sender that is killed; all arrives, in order',
+    unit: 'rows',
+    count: 20_000,
+    run: runSinks,
+  },
   structured: {
     about: 'schemas and tools that nobody wrote; an answer that ends is valid, and one that is cut says so',
     unit: 'requests',
@@ -227,6 +235,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'tampers',
     count: 1_000,
     run: runTampers,
+  },
+  transparency: {
+    about: 'checkpoints, proofs and tiles of the audit, checked by the code of Go’s checksum database',
+    unit: 'sizes',
+    count: 1_000,
+    run: runTransparency,
   },
   weights: {
     about: 'headers of weights damaged at random; each is taken or refused in words, soon and in little memory',
@@ -300,11 +314,4 @@ function wholeNumber(option: string, text: string | undefined): number | null {
   if (/^\d{1,10}$/.test(text)) return Number(text)
   console.error(`--${option} takes a whole number, not ${text}.`)
   process.exit(1)
-}
-
-function printTable(rows: Readonly<Record<string, string | number>>): void {
-  const width = Math.max(...Object.keys(rows).map((label) => label.length))
-  console.log()
-  for (const [label, value] of Object.entries(rows)) console.log(`  ${label.padEnd(width)}  ${value}`)
-  console.log()
 }

@@ -67,6 +67,9 @@ ${describeOptions(budgetFields)}
                                        it begins with what was signed then; with --export FILE and --key VERIFIER
                                        an exported one, which needs no data folder
   audit keys, audit checkpoint         Show the keys that sign the audit, or sign what there is and show it
+  audit verify --witness KEY           … and that so many witnesses have cosigned it: --quorum N; also with check
+  audit witness create --folder FOLDER Make a witness: --name NAME; then audit witness --folder FOLDER runs it,
+                                       with --host and --port
   audit prove ROW                      Write a proof that a row stands in the audit, with --organization ID
   audit check FILE --key VERIFIER      Check such a proof, which needs no data folder
   audit rotate-key                     Sign with a new key from now on

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
 import { parseAddressList } from '../lib/address-list.ts'
+import { parseCosigner } from '../lib/signed-note.ts'
 import { mailRelay, type MailSecrets } from './mail-schema.ts'
 import { modelsSchema } from './models-schema.ts'
 import { pools } from './pool-schema.ts'
@@ -189,6 +190,16 @@ const availability = z.strictObject({
   maintenanceHoursPerMonthMax: z.int().min(0).max(744).default(8),
 })
 
+const witness = z.strictObject({
+  /** Before `/add-checkpoint`. */
+  url: z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => !url.endsWith('/') || new URL(url).pathname === '/', 'must not end with a slash')
+    .transform((url) => url.replace(/\/$/, '')),
+  /** Its name and key, as `name+number+base64`. */
+  key: z.string().refine((key) => parseCosigner(key) !== null, 'must be the key of a witness, as name+number+base64'),
+})
+
 const audit = z.strictObject({
   /** How the logs of this installation are called in what it signs; null is the host of `server.publicUrl`. A log that was signed once keeps its name. */
   logName: z
@@ -198,6 +209,8 @@ const audit = z.strictObject({
     .default(null),
   /** Where the audit of the installation and of every organization is pushed to. */
   sinks,
+  /** Who cosigns checkpoints of the audit, as C2SP's tlog-witness describes them. */
+  witnesses: z.array(witness).default([]),
 })
 
 /** The config file. Every field may be left out; an unknown one is a fault, since it is most likely a typing error. */

@@ -28,6 +28,7 @@ import { singleSignOn } from './migrations/people/041-single-sign-on.ts'
 import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
+import { cosignatures } from './migrations/alerts/093-cosignatures.ts'
 import { auditSinks } from './migrations/alerts/092-audit-sinks.ts'
 import { organizationSettings } from './migrations/people/065-organization-settings.ts'
 import { directories } from './migrations/people/070-directories.ts'
@@ -140,6 +141,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '082-invoices': invoices,
   '090-attribution': attribution,
   '092-audit-sinks': auditSinks,
+  '093-cosignatures': cosignatures,
   '096-imports': imports,
   '100-count-source': countSource,
 }

@@ -36,6 +36,7 @@ import type {
 import type {
   AuditChainTable,
   AuditCheckpointTable,
+  AuditCosignatureTable,
   AuditKeyTable,
   AuditLogTable,
   AuditTable,
@@ -139,6 +140,7 @@ export type Tables = {
   audit_logs: AuditLogTable
   audit_tiles: AuditTileTable
   audit_checkpoints: AuditCheckpointTable
+  audit_cosignatures: AuditCosignatureTable
   audit_keys: AuditKeyTable
   audit_sinks: AuditSinkTable
   audit_sink_cursors: AuditSinkCursorTable

@@ -96,3 +96,10 @@ export function describeCounts(counts: ReadonlyMap<unknown, number>): string {
   const sorted = [...counts].toSorted(([, left], [, right]) => right - left)
   return sorted.map(([key, count]) => `${String(key)} ×${count}`).join(', ')
 }
+
+export function printTable(rows: Readonly<Record<string, string | number>>): void {
+  const width = Math.max(...Object.keys(rows).map((label) => label.length))
+  console.log()
+  for (const [label, value] of Object.entries(rows)) console.log(`  ${label.padEnd(width)}  ${value}`)
+  console.log()
+}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { runCli, tryCli } from '../harness/run-cli.ts'
+import { runCli, startCli, tryCli } from '../harness/run-cli.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'odyssey-audit-log-'))
 const elsewhere = mkdtempSync(join(tmpdir(), 'odyssey-elsewhere-'))
@@ -63,6 +63,39 @@ test('an export is verified elsewhere, and what is missing of it is found by a c
   const cut = await verify(lines.slice(0, -1))
   equal(cut.exitCode, 1)
   match(cut.stdout, /shortened: The chain ends at row \d+, but had come to row \d+\./)
+})
+
+test('a witness elsewhere cosigns, and whoever knows it believes no checkpoint without it', async () => {
+  const folder = join(elsewhere, 'witness')
+  const made = await auditElsewhere('witness', 'create', '--folder', folder, '--name', 'witness.example/w1')
+  const witness = made.stdout.split('\n')[0] ?? ''
+  match(witness, /^witness\.example\/w1\+[\da-f]{8}\+[\w+/]+=*$/)
+  match((await tryCli({ home }, 'audit', 'verify', '--witness', witness)).stdout, /unwitnessed: No checkpoint/)
+  writeFileSync(join(folder, 'logs.txt'), `${key}\n`)
+  const none = { home: join(elsewhere, 'none') }
+  const { child, ended } = startCli(none, 'audit', 'witness', '--folder', folder, '--port', '0')
+  const url = await new Promise<string>((resolve) => {
+    child.stdout?.on('data', (text: string) => resolve(/http:\S+/.exec(text)?.[0] ?? ''))
+  })
+  const config = join(home, 'odyssey.json')
+  writeFileSync(config, JSON.stringify({ audit: { witnesses: [{ url, key: witness }] } }))
+  const checkpoint = await audit('checkpoint')
+  match(checkpoint, /\n— witness\.example\/w1 \S+\n$/)
+  child.kill('SIGTERM')
+  equal((await ended).exitCode, 0)
+  const inside = ['--organization', 'org_default', '--witness', witness]
+  equal((await tryCli({ home }, 'audit', 'verify', ...inside)).exitCode, 0)
+  equal((await tryCli({ home }, 'audit', 'verify', ...inside, '--quorum', '2')).exitCode, 2)
+  const lines = await audit('export', '--organization', 'org_default')
+  const files = ['--export', save('audit.jsonl', lines), '--checkpoint', save('cosigned.txt', checkpoint), '--key', key]
+  equal((await auditElsewhere('verify', ...files, '--witness', witness)).exitCode, 0)
+  save('cosigned.txt', checkpoint.replace(/— witness.*\n/, ''))
+  match((await auditElsewhere('verify', ...files, '--witness', witness)).stderr, /cosigned by 1 of the witnesses/)
+  const [first] = lines.split('\n')
+  const proof = await audit('prove', (JSON.parse(first ?? '') as { id: string }).id)
+  const check = ['check', save('proof.json', proof), '--key', key, '--witness']
+  equal((await auditElsewhere(...check, witness)).exitCode, 0)
+  rmSync(config)
 })
 
 test('a row that is edited after it was signed for makes the verification fail, by the checkpoint of somebody else too', async () => {

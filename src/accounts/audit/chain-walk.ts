@@ -3,7 +3,7 @@ import type { AuditTable } from '../../db/tables/audit.ts'
 import { GrowingTree, hashLeaf, type TreeHash } from '../../lib/merkle-tree.ts'
 
 export type AuditFault = {
-  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten' | 'forged'
+  readonly kind: 'edited' | 'missing' | 'inserted' | 'unlinked' | 'shortened' | 'rewritten' | 'forged' | 'unwitnessed'
   /** Where in the chain, as far as it has a place there. */
   readonly sequence: number | null
   readonly message: string

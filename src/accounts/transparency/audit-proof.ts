@@ -12,7 +12,8 @@ import { findSigners, parseNote, type NoteVerifier } from '../../lib/signed-note
 import { auditLeaf } from '../audit/chain-walk.ts'
 import { parseCheckpoint } from './checkpoint.ts'
 import { readLastCheckpoint } from './sign-checkpoints.ts'
-import { subtreesOf } from './tiles.ts'
+import { hashesPerTile, readTile, subtreesOf } from './tiles.ts'
+import { withCosignatures } from './witnesses.ts'
 
 const base64 = z.string().regex(/^[\d+/A-Za-z]{43}=$/, 'must be 32 bytes in base64')
 const organizationId = z.templateLiteral(['org_', z.string()])
@@ -64,7 +65,7 @@ export async function proveAuditRow(
     format: 'odyssey-audit-proof-1',
     row: { ...row, sequence, previous_hash: previous_hash ?? '' },
     inclusion: inclusion.map((hash) => hash.toString('base64')),
-    checkpoint: checkpoint.note,
+    checkpoint: await withCosignatures(db, id, checkpoint),
   }
 }
 
@@ -108,4 +109,58 @@ export async function proveAuditConsistency(
   if (checkpoint === null || checkpoint.size < to) throw notSigned()
   const proof = await proveConsistency(from, to, subtreesOf(db, id))
   return { from, to, proof: proof.map((hash) => hash.toString('base64')) }
+}
+
+/** Which part of a log a reader asks for, as C2SP's tlog-tiles names it. */
+export type LogTile = {
+  /** How many times 256 leaves a hash stands for; `entries` are the hashes of the rows, of which the leaves are made. */
+  readonly level: number | 'entries'
+  readonly number: number
+  /** How many of the 256. */
+  readonly width: number
+}
+
+/** Reads the path of a tile behind its level, as `x001/x234/067.p/5`; null where it is none. */
+export function parseTilePath(path: string): Pick<LogTile, 'number' | 'width'> | null {
+  const [, above = '', last = '', width = '256'] = /^((?:x\d{3}\/)*)(\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path) ?? []
+  const number = Number(`${above.replaceAll(/[x/]/g, '')}${last}`)
+  const isShortest = !above.startsWith('x000')
+  const isPart = Number(width) < hashesPerTile || !path.includes('.p/')
+  return last !== '' && above.length <= 20 && isShortest && isPart ? { number, width: Number(width) } : null
+}
+
+/** Reads a part of a log. Throws `not-found` for what was not signed for: readers ask for what a checkpoint speaks of. */
+export async function readLogTile(
+  db: Database,
+  principal: Principal,
+  { organizationId: id, tile }: { readonly organizationId: OrganizationId; readonly tile: LogTile },
+): Promise<Buffer> {
+  requirePermission(principal, 'audit:read', { organizationId: id })
+  const { level, number, width } = tile
+  const end = number * hashesPerTile + width
+  const leavesPerHash = level === 'entries' ? 1 : hashesPerTile ** level
+  const checkpoint = await readLastCheckpoint(db, id)
+  if (checkpoint === null || end * leavesPerHash > checkpoint.size) throw notFound()
+  if (level === 'entries') return readEntries(db, id, { from: end - width, to: end })
+  const hashes = await readTile(db, id, { level, number })
+  if (hashes.length < width) throw notFound()
+  return Buffer.concat(hashes.slice(0, width))
+}
+
+/** The hashes of rows, each behind its length. */
+async function readEntries(
+  db: Database,
+  organizationId: OrganizationId,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Buffer> {
+  const rows = await db
+    .selectFrom('audit')
+    .select('hash')
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', from)
+    .where('sequence', '<=', to)
+    .orderBy('sequence')
+    .execute()
+  if (rows.length < to - from) throw notFound()
+  return Buffer.concat(rows.flatMap(({ hash }) => [Buffer.of(0, 32), Buffer.from(hash ?? '', 'hex')]))
 }

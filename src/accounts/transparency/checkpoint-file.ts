@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findSigners, parseNote, type NoteVerifier } from '../../lib/signed-note.ts'
+import { findSigners, hasQuorum, parseNote, type NoteVerifier, type Quorum } from '../../lib/signed-note.ts'
 import { parseCheckpoint, type Checkpoint } from './checkpoint.ts'
 
 /** Stands in the file where an older database was taken into use knowingly: what was signed before is not expected from then on. */
@@ -47,9 +47,20 @@ export function verifiersOf(origin: string, publicKeys: readonly Uint8Array[]): 
   return publicKeys.map((publicKey) => ({ name: origin, publicKey }))
 }
 
-/** Those of the notes in a text that one of the verifiers has signed, of the log that the verifier names. */
-export function parseCheckpoints(text: string, verifiers: readonly NoteVerifier[]): Checkpoint[] {
-  return (text.match(noteOrMark) ?? []).flatMap((one) => parseSigned(one, verifiers) ?? [])
+/**
+ * Those of the notes in a text that one of the verifiers has signed, of the log that the verifier names; with a quorum
+ * those alone that enough witnesses have cosigned.
+ */
+export function parseCheckpoints(
+  text: string,
+  verifiers: readonly NoteVerifier[],
+  quorum: Quorum | null = null,
+): Checkpoint[] {
+  return (text.match(noteOrMark) ?? []).flatMap((one) => {
+    const note = parseNote(one)
+    if (quorum !== null && (note === null || !hasQuorum(note, quorum))) return []
+    return parseSigned(one, verifiers) ?? []
+  })
 }
 
 /** The checkpoint of a note; null where none of the verifiers has signed it, or only one of another log. */

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
-import type { NoteVerifier } from '../../lib/signed-note.ts'
+import { hasQuorum, parseNote, readCosignatures, type NoteVerifier, type Quorum } from '../../lib/signed-note.ts'
 import type { KnownRoot } from '../audit/chain-walk.ts'
 import { keptCheckpoints, parseSigned, readKeptNotes, verifiersOf } from './checkpoint-file.ts'
 import { readOrigin } from './sign-checkpoints.ts'
@@ -44,4 +44,33 @@ export async function readSignedRoots(
   }
   const kept = keptCheckpoints(readKeptNotes(file), verifiers)
   return { roots: [...roots, ...kept.map(({ size, root }) => ({ size, root, from: `signed in ${file}` }))], forged }
+}
+
+/**
+ * The rows of the largest checkpoint that enough witnesses have cosigned, 0 where there is none, and the sizes of those
+ * over which a witness's name stands although it has not signed them.
+ */
+export async function readWitnessed(
+  db: Database,
+  organizationId: OrganizationId,
+  quorum: Quorum,
+): Promise<{ readonly size: number; readonly forged: readonly number[] }> {
+  const rows = await db
+    .selectFrom('audit_cosignatures as cosignature')
+    .innerJoin('audit_checkpoints as checkpoint', (join) =>
+      join
+        .onRef('checkpoint.organization_id', '=', 'cosignature.organization_id')
+        .onRef('checkpoint.size', '=', 'cosignature.size'),
+    )
+    .select(['checkpoint.size', 'checkpoint.note', 'cosignature.line'])
+    .where('checkpoint.organization_id', '=', organizationId)
+    .execute()
+  let size = 0
+  const forged: number[] = []
+  for (const [own, lines] of Map.groupBy(rows, (row) => row.size)) {
+    const note = parseNote(`${lines[0]?.note ?? ''}${lines.map(({ line }) => line).join('')}`)
+    if (note === null || readCosignatures(note, quorum.cosigners).forged.length > 0) forged.push(own)
+    else if (hasQuorum(note, quorum)) size = Math.max(size, own)
+  }
+  return { size, forged }
 }

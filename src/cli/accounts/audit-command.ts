@@ -5,20 +5,29 @@ import { readAnchorsInForce, writeAnchors } from '../../accounts/audit/anchors.t
 import { type AuditEntry, listAuditedOrganizations, readAudit } from '../../accounts/audit/read-audit.ts'
 import { type AuditVerdict, verifyAudit } from '../../accounts/audit/verify-audit.ts'
 import { checkpointFileIn, parseCheckpoints } from '../../accounts/transparency/checkpoint-file.ts'
-import { readSignedRoots, readVerifiers } from '../../accounts/transparency/known-roots.ts'
+import { readSignedRoots, readVerifiers, readWitnessed } from '../../accounts/transparency/known-roots.ts'
 import { acceptRestore, readLastCheckpoint, signCheckpoint } from '../../accounts/transparency/sign-checkpoints.ts'
 import type { Config } from '../../config/schema.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
-import { anchorFileIn, openSigning } from '../../service/joins/audit-anchors.ts'
+import { anchorFileIn, openSigning, witnessesOf } from '../../service/joins/audit-anchors.ts'
 import { operator, requireId, withInstallation } from './with-installation.ts'
 import { auditProofSchema, findProofFault, proveAuditRow } from '../../accounts/transparency/audit-proof.ts'
 import { rotateSigningKey, signingKeyPathIn } from '../../accounts/transparency/signing-keys.ts'
 import { verifyExport } from '../../accounts/transparency/verify-export.ts'
-import type { KnownRoot } from '../../accounts/audit/chain-walk.ts'
-import { formatVerifier, type NoteVerifier, parseVerifier } from '../../lib/signed-note.ts'
+import type { AuditFault, KnownRoot } from '../../accounts/audit/chain-walk.ts'
+import { askWitnesses, withCosignatures } from '../../accounts/transparency/witnesses.ts'
+import {
+  formatVerifier,
+  hasQuorum,
+  type NoteVerifier,
+  parseCosigner,
+  parseNote,
+  parseVerifier,
+  type Quorum,
+} from '../../lib/signed-note.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
 
 const options = {
@@ -27,16 +36,20 @@ const options = {
   export: { type: 'string' },
   checkpoint: { type: 'string', multiple: true },
   key: { type: 'string' },
+  witness: { type: 'string', multiple: true },
+  quorum: { type: 'string' },
 } as const
 
 /** `odyssey audit`: who changed what, and whether that record is as it was written. */
 export async function auditCommand(args: string[]): Promise<void> {
+  if (args[0] === 'witness') return (await import('./witness-command.ts')).witnessCommand(args.slice(1))
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action, subject] = positionals
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
-  if (action === 'check') return check(subject, values.key)
+  const quorum = readQuorum(values.witness ?? [], values.quorum)
+  if (action === 'check') return check(subject, values.key, quorum)
   if (action === 'verify' && values.export !== undefined) {
-    const files = { path: values.export, key: values.key, checkpoints: values.checkpoint ?? [] }
+    const files = { path: values.export, key: values.key, checkpoints: values.checkpoint ?? [], quorum }
     return printVerdicts(await verifyExportedAudit(files), { damagedLines: [], path: '', asJson: values.json })
   }
   await withInstallation(async (installation, config) => {
@@ -44,7 +57,8 @@ export async function auditCommand(args: string[]): Promise<void> {
     if (action === 'list') await list(installation, named, describeEntry)
     else if (action === 'export') await list(installation, named, (entry) => JSON.stringify(entry))
     else if (action === 'verify') {
-      await verify(installation, config, { named, asJson: values.json, checkpoints: values.checkpoint ?? [] })
+      const checkpoints = values.checkpoint ?? []
+      await verify(installation, config, { named, asJson: values.json, checkpoints, quorum })
     } else if (action === 'keys') await showKeys(place)
     else if (action === 'checkpoint') await showCheckpoint(place)
     else if (action === 'prove') await prove(place, subject)
@@ -52,7 +66,7 @@ export async function auditCommand(args: string[]): Promise<void> {
     else if (action === 'accept-restore') await acceptOlder(place)
     else
       throw new UsageError(
-        'audit takes list, export, verify, keys, checkpoint, prove, check, rotate-key or accept-restore.',
+        'audit takes list, export, verify, keys, checkpoint, prove, check, witness, rotate-key or accept-restore.',
       )
   })
 }
@@ -85,10 +99,15 @@ type Verification = {
   readonly named: OrganizationId | null
   readonly asJson: boolean
   readonly checkpoints: readonly string[]
+  readonly quorum: Quorum | null
 }
 
 /** Ends with 1 when anything is wrong. What is sound is anchored and signed, so that it cannot be shortened from now on. */
-async function verify(installation: Installation, config: Config, { named, asJson, checkpoints }: Verification) {
+async function verify(
+  installation: Installation,
+  config: Config,
+  { named, asJson, checkpoints, quorum }: Verification,
+) {
   const { db, accounts, secrets } = installation
   const file = anchorFileIn(config.home, secrets)
   const { valid, damagedLines } = await readAnchorsInForce(db, file)
@@ -96,12 +115,13 @@ async function verify(installation: Installation, config: Config, { named, asJso
   const everything = new Set([...(await listAuditedOrganizations(db)), ...anchored])
   const ids = named === null ? [...everything] : [named]
   const verifiers = await Promise.all(ids.map((id) => readVerifiers(db, id)))
-  const given = Map.groupBy(readRoots(checkpoints, verifiers.flat()), ({ organizationId }) => organizationId)
+  const given = Map.groupBy(readRoots(checkpoints, verifiers.flat(), quorum), ({ organizationId }) => organizationId)
   const verdicts: AuditVerdict[] = []
   for (const id of ids) {
     const { roots, faults } = await readOwnRoots(installation, config, id)
     const verdict = await verifyAudit(db, id, valid, [...roots, ...(given.get(id) ?? [])])
-    verdicts.push({ ...verdict, faults: [...faults, ...verdict.faults] })
+    const unwitnessed = quorum === null ? [] : await findUnwitnessed(installation, id, quorum)
+    verdicts.push({ ...verdict, faults: [...faults, ...unwitnessed, ...verdict.faults] })
   }
   const isSound = ({ faults }: AuditVerdict) => faults.length === 0
   const sound = new Set(verdicts.filter(isSound).map(({ organizationId }) => organizationId))
@@ -119,6 +139,33 @@ async function readOwnRoots({ db }: Installation, { home }: Config, organization
     return { kind: 'forged' as const, sequence: size, message }
   })
   return { roots, faults }
+}
+
+/** What is wrong with the witnesses' signatures: none of a checkpoint's is enough, or one is not theirs. */
+async function findUnwitnessed({ db }: Installation, organizationId: OrganizationId, quorum: Quorum) {
+  const { size, forged } = await readWitnessed(db, organizationId, quorum)
+  const faults = forged.map((sequence): AuditFault => {
+    const message = `A cosignature of the checkpoint of ${sequence} rows is not by the witness that it names.`
+    return { kind: 'forged', sequence, message }
+  })
+  if (size > 0) return faults
+  const message = `No checkpoint is cosigned by ${quorum.count} of the witnesses.`
+  return [...faults, { kind: 'unwitnessed', sequence: null, message } satisfies AuditFault]
+}
+
+function readQuorum(texts: readonly string[], given: string | undefined): Quorum | null {
+  if (texts.length === 0) {
+    if (given === undefined) return null
+    throw new UsageError('--quorum needs --witness KEY.')
+  }
+  const cosigners = texts.map((text) => {
+    const cosigner = parseCosigner(text)
+    if (cosigner === null) throw new UsageError('--witness takes the key of a witness, as name+number+base64.')
+    return cosigner
+  })
+  const count = given === undefined ? cosigners.length : Number(given)
+  if (Number.isInteger(count) && count >= 1 && count <= cosigners.length) return { cosigners, count }
+  throw new UsageError(`--quorum takes a number from 1 to ${cosigners.length}.`)
 }
 
 type Printing = { readonly damagedLines: readonly number[]; readonly path: string; readonly asJson: boolean }
@@ -155,7 +202,7 @@ async function showCheckpoint(place: AuditedChain): Promise<void> {
   await sign(place)
   const checkpoint = await readLastCheckpoint(place.installation.db, place.organizationId)
   if (checkpoint === null) throw new Error(`The audit of ${place.organizationId} is empty.`)
-  process.stdout.write(checkpoint.note)
+  process.stdout.write(await withCosignatures(place.installation.db, place.organizationId, checkpoint))
 }
 
 async function prove(place: AuditedChain, rowId: string | undefined): Promise<void> {
@@ -184,14 +231,19 @@ async function sign({ installation: { accounts }, config, organizationId }: Audi
   }
   const refusal = await signCheckpoint(accounts, signing, organizationId)
   if (refusal !== null) throw new Error(refusal)
+  const failures = await askWitnesses(accounts, { witnesses: witnessesOf(config), file: signing.file })
+  for (const { witness, organizationId: of, message } of failures) console.error(`${witness}, ${of}: ${message}`)
 }
 
 /** Needs nothing but the file and the key. Ends with 1 when the proof does not hold. */
-function check(file: string | undefined, key: string | undefined): void {
+function check(file: string | undefined, key: string | undefined, quorum: Quorum | null): void {
   if (file === undefined || key === undefined) throw new UsageError('audit check takes a file and --key VERIFIER.')
   const proof = auditProofSchema.safeParse(parseJson(readFileSync(file, 'utf8')))
   if (!proof.success) throw new Error(`${file} is no proof: ${z.prettifyError(proof.error)}`)
-  const fault = findProofFault(proof.data, readKey(key))
+  const note = parseNote(proof.data.checkpoint)
+  const isWitnessed = quorum === null || (note !== null && hasQuorum(note, quorum))
+  const missing = isWitnessed ? null : `The checkpoint is not cosigned by ${quorum.count} of the witnesses.`
+  const fault = findProofFault(proof.data, readKey(key)) ?? missing
   const { action, target, actor, at, sequence } = proof.data.row
   const row = `${new Date(at).toISOString()}  ${actor}  ${action}  ${target}`
   console.log(fault ?? `Row ${sequence} stands in the audit: ${row}`)
@@ -202,11 +254,12 @@ type ExportFiles = {
   readonly path: string
   readonly key: string | undefined
   readonly checkpoints: readonly string[]
+  readonly quorum: Quorum | null
 }
 
 /** Checks an exported audit with nothing but files and the key. */
-function verifyExportedAudit({ path, key, checkpoints }: ExportFiles): Promise<AuditVerdict[]> {
-  const roots = key === undefined ? [] : readRoots(checkpoints, [readKey(key)])
+function verifyExportedAudit({ path, key, checkpoints, quorum }: ExportFiles): Promise<AuditVerdict[]> {
+  const roots = key === undefined ? [] : readRoots(checkpoints, [readKey(key)], quorum)
   if (key === undefined && checkpoints.length > 0) throw new UsageError('--checkpoint needs --key VERIFIER.')
   const known = Map.groupBy(roots, ({ organizationId }) => organizationId)
   return verifyExport(createInterface({ input: createReadStream(path), crlfDelay: Infinity }), known)
@@ -215,10 +268,15 @@ function verifyExportedAudit({ path, key, checkpoints }: ExportFiles): Promise<A
 type OwnedRoot = KnownRoot & { readonly organizationId: OrganizationId }
 
 /** The roots that files hold, as far as one of the verifiers has signed them. Throws for a file without any. */
-function readRoots(files: readonly string[], verifiers: readonly NoteVerifier[]): readonly OwnedRoot[] {
+function readRoots(
+  files: readonly string[],
+  verifiers: readonly NoteVerifier[],
+  quorum: Quorum | null,
+): readonly OwnedRoot[] {
   return files.flatMap((file) => {
-    const found = parseCheckpoints(readFileSync(file, 'utf8'), verifiers)
-    if (found.length === 0) throw new Error(`${file} holds no checkpoint that is signed with the key.`)
+    const found = parseCheckpoints(readFileSync(file, 'utf8'), verifiers, quorum)
+    const enough = quorum === null ? '' : `, and cosigned by ${quorum.count} of the witnesses`
+    if (found.length === 0) throw new Error(`${file} holds no checkpoint that is signed with the key${enough}.`)
     return found.map(({ origin, size, root }) => {
       const organizationId = `org_${origin.split('/org_').at(-1) ?? ''}` as const
       return { organizationId, size, root, from: `signed in ${file}` }

@@ -50,6 +50,17 @@ export type AuditCheckpointTable = {
   readonly note: string
 }
 
+/** What a witness has put under the checkpoint of `size` rows. */
+export type AuditCosignatureTable = {
+  readonly organization_id: OrganizationId
+  readonly size: number
+  /** The name of the witness. */
+  readonly witness: string
+  readonly at: number
+  /** The line of the note, with its newline. */
+  line: string
+}
+
 /** The keys that sign, the first with number 1. */
 export type AuditKeyTable = {
   readonly number: number

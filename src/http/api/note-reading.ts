@@ -1,6 +1,6 @@
 import { actorOf, change, type Fields } from '../../db/change.ts'
 import type { Asked } from './carry-out.ts'
-import { chainOf } from './resources/audit-chains.ts'
+import { chainOf } from './resources/audit/audit-chains.ts'
 import type { RouteParts } from './route.ts'
 
 type Reading = Pick<Asked, 'route' | 'principal' | 'session' | 'params' | 'query' | 'readings'>

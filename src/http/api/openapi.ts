@@ -142,6 +142,9 @@ function describeAnswer(answer: Route['answer'], toSchema: (schema: z.ZodType, i
   if (answer === 'export') {
     return { description: 'A file, as asked for.', content: { 'text/csv': text, 'application/jsonl': text } }
   }
+  if (answer === 'bytes') {
+    return { description: 'A file.', content: { 'application/octet-stream': text, 'text/plain': text } }
+  }
   if (answer === 'events') return { description: 'A stream without an end.', content: { 'text/event-stream': text } }
   return { description: 'OK', content: { 'application/json': { schema: toSchema(answer, 'output') } } }
 }

@@ -12,7 +12,8 @@ const managementKey = 'management'
 
 /** An id that cannot be one is told like one that is nobody's. */
 export function readParams({ params }: Pick<Route, 'params'>, request: FastifyRequest): Record<string, unknown> {
-  const result = params.safeParse(request.params)
+  const { '*': rest, ...named } = request.params as Record<string, unknown>
+  const result = params.safeParse(rest === undefined ? named : { ...named, tile: rest })
   if (result.success) return result.data
   throw notFound()
 }

@@ -64,7 +64,7 @@ export type Access = Permission | 'self' | 'public'
 
 type RouteFacts = {
   readonly method: ApiMethod
-  /** In the notation of OpenAPI, as `/api/v1/things/{thingId}`. */
+  /** In the notation of OpenAPI, as `/api/v1/things/{thingId}`; `{tile}` at the end takes all that is left of a path. */
   readonly path: `/api/v1/${string}`
   readonly permission: Access
   readonly scope: Scope
@@ -91,12 +91,15 @@ export type Export = {
   readonly chunks: AsyncIterable<string>
 }
 
+/** A file that programs read, which may be kept for as long as it says. */
+export type Bytes = { readonly contentType: string; readonly cacheControl: string; readonly bytes: Buffer }
+
 /** A route of the management API. The table of these is what is served, documented and tested. */
 export type Route = RouteFacts & {
   readonly params: z.ZodObject
   readonly query: z.ZodObject | null
   readonly body: z.ZodType | null
-  readonly answer: z.ZodType | 'export' | 'events' | 'nothing'
+  readonly answer: z.ZodType | 'export' | 'events' | 'bytes' | 'nothing'
   work(call: Call<Record<string, unknown>, unknown, unknown>): Promise<unknown>
 }
 
@@ -106,7 +109,9 @@ type Worked<Answer> = Answer extends z.ZodType
     ? Export
     : Answer extends 'events'
       ? AsyncIterable<string>
-      : void
+      : Answer extends 'bytes'
+        ? Bytes
+        : void
 
 type Definition<Params extends z.ZodObject, Query, Body, Answer> = RouteFacts & {
   readonly params: Params
@@ -123,7 +128,7 @@ export function defineRoute<
   Params extends z.ZodObject,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
-  const Answer extends z.ZodType | 'export' | 'events' | 'nothing',
+  const Answer extends z.ZodType | 'export' | 'events' | 'bytes' | 'nothing',
 >({ query, body, ...definition }: Definition<Params, Query, Body, Answer>): Route {
   return { ...definition, query: query ?? null, body: body ?? null } as Route
 }

@@ -17,13 +17,14 @@ import { NotedReadings } from './noted-readings.ts'
 import { answerHeaders } from './problem.ts'
 import { createQueryReader, readBody, readParams } from './read-input.ts'
 import { alertRoutes } from './resources/limits/alerts.ts'
-import { auditSinkRoutes } from './resources/alerts/audit-sinks.ts'
+import { auditSinkRoutes } from './resources/audit/audit-sinks.ts'
 import { channelRoutes } from './resources/alerts/channels.ts'
 import { alertEventRoutes } from './resources/alerts/events.ts'
 import { silenceRoutes } from './resources/alerts/silences.ts'
 import { availabilityRoutes } from './resources/statements/availability.ts'
 import { apiKeyRoutes } from './resources/api-keys.ts'
-import { auditRoutes } from './resources/audit.ts'
+import { auditRoutes } from './resources/audit/audit-record.ts'
+import { auditLogRoutes } from './resources/audit/audit-log.ts'
 import { clientRoutes } from './resources/clients.ts'
 import { budgetRoutes } from './resources/limits/budgets.ts'
 import { invoiceRoutes } from './resources/statements/invoices.ts'
@@ -63,7 +64,7 @@ import { samlRoutes } from './single-sign-on/saml-routes.ts'
 import { directoryRoutes } from './single-sign-on/directory-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
 import { identityRoutes } from './single-sign-on/identity-routes.ts'
-import type { Export, Route } from './route.ts'
+import type { Bytes, Export, Route } from './route.ts'
 
 /** Every route of the management API: what is not here is not served, and what is here says which permission it needs. */
 export const routes: readonly Route[] = [
@@ -96,6 +97,7 @@ export const routes: readonly Route[] = [
   ...requestRoutes,
   ...requestTailRoutes,
   ...auditRoutes,
+  ...auditLogRoutes,
   ...auditSinkRoutes,
   ...engineRoutes,
   ...poolRoutes,
@@ -152,7 +154,7 @@ function addPath(app: FastifyInstance, path: string, handlers: ReadonlyMap<HTTPM
     const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
     return Promise.reject(new ApiError({ code: 'method-not-allowed', allowed }, message))
   }
-  const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'tile' ? '*' : `:${name}`))
   for (const [method, handler] of handlers) app.route({ method, url, handler })
   app.route({ method: methods.filter((method) => !handlers.has(method)), url, handler: refuse })
 }
@@ -213,6 +215,7 @@ async function answerRead(parts: HttpParts, asked: Asked, reply: FastifyReply): 
   sendCookies(asked, reply)
   if (route.answer === 'export') return sendExport(answer as Export, reply)
   if (route.answer === 'events') return sendEvents(answer as AsyncIterable<string>, reply)
+  if (route.answer === 'bytes') return sendBytes(answer as Bytes, reply)
   return sendJson(JSON.stringify(answer), asked.request, reply)
 }
 
@@ -220,6 +223,10 @@ async function answerRead(parts: HttpParts, asked: Asked, reply: FastifyReply): 
 function sendExport({ contentType, fileName, chunks }: Export, reply: FastifyReply): unknown {
   void reply.header('content-disposition', `attachment; filename="${fileName}"`)
   return reply.type(contentType).send(Readable.from(notingFailure(chunks, reply), { objectMode: false }))
+}
+
+function sendBytes({ contentType, cacheControl, bytes }: Bytes, reply: FastifyReply): unknown {
+  return reply.header('cache-control', cacheControl).type(contentType).send(bytes)
 }
 
 /** What stands between here and the browser must not keep events back. */

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { writeAnchors, type AnchorFile } from '../../accounts/audit/anchors.ts'
 import { checkpointFileIn } from '../../accounts/transparency/checkpoint-file.ts'
 import { signCheckpoints, type Refusal, type Signing } from '../../accounts/transparency/sign-checkpoints.ts'
+import { askWitnesses, type Witness } from '../../accounts/transparency/witnesses.ts'
 import { openSigningKeys } from '../../accounts/transparency/signing-keys.ts'
 import { raise } from '../../alerts/append-event.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Secrets } from '../../config/load-secret.ts'
+import { parseCosigner } from '../../lib/signed-note.ts'
 import { nowAndEvery, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { installationChain } from '../../db/change.ts'
@@ -26,6 +28,14 @@ export async function openSigning({ home, audit, server }: SigningConfig, parts:
   return { keys: await openSigningKeys(home, parts), name: audit.logName ?? host, file: checkpointFileIn(home) }
 }
 
+/** Whom the config file names to cosign. */
+export function witnessesOf({ audit }: Pick<Config, 'audit'>): readonly Witness[] {
+  return audit.witnesses.flatMap(({ url, key }) => {
+    const cosigner = parseCosigner(key)
+    return cosigner === null ? [] : [{ ...cosigner, url }]
+  })
+}
+
 export function anchorFileIn(home: string, secrets: Secrets): AnchorFile {
   return { path: join(home, 'audit-anchors.jsonl'), key: secrets.auditAnchorKey }
 }
@@ -37,27 +47,34 @@ export function keepAnchors(parts: Parts, file: AnchorFile, log: Log) {
   return nowAndEvery(parts.clock, hourMs, write)
 }
 
-/** Signs every ten minutes for what was added to the audit. Returns the way to stop. */
+/** Whoever runs the service has to know of it as much as whose audit it is. */
+async function tellBroken(parts: Parts, { organizationId, ...data }: Refusal & Readonly<Record<string, unknown>>) {
+  for (const told of new Set([organizationId, installationChain])) {
+    const cause = { organizationId: told, topic: 'audit.broken', cause: organizationId, windowMs: dayMs } as const
+    await raise(parts, { ...cause, data: { organizationId, ...data } })
+  }
+}
+
+/** Has witnesses cosign what was signed. One that has seen another audit than this one is an alarm. */
+async function askForCosignatures(parts: Parts, config: SigningConfig, log: Log): Promise<void> {
+  const asked = { witnesses: witnessesOf(config), file: checkpointFileIn(config.home) }
+  for (const { organizationId, witness, message, contradiction } of await askWitnesses(parts, asked)) {
+    log.error({ organizationId, witness, message, ...contradiction }, 'a checkpoint of the audit was not cosigned')
+    if (contradiction !== null) await tellBroken(parts, { organizationId, message, witness, ...contradiction })
+  }
+}
+
+/** Signs every ten minutes for what was added to the audit, and has it cosigned. Returns the way to stop. */
 export function keepSigning(parts: Parts, config: SigningConfig, log: Log) {
-  const tell = async ({ organizationId, message }: Refusal) => {
-    log.error({ organizationId, message }, 'the audit is not signed')
-    // Whoever runs the service has to know of it as much as whose audit it is.
-    for (const told of new Set([organizationId, installationChain])) {
-      const data = { organizationId, message }
-      const cause = {
-        organizationId: told,
-        topic: 'audit.broken',
-        cause: organizationId,
-        windowMs: dayMs,
-        data,
-      } as const
-      await raise(parts, cause)
-    }
+  const tell = async (refusal: Refusal) => {
+    log.error(refusal, 'the audit is not signed')
+    await tellBroken(parts, { ...refusal })
   }
   const sign = async () => {
     try {
       const refusals = await signCheckpoints(parts, await openSigning(config, parts))
       for (const refusal of refusals) await tell(refusal)
+      await askForCosignatures(parts, config, log)
     } catch (error) {
       log.error({ error }, 'the audit could not be signed')
     }

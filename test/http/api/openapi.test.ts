@@ -63,7 +63,7 @@ describe('the description of the API', () => {
     app.addHook('onRoute', ({ method, url, handler }) => {
       // What refuses a method is registered for it too, under one name.
       if (handler.name === 'refuse') return
-      served.add(`${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+      served.add(`${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{tile}')}`)
     })
     addManagementRoutes(app, { management: service } as unknown as Door)
     await app.close()

@@ -69,6 +69,9 @@ export type Things = {
   readonly requestId: string
   /** A row of the audit that was signed for, and one of the installation's. */
   readonly rowId: string
+  /** A tile of the audit's log, and its level. */
+  readonly level: string
+  readonly tile: string
   /** This month, of which there is a report already. */
   readonly month: string
   /** The invoice of that month. */
@@ -266,6 +269,8 @@ function standing({ company, projectId }: WantedThings): Things {
     jobId: knownJob.id,
     pool: knownPool.name,
     tier: 'tier-2',
+    level: '0',
+    tile: '000.p/1',
   }
   return there as Things
 }

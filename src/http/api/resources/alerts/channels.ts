@@ -11,7 +11,7 @@ import {
 import { alertTopics, channelKinds } from '../../../../core/alert-topic.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { given, id, name, pageOf, pageQuery, time, toPage, toPageRequest, toTime, toTimeOrNull } from '../../schemas.ts'
-import { chainOf } from '../audit-chains.ts'
+import { chainOf } from '../audit/audit-chains.ts'
 import { alertScopes, type AlertScope } from './alert-scopes.ts'
 
 const channelId = id('chan')

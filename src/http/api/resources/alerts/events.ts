@@ -4,7 +4,7 @@ import { alertTopics, usageTopics } from '../../../../core/alert-topic.ts'
 import { decodeNumbers, encodeCursor } from '../../cursor.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { pageOf, pageQuery, time, toTime } from '../../schemas.ts'
-import { chainOf } from '../audit-chains.ts'
+import { chainOf } from '../audit/audit-chains.ts'
 import { alertScopes } from './alert-scopes.ts'
 
 const event = z

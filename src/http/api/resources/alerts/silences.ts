@@ -3,7 +3,7 @@ import { createSilence, listSilences, removeSilence, type Silence } from '../../
 import { alertTopics } from '../../../../core/alert-topic.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { givenTime, id, name, time, toTime } from '../../schemas.ts'
-import { chainOf } from '../audit-chains.ts'
+import { chainOf } from '../audit/audit-chains.ts'
 import { alertScopes, type AlertScope } from './alert-scopes.ts'
 
 const silenceId = id('silence')

@@ -12,7 +12,7 @@ import {
 import { sinkFormats, sinkKinds } from '../../../../core/alert-topic.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { given, id, name, pageOf, pageQuery, time, toPage, toPageRequest, toTime, toTimeOrNull } from '../../schemas.ts'
-import { auditChains, chainOf, type AuditChain } from '../audit-chains.ts'
+import { auditChains, chainOf, type AuditChain } from './audit-chains.ts'
 
 const sinkId = id('sink')
 const pem = z.string().max(20_000).nullable().default(null)

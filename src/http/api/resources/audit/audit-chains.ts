@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import type { OrganizationId } from '../../../core/ids.ts'
-import { installationChain } from '../../../db/change.ts'
-import type { Route } from '../route.ts'
-import { inOrganization, nowhere } from '../schemas.ts'
+import type { OrganizationId } from '../../../../core/ids.ts'
+import { installationChain } from '../../../../db/change.ts'
+import type { Route } from '../../route.ts'
+import { inOrganization, nowhere } from '../../schemas.ts'
 
 /** Where a chain of the audit is reached. */
 export type AuditChain = {

@@ -1,19 +1,24 @@
 import { z } from 'zod'
-import type { ChainPosition } from '../../../accounts/audit/chain-walk.ts'
-import { type AuditEntry, listAudit, nameActors, readAudit } from '../../../accounts/audit/read-audit.ts'
-import { verifyAuditPart } from '../../../accounts/audit/verify-audit.ts'
-import type { OrganizationId } from '../../../core/ids.ts'
-import type { Principal } from '../../../core/principal.ts'
-import { decodeNumbers, encodeCursor, noCursor } from '../cursor.ts'
-import { exportFormat, writeExport } from '../export.ts'
-import { defineRoute, type Route, type RouteParts } from '../route.ts'
-import { given, givenTime, pageOf, pageQuery } from '../schemas.ts'
+import type { ChainPosition } from '../../../../accounts/audit/chain-walk.ts'
+import { type AuditEntry, listAudit, nameActors, readAudit } from '../../../../accounts/audit/read-audit.ts'
+import { verifyAuditPart } from '../../../../accounts/audit/verify-audit.ts'
+import type { OrganizationId } from '../../../../core/ids.ts'
+import type { Principal } from '../../../../core/principal.ts'
+import { decodeNumbers, encodeCursor, noCursor } from '../../cursor.ts'
+import { exportFormat, writeExport } from '../../export.ts'
+import { defineRoute, type Route, type RouteParts } from '../../route.ts'
+import { given, givenTime, pageOf, pageQuery } from '../../schemas.ts'
 import { type AuditChain, auditChains, chainOf } from './audit-chains.ts'
-import { auditProofSchema, proveAuditConsistency, proveAuditRow } from '../../../accounts/transparency/audit-proof.ts'
-import { readVerifiers } from '../../../accounts/transparency/known-roots.ts'
-import { readLastCheckpoint } from '../../../accounts/transparency/sign-checkpoints.ts'
-import { notFound } from '../../../core/permission.ts'
-import { formatVerifier } from '../../../lib/signed-note.ts'
+import {
+  auditProofSchema,
+  proveAuditConsistency,
+  proveAuditRow,
+} from '../../../../accounts/transparency/audit-proof.ts'
+import { readVerifiers } from '../../../../accounts/transparency/known-roots.ts'
+import { readLastCheckpoint } from '../../../../accounts/transparency/sign-checkpoints.ts'
+import { withCosignatures } from '../../../../accounts/transparency/witnesses.ts'
+import { notFound } from '../../../../core/permission.ts'
+import { formatVerifier } from '../../../../lib/signed-note.ts'
 
 const saved = z.strictObject({
   id: z.string(),
@@ -190,7 +195,8 @@ function proofRoutes({ path, scope, params }: AuditChain): readonly Route[] {
         const last = await readLastCheckpoint(accounts.db, chainOf(values))
         if (last === null) throw notFound()
         const verifiers = (await readVerifiers(accounts.db, chainOf(values))).map(formatVerifier)
-        const { origin, size, root, note, atMs } = last
+        const { origin, size, root, atMs } = last
+        const note = await withCosignatures(accounts.db, chainOf(values), last)
         return { origin, size, root: root.toString('base64'), at: new Date(atMs).toISOString(), note, verifiers }
       },
     }),
