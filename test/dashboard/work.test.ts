@@ -20,6 +20,7 @@ import { serviceAccountsSuite } from './suites/service-accounts.ts'
 import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
 import { wayBackSuite } from './suites/way-back.ts'
+import { weightsStepSuite } from './suites/weights-step.ts'
 
 const dashboard = useDashboard({ isSetUp: true })
 const base = () => baseOf(dashboard())
@@ -325,6 +326,7 @@ availabilitySuite(dashboard)
 
 // Last, since they lead away from the pages of the organization.
 installationSuite(dashboard)
+weightsStepSuite(dashboard)
 documentsSuite(dashboard)
 
 test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))

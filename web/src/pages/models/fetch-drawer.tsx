@@ -1,17 +1,13 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { modelIds } from '../../app/models.ts'
-import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { formatBytes } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
-import { StateTag, type Mood } from '../../kit/page.tsx'
-import { Table, type Column } from '../../kit/table.tsx'
-import { recommendedQuery, touched, type Recommended } from './queries.ts'
+import { touched } from '../../app/weights/queries.ts'
+import { Recommendations } from '../../app/weights/recommendations.tsx'
 
 type Wanted = BodyOf<'POST /api/v1/installation/weights/pull'>
 type Target = (typeof modelIds)[number] | 'none'
@@ -78,50 +74,7 @@ export function FetchDrawer({ known, onClose }: { readonly known: string; readon
         onText={setHash}
         hint="What a hub says of its files is compared in any case."
       />
-      <Recommendations onChoice={setSource} />
+      <Recommendations verb="Choose" onChoice={setSource} />
     </Drawer>
-  )
-}
-
-const fits: Readonly<Record<Recommended['fit'], readonly [string, Mood]>> = {
-  beside: ['fits', 'good'],
-  alone: ['fits after a restart', 'warn'],
-  no: ['too large', 'off'],
-}
-
-function Recommendations({ onChoice }: { readonly onChoice: (source: string) => void }) {
-  const query = useQuery(recommendedQuery)
-  const columns: readonly Column<Recommended>[] = [
-    { key: 'name', head: 'Weights', cell: ({ name }) => name },
-    { key: 'size', head: 'Size', isRight: true, cell: ({ bytes }) => formatBytes(bytes) },
-    { key: 'fit', head: 'This machine', cell: ({ fit }) => <StateTag mood={fits[fit][1]}>{fits[fit][0]}</StateTag> },
-    {
-      key: 'choose',
-      head: '',
-      phone: 'side',
-      cell: ({ name, source, fit }) => (
-        <Button
-          isSmall
-          aria-label={`Choose ${name}`}
-          reason={fit === 'no' ? 'This machine’s memory does not hold them.' : null}
-          onClick={() => onChoice(source)}
-        >
-          Choose
-        </Button>
-      ),
-    },
-  ]
-  return (
-    <Loaded query={query} what="The list of weights" rows={3}>
-      {(recommended) => (
-        <>
-          <Table name="Weights to begin with" columns={columns} items={recommended} keyOf={({ source }) => source} />
-          <p>
-            Sizes are those of the files. They were not compared with each other here, and a publisher may rename a
-            file: its page has the exact name.
-          </p>
-        </>
-      )}
-    </Loaded>
   )
 }

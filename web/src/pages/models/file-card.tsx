@@ -5,7 +5,7 @@ import { Button } from '../../kit/button.tsx'
 import { Id } from '../../kit/content.tsx'
 import { Badge, Banner, Bar, Card, KeyValue, Row, Stack, StateTag, type Mood } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
-import type { LoadedFile } from './queries.ts'
+import type { LoadedFile } from '../../app/weights/queries.ts'
 
 type Waiting = LoadedFile['upcoming'][number]
 type ModelId = Schemas['ModelStatus']['id']

@@ -9,9 +9,9 @@ import { Bar, Card, KeyValue, Page as Frame, Stack } from '../../kit/page.tsx'
 import type { Schemas } from '../../api/types.ts'
 import { FetchDrawer } from './fetch-drawer.tsx'
 import { FileCard } from './file-card.tsx'
-import { JobList } from './job-list.tsx'
+import { JobList } from '../../app/weights/job-list.tsx'
 import { UseDrawer } from './use-drawer.tsx'
-import { fleetQuery, jobsQuery, type Job } from './queries.ts'
+import { fleetQuery, jobsQuery, type Job } from '../../app/weights/queries.ts'
 import { WeightsTable } from './weights-table.tsx'
 
 type Opened = { readonly kind: 'fetch'; readonly source: string } | { readonly kind: 'use'; readonly model: ModelId }

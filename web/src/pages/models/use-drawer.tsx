@@ -9,7 +9,7 @@ import { formatBytes } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
-import { touched, weightsQuery } from './queries.ts'
+import { touched, weightsQuery } from '../../app/weights/queries.ts'
 
 type Props = {
   readonly model: Schemas['ModelStatus']['id']

@@ -9,7 +9,7 @@ import { IconButton } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
 import { Badge, Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
-import { touched, weightsQuery, type WeightsFile } from './queries.ts'
+import { touched, weightsQuery, type WeightsFile } from '../../app/weights/queries.ts'
 
 /** The files in the folder of weights, whoever put them there. */
 export function WeightsTable({ reason }: { readonly reason: string | null }) {

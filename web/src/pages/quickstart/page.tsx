@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
@@ -24,6 +24,9 @@ const quickstartSearch = searchCodec({
   model: oneOf(modelIds, 'clarke-1.0'),
   first: flag,
 })
+
+/** Of a fresh installation alone, so nobody else fetches it. */
+const WeightsStep = lazy(async () => ({ default: (await import('../../app/weights/weights-step.tsx')).WeightsStep }))
 
 /** From nothing to an answer in four steps. The key is in this page's memory alone. */
 export function Page({ params }: { readonly params: PageParams }) {
@@ -60,6 +63,11 @@ export function Page({ params }: { readonly params: PageParams }) {
           <TryKey apiKey={key} format={wire} model={model} organizationId={organizationId} />
         )}
       </Card>
+      {first && (
+        <Suspense fallback={null}>
+          <WeightsStep title="5 · Weights for this machine" />
+        </Suspense>
+      )}
     </Frame>
   )
 }

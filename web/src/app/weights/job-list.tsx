@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
-import { ChangeProblem } from '../../app/change-problem.tsx'
-import { useChange } from '../../app/use-change.ts'
+import { ChangeProblem } from '../change-problem.tsx'
+import { useChange } from '../use-change.ts'
 import { formatBytes, formatDuration, formatShare } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
