@@ -25,6 +25,8 @@ export interface Prepared {
   readonly unenforced: readonly ErrorPath[]
   /** Which of several copies of the model works on it, for the operator alone; absent where there is one. */
   readonly replica?: string | null
+  /** Why it came to that copy, for the operator alone; absent where there was nothing to choose. */
+  readonly routing?: RoutingReason | null
   /** Whose word the counts of its usage are; absent where they are this service's own. */
   readonly countSource?: CountSource
   /**
@@ -39,6 +41,18 @@ export interface Prepared {
   allow(outputTokens: number, isLast: boolean): void
   /** It will not be run, or no longer be read. A second call changes nothing. */
   cancel(): void
+}
+
+/** What a replica was chosen by, as it stood when a request was given to it. */
+export type RoutingReason = {
+  /** Replicas that could have had it at that moment. */
+  readonly candidates: number
+  /** Tokens of its prompt that the chosen one was believed to hold. */
+  readonly matchedTokens: number
+  /** Tokens of prompts that the chosen one had yet to compute. */
+  readonly outstandingTokens: number
+  /** How long it waited in the pool. */
+  readonly heldMs: number
 }
 
 /** `reported` is the word of an engine elsewhere that takes no tokens, `estimated` bounds where it has not said any. */

@@ -40,6 +40,7 @@ import { invoices } from './migrations/billing/082-invoices.ts'
 import { attribution } from './migrations/billing/090-attribution.ts'
 import { imports } from './migrations/people/096-imports.ts'
 import { countSource } from './migrations/billing/100-count-source.ts'
+import { routingReason } from './migrations/billing/101-routing-reason.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -144,4 +145,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '093-cosignatures': cosignatures,
   '096-imports': imports,
   '100-count-source': countSource,
+  '101-routing-reason': routingReason,
 }

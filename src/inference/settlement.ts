@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../billing/ledger/ledger-entry.ts'
 import type { Ledger } from '../billing/ledger/ledger.ts'
 import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
 import type { Refusals } from '../billing/refusals/refusals.ts'
-import type { CountSource, Prepared } from '../core/engine.ts'
+import type { CountSource, Prepared, RoutingReason } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
 import {
   addAnswer,
@@ -27,7 +27,7 @@ export type AnswerMeter = {
   /** Returns what the answer has used so far. */
   count(event: GenerationEvent): Usage
   /** Notes which copy of the model works on it, and whose its counts are. */
-  servedBy(prepared: Pick<Prepared, 'replica' | 'countSource'>): void
+  servedBy(prepared: Pick<Prepared, 'replica' | 'routing' | 'countSource'>): void
   /** Takes the engine's own final counts of an answer that was aborted, where they are ahead of its events. */
   correct(final: Usage): void
 }
@@ -36,6 +36,7 @@ export type Measured = {
   readonly usage: Usage
   readonly cache: CacheReport | null
   readonly replica?: string
+  readonly routing?: RoutingReason
   readonly countSource?: CountSource
   readonly firstEventMs: number | null
   readonly firstTokenMs: number | null
@@ -53,6 +54,7 @@ export class Meter {
   readonly #usages: Usage[]
   #cache: CacheReport | null = null
   #replica: string | null = null
+  #routing: RoutingReason | null = null
   #countSource: CountSource | null = null
   #firstEventMs: number | null = null
   #firstTokenMs: number | null = null
@@ -76,7 +78,8 @@ export class Meter {
         }
         return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
       },
-      servedBy: ({ replica, countSource }) => {
+      servedBy: ({ replica, routing, countSource }) => {
+        this.#routing = routing ?? this.#routing
         this.#replica = replica ?? this.#replica
         this.#countSource = countSource ?? this.#countSource
       },
@@ -97,6 +100,7 @@ export class Meter {
       usage: this.#usages.reduce(addAnswer, zeroUsage),
       cache: this.#cache,
       ...(this.#replica !== null && { replica: this.#replica }),
+      ...(this.#routing !== null && { routing: this.#routing }),
       ...(this.#countSource !== null && { countSource: this.#countSource }),
       firstEventMs: this.#firstEventMs,
       firstTokenMs: this.#firstTokenMs,

@@ -49,10 +49,12 @@ test('both formats answer from a pool, streamed and not, and no byte of it is a 
   }
 })
 
-test('the ledger’s row names the replica, and the counts are those of the prompt', async () => {
+test('the ledger’s row names the replica and why it was chosen', async () => {
   await ask(service, paths.messages, { body: bodyFor('messages', { model: 'clarke-1.0' }) })
-  const row = service.ledger().at(-1) as unknown as { replica: string; outcome: string; input_uncached: number }
+  const row = service.ledger().at(-1) as unknown as { replica: string; routing: string; outcome: string }
   equal(row.outcome, 'finished')
+  const { candidates, matchedTokens, heldMs } = JSON.parse(row.routing) as Record<string, number>
+  ok(Number(candidates) >= 1 && Number(matchedTokens) >= 0 && Number(heldMs) >= 0, row.routing)
   ok(
     members.some(({ address }) => address === row.replica),
     row.replica,

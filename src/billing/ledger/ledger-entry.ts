@@ -1,5 +1,5 @@
 import type { Attributed } from '../attribution/attribute.ts'
-import type { CountSource } from '../../core/engine.ts'
+import type { CountSource, RoutingReason } from '../../core/engine.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
@@ -38,6 +38,8 @@ export type LedgerEntry = {
   readonly durationMs: number
   /** Which copy of a remote engine answered. */
   readonly replica?: string
+  /** Why that copy was chosen. */
+  readonly routing?: RoutingReason
   /** Whose word its counts are; absent where they are this service's own. */
   readonly countSource?: CountSource
   readonly origin?: RequestOrigin

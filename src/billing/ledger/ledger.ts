@@ -49,6 +49,7 @@ export function toCharge(entry: LedgerEntry): NewLedgerRow {
     first_token_ms: rounded(entry.firstTokenMs),
     duration_ms: Math.round(entry.durationMs),
     replica: entry.replica ?? null,
+    routing: entry.routing === undefined ? null : JSON.stringify(entry.routing),
     count_source: entry.countSource ?? null,
     ...cacheColumns(cache),
     ...originColumns(origin),

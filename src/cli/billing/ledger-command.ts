@@ -45,6 +45,7 @@ const columns = [
   'cache_source',
   'replica',
   'count_source',
+  'routing',
   'client_request_id',
   'end_user',
   'tags',

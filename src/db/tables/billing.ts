@@ -58,6 +58,8 @@ export type LedgerTable = TokenColumns &
     readonly cache_differs_in: string | null
     /** Which copy of a remote engine answered. */
     readonly replica: string | null
+    /** Why that one was chosen, as JSON of a `RoutingReason`; null where there was nothing to choose. */
+    readonly routing: string | null
     /** Whose word the counts are: an engine's elsewhere, or bounds where it has not said any; null for our own. */
     readonly count_source: 'reported' | 'estimated' | null
     /** The id a client gave the request in its own header. */

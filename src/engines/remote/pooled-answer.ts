@@ -1,4 +1,4 @@
-import type { Prepared, RunTerms } from '../../core/engine.ts'
+import type { Prepared, RoutingReason, RunTerms } from '../../core/engine.ts'
 import { ApiError, type ErrorPath } from '../../core/error.ts'
 import {
   GenerationAborted,
@@ -34,6 +34,8 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   unenforced: readonly ErrorPath[] = []
   /** The one that has it, or had it last. */
   replica: string | null = null
+  /** Why it came there. */
+  routing: RoutingReason | null = null
   protected readonly leaving = new AbortController()
   readonly #place: AnswerPlace
   readonly #signal: AbortSignal
@@ -104,6 +106,12 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
     if (this.#isOver) return
     this.#abort()
     this.end(new GenerationAborted(this.usageSoFar()))
+  }
+
+  /** A replica has it. Of several legs at one replica the first says why. */
+  protected placed({ replicaId, routing }: { readonly replicaId: string; readonly routing: RoutingReason }): void {
+    if (this.replica !== replicaId) this.routing = routing
+    this.replica = replicaId
   }
 
   /** It is not to be made on these terms; it may be run once more on others. */

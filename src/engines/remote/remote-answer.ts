@@ -92,11 +92,13 @@ export class RemoteAnswer extends PooledAnswer {
     for (;;) {
       const asked: AskedLeg = { leg: course.leg(), request: this.request, excluded, retries }
       const running = await this.#workplace.begin(asked, signal)
-      this.replica = running.replicaId
+      this.placed(running)
       const before = course.outputTokens
       try {
         const turn = await this.#readLeg(running, course)
         running.end(course.outputTokens - before, null)
+        retries = 0
+        excluded.clear()
         if (turn.kind !== 'ends') continue
         course.start()
         return course.finish(turn.reason)
@@ -104,8 +106,14 @@ export class RemoteAnswer extends PooledAnswer {
         const fault = error instanceof ReplicaFault && !signal.aborted ? error : null
         running.end(course.outputTokens - before, fault)
         signal.throwIfAborted()
+        // One that went on is a further try no more, and who failed it before may be back.
+        if (course.outputTokens > before) {
+          retries = 0
+          excluded.clear()
+        }
         excluded.add(running.replicaId)
-        if (fault === null || !this.#mayGoOn(fault, course) || !this.#workplace.takeRetry(asked)) throw error
+        const again = { ...asked, retries }
+        if (fault === null || !this.#mayGoOn(fault, course) || !this.#workplace.takeRetry(again)) throw error
         course.rewind()
         retries += 1
       }

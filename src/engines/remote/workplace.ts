@@ -1,3 +1,4 @@
+import type { RoutingReason } from '../../core/engine.ts'
 import type { ApiError } from '../../core/error.ts'
 import type { EngineRequest } from '../../core/generation.ts'
 import type { ModelText, TableReader } from '../text/model-text.ts'
@@ -46,6 +47,7 @@ export type AskedLeg = {
 /** A leg under way. Its steps throw a ReplicaFault where it fails; whoever stops reading them ends it. */
 export type RunningLeg = {
   readonly replicaId: string
+  readonly routing: RoutingReason
   readonly steps: AsyncGenerator<readonly TokenStep[]>
   /** The replica has done what it was asked for, or will not. */
   end(outputTokens: number, fault: ReplicaFault | null): void

@@ -131,6 +131,17 @@ for (const kind of replicaKinds) {
       }
     })
 
+    it('goes on as often as it has to, as long as each replica brings it some way', async () => {
+      const { answer: expected } = await answered({ outputTokensMax: 60 })
+      for (const member of members) member.fault = { kind: 'cut', bytes: 600 }
+      const before = members.reduce((sum, { asked }) => sum + asked.length, 0)
+      const answer = await run(engine, { outputTokensMax: 60 })
+      const tries = members.reduce((sum, { asked }) => sum + asked.length, 0) - before
+      // So many beginnings computed anew may tip the balance between ending and going on.
+      ok(answer.blocks[0]?.text.startsWith(expected.blocks[0]?.text.slice(0, 24) ?? ''), JSON.stringify(answer.blocks))
+      ok(tries > 3, `${tries} tries`)
+    })
+
     it('does not go on with an answer of chance', async () => {
       for (const member of members) member.fault = { kind: 'cut', bytes: 900 }
       await rejects(run(engine, { sampling: withSeed(3), outputTokensMax: 60 }), isError('engine-failed'))

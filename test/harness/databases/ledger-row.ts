@@ -32,6 +32,7 @@ export function ledgerRow(number: number): NewLedgerRow {
     cache_differs_at: 2,
     cache_differs_in: 'user message 1, block 1',
     count_source: null,
+    routing: null,
     replica: null,
     client_request_id: null,
     body_hash: null,

@@ -225,6 +225,23 @@ onEachDatabase(({ open }) => {
     })
   })
 
+  test('a request’s replica, why it was chosen and whose counts it has are for the installation alone', async () => {
+    const { apiKey } = await createKey({})
+    const routing = { candidates: 2, matchedTokens: 64, outstandingTokens: 128, heldMs: 3 }
+    const elsewhere = {
+      replica: 'http://10.0.0.4:8000',
+      count_source: 'reported',
+      routing: JSON.stringify(routing),
+    } as const
+    const id = await addRequest(service.accounts, { ...company, apiKeyId: apiKey.id }, elsewhere)
+    const told = async (key: string) => {
+      const { body } = await service.ask({ path: `/api/v1/requests/${id}`, key })
+      return [body['replica'], body['countSource'], body['routing']]
+    }
+    deepEqual(await told(await service.createKey('owner', null)), ['http://10.0.0.4:8000', 'reported', routing])
+    deepEqual(await told(await service.createKey('owner', company.organizationId)), [null, null, null])
+  })
+
   describe('the search', () => {
     test('finds what may be seen and nothing else', async () => {
       const { apiKey } = await createKey({ name: 'Needle key' })

@@ -1,3 +1,4 @@
+import type { RoutingReason } from '../../../core/engine.ts'
 import type { EngineRequest } from '../../../core/generation.ts'
 import type { ReplicaFault } from '../dialect.ts'
 import type { AnswerPlace } from '../pooled-answer.ts'
@@ -21,6 +22,7 @@ export type AskedServer = {
 /** A server that has room for a request. */
 export type RunningServer = {
   readonly replicaId: string
+  readonly routing: RoutingReason
   readonly facts: MessageFacts
   ask(request: MessageRequest): AsyncGenerator<readonly MessageStep[]>
   end(outputTokens: number, fault: ReplicaFault | null): void

@@ -160,7 +160,7 @@ export class ReportedAnswer extends PooledAnswer {
     for (;;) {
       const asked: AskedServer = { request: this.request, excluded: tries.excluded, retries: tries.retries }
       const running = await this.#place.begin(asked, signal)
-      this.replica = running.replicaId
+      this.placed(running)
       const before = this.#writer.pieces
       try {
         const form = formFor(running.facts)

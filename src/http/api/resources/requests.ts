@@ -6,6 +6,7 @@ import type { RequestId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
 import { isOfInstallation, notFound } from '../../../core/permission.ts'
 import type { Database } from '../../../db/database.ts'
+import { parseJson } from '../../../lib/json/parse-json.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { costMicros, id, inOrganization, time, toTime } from '../schemas.ts'
@@ -24,6 +25,15 @@ const explanation = z
       .describe('Where the nearest prompt that was held begins to differ; null where none was held.'),
   })
   .meta({ id: 'CacheExplanation' })
+
+const routing = z
+  .strictObject({
+    candidates: z.int().describe('Replicas that could have had it at that moment.'),
+    matchedTokens: z.int().describe('Tokens of its prompt that the chosen one was believed to hold.'),
+    outstandingTokens: z.int().describe('Tokens of prompts that the chosen one had yet to compute.'),
+    heldMs: z.number().describe('How long it waited in the pool.'),
+  })
+  .meta({ id: 'RoutingReason' })
 
 const priceLine = z.strictObject({
   kind: z.enum(['inputUncached', 'inputCacheRead', 'inputCacheWrite', 'inputCacheWriteLong', 'output']),
@@ -50,6 +60,7 @@ const requestDetails = z
       .describe(
         'Whose word the counts are, for roles of the installation: what an engine elsewhere reported, or bounds where it did not say; null where they are this service’s own.',
       ),
+    routing: routing.nullable().describe('Why that copy was chosen; for roles of the installation.'),
     replica: z.string().nullable().describe('Which copy of a remote engine answered; for roles of the installation.'),
   })
   .meta({ id: 'RequestDetails' })
@@ -63,6 +74,12 @@ function explain(line: LedgerRow): z.input<typeof explanation> | null {
     reusedTokens: line.input_cache_read,
     firstDifference: atToken === null ? null : { atToken, in: part ?? '' },
   }
+}
+
+/** Null where there was nothing to choose, and for what another version has written in a way of its own. */
+function readRouting(line: LedgerRow): z.output<typeof routing> | null {
+  const { routing: text } = line
+  return text === null ? null : (routing.safeParse(parseJson(text)).data ?? null)
 }
 
 async function readNames(db: Database, { organization_id, api_key_id, project_id }: LedgerRow) {
@@ -164,6 +181,7 @@ export const requestRoutes: readonly Route[] = [
         answerMs: firstMs === null ? null : durationMs - firstMs,
         ...(await readPriceLines(parts.accounts.db, charge)),
         countSource: isOfInstallation(principal) ? charge.count_source : null,
+        routing: isOfInstallation(principal) ? readRouting(charge) : null,
         replica: isOfInstallation(principal) ? charge.replica : null,
       }
     },

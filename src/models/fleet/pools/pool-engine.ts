@@ -168,6 +168,7 @@ export class PoolEngine implements Engine {
     let isOver = false
     return {
       replicaId: replica.id,
+      routing: placement.reason,
       steps: observe(replica.remote.generate(asked, reader, terms), placement),
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return

@@ -134,6 +134,7 @@ export class ReportedEngine implements Engine {
     if (facts === null) throw new Error('A server was chosen that nothing is known of.')
     return {
       replicaId: replica.id,
+      routing: placement.reason,
       facts,
       ask: (message) => observe(replica.remote.generate(message, signal), placement),
       end,

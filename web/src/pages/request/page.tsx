@@ -97,6 +97,7 @@ function Details({
           {details.replica !== null && (
             <Card title="Replica">
               <code>{details.replica}</code>
+              {details.routing !== null && <p>{wordsOfRouting(details.routing)}</p>}
             </Card>
           )}
           <Card title="Content">
@@ -111,6 +112,14 @@ function Details({
       </Columns>
     </>
   )
+}
+
+function wordsOfRouting(routing: Schemas['RoutingReason']): string {
+  const { candidates, matchedTokens, outstandingTokens, heldMs } = routing
+  const among = candidates === 1 ? 'The only replica with room' : `Chosen of ${formatCount(candidates)} with room`
+  const held = `believed to hold ${formatCount(matchedTokens)} tokens of the prompt`
+  const work = `${formatCount(outstandingTokens)} tokens of others to compute before it`
+  return `${among}, ${held}, with ${work}; the request waited ${formatDuration(heldMs)} in the pool.`
 }
 
 const wordsOfSource = {
