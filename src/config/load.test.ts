@@ -212,3 +212,31 @@ test('the password of the mail relay comes from a variable or a file, and stands
   ]
   for (const [fields, words] of faults) assert.throws(() => loadConfig(mail(fields), folder), words)
 })
+
+test('a fault of a pool names its field', () => {
+  const faultsOf = (pool: object) => {
+    try {
+      loadConfig(withFile(JSON.stringify({ pools: { big: pool } })), folder)
+      return ''
+    } catch (error) {
+      assert.ok(error instanceof ConfigError)
+      return error.message
+    }
+  }
+  const vllm = { url: 'http://10.0.0.4:8000', kind: 'vllm' }
+  const ollama = { url: 'http://10.0.0.5:11434', kind: 'ollama' }
+  const tokenizer = 'model.gguf'
+  assert.equal(faultsOf({ tokenizer, replicas: [vllm, { dns: 'vllm.svc:8000', kind: 'vllm' }] }), '')
+  assert.equal(faultsOf({ sharedCache: true, replicas: [ollama] }), '')
+  const cases: readonly (readonly [RegExp, object])[] = [
+    [/pools\.big\.tokenizer.*must name/u, { replicas: [vllm] }],
+    [/pools\.big\.tokenizer.*is for replicas that take tokens/u, { tokenizer, sharedCache: true, replicas: [ollama] }],
+    [/pools\.big\.sharedCache.*must be true/u, { replicas: [ollama] }],
+    [/replicas\.0\.kind.*must not take tokens/u, { sharedCache: true, replicas: [vllm, ollama] }],
+    [/replicas\.0\.model.*is for replicas that take messages/u, { tokenizer, replicas: [{ ...vllm, model: 'x' }] }],
+    [/replicas\.0.*must have either a url or a dns/u, { tokenizer, replicas: [{ kind: 'vllm' }] }],
+    [/replicas\.0\.dns.*must be a host with a port/u, { tokenizer, replicas: [{ dns: 'vllm.svc', kind: 'vllm' }] }],
+    [/replicas.*must not name an address twice/u, { tokenizer, replicas: [vllm, vllm] }],
+  ]
+  for (const [expected, pool] of cases) assert.match(faultsOf(pool), expected)
+})

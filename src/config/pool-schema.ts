@@ -1,19 +1,32 @@
 import { z } from 'zod'
 import { fromEnvironment } from './sink-schema.ts'
 
-const replica = z.strictObject({
-  /** Where it listens, as http://10.0.0.4:8000. */
-  url: z
-    .url({ protocol: /^https?$/ })
-    .refine((url) => new URL(url).origin === url, 'must be an address without a path, such as http://10.0.0.4:8000'),
-  kind: z.enum(['llama-server', 'vllm', 'sglang', 'ollama', 'chat-completions']),
-  /** What a server that takes messages calls the model; null takes the first that it names. */
-  model: z.string().min(1).max(200).nullable().default(null),
-  /** The variable with the key that it asks for; null sends none. */
-  key: fromEnvironment.nullable().default(null),
-  /** The most answers that it is given at a time; null takes what it says itself. */
-  runningMax: z.int().min(1).max(10_000).nullable().default(null),
-})
+const replica = z
+  .strictObject({
+    /** Where it listens, as http://10.0.0.4:8000; null where it is found by name. */
+    url: z
+      .url({ protocol: /^https?$/ })
+      .refine((url) => new URL(url).origin === url, 'must be an address without a path, such as http://10.0.0.4:8000')
+      .nullable()
+      .default(null),
+    /** A name behind which there are any number of them: a host with a port, or the name of SRV records. */
+    dns: z
+      .string()
+      .regex(
+        /^(?:[A-Za-z0-9][\w.-]*:\d{1,5}|_[\w-]+\._tcp\.[\w.-]+)$/,
+        'must be a host with a port, such as vllm.svc:8000, or the name of SRV records, such as _http._tcp.vllm.svc',
+      )
+      .nullable()
+      .default(null),
+    kind: z.enum(['llama-server', 'vllm', 'sglang', 'ollama', 'chat-completions']),
+    /** What a server that takes messages calls the model; null takes the first that it names. */
+    model: z.string().min(1).max(200).nullable().default(null),
+    /** The variable with the key that it asks for; null sends none. */
+    key: fromEnvironment.nullable().default(null),
+    /** The most answers that it is given at a time; null takes what it says itself. */
+    runningMax: z.int().min(1).max(10_000).nullable().default(null),
+  })
+  .refine(({ url, dns }) => (url === null) !== (dns === null), 'must have either a url or a dns')
 
 type Pool = {
   readonly tokenizer: string | null
@@ -48,7 +61,10 @@ const pool = z
     replicas: z
       .array(replica)
       .min(1)
-      .refine((all) => new Set(all.map(({ url }) => url)).size === all.length, 'must not name an address twice'),
+      .refine(
+        (all) => new Set(all.map(({ url, dns }) => url ?? dns)).size === all.length,
+        'must not name an address twice',
+      ),
     /** Further tries of a request whose replica fails, at others. */
     retries: z.int().min(0).max(5).default(2),
     /** Which answers go on at another replica when theirs is lost in their midst. */

@@ -8,10 +8,14 @@ import { PoolQueue, RetryBudget, type Placement } from '../../../scheduling/pool
 import type { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
 import { retryAfterMs } from '../../../scheduling/slot-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { followDns, type DnsResolver } from './dns-members.ts'
 import { PoolReplica, type ReplicaSettings } from './pool-replica.ts'
 
 export type PoolMembersOptions<Remote extends ReplicaConnection> = {
   readonly replicas: readonly ReplicaSettings[]
+  /** Names behind which there are replicas that come and go. */
+  readonly names?: readonly NamedReplicas[]
+  readonly resolver?: DnsResolver
   readonly retries: number
   readonly sharedCache: boolean
   readonly clock: Clock
@@ -24,6 +28,9 @@ export type PoolMembersOptions<Remote extends ReplicaConnection> = {
   /** What has to be there beside replicas before the pool can take a request. */
   preparation(): ReadyState
 }
+
+/** Replicas that are alike but for their addresses, which a name stands for. */
+export type NamedReplicas = Omit<ReplicaSettings, 'url'> & { readonly dns: string }
 
 /** What a request asks of a pool, as far as it says where it may go. */
 export type AskedPlace = {
@@ -46,7 +53,12 @@ export type Placed<Remote extends ReplicaConnection> = {
 
 /** The replicas of a pool: which of them may be given something, who waits for them, and who may try again. */
 export class PoolMembers<Remote extends ReplicaConnection> {
-  readonly replicas: readonly PoolReplica<Remote>[]
+  readonly #replicas: PoolReplica<Remote>[]
+  /** Those that are gone by name, and finish what they have. */
+  readonly #leaving = new Set<PoolReplica<Remote>>()
+  readonly #stops: (() => Promise<void>)[]
+  /** Names that were not resolved yet. */
+  #unresolved: number
   readonly #options: PoolMembersOptions<Remote>
   readonly #queue: PoolQueue
   readonly #gate: ReadyGate
@@ -54,7 +66,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   #isClosed = false
 
   constructor(options: PoolMembersOptions<Remote>) {
-    const { clock, random, log, sharedCache } = options
+    const { clock, log, names = [], resolver } = options
     this.#options = options
     this.#gate = new ReadyGate({
       clock,
@@ -62,21 +74,30 @@ export class PoolMembers<Remote extends ReplicaConnection> {
       state: () => this.state,
       readyInMs: () => null,
     })
-    this.replicas = options.replicas.map((settings) => {
-      const remote = options.connect(settings)
-      const prove = () => options.prove(remote)
-      return new PoolReplica({
-        settings,
-        remote,
-        prove,
-        sharedCache,
-        clock,
-        log,
-        random,
-        onChanged: () => this.changed(),
-      })
-    })
+    this.#replicas = options.replicas.map((settings) => this.#create(settings))
+    this.#unresolved = names.length
     this.#queue = new PoolQueue({ clock, replicas: () => this.replicas.map(({ load }) => load) })
+    this.#stops = names.map((named) => {
+      let isFirst = true
+      // Whoever waits for the pool to be ready waits for no name that nobody knows.
+      const settle = () => {
+        if (isFirst) this.#unresolved -= 1
+        isFirst = false
+      }
+      const onFound = (addresses: readonly string[]) => {
+        settle()
+        this.#follow(named, addresses)
+      }
+      const onFailed = () => {
+        settle()
+        this.changed()
+      }
+      return followDns({ name: named.dns, clock, log, onFound, onFailed, ...(resolver !== undefined && { resolver }) })
+    })
+  }
+
+  get replicas(): readonly PoolReplica<Remote>[] {
+    return this.#replicas
   }
 
   get state(): ReadyState {
@@ -85,6 +106,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (preparation !== 'ready') return preparation
     if (this.#usable.length > 0) return 'ready'
     // One that was not looked at yet may turn out well.
+    if (this.#unresolved > 0) return 'loading'
     return this.replicas.every(({ health }) => health.reason !== null) ? 'down' : 'loading'
   }
 
@@ -105,6 +127,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /** Why one of them is given nothing; null where nothing is wrong with any. */
   get reason(): string | null {
+    if (this.replicas.length === 0) return 'No replica was found by name.'
     return this.replicas.find(({ health }) => health.reason !== null)?.health.reason ?? null
   }
 
@@ -145,6 +168,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
         giveRetry()
         if (!signal.aborted || fault !== null) replica.ended(fault)
         placement.end(outputTokens)
+        this.#sweep()
       },
     }
   }
@@ -189,7 +213,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     )
     this.#queue.close()
     this.#gate.wake()
-    await Promise.all(this.replicas.map((replica) => replica.close()))
+    await Promise.all([...this.#stops.map((stop) => stop()), ...this.replicas.map((replica) => replica.close())])
   }
 
   /**
@@ -201,6 +225,51 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     const up = open.filter(({ health }) => health.state === 'up')
     if (up.length * 2 >= open.length) return up
     return open.filter(({ health }) => health.state === 'up' || (health.state === 'ejected' && !health.isUnreachable))
+  }
+
+  #create(settings: ReplicaSettings): PoolReplica<Remote> {
+    const { connect, prove, sharedCache, clock, log, random } = this.#options
+    const remote = connect(settings)
+    return new PoolReplica({
+      settings,
+      remote,
+      prove: () => prove(remote),
+      sharedCache,
+      clock,
+      log,
+      random,
+      onChanged: () => this.changed(),
+    })
+  }
+
+  /** Takes in the replicas that a name stands for now, and lets go of those that it stood for before. */
+  #follow({ dns, ...settings }: NamedReplicas, addresses: readonly string[]): void {
+    if (this.#isClosed) return
+    const wanted = new Set(addresses)
+    for (const replica of this.replicas.filter(({ settings: { name } }) => name === dns)) {
+      const isWanted = wanted.delete(replica.id)
+      if (isWanted === this.#leaving.has(replica)) replica.drain(!isWanted)
+      if (isWanted) this.#leaving.delete(replica)
+      else this.#leaving.add(replica)
+    }
+    for (const url of wanted) {
+      if (this.replicas.some(({ id }) => id === url)) continue
+      const replica = this.#create({ ...settings, url, name: dns })
+      this.#replicas.push(replica)
+      void replica.prove()
+    }
+    this.#sweep()
+    this.changed()
+  }
+
+  /** Lets go of what has nothing left to finish. */
+  #sweep(): void {
+    for (const replica of this.#leaving) {
+      if (replica.load.running > 0) continue
+      this.#leaving.delete(replica)
+      this.#replicas.splice(this.#replicas.indexOf(replica), 1)
+      void replica.close()
+    }
   }
 
   #find(load: ReplicaLoad): PoolReplica<Remote> {

@@ -10,6 +10,8 @@ export type ReplicaSettings = {
   readonly kind: AnyReplicaKind
   readonly key: string | null
   readonly runningMax: number | null
+  /** The name that it was found by; absent for one with an address of its own. */
+  readonly name?: string
   /** By what name a replica that takes messages is asked for its model; null takes what it names first. */
   readonly model?: string | null
 }

@@ -85,9 +85,11 @@ function openPool(
   { config, log }: RemotePoolsParts,
 ): PoolEngine | ReportedEngine {
   const { retries, resume, sharedCache, windowTokensMax } = settings
-  const replicas = settings.replicas.map(({ key, ...replica }) => {
+  const members = settings.replicas.map(({ key, ...replica }) => {
     return { ...replica, key: key === null ? null : (config.replicaKeys[key.slice('env:'.length)] ?? null) }
   })
+  const replicas = members.flatMap(({ url, dns: _, ...replica }) => (url === null ? [] : [{ ...replica, url }]))
+  const names = members.flatMap(({ url: _, dns, ...replica }) => (dns === null ? [] : [{ ...replica, dns }]))
   const common = {
     name,
     retries,
@@ -97,11 +99,19 @@ function openPool(
     readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     random: Math.random,
   }
-  if (takesMessages(settings)) return new ReportedEngine({ ...common, replicas: replicas.filter(isReported) })
+  if (takesMessages(settings))
+    return new ReportedEngine({ ...common, replicas: replicas.filter(isReported), names: names.filter(isReported) })
   const tokenizer = resolve(config.configFolder, settings.tokenizer ?? '')
   if (!existsSync(tokenizer)) throw new ConfigError([`pools.${name}.tokenizer: there is no file at ${tokenizer}.`])
   const text = textOptions(config, tokenizer, log)
-  return new PoolEngine({ ...common, resume, sharedCache, text, replicas: replicas.filter(takesTokens) })
+  return new PoolEngine({
+    ...common,
+    resume,
+    sharedCache,
+    text,
+    replicas: replicas.filter(takesTokens),
+    names: names.filter(takesTokens),
+  })
 }
 
 type AnyKind = { readonly kind: ReplicaKind | ReportedKind }

@@ -13,12 +13,15 @@ import type { Clock } from '../../../lib/clock.ts'
 import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import { PoolMembers } from './pool-members.ts'
+import type { DnsResolver } from './dns-members.ts'
+import { PoolMembers, type NamedReplicas } from './pool-members.ts'
 import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
 
 export type ReportedEngineOptions = {
   readonly name: string
   readonly replicas: readonly (ReplicaSettings & { readonly kind: ReportedKind })[]
+  readonly names?: readonly (NamedReplicas & { readonly kind: ReportedKind })[]
+  readonly resolver?: DnsResolver
   readonly retries: number
   readonly windowTokensMax: number | null
   readonly clock: Clock
