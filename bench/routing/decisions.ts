@@ -52,7 +52,15 @@ const chains = Array.from({ length: 200 }, (_, number) => chainOf(number))
 
 function candidate(number: number): Candidate {
   const chain = chains[number % chains.length] ?? chainOf(number)
-  return { tokens: promptTokens, chain, organizationId: 'one', arrivedMs: 0, excluded: new Set(), held: null }
+  return {
+    tokens: promptTokens,
+    chain,
+    organizationId: 'one',
+    arrivedMs: 0,
+    creditMs: 0,
+    excluded: new Set(),
+    held: null,
+  }
 }
 
 /** Times as they are, and the processor time of one on average: other programs take turns with this one. */

@@ -48,7 +48,14 @@ onEachDatabase((database) => {
 
   test('a key leads to its organization and project until it is revoked', async () => {
     const created = await create()
-    const principal: ApiKeyPrincipal = { kind: 'api-key', apiKeyId: created.id, ...home, quotaId: created.id }
+    const principal: ApiKeyPrincipal = {
+      kind: 'api-key',
+      apiKeyId: created.id,
+      ...home,
+      quotaId: created.id,
+      attribution: { endUsers: 'hashed', tagKeys: [] },
+      priority: 'standard',
+    }
     deepEqual((await find(created))?.principal, principal)
     await revokeApiKey(parts, operator, refer(created))
     equal(await find(created), null)
@@ -108,6 +115,7 @@ onEachDatabase((database) => {
       models: ['hal-1.0'],
       endpoints: ['messages', 'models'],
       addresses: ['10.0.0.0/8'],
+      priority: 'batch' as const,
     } as const
     const created = await create(rules)
     deepEqual((await list())[0]?.rules, rules)

@@ -1,6 +1,7 @@
 import { endpoints } from '../protocols/endpoints.ts'
 import { invalidRequest } from '../core/error.ts'
 import { modelIds, type ModelId } from '../core/model.ts'
+import { priorities, type Priority } from '../core/tier.ts'
 import { parseAddressList } from '../lib/address-list.ts'
 
 /** What confines a key; null does not. */
@@ -10,23 +11,32 @@ export type KeyRules = {
   readonly endpoints: readonly string[] | null
   /** Addresses and CIDR blocks. */
   readonly addresses: readonly string[] | null
+  /** How soon its requests have their turn; null is as soon as its organization's. */
+  readonly priority: Priority | null
 }
 
-export const noRules: KeyRules = { expiresAtMs: null, models: null, endpoints: null, addresses: null }
+export const noRules: KeyRules = { expiresAtMs: null, models: null, endpoints: null, addresses: null, priority: null }
 
 /** Throws for rules that cannot be meant: unknown names, an end that has passed, a list that allows nothing. */
-export function checkRules({ expiresAtMs, models, endpoints: allowed, addresses }: KeyRules, nowMs: number): void {
+export function checkRules({ expiresAtMs, models, endpoints: allowed, ...rules }: KeyRules, nowMs: number): void {
+  const { addresses, priority } = rules
   if (expiresAtMs !== null && !(Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs)) {
     throw invalidRequest(['expires'], 'value', 'The end must lie in the future.')
   }
   checkNames('models', models, modelIds)
   checkNames('endpoints', allowed, endpoints)
+  if (priority !== null) checkPriority(priority)
   if (addresses === null) return
   checkLength('addresses', addresses)
   const list = parseAddressList(addresses)
   if ('fault' in list) {
     throw invalidRequest(['addresses'], 'value', `${JSON.stringify(list.fault)} is no address and no CIDR block.`)
   }
+}
+
+export function checkPriority(priority: string): void {
+  if (priorities.some((known) => known === priority)) return
+  throw invalidRequest(['priority'], 'value', `There is no such priority; there are ${priorities.join(', ')}.`)
 }
 
 function checkNames(field: string, names: readonly string[] | null, known: readonly string[]): void {
@@ -49,12 +59,13 @@ function checkLength(field: string, list: readonly string[]): void {
   )
 }
 
-export function toRuleColumns({ expiresAtMs, models, endpoints: allowed, addresses }: KeyRules) {
+export function toRuleColumns({ expiresAtMs, models, endpoints: allowed, addresses, priority }: KeyRules) {
   return {
     expires_at: expiresAtMs,
     allowed_models: toText(models),
     allowed_endpoints: toText(allowed),
     allowed_addresses: toText(addresses),
+    priority,
   }
 }
 
@@ -64,6 +75,7 @@ export function fromRuleColumns(row: ReturnType<typeof toRuleColumns>): KeyRules
     models: fromText<ModelId>(row.allowed_models),
     endpoints: fromText<string>(row.allowed_endpoints),
     addresses: fromText<string>(row.allowed_addresses),
+    priority: row.priority,
   }
 }
 

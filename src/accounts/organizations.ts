@@ -2,12 +2,13 @@ import type { Selectable } from 'kysely'
 import type { OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
-import { firstTier, homeTier, type TierId } from '../core/tier.ts'
+import { firstTier, homeTier, standardPriority, type Priority, type TierId } from '../core/tier.ts'
 import { change, type ChangeParts } from '../db/change.ts'
 import type { OrganizationTable } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
+import { checkPriority } from './key-rules.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -50,6 +51,8 @@ export type Organization = {
   readonly createdAtMs: number
   readonly disabledAtMs: number | null
   readonly tier: TierId
+  /** How soon its requests have their turn where requests wait. */
+  readonly priority: Priority
   /** Whom its members ask for higher limits; null where nobody is named. */
   readonly contact: string | null
 }
@@ -128,6 +131,22 @@ export async function setOrganizationDisabled(
   })
 }
 
+/** Its requests have their turn so soon from now on, and those of its keys no sooner. */
+export async function prioritizeOrganization(
+  parts: AccountsParts,
+  principal: Principal,
+  { organizationId, priority }: { readonly organizationId: OrganizationId; readonly priority: Priority },
+): Promise<void> {
+  requirePermission(principal, 'tiers:assign', { organizationId })
+  checkPriority(priority)
+  const action = { action: 'tiers:assign', organizationId, target: organizationId }
+  await changeAccess(parts, principal, action, async (transaction, note) => {
+    const { priority: before } = await findOrganization(transaction, organizationId)
+    await transaction.updateTable('organizations').set({ priority }).where('id', '=', organizationId).execute()
+    note({ priority: before ?? standardPriority }, { priority })
+  })
+}
+
 /** Throws for one that is not there. */
 export async function requireOrganization(
   db: Pick<AccountsParts['db'], 'selectFrom'>,
@@ -152,5 +171,6 @@ function organizationOf(principal: Principal): OrganizationId | null {
 
 function toOrganization({ created_at, disabled_at, ...row }: Selectable<OrganizationTable>): Organization {
   const { id, name, tier, contact } = row
-  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at, tier, contact }
+  const priority = row.priority ?? standardPriority
+  return { id, name, createdAtMs: created_at, disabledAtMs: disabled_at, tier, priority, contact }
 }

@@ -6,14 +6,15 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
 
   serve                                Start the service
   keys create --name NAME              Make an API key: --expires 30d, --models LIST, --endpoints LIST,
-                                       --addresses LIST, --organization ID, --project ID, --owner ID or
-                                       --service-account ID
+                                       --addresses LIST, --priority CLASS, --organization ID,
+                                       --project ID, --owner ID or --service-account ID
   keys list                            List the keys
   keys update ID                       Change a key's name or rules, with the same options
   keys rotate ID [--overlap 7d]        Replace a key; the old one works on for as long as that
   keys disable ID, keys enable ID      Refuse a key for a while
   keys revoke ID                       End a key
   organizations create --name NAME     Make an organization; also list, rename, disable and enable
+  organizations prioritize ID CLASS    Say how soon its requests have their turn: interactive, standard or batch
   projects create --name NAME          Make a project; also list, rename, archive and restore
   projects keys ID --of OWNERS         Say whose new keys may be in a project: anyone or service-accounts
   service-accounts create --name NAME  Make an account of a program, with --project ID, whose keys are no person's;

@@ -1,3 +1,4 @@
+import type { Priority } from './tier.ts'
 import type { ErrorPath } from './error.ts'
 
 /** A JSON Schema as the client sent it, key order kept: another order would change the prompt. */
@@ -55,7 +56,12 @@ export type EngineRequest = Omit<GenerationRequest, 'thinking' | 'outputTokensMa
 }
 
 /** The owner of a request: what an engine holds for one organization is never used for another. */
-export type Owner = { readonly organizationId: string; readonly apiKeyId: string }
+export type Owner = {
+  readonly organizationId: string
+  readonly apiKeyId: string
+  /** How soon its requests have their turn; absent, as those of others. */
+  readonly priority?: Priority
+}
 
 export type Message =
   | { readonly role: 'system'; readonly content: readonly TextBlock[] }

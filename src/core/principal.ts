@@ -8,6 +8,7 @@ import type {
   RoleId,
   UserId,
 } from './ids.ts'
+import type { Priority } from './tier.ts'
 import type { Role } from './role.ts'
 
 /** Whether end users are kept as clients name them, as hashes, or not at all. */
@@ -29,6 +30,8 @@ export type ApiKeyPrincipal = {
   readonly quotaId?: ApiKeyId
   /** What its organization lets be kept of whom requests are for. Absent, nothing. */
   readonly attribution?: AttributionRules
+  /** How soon its requests have their turn; absent, as those of others. */
+  readonly priority?: Priority
 }
 
 export type MemberPrincipal = {

@@ -41,6 +41,7 @@ import { attribution } from './migrations/billing/090-attribution.ts'
 import { imports } from './migrations/people/096-imports.ts'
 import { countSource } from './migrations/billing/100-count-source.ts'
 import { routingReason } from './migrations/billing/101-routing-reason.ts'
+import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -146,4 +147,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '096-imports': imports,
   '100-count-source': countSource,
   '101-routing-reason': routingReason,
+  '102-priorities': prioritiesOfKeys,
 }

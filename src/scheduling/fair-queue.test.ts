@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../../test/campaigns/random.ts'
 import type { Owner } from '../core/generation.ts'
+import { priorities } from '../core/tier.ts'
 import { FairQueue } from './fair-queue.ts'
 
 type Entry = { readonly owner: Owner; readonly cost: number }
@@ -35,6 +36,22 @@ test('a hundred keys of one organization get no more than the single one of anot
     serve(queue, 200, ({ organizationId }) => organizationId),
     { org_many: 100, org_one: 100 },
   )
+})
+
+test('classes have turns as 4 : 1 : a quarter while all of them wait, between organizations and between the keys of one', () => {
+  for (const ids of [
+    ['org_a', 'org_b', 'org_c'],
+    ['org', 'org', 'org'],
+  ]) {
+    const queue = new FairQueue<Entry>()
+    for (const [index, priority] of priorities.entries())
+      for (let round = 0; round < 300; round++)
+        queue.push({ owner: { organizationId: ids[index] ?? '', apiKeyId: `key_${priority}`, priority }, cost: 1 })
+    const turns = serve(queue, 210, ({ priority = '' }) => priority)
+    assert.ok(Math.abs((turns['interactive'] ?? 0) - 160) <= 2, JSON.stringify(turns))
+    assert.ok(Math.abs((turns['standard'] ?? 0) - 40) <= 2, JSON.stringify(turns))
+    assert.ok(Math.abs((turns['batch'] ?? 0) - 10) <= 2, JSON.stringify(turns))
+  }
 })
 
 test('the keys of one organization share alike, by cost and not by number', () => {

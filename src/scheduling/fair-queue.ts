@@ -1,6 +1,7 @@
 // Fair queueing by virtual token counters (VTC): between organizations, and between the keys of each.
 
 import type { Owner, Usage } from '../core/generation.ts'
+import { costOf, standardPriority } from '../core/tier.ts'
 
 /** One organization's waiting requests: each of its keys has a queue. */
 type KeyQueues<Entry> = {
@@ -65,9 +66,10 @@ export class FairQueue<Entry extends { readonly owner: Owner }> {
   }
 
   /** Counts what one who is under way was served; a negative cost takes back what was charged too much. */
-  charge({ organizationId, apiKeyId }: Owner, cost: number): void {
-    this.#counters.charge(organizationId, cost)
-    this.#organizations.get(organizationId)?.counters.charge(apiKeyId, cost)
+  charge({ organizationId, apiKeyId, priority = standardPriority }: Owner, cost: number): void {
+    const counted = cost * costOf[priority]
+    this.#counters.charge(organizationId, counted)
+    this.#organizations.get(organizationId)?.counters.charge(apiKeyId, counted)
   }
 
   /** An entry that was taken is over. */

@@ -1,6 +1,6 @@
 // What confines a key, at the door: when it ends, where it may go, which models it may ask, and from where.
 
-import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok, rejects } from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -14,9 +14,15 @@ import {
 import { createKey } from '../../src/accounts/key-format.ts'
 import type { KeyRules } from '../../src/accounts/key-rules.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
-import { createOrganization, setOrganizationDisabled, type Home } from '../../src/accounts/organizations.ts'
+import {
+  createOrganization,
+  prioritizeOrganization,
+  setOrganizationDisabled,
+  type Home,
+} from '../../src/accounts/organizations.ts'
 import { setProjectArchived } from '../../src/accounts/projects.ts'
 import { modelIds } from '../../src/core/model.ts'
+import type { Priority } from '../../src/core/tier.ts'
 import type { EngineRequest } from '../../src/core/generation.ts'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import { ask, bodyFor, formats, paths, type Answer } from '../harness/http/ask.ts'
@@ -33,8 +39,11 @@ let behindProxy: FakeService
 
 const held = Promise.withResolvers<void>()
 
+let lastAsked: EngineRequest | null = null
+
 /** Says its piece; when it is told to hold, it never comes to an end. */
 function script(asked: EngineRequest): readonly FakeStep[] {
+  lastAsked = asked
   const isHeld = JSON.stringify(asked.messages).includes('hold')
   return [
     { kind: 'block', block: { kind: 'text' }, texts: ['one ', 'two '] },
@@ -136,6 +145,27 @@ describe('a key that is over', () => {
     await checkRoutes(old, refused)
     await checkRoutes(fresh, () => null)
   })
+})
+
+test('a request waits by the class of its key, which is no better than that of its organization', async () => {
+  const home = await createOrganization(fake.accounts, operator, { name: 'Prioritized' })
+  const key = await create({}, home)
+  const priorityOf = async () => {
+    equal((await askRoute(chat, bearer(key))).status, 200)
+    return lastAsked?.owner.priority
+  }
+  const set = (priority: Priority | null) =>
+    updateApiKey(fake.accounts, operator, { id: key.id, organizationId: home.organizationId }, { priority })
+  equal(await priorityOf(), 'standard')
+  await set('interactive')
+  equal(await priorityOf(), 'standard')
+  await prioritizeOrganization(fake.accounts, operator, { ...home, priority: 'interactive' })
+  equal(await priorityOf(), 'interactive')
+  await set('batch')
+  equal(await priorityOf(), 'batch')
+  await set(null)
+  equal(await priorityOf(), 'interactive')
+  await rejects(set('soon' as Priority), /There is no such priority; there are interactive, standard, batch/)
 })
 
 test('a disabled organization and an archived project refuse their keys until they are opened again', async () => {

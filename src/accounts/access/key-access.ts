@@ -1,4 +1,5 @@
 import type { ModelId } from '../../core/model.ts'
+import { keyPriority } from '../../core/tier.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { fromRuleColumns } from '../key-rules.ts'
@@ -35,6 +36,8 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
       'allowed_addresses',
       'organizations.end_users as endUsers',
       'organizations.tag_keys as tag_keys',
+      'api_keys.priority as priority',
+      'organizations.priority as organizationPriority',
       'organizations.disabled_at as organization_disabled_at',
       'projects.archived_at as archived_at',
     ])
@@ -45,11 +48,12 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
   return rows.map((row) => {
     const { apiKeyId, organizationId, projectId, quotaId, endUsers, key_hash: hash } = row
     const attribution = { endUsers, tagKeys: JSON.parse(row.tag_keys) as string[] }
-    const { expiresAtMs, models, endpoints, addresses } = fromRuleColumns(row)
+    const { expiresAtMs, models, endpoints, addresses, priority: own } = fromRuleColumns(row)
+    const priority = keyPriority(row.organizationPriority, own)
     const isDisabled = row.organization_disabled_at !== null
     return {
       hash,
-      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution },
+      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution, priority },
       expiresAtMs,
       closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
       models: models && new Set(models),

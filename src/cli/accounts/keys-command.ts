@@ -27,6 +27,7 @@ const options = {
   models: text,
   endpoints: text,
   addresses: text,
+  priority: text,
   overlap: text,
   json: { type: 'boolean', default: false },
 } as const
@@ -117,13 +118,19 @@ function refer(installation: Installation, { organization }: Values, id: string 
   return { id: requireId(id, 'key'), organizationId: readOrganizationId(organization, installation) }
 }
 
-function readRules({ accounts }: Installation, { expires, models, endpoints, addresses }: Values): Partial<KeyRules> {
+function readRules(
+  { accounts }: Installation,
+  { expires, models, endpoints, addresses, priority }: Values,
+): Partial<KeyRules> {
   // Names that are not known are refused where the rules are checked.
   return {
     ...(expires !== undefined && { expiresAtMs: parseEnd(expires, accounts.clock.nowMs()) }),
     ...(models !== undefined && { models: readList(models) as KeyRules['models'] }),
     ...(endpoints !== undefined && { endpoints: readList(endpoints) as KeyRules['endpoints'] }),
     ...(addresses !== undefined && { addresses: readList(addresses) }),
+    ...(priority !== undefined && {
+      priority: priority === 'organization' ? null : (priority as KeyRules['priority']),
+    }),
   }
 }
 
@@ -133,10 +140,11 @@ function readList(given: string): readonly string[] | null {
 }
 
 function describe({ id, name, lastFour, state, createdAtMs, lastUsedAtMs, rules }: ApiKeySummary): string {
-  const { expiresAtMs, models, endpoints, addresses } = rules
+  const { expiresAtMs, models, endpoints, addresses, priority } = rules
   const limits = [
     ...(expiresAtMs === null ? [] : [`until ${showDay(expiresAtMs)}`]),
     ...[models, endpoints, addresses].flatMap((entries) => (entries === null ? [] : [entries.join(',')])),
+    ...(priority === null ? [] : [priority]),
   ]
   const suffix = limits.length === 0 ? '' : `  (${limits.join('; ')})`
   return `${id}  …${lastFour}  ${showDay(createdAtMs)}  used ${showDay(lastUsedAtMs)}  ${state}  ${name}${suffix}`

@@ -1,9 +1,11 @@
 import {
   createOrganization,
   listOrganizations,
+  prioritizeOrganization,
   renameOrganization,
   setOrganizationDisabled,
 } from '../../accounts/organizations.ts'
+import { priorities } from '../../core/tier.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,13 +13,19 @@ import { showDay } from './moments.ts'
 import { operator, print, readAll, requireId, withInstallation } from './with-installation.ts'
 
 const options = { name: { type: 'string' }, json: { type: 'boolean', default: false } } as const
-type Given = { readonly name: string | undefined; readonly json: boolean; readonly id: string | undefined }
+type Given = {
+  readonly name: string | undefined
+  readonly json: boolean
+  readonly id: string | undefined
+  readonly priority: string | undefined
+}
 type Action = (installation: Installation, given: Given) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = {
   create,
   list,
   rename,
+  prioritize,
   disable: (installation, given) => setDisabled(installation, given, true),
   enable: (installation, given) => setDisabled(installation, given, false),
 }
@@ -25,10 +33,10 @@ const actions: Readonly<Record<string, Action>> = {
 /** `odyssey organizations`: works on the database directly, as `keys` does. */
 export async function organizationsCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
-  const [verb = '', id] = positionals
+  const [verb = '', id, priority] = positionals
   const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
   if (action === undefined) throw new UsageError(`organizations takes ${Object.keys(actions).join(', ')}.`)
-  await withInstallation((installation) => action(installation, { name: values.name, json: values.json, id }))
+  await withInstallation((installation) => action(installation, { ...values, name: values.name, id, priority }))
 }
 
 async function create({ accounts }: Installation, { name, json }: Given): Promise<void> {
@@ -40,8 +48,8 @@ async function list({ accounts }: Installation, { json }: Given): Promise<void> 
   const organizations = await readAll((cursor) =>
     listOrganizations(accounts, operator, cursor === undefined ? {} : { cursor }),
   )
-  const lines = organizations.map(({ id, name, createdAtMs, disabledAtMs, tier }) => {
-    return `${id}  ${showDay(createdAtMs)}  ${disabledAtMs === null ? 'active' : 'disabled'}  ${tier}  ${name}`
+  const lines = organizations.map(({ id, name, createdAtMs, disabledAtMs, tier, priority }) => {
+    return `${id}  ${showDay(createdAtMs)}  ${disabledAtMs === null ? 'active' : 'disabled'}  ${tier}  ${priority}  ${name}`
   })
   print(json, organizations, lines)
 }
@@ -50,6 +58,14 @@ async function rename({ accounts }: Installation, { id, name, json }: Given): Pr
   const organizationId = requireId(id, 'org')
   await renameOrganization(accounts, operator, { organizationId, name: requireName(name) })
   print(json, { organizationId }, [`${organizationId} is renamed.`])
+}
+
+async function prioritize({ accounts }: Installation, { id, priority, json }: Given): Promise<void> {
+  const organizationId = requireId(id, 'org')
+  const wanted = priorities.find((one) => one === priority)
+  if (wanted === undefined) throw new UsageError(`organizations prioritize takes ${priorities.join(', ')}.`)
+  await prioritizeOrganization(accounts, operator, { organizationId, priority: wanted })
+  print(json, { organizationId, priority: wanted }, [`The requests of ${organizationId} are ${wanted} ones.`])
 }
 
 async function setDisabled({ accounts }: Installation, { id, json }: Given, isDisabled: boolean): Promise<void> {

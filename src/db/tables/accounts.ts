@@ -10,6 +10,7 @@ import type {
   ServiceAccountId,
   UserId,
 } from '../../core/ids.ts'
+import type { Priority } from '../../core/tier.ts'
 import type { Role } from '../../core/role.ts'
 import type { TierId } from '../../core/tier.ts'
 
@@ -27,6 +28,8 @@ export type OrganizationTable = {
   end_users: Generated<AttributionRules['endUsers']>
   /** A JSON list of the keys of metadata that are kept as tags. */
   tag_keys: Generated<string>
+  /** How soon its requests have their turn; null is the standard. */
+  priority: Priority | null
 }
 
 export type ProjectTable = {
@@ -112,6 +115,8 @@ export type ApiKeyTable = {
   allowed_models: string | null
   allowed_endpoints: string | null
   allowed_addresses: string | null
+  /** How soon its requests have their turn; null is as soon as its organization's. */
+  priority: Priority | null
   /** The key that this one replaces. */
   readonly rotated_from: ApiKeyId | null
   /** The first key of a line of rotations: limits and budgets count under its id. */

@@ -1,3 +1,4 @@
+import { priorities } from '../../core/tier.ts'
 import { z } from 'zod'
 import { endpoints } from '../../protocols/endpoints.ts'
 import { modelIds } from '../../core/model.ts'
@@ -22,6 +23,7 @@ export const roleId = id('role')
 export const time = z.iso.datetime().describe('An instant, UTC.')
 export const givenTime = z.iso.datetime({ offset: true })
 
+export const priority = z.enum(priorities)
 export const tier = z.enum(tierIds)
 /** A decimal number in a text: it may be larger, and have more digits, than a JSON number keeps exactly. */
 export const costMicros = z

@@ -7,6 +7,8 @@ export type Candidate = {
   readonly chain: BlockChain
   readonly organizationId: string
   readonly arrivedMs: number
+  /** It goes before others as if it had come so much earlier. */
+  readonly creditMs: number
   /** Replicas that failed it, or that it must not have. */
   readonly excluded: ReadonlySet<string>
   /** What each replica holds of it; null before that was looked for. */
@@ -82,7 +84,7 @@ export class Chooser {
         lookAgainMs = Math.min(lookAgainMs ?? Infinity, heldUntilMs)
         continue
       }
-      const cost = openMs - (nowMs - request.arrivedMs)
+      const cost = openMs - (nowMs - request.arrivedMs) - request.creditMs
       if (cost >= bestCost) continue
       bestCost = cost
       best = { request, at: openAt }

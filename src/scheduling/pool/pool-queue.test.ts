@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
+import type { Priority } from '../../core/tier.ts'
 import { BlockIndex, blockTokens, hashBlocks } from './block-index.ts'
 import { PoolQueue, RetryBudget, type Placement } from './pool-queue.ts'
 import { ReplicaHealth } from './replica-health.ts'
@@ -262,6 +263,42 @@ describe('the queue of a pool', () => {
       placement.prefilled(0)
     }
     equal(replicas[0]?.tokensPerSecond, 2_000)
+  })
+
+  it('places a better class first, and a batch that has waited long before what comes later', async () => {
+    const { clock, queue, ask } = openQueue({ replicas: 1, runningMax: 1 })
+    const order: string[] = []
+    const first = await ask(prompt(1, 1))
+    const come = (priority: Priority, start: number) =>
+      void queue
+        .place(
+          {
+            owner: { organizationId: 'a', apiKeyId: priority, priority },
+            tokens: 64,
+            chain: hashBlocks(prompt(start, 1), 'a'),
+            excluded: new Set(),
+          },
+          never,
+        )
+        .then((placement) => {
+          order.push(priority)
+          setImmediate(() => placement.end(0))
+        })
+    come('batch', 10)
+    clock.advance(4_000)
+    come('standard', 20)
+    come('interactive', 30)
+    first.end(0)
+    for (let turn = 0; turn < 20; turn++) await settle()
+    deepEqual(order, ['interactive', 'standard', 'batch'])
+    order.length = 0
+    const second = await ask(prompt(1, 1))
+    come('batch', 40)
+    clock.advance(7_000)
+    come('interactive', 50)
+    second.end(0)
+    for (let turn = 0; turn < 20; turn++) await settle()
+    deepEqual(order, ['batch', 'interactive'])
   })
 
   it('never gives a request to a replica that has failed it', async () => {

@@ -2,6 +2,7 @@
 // still go wherever room comes first, keeps its order among organizations, and is lost with no replica.
 
 import type { Owner } from '../../core/generation.ts'
+import { costOf, standardPriority, type Priority } from '../../core/tier.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { VirtualCounters } from '../fair-queue.ts'
 import { blockTokens, type BlockChain } from './block-index.ts'
@@ -42,6 +43,8 @@ const windowMax = 64
 /** Organizations that have been served about alike are not told apart: what fits a replica may come first. */
 const slackTokens = 4_096
 const outputWeight = 4
+/** Among requests of one turn one of a better class goes first as if it had come so much earlier. */
+const creditMs: Readonly<Record<Priority, number>> = { interactive: 1_000, standard: 0, batch: -5_000 }
 
 export type PoolQueueOptions = {
   readonly clock: Clock
@@ -75,6 +78,7 @@ export class PoolQueue {
       chain,
       excluded,
       arrivedMs: this.#options.clock.monotonicMs(),
+      creditMs: creditMs[owner.priority ?? standardPriority],
       held: null,
       placed: Promise.withResolvers(),
     }
@@ -140,7 +144,7 @@ export class PoolQueue {
   }
 
   #start({ request, replica, matchedTokens, candidates }: Choice<Waiting>, nowMs: number): void {
-    const { organizationId, chain, tokens } = request
+    const { organizationId, chain, tokens, owner } = request
     const reason = {
       candidates,
       matchedTokens,
@@ -150,14 +154,14 @@ export class PoolQueue {
     const expected = tokens - matchedTokens
     this.#counters.advance((id) => id === organizationId)
     this.#remove(request)
-    this.#counters.charge(organizationId, expected)
+    this.#counters.charge(organizationId, expected * costOf[owner.priority ?? standardPriority])
     const prefill = replica.begin(expected)
     replica.index.add(chain)
-    request.placed.resolve(this.#placement({ replica, reason, tokens, organizationId, prefill }))
+    request.placed.resolve(this.#placement({ replica, reason, tokens, owner, prefill }))
   }
 
   #placement(placed: Placed): Placement {
-    const { replica, reason, tokens, organizationId, prefill } = placed
+    const { replica, reason, tokens, owner, prefill } = placed
     let isPrefilled = false
     let isOver = false
     const prefilled = (cachedTokens: number | null, isMeasured: boolean) => {
@@ -180,7 +184,8 @@ export class PoolQueue {
         isOver = true
         prefilled(null, false)
         replica.end()
-        this.#counters.charge(organizationId, outputTokens * outputWeight)
+        const { organizationId, priority = standardPriority } = owner
+        this.#counters.charge(organizationId, outputTokens * outputWeight * costOf[priority])
         this.changed()
       },
     }
@@ -203,7 +208,7 @@ export class PoolQueue {
 
 type Placed = Pick<Placement, 'replica' | 'reason'> & {
   readonly tokens: number
-  readonly organizationId: string
+  readonly owner: Owner
   readonly prefill: Prefill
 }
 

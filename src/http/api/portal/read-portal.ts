@@ -32,7 +32,7 @@ export async function describePortal(
     .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .innerJoin('projects', 'projects.id', 'api_keys.project_id')
     .select(['api_keys.id as id', 'api_keys.name as name', 'last_four', 'api_keys.created_at as createdAt'])
-    .select(['expires_at', 'allowed_models', 'allowed_endpoints', 'allowed_addresses'])
+    .select(['expires_at', 'allowed_models', 'allowed_endpoints', 'allowed_addresses', 'api_keys.priority as priority'])
     .select(['organizations.name as organizationName', 'projects.name as projectName'])
     .where('api_keys.id', '=', principal.apiKeyId)
     .executeTakeFirstOrThrow()

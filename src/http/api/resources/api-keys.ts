@@ -26,6 +26,7 @@ import {
   name,
   pageOf,
   pageQuery,
+  priority,
   projectId,
   serviceAccountId,
   time,
@@ -54,6 +55,11 @@ const apiKey = z
     models: z.array(model).nullable().describe('Null allows all of them.'),
     endpoints: z.array(endpoint).nullable().describe('Null allows all of them.'),
     addresses: z.array(z.string()).nullable().describe('Addresses and CIDR blocks; null allows all of them.'),
+    priority: priority
+      .nullable()
+      .describe(
+        'How soon its requests have their turn where requests wait; null is as soon as its organization’s, and it is never sooner.',
+      ),
   })
   .meta({ id: 'ApiKey' })
 
@@ -66,6 +72,7 @@ const rules = {
   models: z.array(model).min(1).max(100).nullable().optional(),
   endpoints: z.array(endpoint).min(1).max(100).nullable().optional(),
   addresses: z.array(z.string().max(50)).min(1).max(100).nullable().optional(),
+  priority: priority.nullable().optional(),
 }
 const newApiKey = z
   .strictObject({
@@ -110,9 +117,9 @@ const filter = {
 
 type GivenRules = z.output<z.ZodObject<typeof rules>>
 
-function readRules({ expiresAt, models, endpoints, addresses }: GivenRules) {
+function readRules({ expiresAt, models, endpoints, addresses, priority: soon }: GivenRules) {
   const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : expiresAt
-  return given({ expiresAtMs, models, endpoints, addresses })
+  return given({ expiresAtMs, models, endpoints, addresses, priority: soon })
 }
 
 function show({ createdAtMs, lastUsedAtMs, revokedAtMs, rules: own, ...rest }: ApiKeySummary): z.input<typeof apiKey> {
@@ -125,6 +132,7 @@ function show({ createdAtMs, lastUsedAtMs, revokedAtMs, rules: own, ...rest }: A
     models: own.models && [...own.models],
     endpoints: own.endpoints && [...own.endpoints],
     addresses: own.addresses && [...own.addresses],
+    priority: own.priority,
   }
 }
 

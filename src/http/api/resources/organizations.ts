@@ -3,6 +3,7 @@ import { endUserRules } from '../../../core/principal.ts'
 import {
   createOrganization,
   listOrganizations,
+  prioritizeOrganization,
   readOrganization,
   renameOrganization,
   setOrganizationDisabled,
@@ -25,6 +26,7 @@ import {
   organizationId,
   pageOf,
   pageQuery,
+  priority,
   projectId,
   tier,
   time,
@@ -41,6 +43,9 @@ const organization = z
     createdAt: time,
     disabledAt: time.nullable().describe('While it is disabled its keys are refused.'),
     tier: tier.describe('Whose limits it has where nothing else is set.'),
+    priority: priority.describe(
+      'How soon its requests have their turn where requests wait; its keys’ have it no sooner.',
+    ),
     contact: z.string().nullable().describe('Whom its members ask for higher limits.'),
   })
   .meta({ id: 'Organization' })
@@ -152,6 +157,21 @@ export const organizationRoutes: readonly Route[] = [
     async work({ parts, principal, params, body }) {
       await updateSettings(parts.accounts, principal, { ...params, ...given(body) })
       return readSettings(parts.accounts, principal, params.organizationId)
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: `${path}/{organizationId}/priority`,
+    permission: 'tiers:assign',
+    scope: 'organization',
+    summary: 'Set how soon an organization’s requests have their turn',
+    params: inOrganization,
+    body: z.strictObject({ priority }),
+    example: { priority: 'batch' },
+    answer: organization,
+    async work({ parts, principal, params, body }) {
+      await prioritizeOrganization(parts.accounts, principal, { ...params, ...body })
+      return show(await readOrganization(parts.accounts, principal, params.organizationId))
     },
   }),
   setDisabled('disable', 'Disable an organization: its keys are refused and what they have under way is ended'),

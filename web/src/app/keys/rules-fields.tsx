@@ -17,6 +17,13 @@ const endings = [
   { value: 'date', label: 'On a date' },
 ] as const
 type Ending = (typeof endings)[number]['value']
+const turns = [
+  { value: 'organization', label: 'As the organization’s' },
+  { value: 'interactive', label: 'Interactive: soonest' },
+  { value: 'standard', label: 'Standard' },
+  { value: 'batch', label: 'Batch: last' },
+] as const
+type Turn = (typeof turns)[number]['value']
 
 /** A key's rules as a form has them. */
 export type RuleFields = {
@@ -26,6 +33,7 @@ export type RuleFields = {
   readonly models: readonly ModelId[]
   readonly endpoints: readonly EndpointName[]
   readonly addresses: string
+  readonly turn: Turn
 }
 
 export const noRules: RuleFields = {
@@ -35,9 +43,10 @@ export const noRules: RuleFields = {
   models: modelChoices.map(({ value }) => value),
   endpoints: endpointChoices.map(({ value }) => value),
   addresses: '',
+  turn: 'organization',
 }
 
-export function fieldsOf({ name, expiresAt, models, endpoints, addresses }: ApiKey): RuleFields {
+export function fieldsOf({ name, expiresAt, models, endpoints, addresses, priority }: ApiKey): RuleFields {
   return {
     name,
     ending: expiresAt === null ? 'never' : 'date',
@@ -45,13 +54,14 @@ export function fieldsOf({ name, expiresAt, models, endpoints, addresses }: ApiK
     models: models ?? noRules.models,
     endpoints: endpoints ?? noRules.endpoints,
     addresses: addresses?.join('\n') ?? '',
+    turn: priority ?? 'organization',
   }
 }
 
 const dayMs = 24 * 60 * 60 * 1_000
 
 /** As the service takes them: what allows everything is no rule, and is null. */
-export function toRules({ ending, endDate, models, endpoints, addresses }: RuleFields) {
+export function toRules({ ending, endDate, models, endpoints, addresses, turn }: RuleFields) {
   const lines = addresses.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]))
   return {
     expiresAt:
@@ -63,6 +73,7 @@ export function toRules({ ending, endDate, models, endpoints, addresses }: RuleF
     models: models.length === modelChoices.length ? null : [...models],
     endpoints: endpoints.length === endpointChoices.length ? null : [...endpoints],
     addresses: lines.length === 0 ? null : lines,
+    priority: turn === 'organization' ? null : turn,
   }
 }
 
@@ -126,6 +137,14 @@ export function RulesFields({ fields, set, faultOf }: Props) {
         choices={endpointChoices}
         chosen={fields.endpoints}
         onChange={(endpoints) => set({ endpoints })}
+      />
+      <Select
+        label="Turn when requests wait"
+        value={fields.turn}
+        choices={turns}
+        fault={faultOf('priority')}
+        onChoice={(turn) => set({ turn })}
+        hint="Never sooner than its organization’s."
       />
       <AddressesField fields={fields} set={set} faultOf={faultOf} />
     </>
