@@ -4,6 +4,7 @@ export const topicWords: Readonly<Record<AlertTopic | 'channel.test', string>> =
   'audit.broken': 'The audit log does not go on from what was signed',
   'availability.burning': 'An error budget is used up too fast',
   'budget.threshold': 'A share of a budget is spent',
+  'certificate.ending': 'The certificate ends soon',
   'channel.test': 'This is a test',
   'cost.unusual': 'An hour cost far more than usual',
   'disk.near-full': 'The disk is almost full',
@@ -11,6 +12,7 @@ export const topicWords: Readonly<Record<AlertTopic | 'channel.test', string>> =
   'key.ending': 'A key ends soon',
   'request.finished': 'A request was recorded',
   'requests.failing': 'Requests fail on our side',
+  'spool.growing': 'Ever more rows of the ledger wait for the database',
   'usage.hour': 'An hour of usage is over',
 }
 

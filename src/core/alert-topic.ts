@@ -3,12 +3,14 @@ export const alertTopics = [
   'audit.broken',
   'availability.burning',
   'budget.threshold',
+  'certificate.ending',
   'cost.unusual',
   'disk.near-full',
   'engine.crash-loop',
   'key.ending',
   'request.finished',
   'requests.failing',
+  'spool.growing',
   'usage.hour',
 ] as const
 

@@ -23,6 +23,8 @@ export interface Metrics {
   sinksSeen(sinks: readonly SinkNumbers[]): void
   /** Rows and checkpoints that a sink has taken. */
   auditPushed(kind: SinkKind, events: number): void
+  /** What surrounds the service, as it is now. */
+  signsSeen(signs: Signs & { readonly isAuditBroken: boolean | null }): void
   /** The text that Prometheus reads. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -64,6 +66,17 @@ export type SinkNumbers = {
   readonly isFailing: boolean
 }
 
+/** What surrounds the service and ends it if nobody looks. */
+export type Signs = {
+  /** Of the data folder's disk, as far as this user may fill it. */
+  readonly diskBytes: number
+  readonly diskBytesLeft: number
+  /** Rows of the ledger that wait for PostgreSQL. */
+  readonly spoolBytes: number
+  /** Null where there is no certificate, or it could not be looked at. */
+  readonly certificateEndsAtMs: number | null
+}
+
 /** Waits and answers take from a millisecond to many minutes. */
 const secondBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const perTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
@@ -77,12 +90,33 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const generations = createGenerationMetrics(registry)
   const ledger = createLedgerMetrics(registry)
   const sinks = createSinkMetrics(registry)
+  const signs = createSignMetrics(registry)
   return {
     ...http,
     ...generations,
     ...ledger,
     ...sinks,
+    ...signs,
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+/** What is not known keeps its last value. */
+function createSignMetrics(registry: Registry): Pick<Metrics, 'signsSeen'> {
+  const gauge = (name: string, help: string) => new Gauge({ name: `odyssey_${name}`, help, registers: [registry] })
+  const disk = gauge('disk_bytes', 'What the disk of the data folder holds, as far as this user may fill it.')
+  const left = gauge('disk_free_bytes', 'What is left of it.')
+  const spool = gauge('ledger_spool_bytes', 'Rows of the ledger that wait in the data folder for PostgreSQL.')
+  const broken = gauge('audit_broken', '1 while an audit does not go on from what was signed.')
+  const ends = gauge('certificate_ends_at_seconds', 'When the certificate of server.publicUrl ends; 0 where there is none.')
+  return {
+    signsSeen({ diskBytes, diskBytesLeft, spoolBytes, certificateEndsAtMs, isAuditBroken }) {
+      disk.set(diskBytes)
+      left.set(diskBytesLeft)
+      spool.set(spoolBytes)
+      if (certificateEndsAtMs !== null) ends.set(certificateEndsAtMs / 1_000)
+      if (isAuditBroken !== null) broken.set(Number(isAuditBroken))
+    },
   }
 }
 

@@ -39,6 +39,7 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
       'operations/audit-sinks.md',
       'operations/alerts.md',
       'operations/metrics.md',
+      'operations/runbooks.md',
       'operations/availability.md',
       'operations/management-api.md',
     ],

@@ -64,7 +64,7 @@ function examineReach(host: string, publicUrl: string | null): Finding[] {
 async function examineCertificate(publicUrl: string): Promise<Finding> {
   const { hostname, port } = new URL(publicUrl)
   try {
-    const validTo = await readCertificateEnd(hostname, Number(port || 443))
+    const validTo = await readCertificateEnd({ host: hostname, port: Number(port || 443), isTrusted: true })
     const days = Math.floor((validTo - Date.now()) / dayMs)
     const says = `The certificate of ${hostname} is valid for ${days} days more.`
     return days < certificateDaysLeast ? warning('certificate', says, 'Renew it.') : fine('certificate', says)
@@ -74,10 +74,13 @@ async function examineCertificate(publicUrl: string): Promise<Finding> {
   }
 }
 
-/** The end of what a server shows of itself; rejects where it is not trusted. */
-function readCertificateEnd(host: string, port: number): Promise<number> {
+type Server = { readonly host: string; readonly port: number; readonly isTrusted: boolean }
+
+/** The end of what a server shows of itself; rejects where it has to be trusted and is not. */
+export function readCertificateEnd({ host, port, isTrusted }: Server): Promise<number> {
   return new Promise((resolve, reject) => {
-    const socket = connectTls({ host, port, timeout: waitMsMax, ...(isIP(host) === 0 && { servername: host }) }, () => {
+    const named = isIP(host) === 0 ? { servername: host } : {}
+    const socket = connectTls({ host, port, timeout: waitMsMax, rejectUnauthorized: isTrusted, ...named }, () => {
       resolve(Date.parse(socket.getPeerCertificate().valid_to))
       socket.destroy()
     })

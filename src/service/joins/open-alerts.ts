@@ -24,6 +24,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { readVersion } from '../read-version.ts'
 import type { Installation } from './open-installation.ts'
+import { watchSigns } from './watch-signs.ts'
 
 const minuteMs = 60_000
 /** What goes on is told again so often. */
@@ -61,7 +62,11 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
     await deleteOldEvents(parts)
   })
   await declareConfigured({ ...parts, alertKey: installation.secrets.alertKey }, config)
-  const stops = [every(systemClock, 1_000, often), every(systemClock, minuteMs, seldom)]
+  const stops = [
+    every(systemClock, 1_000, often),
+    every(systemClock, minuteMs, seldom),
+    watchSigns({ ...parts, config, log, metrics }),
+  ]
   const isReachable = createReachable(allowedNetworks)
   const poster = createPoster(isReachable)
   const delivering = { ...parts, log, alertKey: installation.secrets.alertKey, poster }

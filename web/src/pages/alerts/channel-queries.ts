@@ -18,6 +18,8 @@ const words: Readonly<Record<Topic, string>> = {
   'usage.hour': 'The sums of each hour and model',
   'request.finished': 'Every request',
   'disk.near-full': 'The disk is almost full',
+  'certificate.ending': 'The certificate ends soon',
+  'spool.growing': 'Ever more rows of the ledger wait for the database',
   'availability.burning': 'An error budget is used up too fast',
   'engine.crash-loop': 'An engine ends again and again',
 }
