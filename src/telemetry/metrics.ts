@@ -108,7 +108,10 @@ function createSignMetrics(registry: Registry): Pick<Metrics, 'signsSeen'> {
   const left = gauge('disk_free_bytes', 'What is left of it.')
   const spool = gauge('ledger_spool_bytes', 'Rows of the ledger that wait in the data folder for PostgreSQL.')
   const broken = gauge('audit_broken', '1 while an audit does not go on from what was signed.')
-  const ends = gauge('certificate_ends_at_seconds', 'When the certificate of server.publicUrl ends; 0 where there is none.')
+  const ends = gauge(
+    'certificate_ends_at_seconds',
+    'When the certificate of server.publicUrl ends; 0 where there is none.',
+  )
   return {
     signsSeen({ diskBytes, diskBytesLeft, spoolBytes, certificateEndsAtMs, isAuditBroken }) {
       disk.set(diskBytes)

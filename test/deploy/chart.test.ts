@@ -241,3 +241,10 @@ test('every template is rendered by the values that ask for everything', { skip 
   for (const name of globSync('templates/**/*.yaml', { cwd: chart }))
     ok(stdout.includes(`# Source: odyssey/${name}`), name)
 })
+
+test('alert rules are an object of the chart where they are asked for', { skip }, () => {
+  ok(!render().some(({ kind }) => kind === 'PrometheusRule'))
+  const rendered = of(render('--set', 'prometheusRule.enabled=true'), 'PrometheusRule')
+  const path = join(root, 'deploy/prometheus/odyssey-rules.yaml')
+  deepEqual(rendered['spec'], parse(readFileSync(path, 'utf8')))
+})

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { raise, type AlertParts } from '../../alerts/append-event.ts'
+import { notingFaults } from '../../alerts/note-faults.ts'
 import type { Config } from '../../config/schema.ts'
 import { installationChain } from '../../db/change.ts'
 import { every, systemClock } from '../../lib/clock.ts'
@@ -34,10 +35,12 @@ export type SignParts = AlertParts & {
  * do is told as soon as it can be told: until then it stands in the log.
  */
 export function watchSigns(parts: SignParts): () => Promise<void> {
-  const look = createLook(parts)
-  const run = () => look().catch((error: unknown) => parts.log.error({ error }, 'the signs of the installation could not be read'))
-  void run()
-  return every(systemClock, minuteMs, run)
+  const run = notingFaults(parts.log, 'the signs of the installation could not be read', createLook(parts))
+  const first = run()
+  const stop = every(systemClock, minuteMs, run)
+  return async () => {
+    await Promise.all([first, stop()])
+  }
 }
 
 /** Each call is a look. */
