@@ -19,7 +19,7 @@ export type AuditedAction = {
 }
 
 /** The request by which a change was asked for, where there was one. */
-export type Origin = { readonly address: string; readonly requestId: RequestId }
+export type Origin = { readonly address: string; readonly requestId: RequestId | null }
 
 export type ChangeParts = {
   readonly db: Database

@@ -174,7 +174,7 @@ export async function checkPasskey(
   if (row === undefined || (asked.userId !== null && row.user_id !== asked.userId)) throw refuseSignIn()
   const known = { publicKey: row.public_key, counter: row.counter, rpId: row.rp_id }
   const read = readAuthentication(response, known, party)
-  if (read === null) throw refuseSignIn()
+  if (read === null) throw refuseSignIn(row.user_id)
   // Two answers with the same counter at once: one of them comes from a copy.
   const updated = await db
     .updateTable('passkeys')
@@ -183,6 +183,6 @@ export async function checkPasskey(
     .where('counter', '=', row.counter)
     .returning('id')
     .executeTakeFirst()
-  if (updated === undefined) throw refuseSignIn()
+  if (updated === undefined) throw refuseSignIn(row.user_id)
   return row.user_id
 }

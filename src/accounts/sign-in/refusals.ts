@@ -1,11 +1,27 @@
 import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
+import type { UserId } from '../../core/ids.ts'
 import type { SignInParts } from './parts.ts'
 
-/** The same words for every reason: whoever guesses learns nothing of what was wrong. */
-export function refuseSignIn(): ApiError {
-  return new ApiError({ code: 'unauthenticated', key: null }, 'That did not sign you in.')
+/** Whose account it was on which somebody has tried; nobody outside is told. */
+class RefusedUser extends Error {
+  readonly userId: UserId
+
+  constructor(userId: UserId) {
+    super('The account is there.')
+    this.userId = userId
+  }
+}
+
+/** The same words for every reason: whoever guesses learns nothing of what was wrong. The audit is told whose account it was. */
+export function refuseSignIn(userId: UserId | null = null): ApiError {
+  const cause = userId === null ? {} : { cause: new RefusedUser(userId) }
+  return new ApiError({ code: 'unauthenticated', key: null }, 'That did not sign you in.', cause)
+}
+
+export function refusedUserOf({ cause }: ApiError): UserId | null {
+  return cause instanceof RefusedUser ? cause.userId : null
 }
 
 /** The failures of one account that are answered at once, and how far apart the following ones are. */

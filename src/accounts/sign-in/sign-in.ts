@@ -62,7 +62,7 @@ export async function signInWithRecoveryCode(
   const normal = normalizeEmail(email)
   await countAttempt(parts, normal)
   const user = await findUserByEmail(parts.db, normal)
-  if (user === null || (await readPhc(parts, user.id)) !== null) throw refuseSignIn()
+  if (user === null || (await readPhc(parts, user.id)) !== null) throw refuseSignIn(user?.id)
   const method = await checkSecondFactor(parts, user.id, { kind: 'recovery-code', code })
   await forgetAttempts(parts, normal)
   return begin(parts, { userId: user.id, method, state: 'open' }, browser)
@@ -89,7 +89,7 @@ async function checkProof(parts: SignInParts, { user }: Session, proof: Proof): 
   }
   await checkPassword(parts, { email: user.email, password: proof.password })
   if ((await readTotp(parts, user.id)) === null) return 'password'
-  if (proof.factor === null) throw refuseSignIn()
+  if (proof.factor === null) throw refuseSignIn(user.id)
   return checkSecondFactor(parts, user.id, proof.factor)
 }
 
@@ -99,7 +99,7 @@ async function checkPassword(parts: SignInParts, { email, password }: GivenPassw
   await countAttempt(parts, normal)
   const user = await findUserByEmail(parts.db, normal)
   const phc = user === null ? null : await readPhc(parts, user.id)
-  if (!(await isPassword(phc, password)) || user === null || phc === null) throw refuseSignIn()
+  if (!(await isPassword(phc, password)) || user === null || phc === null) throw refuseSignIn(user?.id)
   if ((await readTotp(parts, user.id)) === null) await forgetAttempts(parts, normal)
   if (isOutdated(phc)) {
     const renewed = { phc: await hashPassword(password) }
@@ -141,17 +141,17 @@ async function checkSecondFactor(parts: SignInParts, userId: UserId, factor: Sec
     .where('used_at', 'is', null)
     .returning('hash')
     .executeTakeFirst()
-  if (used === undefined) throw refuseSignIn()
+  if (used === undefined) throw refuseSignIn(userId)
   return 'recovery-code'
 }
 
 /** A code counts once, also when it is sent twice at the same moment. */
 async function checkTotp(parts: SignInParts, userId: UserId, code: string): Promise<void> {
   const totp = await readTotp(parts, userId)
-  if (totp === null) throw refuseSignIn()
+  if (totp === null) throw refuseSignIn(userId)
   const secret = unseal(parts.signIn.sealKey, userId, totp.sealed)
   const step = findTotpStep(secret, code, { nowMs: parts.clock.nowMs(), lastStep: totp.last_step })
-  if (step === null) throw refuseSignIn()
+  if (step === null) throw refuseSignIn(userId)
   const used = await parts.db
     .updateTable('totp')
     .set({ last_step: step })
@@ -159,7 +159,7 @@ async function checkTotp(parts: SignInParts, userId: UserId, code: string): Prom
     .where('last_step', '=', totp.last_step)
     .returning('user_id')
     .executeTakeFirst()
-  if (used === undefined) throw refuseSignIn()
+  if (used === undefined) throw refuseSignIn(userId)
 }
 
 type Begun = { readonly userId: UserId; readonly method: SignInMethod; readonly state: SessionTable['state'] }

@@ -48,6 +48,8 @@ test('each action becomes an event of the class for it, with what the class requ
     ['sessions:create', 3002, 'Logon', 'Success'],
     ['sessions:refuse', 3002, 'Logon', 'Failure'],
     ['sessions:revoke', 3002, 'Logoff', 'Success'],
+    ['passwords:update', 3007, 'Password Change', 'Success'],
+    ['totp:create', 3007, 'Enable MFA Factors', 'Success'],
     ['members:create', 3007, 'Create', 'Success'],
     ['members:update', 3007, 'Update', 'Success'],
     ['members:remove', 3007, 'Delete', 'Success'],
@@ -78,6 +80,17 @@ test('an event says who, from where, what and to what, with the id of the row', 
   check(fromHere, 6003)
   deepEqual(fromHere['src_endpoint'], { svc_name: 'odyssey' })
   equal(fromHere['api'].request, undefined)
+})
+
+test('several failed sign-ins in one row are an event with their count', () => {
+  const after = { shown: 'sign-in', attempts: 8, since: '2026-11-02T07:00:00.000Z' }
+  const event: Event = toOcsf(
+    { ...entry, action: 'sessions:refuse', actor: 'anonymous', target: 'usr_2', after },
+    product,
+  )
+  check(event, 3002)
+  deepEqual(event['user'], { uid: 'usr_2', type_id: 1, type: 'User' })
+  deepEqual([event['count'], event['end_time'] - event['start_time']], [8, 3_600_000])
 })
 
 test('a checkpoint is an event with the note in it', () => {

@@ -1,6 +1,7 @@
 // The audit as the Open Cybersecurity Schema Framework has it: sign-ins as Authentication (3002), what is done to people
 // and service accounts as User Management (3007), everything else as API Activity (6003).
 
+import { z } from 'zod'
 import type { AuditEntry } from '../../accounts/audit/read-audit.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 
@@ -30,7 +31,26 @@ const update: Activity = { id: 3, name: 'Update' }
 const remove: Activity = { id: 4, name: 'Delete' }
 
 /** What is done to somebody or some program that may sign in or hold keys. */
-const people: ReadonlySet<string> = new Set(['members', 'installation-members', 'invitations', 'service-accounts'])
+const people: ReadonlySet<string> = new Set([
+  'installation-members',
+  'invitations',
+  'members',
+  'passkeys',
+  'passwords',
+  'recovery-codes',
+  'service-accounts',
+  'totp',
+  'users',
+])
+
+/** What is done to the ways by which somebody signs in. */
+const factorActivities: Readonly<Record<string, Activity>> = {
+  'passkeys:create': { id: 12, name: 'Enable MFA Factors' },
+  'passkeys:remove': { id: 13, name: 'Disable MFA Factors' },
+  'passwords:update': { id: 8, name: 'Password Change' },
+  'totp:create': { id: 12, name: 'Enable MFA Factors' },
+  'totp:remove': { id: 13, name: 'Disable MFA Factors' },
+}
 
 /** Verbs that are not changes of something that stays. */
 const apiActivities: Readonly<Record<string, Activity>> = {
@@ -119,10 +139,12 @@ export function checkpointToOcsf({ organization, size, at, note }: CheckpointEnt
 function classify(resource: string, verb: string): { readonly kind: EventClass; readonly activity: Activity } {
   if (resource === 'sessions') {
     const isEnd = verb === 'end' || verb === 'revoke'
+    if (verb === 'read') return { kind: apiActivity, activity: read }
     return { kind: authentication, activity: isEnd ? { id: 2, name: 'Logoff' } : { id: 1, name: 'Logon' } }
   }
   if (people.has(resource)) {
-    return { kind: userManagement, activity: userActivities[verb] ?? { id: 2, name: 'Update' } }
+    const known = factorActivities[`${resource}:${verb}`] ?? userActivities[verb]
+    return { kind: userManagement, activity: known ?? { id: 2, name: 'Update' } }
   }
   return { kind: apiActivity, activity: apiActivities[verb] ?? update }
 }
@@ -158,10 +180,24 @@ function userOf(actor: string) {
 
 type Subject = { readonly resource: string; readonly product: Product }
 
+const attemptsSchema = z.object({ attempts: z.int().min(2), since: z.iso.datetime() })
+
+/** Several attempts that one row tells of. */
+function countOf({ after, at }: AuditEntry) {
+  const { data } = attemptsSchema.safeParse(after)
+  if (data === undefined) return {}
+  const [start_time, end_time] = [Date.parse(data.since), Date.parse(at)]
+  return { count: data.attempts, start_time, end_time }
+}
+
 /** What each class asks for besides what all have. */
 function subjectOf(kind: EventClass, entry: AuditEntry, { resource, product }: Subject): Record<string, unknown> {
   const service = serviceOf(product)
-  if (kind === authentication) return { user: userOf(entry.actor), service, is_remote: entry.address !== null }
+  if (kind === authentication) {
+    // Who was not let in is nobody: the account that was tried is what it was done to.
+    const user = userOf(entry.actor === 'anonymous' ? entry.target : entry.actor)
+    return { user, service, is_remote: entry.address !== null, ...countOf(entry) }
+  }
   if (kind === userManagement) return { user: userOf(entry.target) }
   const request = entry.requestId === null ? {} : { request: { uid: entry.requestId } }
   return {

@@ -1,3 +1,5 @@
+import { change, installationChain } from '../../db/change.ts'
+import type { Database } from '../../db/database.ts'
 import { networkOf } from '../../lib/address-list.ts'
 import { pause, type Clock } from '../../lib/clock.ts'
 
@@ -8,6 +10,20 @@ const inAll: Pace = { atOnce: 200, intervalMs: 300 }
 const pauseMsMax = 10_000
 /** About 100 bytes each. */
 const networksMax = 10_000
+
+/** What somebody has shown who was not let in: a wrong one of these. */
+export type ShownWrong = 'key' | 'key of a directory' | 'key of the portal' | 'sign-in' | 'single sign-on'
+
+/** Whom it concerns, as far as that is somebody here. */
+type Whose = { readonly shown: ShownWrong; readonly userId?: string | null }
+
+/** Attempts of one network on one account are told together for so long. */
+const toldTogetherMs = 3_600_000
+
+/** So many rows a minute at most, and a few for all further networks together. */
+const rowsPerMinuteMax = 60
+
+type Told = { readonly sinceMs: number; attempts: number }
 
 type Pace = { readonly atOnce: number; readonly intervalMs: number }
 
@@ -20,23 +36,66 @@ type Pace = { readonly atOnce: number; readonly intervalMs: number }
  */
 export class FailedAttempts {
   readonly #clock: Clock
+  /** Where attempts are noted; null notes none. */
+  readonly #db: Database | null
+  readonly #told = new Map<string, Told>()
+  #minute = { number: 0, rows: 0 }
   /** By network, in the order of the last attempt. */
   readonly #evenMs = new Map<string, number>()
   #allEvenMs = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, db: Database | null = null) {
     this.#clock = clock
+    this.#db = db
   }
 
   /** Counts a wrong key, and resolves when its refusal may be answered. */
-  async hold(address: string): Promise<void> {
+  async hold(address: string, whose: Whose = { shown: 'key' }): Promise<void> {
+    const noted = this.#note(address, whose)
     const network = networkOf(address)
     const nowMs = this.#clock.monotonicMs()
     const evenMs = advance(perNetwork, this.#evenMs.get(network) ?? 0, nowMs)
     this.#remember(network, evenMs)
     this.#allEvenMs = advance(inAll, this.#allEvenMs, nowMs)
     const waitMs = Math.max(waitOf(perNetwork, evenMs, nowMs), waitOf(inAll, this.#allEvenMs, nowMs))
-    if (waitMs > 0) await pause(this.#clock, waitMs)
+    const held = waitMs > 0 ? pause(this.#clock, waitMs) : null
+    await Promise.all([noted, held])
+  }
+
+  /**
+   * Leaves a row in the audit for the first attempt of a network on an account, the second, the fourth and so on, with
+   * how many there were within the hour. Where many networks try, all further ones are told together: guessing is seen,
+   * and cannot fill the audit.
+   */
+  async #note(address: string, { shown, userId = null }: Whose): Promise<void> {
+    if (this.#db === null) return
+    const nowMs = this.#clock.nowMs()
+    const number = Math.floor(nowMs / 60_000)
+    if (this.#minute.number !== number) this.#minute = { number, rows: 0 }
+    const isFlood = this.#minute.rows >= rowsPerMinuteMax
+    const told = this.#findTold(isFlood ? shown : `${shown} ${userId ?? ''} ${networkOf(address)}`, nowMs)
+    told.attempts += 1
+    if (!Number.isInteger(Math.log2(told.attempts))) return
+    this.#minute.rows += 1
+    const origin = isFlood ? {} : { origin: { address, requestId: null } }
+    const parts = { db: this.#db, clock: this.#clock, ...origin }
+    const target = isFlood ? 'several' : (userId ?? 'nobody')
+    const action = { action: 'sessions:refuse', organizationId: installationChain, target }
+    const fields = { shown, attempts: told.attempts, since: new Date(told.sinceMs).toISOString() }
+    await change(parts, { kind: 'anonymous', organizationId: null, role: null }, action, (_, note) =>
+      Promise.resolve(note(null, fields)),
+    )
+  }
+
+  #findTold(name: string, nowMs: number): Told {
+    const known = this.#told.get(name)
+    if (known !== undefined && nowMs - known.sinceMs < toldTogetherMs) return known
+    this.#told.delete(name)
+    const oldest = this.#told.keys().next()
+    if (this.#told.size >= networksMax && oldest.done !== true) this.#told.delete(oldest.value)
+    const told = { sinceMs: nowMs, attempts: 0 }
+    this.#told.set(name, told)
+    return told
   }
 
   /** How many networks are remembered. */

@@ -129,7 +129,7 @@ const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
   const { accounts, feed, signIn } = parts.management
   const watched = {
-    attempts: new FailedAttempts(accounts.clock),
+    attempts: new FailedAttempts(accounts.clock, accounts.db),
     readings: new NotedReadings(accounts.clock),
     events: new EventHub({ db: accounts.db, clock: accounts.clock, feed, signIn }),
   }

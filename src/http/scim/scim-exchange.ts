@@ -60,7 +60,7 @@ async function open(door: Door, attempts: FailedAttempts, request: FastifyReques
   const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
   const directory = await findAskingDirectory(accounts, token)
   if (directory === null) {
-    await attempts.hold(request.ip)
+    await attempts.hold(request.ip, { shown: 'key of a directory' })
     throw new ScimFault(
       401,
       null,

@@ -79,7 +79,8 @@ function hasMembers({ only, without }: Projection): boolean {
 }
 
 export function addScimRoutes(app: FastifyInstance, door: Door): void {
-  const attempts = new FailedAttempts(door.management.accounts.clock)
+  const { clock, db } = door.management.accounts
+  const attempts = new FailedAttempts(clock, db)
   const add = (path: string, works: Works) =>
     addPath(app, `/scim/v2${path}`, works, (work) => answerScim(door, attempts, work))
   for (const kind of kinds) addKind(add, kind)

@@ -48,7 +48,7 @@ export async function answer(
       { request_id: request.id, ...cause },
       'sign-in by a connection refused',
     )
-    await attempts.hold(request.ip)
+    await attempts.hold(request.ip, { shown: 'single sign-on' })
     return reply.headers(pageHeaders).code(400).type('text/html; charset=utf-8').send(refusedPage(request.id))
   }
 }

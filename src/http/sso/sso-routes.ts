@@ -16,7 +16,8 @@ import { readForm } from './read-form.ts'
 import { addSamlRoutes } from './saml-routes.ts'
 
 export function addSsoRoutes(app: FastifyInstance, door: Door): void {
-  const attempts = new FailedAttempts(door.management.accounts.clock)
+  const { clock, db } = door.management.accounts
+  const attempts = new FailedAttempts(clock, db)
   const page = { door, attempts }
   addSamlRoutes(app, door, page)
   app.get('/sso/:connectionId/start', (request, reply) => answer(page, { request, reply }, start))
@@ -31,7 +32,7 @@ export function addSsoRoutes(app: FastifyInstance, door: Door): void {
       return await reply.code(200).send()
     } catch (error) {
       if (!(error instanceof SsoFault)) throw error
-      await attempts.hold(request.ip)
+      await attempts.hold(request.ip, { shown: 'single sign-on' })
       return reply.code(400).type('application/json').send('{"error":"invalid_request"}')
     }
   })

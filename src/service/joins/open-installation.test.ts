@@ -32,6 +32,25 @@ onEachDatabase(({ name, createLocation }) => {
     assert.deepEqual(await open(location, openServingInstallation), first)
   })
 
+  test('a start with other settings than the last one leaves a row, and no secret in it', async () => {
+    const location = await createLocation()
+    const start = async (settings: object) => {
+      writeFileSync(join(location.home, 'odyssey.json'), JSON.stringify(settings))
+      const environment = { ODYSSEY_HOME: location.home, DATABASE_URL: location.databaseUrl ?? '' }
+      const { db } = await openServingInstallation(loadConfig(environment))
+      const rows = await db.selectFrom('audit').selectAll().where('action', '=', 'installation:configure').execute()
+      await db.destroy()
+      return rows.map(({ actor, before, after }) => [actor, JSON.parse(before ?? ''), JSON.parse(after ?? '')])
+    }
+    assert.deepEqual(await start({}), [], 'nothing is known of before the first')
+    assert.deepEqual(await start({}), [])
+    const changed = ['operator', { 'limits.countsPerKeyMinuteMax': '2000' }, { 'limits.countsPerKeyMinuteMax': '9' }]
+    assert.deepEqual(await start({ limits: { countsPerKeyMinuteMax: 9 } }), [changed])
+    assert.deepEqual(await start({ limits: { countsPerKeyMinuteMax: 9 } }), [changed])
+    writeFileSync(join(location.home, 'settings-last-run.json'), 'damaged')
+    assert.deepEqual(await start({}), [changed])
+  })
+
   test('a data folder with a secret and a new database is a new installation', async () => {
     const location = await createLocation()
     writeFileSync(secretIn(location), `${'ab'.repeat(32)}\n`)

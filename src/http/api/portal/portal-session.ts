@@ -25,7 +25,7 @@ export async function openPortal(parts: RouteParts, key: string): Promise<Portal
   const hash = hashShownKey(accounts.hashSecret, key)
   const access = hash === null ? null : await findAccess(parts, hash)
   if (access === null) {
-    await attempts.hold(browser.address)
+    await attempts.hold(browser.address, { shown: 'key of the portal' })
     throw refuse('The key is not valid.')
   }
   const endsAtMs = accounts.clock.nowMs() + portalMsMax

@@ -1,3 +1,4 @@
+import { refusedUserOf } from '../../../accounts/sign-in/refusals.ts'
 import { ApiError } from '../../../core/error.ts'
 import type { RouteParts } from '../route.ts'
 
@@ -9,7 +10,9 @@ export async function holdRefusals<Result>(
   try {
     return await signIn()
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'unauthenticated') await attempts.hold(browser.address)
+    if (error instanceof ApiError && error.code === 'unauthenticated') {
+      await attempts.hold(browser.address, { shown: 'sign-in', userId: refusedUserOf(error) })
+    }
     throw error
   }
 }

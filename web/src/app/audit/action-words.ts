@@ -41,6 +41,7 @@ const verbs: Readonly<Record<string, string>> = {
   announce: 'Announced',
   archive: 'Archived',
   assign: 'Gave',
+  configure: 'Started with other settings:',
   create: 'Created',
   disable: 'Disabled',
   enable: 'Enabled',
@@ -70,9 +71,13 @@ const verbs: Readonly<Record<string, string>> = {
   withdraw: 'Withdrew',
 }
 
+/** What reads otherwise. */
+const sentences: Readonly<Record<string, string>> = { 'sessions:refuse': 'Did not let somebody sign in' }
+
 /** Such as "Rotated an API key" for `api-keys:rotate`; null for an action that has no words here. */
 export function wordsOfAction(action: string): string | null {
   const [thing = '', verb = ''] = action.split(':')
   const [noun, done] = [things[thing], verbs[verb]]
-  return noun === undefined || done === undefined ? null : `${done} ${noun}`
+  if (noun === undefined || done === undefined) return null
+  return sentences[action] ?? `${done} ${noun}`
 }
