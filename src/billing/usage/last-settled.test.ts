@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
@@ -46,7 +46,8 @@ onEachDatabase((database) => {
     deepEqual([isSettled, await sequences()], [false, [2, 3, 4, 5]])
     mayEnd.resolve()
     await slow
-    equal(await settling, 2)
+    // Which of the others were there when it looked is a race of connections.
+    ok([2, 3, 4, 5].includes(await settling))
     deepEqual(await sequences(), [1, 2, 3, 4, 5])
   })
 
