@@ -4,7 +4,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { permissions } from '../../../src/core/permission.ts'
-import { groupPermissions, wordsOfPermission } from '../../../web/src/app/permission-words.ts'
+import { groupPermissions, wordsOfPermission } from '../../../web/src/pages/roles/permission-words.ts'
 import { askApi, baseOf } from '../harness/ask.ts'
 import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { alertsQuery, type Alert } from '../../app/alerts.ts'
+import { alertsQuery, type Alert } from './alert-queries.ts'
 import { budgetsQuery } from '../../app/budgets/budgets-query.ts'
 import { amountsOf, type Budget } from '../../app/budgets/budget-words.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'

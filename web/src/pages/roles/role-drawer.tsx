@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { api, type AnswerOf, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
-import { groupPermissions, wordsOfPermission } from '../../app/permission-words.ts'
+import { groupPermissions, wordsOfPermission } from './permission-words.ts'
 import { useMemberList, type OwnRole } from '../../app/queries.ts'
 import { roleChoices, roleWords, type Role } from '../../app/roles.ts'
 import { reasonOf, useSession } from '../../app/session.ts'

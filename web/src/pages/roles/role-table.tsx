@@ -1,4 +1,4 @@
-import { wordsOfPermission } from '../../app/permission-words.ts'
+import { wordsOfPermission } from './permission-words.ts'
 import type { OwnRole } from '../../app/queries.ts'
 import { roleChoices, type Role } from '../../app/roles.ts'
 import { NothingMatches } from '../../app/states.tsx'

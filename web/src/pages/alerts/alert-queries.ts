@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
-import type { Schemas } from '../api/types.ts'
-import { readAll } from './queries.ts'
+import { api } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { readAll } from '../../app/queries.ts'
 
 export type Alert = Schemas['Alert']
 
