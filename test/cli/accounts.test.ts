@@ -47,7 +47,7 @@ test('an organization with its members, projects and keys', async () => {
       [rotated['id'], 'ann again', 'disabled', project, member],
     ],
   )
-  const expected = { models: null, endpoints: ['messages'], addresses: ['10.0.0.0/8'] }
+  const expected = { models: null, endpoints: ['messages'], addresses: ['10.0.0.0/8'], priority: null }
   const { expiresAtMs, ...others } = keys[1]!['rules'] as Record<string, unknown>
   deepEqual(others, expected)
   ok(Math.abs(Number(expiresAtMs) - Date.now() - 30 * 86_400_000) < 600_000)

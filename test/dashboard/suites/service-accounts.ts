@@ -101,7 +101,10 @@ export function serviceAccountsSuite(dashboard: () => Dashboard): void {
       await page().getByRole('button', { name: 'Actions for Index' }).click()
       await page().getByRole('menuitem', { name: 'Remove…' }).click()
       await page().getByLabel('Type Index to go on').fill('Index')
-      await page().getByRole('button', { name: 'Remove service account' }).click()
+      const remove = page().getByRole('button', { name: 'Remove service account' })
+      await remove.click()
+      // What lies below the dialog has no roles as long as that is open, so no row is there either.
+      await remove.waitFor({ state: 'detached' })
       await page()
         .getByRole('row', { name: /^Index/ })
         .waitFor({ state: 'detached' })
