@@ -15,7 +15,7 @@ function isOfFront(id: string): boolean {
  * comes later than any page, and what one page alone is made of comes with it.
  */
 const inside =
-  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app\/(?!(?:audit\/(?!queries|action-words)|docs\/|prices\/)[^.]+\.tsx?$)|charts\/|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
+  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app\/(?!(?:audit\/(?!queries|action-words)|docs\/|prices\/|weights\/)[^.]+\.tsx?$)|charts\/|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
 
 function isOfInside(id: string): boolean {
   return inside.test(id.replaceAll('\\', '/')) && !isOfFront(id)

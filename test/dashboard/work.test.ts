@@ -29,8 +29,6 @@ const ask = (key: string) => askWith(dashboard().service.address, { key })
 // First, since it knows every request that was ever made.
 sumsSuite(dashboard)
 
-signInSuite(dashboard)
-
 suite('a key', () => {
   let key = ''
   test('is shown once, and works', async () => {
@@ -323,6 +321,7 @@ suite('what holds requests back', () => {
 })
 
 channelsSuite(dashboard)
+signInSuite(dashboard)
 availabilitySuite(dashboard)
 
 // Last, since they lead away from the pages of the organization.

@@ -99,6 +99,7 @@ async function readMemory(page: Page): Promise<string> {
   await devtools.send('HeapProfiler.enable')
   await devtools.send('HeapProfiler.collectGarbage')
   await devtools.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false })
-  await devtools.detach()
+  // Whoever detaches here takes the page's authenticator along, and with it every passkey.
+  await devtools.send('HeapProfiler.disable')
   return parts.join('')
 }

@@ -131,5 +131,9 @@ function filterResults(all: readonly Result[], typed: string, organizationId: st
     return [{ label: `Open ${wanted}`, icon: 'list', act: () => void location.go(href) }]
   }
   const words = wanted.toLowerCase().split(/\s+/)
-  return all.filter(({ label, said = '' }) => words.every((word) => `${label} ${said}`.toLowerCase().includes(word)))
+  const isFound = ({ label, said = '' }: Result) =>
+    words.every((word) => `${label} ${said}`.toLowerCase().includes(word))
+  const begins = ({ label }: Result) => Number(label.toLowerCase().startsWith(wanted.toLowerCase()))
+  // The page "Account" before "Service accounts", which stands earlier in the menu.
+  return all.filter(isFound).toSorted((one, other) => begins(other) - begins(one))
 }
