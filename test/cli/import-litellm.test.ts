@@ -266,6 +266,7 @@ onEachDatabase((database) => {
       models: ['clarke-1.0'],
       endpoints: null,
       addresses: null,
+      priority: null,
     })
     equal(key?.['lastFour'], keys.search.slice(-4))
     const of = (things: readonly Record<string, unknown>[]) =>

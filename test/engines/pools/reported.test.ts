@@ -243,7 +243,11 @@ for (const kind of reportedKinds) {
     })
 
     it('takes neither a call that nobody offered nor one too many', async () => {
-      script((_body, number) => (number % 2 === 0 ? { calls: [{ name: 'other', arguments: '{}' }] } : { text: ['no'] }))
+      let times = 0
+      script(() => {
+        times += 1
+        return times === 1 ? { calls: [{ name: 'other', arguments: '{}' }] } : { text: ['no'] }
+      })
       await fails({ tools: [tool] })
       script(() => ({ calls: [{ name: 'other', arguments: '{}' }] }))
       await fails({})
