@@ -13,7 +13,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { messageOf } from '../src/lib/message-of.ts'
+import { Refused, runOrRefuse } from './release/refused.ts'
 import { root } from './supply-chain/lockfile.ts'
 import { faultOf, makeStatement, signStatement, type Envelope } from './supply-chain/provenance.ts'
 
@@ -33,16 +33,10 @@ const { values, positionals: files } = parseArgs({
   allowPositionals: true,
 })
 
-class Refused extends Error {}
-
-try {
+runOrRefuse(() => {
   if (values.verify === undefined) write()
   else check(values.verify)
-} catch (error) {
-  if (!(error instanceof Refused)) throw error
-  console.error(messageOf(error))
-  process.exitCode = 2
-}
+})
 
 function write(): void {
   const [first] = files

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { messageOf } from '../src/lib/message-of.ts'
+import { Refused, runOrRefuse } from './release/refused.ts'
 import { addRelease, type Commit } from './release/changelog.ts'
 import { leastPart, nextVersion, versionParts, type VersionPart } from './release/version.ts'
 
@@ -17,15 +17,7 @@ const root = process.cwd()
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 })
 
-class Refused extends Error {}
-
-try {
-  release()
-} catch (error) {
-  if (!(error instanceof Refused)) throw error
-  console.error(messageOf(error))
-  process.exitCode = 2
-}
+runOrRefuse(release)
 
 function release(): void {
   const { part, isDryRun } = readArguments()
