@@ -2,15 +2,13 @@ import type { Selectable } from 'kysely'
 import type { OrganizationId } from '../core/ids.ts'
 import { installationChain } from '../db/change.ts'
 import type { AlertChannelTable, AlertEventTable } from '../db/tables/alerts.ts'
-import { every } from '../lib/clock.ts'
 import { messageOf } from '../lib/message-of.ts'
-import { randomId } from '../lib/random-id.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AlertParts } from './append-event.ts'
 import { openTarget, topicsOf, type ChannelTarget } from './channels.ts'
 import { MailError, reasonOf, type Mailer } from './mail.ts'
 import { writeMail } from './mail-text.ts'
-import { notingFaults } from './note-faults.ts'
+import { retryAtMs, startRounds, type Turn } from './leased-rounds.ts'
 import { postMsMax, signWebhook, type Poster } from './webhook.ts'
 
 /** How mail goes out, and what it tells of where channels are changed. */
@@ -54,28 +52,18 @@ type Event = Selectable<AlertEventTable>
  * has a channel at a time, by a lease that ends by itself when the process does.
  */
 export function startDelivering(parts: DeliveryParts): Deliverer {
-  const holder = randomId()
-  const stopped = new AbortController()
-  const running = new Map<string, Promise<void>>()
-  const begin = (id: string) => {
-    const work = deliverOver(parts, { id, holder, signal: stopped.signal })
-      .catch((error: unknown) => parts.log.error({ error, channel: id }, 'events could not be delivered'))
-      .finally(() => running.delete(id))
-    running.set(id, work)
-  }
-  const look = notingFaults(parts.log, 'it is not known which events are to be delivered', async () => {
-    for (const id of await findDue(parts)) if (!running.has(id) && !stopped.signal.aborted) begin(id)
+  const rounds = startRounds({
+    ...parts,
+    lookEveryMs: parts.lookEveryMs,
+    words: { look: 'it is not known which events are to be delivered', work: 'events could not be delivered' },
+    describe: (channel) => ({ channel }),
+    findDue: () => findDue(parts),
+    work: (turn) => deliverOver(parts, turn),
   })
-  const stopLooking = every(parts.clock, parts.lookEveryMs ?? 1_000, look)
   return {
-    async deliver() {
-      await look()
-      await Promise.all(running.values())
-    },
+    deliver: () => rounds.look(),
     async close() {
-      stopped.abort()
-      await stopLooking()
-      await Promise.all(running.values())
+      await rounds.close()
       parts.poster.close()
     },
   }
@@ -95,8 +83,6 @@ async function findDue({ db, clock }: AlertParts): Promise<readonly string[]> {
     .execute()
   return rows.map(({ id }) => id)
 }
-
-type Turn = { readonly id: string; readonly holder: string; readonly signal: AbortSignal }
 
 async function deliverOver(parts: DeliveryParts, turn: Turn): Promise<void> {
   let channel = await takeLease(parts, turn)
@@ -250,10 +236,8 @@ async function noteFailure(parts: DeliveryParts, failed: Failed): Promise<void> 
   // What a stopping service breaks off is nobody's fault.
   if (signal.aborted) return moveOn(parts, failed, { cursor })
   const failures = (delivered > 0 ? 0 : channel.failures) + 1
-  const pauseMs = Math.min(retryMsMax, (parts.retryMsMin ?? 1_000) * 2 ** Math.min(failures - 1, 20))
   const nowMs = parts.clock.nowMs()
-  // Spread, so that a receiver that comes back is not asked by everybody at once.
-  const next_attempt_at = nowMs + Math.round(pauseMs * (0.5 + Math.random() / 2))
+  const next_attempt_at = retryAtMs(failures, nowMs, { minMs: parts.retryMsMin, maxMs: retryMsMax })
   const end = failure.isFinal ? { disabled_at: nowMs } : {}
   await moveOn(parts, failed, { cursor, failures, next_attempt_at, last_error: failure.message, ...end })
 }

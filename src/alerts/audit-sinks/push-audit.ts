@@ -1,12 +1,10 @@
 import type { Selectable } from 'kysely'
 import type { AuditSinkTable } from '../../db/tables/alerts.ts'
-import { every } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { randomId } from '../../lib/random-id.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { AlertParts } from '../append-event.ts'
-import { notingFaults } from '../note-faults.ts'
+import { retryAtMs, startRounds, type Turn } from '../leased-rounds.ts'
 import { postMsMax } from '../webhook.ts'
 import { findBacklog, lagOf, readBatch, type Backlog, type Batch } from './backlog.ts'
 import { sendBatch, SinkRefusal, type SendParts } from './send-batch.ts'
@@ -44,31 +42,15 @@ type SinkRow = Selectable<AuditSinkTable>
  * processes one has a sink at a time, by a lease that ends by itself when the process does.
  */
 export function startPushingAudit(parts: PushParts): AuditPusher {
-  const holder = randomId()
-  const stopped = new AbortController()
-  const running = new Map<string, Promise<void>>()
-  const begin = (id: string) => {
-    const work = pushTo(parts, { id, holder, signal: stopped.signal })
-      .catch((error: unknown) => parts.log.error({ error, sink: id }, 'the audit could not be pushed'))
-      .finally(() => running.delete(id))
-    running.set(id, work)
-  }
-  const look = notingFaults(parts.log, 'it is not known what of the audit is to be pushed', async () => {
-    const due = await findDue(parts)
-    for (const id of due) if (!running.has(id) && !stopped.signal.aborted) begin(id)
+  const rounds = startRounds({
+    ...parts,
+    lookEveryMs: parts.lookEveryMs,
+    words: { look: 'it is not known what of the audit is to be pushed', work: 'the audit could not be pushed' },
+    describe: (sink) => ({ sink }),
+    findDue: () => findDue(parts),
+    work: (turn) => pushTo(parts, turn),
   })
-  const stopLooking = every(parts.clock, parts.lookEveryMs ?? 1_000, look)
-  return {
-    async push() {
-      await look()
-      await Promise.all(running.values())
-    },
-    async close() {
-      stopped.abort()
-      await stopLooking()
-      await Promise.all(running.values())
-    },
-  }
+  return { push: () => rounds.look(), close: () => rounds.close() }
 }
 
 /** The sinks that have something to be given, which nobody pushes to at the moment. Tells the metrics how far each is behind. */
@@ -97,8 +79,6 @@ async function findDue({ db, clock, metrics }: PushParts): Promise<readonly stri
     })
     .map(({ id }) => id)
 }
-
-type Turn = { readonly id: string; readonly holder: string; readonly signal: AbortSignal }
 
 async function pushTo(parts: PushParts, turn: Turn): Promise<void> {
   try {
@@ -182,10 +162,8 @@ async function noteFailure(parts: PushParts, { turn, sink, error }: Failure): Pr
     parts.log.warn({ sink: sink.id, name: sink.name, error }, 'the audit does not arrive at a sink')
   }
   const failures = sink.failures + 1
-  const pauseMs = Math.min(retryMsMax, (parts.retryMsMin ?? 1_000) * 2 ** Math.min(failures - 1, 20))
   const nowMs = parts.clock.nowMs()
-  // Spread, so that a receiver that comes back is not asked by everybody at once.
-  const next_attempt_at = nowMs + Math.round(pauseMs * (0.5 + Math.random() / 2))
+  const next_attempt_at = retryAtMs(failures, nowMs, { minMs: parts.retryMsMin, maxMs: retryMsMax })
   const isFinal = error instanceof SinkRefusal && error.isFinal
   const end = isFinal && sink.is_configured === 0 ? { disabled_at: nowMs } : {}
   await moveOn(parts, turn, { failures, next_attempt_at, last_error: messageOf(error).slice(0, 300), ...end })
