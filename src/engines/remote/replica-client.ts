@@ -28,6 +28,8 @@ const connectMsMax = 1_000
 /** What a replica says of why it failed, for the log. */
 const faultCharactersMax = 300
 
+const checkMsMax = 2_000
+
 export class ReplicaClient {
   readonly #options: ReplicaClientOptions
   readonly #agent: HttpAgent | HttpsAgent
@@ -38,6 +40,17 @@ export class ReplicaClient {
     this.#paths = new Set(options.paths)
     const Agent = options.address.protocol === 'https:' ? HttpsAgent : HttpAgent
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: 64, scheduling: 'fifo' })
+  }
+
+  /** Asks whether the server is well. Returns what is wrong, null where nothing is. */
+  async check(health: HttpRequest): Promise<ReplicaFault | null> {
+    try {
+      await this.ask(health, checkMsMax)
+      return null
+    } catch (error) {
+      if (error instanceof ReplicaFault) return error
+      throw error
+    }
   }
 
   /** Asks something small. Returns the JSON of the answer, or null where it has no body. */

@@ -17,7 +17,6 @@ export type MessageReplicaOptions = {
   readonly clock: Clock
 }
 
-const checkMsMax = 2_000
 /** A model may have to be loaded for it. */
 const proveMsMax = 120_000
 /** Before the first record a server may load its model and compute a long prompt. */
@@ -42,14 +41,8 @@ export class MessageReplica implements ReplicaConnection {
     return this.#facts
   }
 
-  async check(): Promise<ReplicaFault | null> {
-    try {
-      await this.#client.ask(this.dialect.health, checkMsMax)
-      return null
-    } catch (error) {
-      if (error instanceof ReplicaFault) return error
-      throw error
-    }
+  check(): Promise<ReplicaFault | null> {
+    return this.#client.check(this.dialect.health)
   }
 
   /** Finds out what it takes, and that an answer of its comes as a stream and with counts. Throws a ReplicaFault that says what is wrong. */

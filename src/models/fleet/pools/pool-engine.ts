@@ -36,8 +36,6 @@ export type PoolEngineOptions = {
   random(): number
 }
 
-/** Requests that may wait in the pool itself, where any replica can have them, beside those that are under way. */
-const lookAhead = 64
 /** Where no replica says what its window is. */
 const windowDefault = 4_096
 const describeAgainMs = 2_000
@@ -89,17 +87,10 @@ export class PoolEngine implements Engine {
   }
 
   status(): EngineStatus {
-    const { state, waiting, runningMax } = this.#members
-    let running = 0
-    for (const answer of this.#answers) if (answer.isRunning) running += 1
     return {
-      state: state === 'stopped' ? 'closed' : state,
+      ...this.#members.statusOf(this.#answers),
       windowTokens: this.#known === null ? null : this.#windowTokens,
       features: featuresOf[this.#known?.model.tools ?? 'own'],
-      running: Math.max(0, running - waiting),
-      waiting,
-      slots: runningMax + lookAhead,
-      guestSlots: lookAhead / 8,
     }
   }
 

@@ -1,6 +1,8 @@
+import type { EngineStatus } from '../../../core/engine.ts'
 import type { EngineRequest } from '../../../core/generation.ts'
 import { ApiError } from '../../../core/error.ts'
 import type { ReplicaConnection, ReplicaFault } from '../../../engines/remote/dialect.ts'
+import type { UnderWay } from '../../../engines/remote/workplace.ts'
 import { ReadyGate, type ReadyState } from '../../../engines/llama/ready-gate.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { BlockChain } from '../../../scheduling/pool/block-index.ts'
@@ -50,6 +52,9 @@ export type Placed<Remote extends ReplicaConnection> = {
   /** The replica has done what it was asked for, or will not. A second call changes nothing. */
   end(outputTokens: number, fault: ReplicaFault | null): void
 }
+
+/** Requests that may wait in the pool itself, where any replica can have them, beside those that are under way. */
+const lookAhead = 64
 
 /** The replicas of a pool: which of them may be given something, who waits for them, and who may try again. */
 export class PoolMembers<Remote extends ReplicaConnection> {
@@ -120,9 +125,18 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     return this.#budget.retries
   }
 
-  /** The answers that all replicas that may be given something make at a time. */
-  get runningMax(): number {
-    return this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0)
+  /** What the pool has to do and may be given, as an engine tells it; `answers` are those that it was asked for. */
+  statusOf(answers: Iterable<UnderWay>): Pick<EngineStatus, 'state' | 'running' | 'waiting' | 'slots' | 'guestSlots'> {
+    const { state, waiting } = this
+    let running = 0
+    for (const answer of answers) if (answer.isRunning) running += 1
+    return {
+      state: state === 'stopped' ? 'closed' : state,
+      running: Math.max(0, running - waiting),
+      waiting,
+      slots: this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0) + lookAhead,
+      guestSlots: lookAhead / 8,
+    }
   }
 
   /** Why one of them is given nothing; null where nothing is wrong with any. */

@@ -30,8 +30,6 @@ export type ReportedEngineOptions = {
   random(): number
 }
 
-/** Requests that may wait in the pool itself, where any server can have them, beside those that are under way. */
-const lookAhead = 64
 /** Where no server says what its window is. */
 const windowDefault = 4_096
 
@@ -82,19 +80,12 @@ export class ReportedEngine implements Engine {
   }
 
   status(): EngineStatus {
-    const { state, waiting, runningMax } = this.#members
-    let running = 0
-    for (const answer of this.#answers) if (answer.isRunning) running += 1
     const isProved = this.replicas.some(({ remote }) => remote.facts !== null)
     return {
-      state: state === 'stopped' ? 'closed' : state,
+      ...this.#members.statusOf(this.#answers),
       windowTokens: isProved ? this.#windowTokens : null,
       features: this.#features,
       hasReportedCounts: true,
-      running: Math.max(0, running - waiting),
-      waiting,
-      slots: runningMax + lookAhead,
-      guestSlots: lookAhead / 8,
     }
   }
 
