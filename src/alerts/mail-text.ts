@@ -10,6 +10,7 @@ export const topicWords: Readonly<Record<AlertTopic | 'channel.test', string>> =
   'disk.near-full': 'The disk is almost full',
   'engine.crash-loop': 'An engine ends again and again',
   'key.ending': 'A key ends soon',
+  'key.new-network': 'A key was used from a new network',
   'request.finished': 'A request was recorded',
   'requests.failing': 'Requests fail on our side',
   'spool.growing': 'Ever more rows of the ledger wait for the database',

@@ -6,14 +6,16 @@ import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
 import { createApiKey, revokeApiKey, updateApiKey } from '../accounts/api-keys.ts'
+import { KeyNetworks } from '../accounts/access/key-networks.ts'
 import { ensureDefaultHome, createOrganization, type Home } from '../accounts/organizations.ts'
 import type { AccountsParts } from '../accounts/parts.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
 import { rollUp } from '../billing/usage/roll-up.ts'
+import type { ApiKeyId } from '../core/ids.ts'
 import { usageTopics, alertTopics } from '../core/alert-topic.ts'
 import type { Database } from '../db/database.ts'
 import { listEvents } from './read-events.ts'
-import { tellCosts, tellFailing, tellKeyEnds } from './rules.ts'
+import { tellCosts, tellFailing, tellKeyEnds, tellNewNetworks } from './rules.ts'
 
 const operator = { kind: 'operator' } as const
 const minuteMs = 60_000
@@ -83,6 +85,37 @@ onEachDatabase((database) => {
     deepEqual(await told('apiKeyId', 'withinDays'), [
       ['key.ending', one.id, 3],
       ['key.ending', one.id, 14],
+    ])
+  })
+
+  test('a key used from a new network is told of once, unless it is in its first day or has a list of addresses', async () => {
+    const [laptop, server] = [
+      await createApiKey(parts, operator, { name: 'laptop', ...home }),
+      await createApiKey(parts, operator, { name: 'server', ...home, rules: { addresses: ['198.51.100.0/24'] } }),
+    ]
+    const networks = new KeyNetworks(parts)
+    const use = async (address: string, { id }: { readonly id: ApiKeyId } = laptop) => {
+      networks.note({ apiKeyId: id, organizationId: home.organizationId }, address)
+      await networks.write()
+      await tellNewNetworks(parts)
+      await tellNewNetworks(parts)
+    }
+    await use('203.0.113.7')
+    await use('198.51.100.1', server)
+    clock.advance(dayMs - 1)
+    await use('192.0.2.1')
+    deepEqual(await told(), [], 'The first day shows where it is used from.')
+    clock.advance(1)
+    await use('203.0.113.9')
+    deepEqual(await told(), [], 'It is the same network.')
+    await use('2001:db8:7:1::1')
+    await use('2001:db8:7:2::1')
+    await use('198.51.100.200', server)
+    clock.advance(hourMs)
+    await use('198.51.100.9')
+    deepEqual(await told('apiKeyId', 'name', 'network'), [
+      ['key.new-network', laptop.id, 'laptop', '2001:db8:7::/48'],
+      ['key.new-network', laptop.id, 'laptop', '198.51.100.0/24'],
     ])
   })
 

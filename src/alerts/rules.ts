@@ -8,7 +8,7 @@ import { hourMs, dayMs } from '../billing/usage/usage-columns.ts'
 import { toMicrosText } from '../core/money.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { type AlertParts, raise } from './append-event.ts'
-import { readTold } from './sources.ts'
+import { lookBackMs, readTold } from './sources.ts'
 
 async function listOrganizations({ db }: AlertParts): Promise<readonly OrganizationId[]> {
   const rows = await db
@@ -57,6 +57,44 @@ async function readCauses({ db }: AlertParts, organizationId: OrganizationId): P
     .where('topic', '=', 'key.ending')
     .execute()
   return new Set(rows.map(({ cause }) => cause))
+}
+
+/** In its first day of use a key shows where it is used from. */
+const learningMs = dayMs
+
+/**
+ * Tells of a key that is used from a network it was not used from before. One that may be used from some addresses alone is
+ * not told of: where it may be used from was said already.
+ */
+export async function tellNewNetworks(parts: AlertParts): Promise<void> {
+  const rows = await parts.db
+    .selectFrom('key_networks')
+    .innerJoin('api_keys', 'api_keys.id', 'key_networks.api_key_id')
+    .select(['key_networks.organization_id as organizationId', 'api_key_id as apiKeyId', 'name', 'network'])
+    .select('first_used_at as firstUsedMs')
+    .where('first_used_at', '>=', parts.clock.nowMs() - lookBackMs)
+    .where('allowed_addresses', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('key_networks as earlier')
+          .select('earlier.network')
+          .whereRef('earlier.api_key_id', '=', 'key_networks.api_key_id')
+          .where(sql<boolean>`earlier.first_used_at <= key_networks.first_used_at - ${learningMs}`),
+      ),
+    )
+    .orderBy('first_used_at')
+    .orderBy('network')
+    .execute()
+  for (const { organizationId, firstUsedMs, ...data } of rows) {
+    await raise(parts, {
+      organizationId,
+      topic: 'key.new-network',
+      cause: `${data.apiKeyId}:${data.network}:${firstUsedMs}`,
+      windowMs: null,
+      data: { ...data, firstUsedAt: new Date(firstUsedMs).toISOString() },
+    })
+  }
 }
 
 const failingMs = 300_000

@@ -177,6 +177,8 @@ const alerts = z.strictObject({
   allowedNetworks: addressList,
   /** The percentage of the data folder's disk that may be in use before an alert tells of it. */
   diskPercentMax: z.int().min(1).max(100).default(90),
+  /** Whether it is kept from which networks keys are used, so that a new one is told of. */
+  keyNetworks: z.boolean().default(true),
   /** The relay by which channels to e-mail addresses go out; null lets nobody make one. */
   mail: mailRelay.nullable().default(null),
 })

@@ -8,6 +8,7 @@ export const alertTopics = [
   'disk.near-full',
   'engine.crash-loop',
   'key.ending',
+  'key.new-network',
   'request.finished',
   'requests.failing',
   'spool.growing',

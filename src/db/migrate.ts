@@ -29,6 +29,7 @@ import { repetitions } from './migrations/billing/055-repetitions.ts'
 import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { cosignatures } from './migrations/alerts/093-cosignatures.ts'
+import { keyNetworks } from './migrations/alerts/103-key-networks.ts'
 import { auditSinks } from './migrations/alerts/092-audit-sinks.ts'
 import { organizationSettings } from './migrations/people/065-organization-settings.ts'
 import { directories } from './migrations/people/070-directories.ts'
@@ -148,4 +149,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '100-count-source': countSource,
   '101-routing-reason': routingReason,
   '102-priorities': prioritiesOfKeys,
+  '103-key-networks': keyNetworks,
 }

@@ -1,6 +1,7 @@
 import type { ConnectionCertificateTable, SamlConnectionTable, SsoResultTable } from './tables/saml.ts'
 import type {
   ApiKeyTable,
+  KeyNetworkTable,
   ImportTable,
   ManagementKeyTable,
   MemberTable,
@@ -142,6 +143,7 @@ export type Tables = {
   audit_checkpoints: AuditCheckpointTable
   audit_cosignatures: AuditCosignatureTable
   audit_keys: AuditKeyTable
+  key_networks: KeyNetworkTable
   audit_sinks: AuditSinkTable
   audit_sink_cursors: AuditSinkCursorTable
   ledger: LedgerTable

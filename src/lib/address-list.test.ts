@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkOf, parseAddressList, type AddressList } from './address-list.ts'
+import { networkOf, parseAddressList, siteOf, type AddressList } from './address-list.ts'
 
 function listOf(...entries: string[]): AddressList {
   const list = parseAddressList(entries)
@@ -47,6 +47,17 @@ test('the first entry that is no network is named', () => {
     const list = parseAddressList(['10.0.0.0/8', fault, 'x'])
     equal('fault' in list && list.fault, fault)
   }
+})
+
+test('addresses of one site are in the same network, however they are written', () => {
+  equal(siteOf('203.0.113.7'), '203.0.113.0/24')
+  equal(siteOf('::ffff:203.0.113.254'), '203.0.113.0/24')
+  equal(siteOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1::/48')
+  equal(siteOf('2001:0DB8:0001::9'), '2001:db8:1::/48')
+  equal(siteOf('2001:db8::1'), '2001:db8:0::/48')
+  equal(siteOf('::1'), '0:0:0::/48')
+  equal(siteOf('fe80::1%eth0'), 'fe80:0:0::/48')
+  for (const none of ['', 'unknown', '10.1.2', '1.2.3.4.5']) equal(siteOf(none), null, none)
 })
 
 test('addresses of IPv6 within one /64 stand for the same network', () => {

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 /** A set of addresses and networks. */
 export type AddressList = { includes(address: string): boolean }
@@ -30,11 +30,28 @@ function add(list: BlockList, entry: string): boolean {
 
 /** Returns the network that an address stands for: whoever has one address of IPv6 has a whole /64 of them. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? ''
-  if (!isIPv6(plain)) return plain
+  const plain = plainOf(address)
+  return isIPv6(plain) ? groupsOf(plain).slice(0, 4).join(':') : plain
+}
+
+/** The network of an address's whole site: a /24 of IPv4, and the /48 that one is given with IPv6. Null for what is none. */
+export function siteOf(address: string): string | null {
+  const plain = plainOf(address)
+  if (isIPv4(plain)) return `${plain.slice(0, plain.lastIndexOf('.'))}.0/24`
+  if (!isIPv6(plain)) return null
+  const [first = '', second = '', third = ''] = groupsOf(plain)
+  return `${[first, second, third].map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/48`
+}
+
+function plainOf(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? ''
+}
+
+/** The eight groups of an address of IPv6; fewer where its end is written as one of IPv4. */
+function groupsOf(plain: string): readonly string[] {
   const [head = '', tail] = plain.split('::')
   const first = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
   const missing = tail === undefined ? 0 : 8 - first.length - last.length
-  return [...first, ...Array.from({ length: missing }, () => '0'), ...last].slice(0, 4).join(':')
+  return [...first, ...Array.from({ length: missing }, () => '0'), ...last]
 }

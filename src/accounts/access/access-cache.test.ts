@@ -101,6 +101,22 @@ onEachDatabase((database) => {
     equal(faulty.state.queries, queries)
   })
 
+  test('from where a key was used is written down within a minute, and only where that is wanted', async () => {
+    const [key, kept] = [await create(), await create()]
+    const careless = open({ keepsNetworks: false })
+    others.push(careless)
+    careless.noteUse((await careless.find(key.key))!, '203.0.113.1')
+    cache.noteUse((await cache.find(kept.key))!, '198.51.100.1')
+    clock.advance(60_250)
+    const read = () => db.selectFrom('key_networks').select(['api_key_id', 'network']).execute()
+    await until(async () => (await read()).length > 0, 'The network was not written down.')
+    await careless.close()
+    deepEqual(
+      (await read()).map(({ api_key_id: id, network }) => [id, network]),
+      [[kept.id, '198.51.100.0/24']],
+    )
+  })
+
   test('a key of another gateway works once it is moved here, and others of its look do not', async () => {
     const moved = { key: 'sk-pXk9Tn2-moved_here' }
     equal(await isKnown(moved), false)

@@ -12,6 +12,7 @@ import { deadline, every, type Clock } from '../../lib/clock.ts'
 import { hasImportedKeys } from '../imported-keys.ts'
 import { hashShownKey, isForeignKey } from '../key-format.ts'
 import { readKeyAccess, type KeyAccess } from './key-access.ts'
+import { KeyNetworks } from './key-networks.ts'
 import { LastUsed } from './last-used.ts'
 import { RunningKeys, type EndReason } from './running-keys.ts'
 import { createSingleFlight } from '../../lib/single-flight.ts'
@@ -27,6 +28,8 @@ export type AccessCacheOptions = {
   readonly hashSecret: Uint8Array
   /** A request that comes this long after the counter was read waits until it is read again; null never waits. */
   readonly confirmBeforeUseMs: number | null
+  /** Whether it is written down from which networks keys are used; it is unless this is false. */
+  readonly keepsNetworks?: boolean
   /** How long known keys work while the database is away. */
   readonly outageMs: number
 }
@@ -40,6 +43,8 @@ export interface AccessCache {
   find(key: string): Promise<KeyAccess | null>
   /** The same of a key that has no secret, by what stands in the place of its hash. */
   findByHash(hash: string): Promise<KeyAccess | null>
+  /** Notes from where a key was used, once whoever showed it was let in. */
+  noteUse(access: KeyAccess, address: string): void
   /** Whether keys can be told from none: not while the database is away for longer than known keys go on working. */
   isAvailable(): boolean
   /** Calls back, once, as soon as the key may no longer be used. Returns the way to stop watching. */
@@ -65,6 +70,7 @@ export function createAccessCache(options: AccessCacheOptions): AccessCache {
   return {
     find: (key) => cache.find(key),
     findByHash: (hash) => cache.findByHash(hash),
+    noteUse: (access, address) => cache.noteUse(access, address),
     isAvailable: () => cache.isAvailable(),
     watch: (access, onEnd) => cache.watch(access, onEnd),
     refresh: () => cache.refresh(),
@@ -78,6 +84,7 @@ class Cache {
   readonly #known = new Map<string, KeyAccess>()
   readonly #unknown = new Set<string>()
   readonly #lastUsed: LastUsed
+  readonly #networks: KeyNetworks | null
   /** A key made once: from plain bytes Node would make one for every request. */
   readonly #hashSecret: KeyObject
   readonly #confirm: () => Promise<void>
@@ -99,7 +106,9 @@ class Cache {
     this.#options = options
     this.#hashSecret = createSecretKey(options.hashSecret)
     this.running = new RunningKeys(options.clock)
-    this.#lastUsed = new LastUsed({ db: options.usesDb ?? options.db, clock: options.clock })
+    const uses = { db: options.usesDb ?? options.db, clock: options.clock }
+    this.#lastUsed = new LastUsed(uses)
+    this.#networks = options.keepsNetworks === false ? null : new KeyNetworks(uses)
     this.#confirm = createSingleFlight(() => this.#readChanges())
     this.#lastUsedWrittenMs = options.clock.monotonicMs()
     this.#stopTicking = every(options.clock, tickMs, () => this.#tick())
@@ -118,6 +127,10 @@ class Cache {
     if (access === null || this.running.hasExpired(access)) return null
     this.#lastUsed.note(access.principal.apiKeyId)
     return access
+  }
+
+  noteUse({ principal }: KeyAccess, address: string): void {
+    this.#networks?.note(principal, address)
   }
 
   isAvailable(): boolean {
@@ -144,7 +157,7 @@ class Cache {
   async close(): Promise<void> {
     this.#unsubscribe()
     await this.#stopTicking()
-    await this.#lastUsed.write().catch(() => {})
+    await this.#writeUses()
   }
 
   /** Where no key was ever moved here, what looks like one of another gateway costs no lookup. */
@@ -251,8 +264,12 @@ class Cache {
     const { clock } = this.#options
     if (clock.monotonicMs() - this.#lastUsedWrittenMs < lastUsedMs) return
     this.#lastUsedWrittenMs = clock.monotonicMs()
-    // A write that fails loses a minute of a time that is to the minute.
-    this.#lastUsed.write().catch(() => {})
+    void this.#writeUses()
+  }
+
+  /** A write that fails loses a minute of a time that is to the minute, and a network that is noted again when it is used. */
+  async #writeUses(): Promise<void> {
+    await Promise.allSettled([this.#lastUsed.write(), this.#networks?.write()])
   }
 }
 

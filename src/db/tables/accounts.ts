@@ -133,6 +133,17 @@ export type ApiKeyTable = {
   readonly kind: 'playground' | null
 }
 
+/** A network that a key was used from, for as long as it was within the last months. */
+export type KeyNetworkTable = {
+  readonly api_key_id: ApiKeyId
+  /** In CIDR notation. */
+  readonly network: string
+  readonly organization_id: OrganizationId
+  readonly first_used_at: number
+  /** To the day. */
+  last_used_at: number
+}
+
 export type ManagementKeyTable = {
   readonly id: ManagementKeyId
   /** Null is the whole installation. */

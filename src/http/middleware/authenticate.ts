@@ -14,7 +14,7 @@ export type Authenticated = { readonly access: KeyAccess; readonly shown: Refuse
 export type RequestHead = Pick<FastifyRequest, 'headers' | 'ip'>
 
 export type KeyParts = {
-  readonly access: Pick<AccessCache, 'find'>
+  readonly access: Pick<AccessCache, 'find' | 'noteUse'>
   readonly formats: readonly Pick<Format, 'keyHeader'>[]
 }
 
@@ -37,6 +37,7 @@ export async function authenticate(
   if (first === undefined || ids.size > 1) throw refuse(candidates[0])
   const refusal = refusalOf(first.access, ip, endpoint)
   if (refusal !== null) throw new KeyNotAllowed(refusal, first.access.principal.organizationId)
+  access.noteUse(first.access, ip)
   return first
 }
 

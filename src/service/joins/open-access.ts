@@ -41,6 +41,7 @@ export function openAccess(installation: Installation, config: Config, log: Log)
     clock,
     hashSecret,
     confirmBeforeUseMs,
+    keepsNetworks: config.alerts.keyNetworks,
     outageMs: server.keyOutageSeconds * 1_000,
   })
   const stopAnchoring = keepAnchors(installation.accounts, anchorFileIn(home, installation.secrets), log)

@@ -11,7 +11,7 @@ import { createMailer } from '../../alerts/mail.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
-import { tellCosts, tellFailing, tellKeyEnds } from '../../alerts/rules.ts'
+import { tellCosts, tellFailing, tellKeyEnds, tellNewNetworks } from '../../alerts/rules.ts'
 import { tellBudgets, tellRequests, tellHours } from '../../alerts/sources.ts'
 import { createPoster } from '../../alerts/webhook.ts'
 import type { Config } from '../../config/schema.ts'
@@ -54,6 +54,7 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
   const seldom = notingFaults(log, 'what is told once a minute could not be', async () => {
     await tellHours(parts)
     await tellKeyEnds(parts)
+    await tellNewNetworks(parts)
     await tellFailing(parts)
     await tellCosts(parts)
     await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })

@@ -13,6 +13,7 @@ const words: Readonly<Record<Topic, string>> = {
   'budget.threshold': 'A share of a budget is spent',
   'audit.broken': 'The audit log does not go on from what was signed',
   'key.ending': 'A key ends soon',
+  'key.new-network': 'A key is used from a new network',
   'requests.failing': 'Requests fail on our side',
   'cost.unusual': 'An hour costs far more than usual',
   'usage.hour': 'The sums of each hour and model',
@@ -33,6 +34,7 @@ export const rules: readonly Topic[] = [
   'requests.failing',
   'cost.unusual',
   'key.ending',
+  'key.new-network',
   'audit.broken',
 ]
 const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']

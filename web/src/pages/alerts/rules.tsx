@@ -21,6 +21,7 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
   'requests.failing': 'Five requests or more, and one in twenty, failed within five minutes; once an hour.',
   'cost.unusual': 'An hour cost more than three times what the hours in use of the week before cost.',
   'key.ending': '14 days and 3 days before the end of a key in use.',
+  'key.new-network': 'A key without a list of addresses, after its first day of use; once for each network.',
   'audit.broken': 'The log does not go on from what was signed; once a day.',
 }
 
