@@ -41,6 +41,8 @@ export default defineConfig({
           groups: [
             { name: 'front', test: isOfFront, priority: 2 },
             { name: 'inside', test: isOfInside, priority: 1 },
+            // A part of one page, and the last step of the setup: in one file, since a page may fetch only so many.
+            { name: 'models', test: /\/web\/src\/(?:app\/weights|pages\/models)\// },
           ],
         },
       },

@@ -324,9 +324,10 @@ channelsSuite(dashboard)
 signInSuite(dashboard)
 availabilitySuite(dashboard)
 
+weightsStepSuite(dashboard)
+
 // Last, since they lead away from the pages of the organization.
 installationSuite(dashboard)
-weightsStepSuite(dashboard)
 documentsSuite(dashboard)
 
 test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))
