@@ -15,6 +15,10 @@ export function weightsStepSuite(dashboard: () => Dashboard): void {
       hub = await startWeightsHub((request, response) =>
         sendFile(request, response, { content: madeGguf(), etag: '"1"' }),
       )
+      // The pages before may be of no organization.
+      const { page, origin } = dashboard().owner
+      await page.goto(origin)
+      await page.waitForURL(/\/o\//)
     })
     after(() => hub.close())
     const step = () => dashboard().owner.page.getByRole('region', { name: '5 · Weights for this machine' })

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/lib/clock.ts'
 import { replicaKinds } from '../../../src/engines/remote/dialect.ts'
 import { describeEngineContract } from '../../contracts/engine.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
@@ -7,7 +8,8 @@ import { openStandIn } from '../../harness/engines/stand-in.ts'
 for (const kind of replicaKinds) {
   describeEngineContract(`a pool of one ${kind}`, async () => {
     const standIn = await openStandIn({ kind, model: await openPlaceholderModel() })
-    const engine = await openPool([{ address: standIn.address, kind }])
+    // By the real clock: nothing here waits for a pause, and twelve answers at once may be slow to begin on a busy machine.
+    const engine = await openPool([{ address: standIn.address, kind }], { clock: systemClock })
     const close = engine.close.bind(engine)
     engine.close = async () => {
       await close()
