@@ -98,10 +98,12 @@ async function printFlood(): Promise<void> {
   )
 }
 
+const policies = [...published, odyssey(), odyssey(2), odyssey(4), odyssey(2, 'none'), odyssey(4, 'none')]
+
 for (const set of setsOf(values)) {
   if (!`${set.name} ${set.load}`.includes(values.only)) continue
   head(`${set.name}, ${set.load}`)
-  const rows = await compare(set, [...published, odyssey(), odyssey(2), odyssey(4)])
+  const rows = await compare(set, policies)
   for (const [name, compared] of rows) print(name, compared, false)
   if (set.name.startsWith('Mooncake')) continue
   head(`${set.name}, ${set.load}, one replica three times slower`, true)

@@ -144,6 +144,10 @@ export class VirtualCounters {
     return this.#waiting.size === 0
   }
 
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
   /** A claimant waits from now on, if it did not already. */
   arrive(id: string): void {
     if (this.#waiting.has(id)) return

@@ -24,6 +24,7 @@ import { createSharedAllowances } from '../limits/leases/shared-allowances.ts'
 import { openLimits, type Limits } from '../limits/open-limits.ts'
 import { openFormats } from '../protocols/formats.ts'
 import type { ChangeFeed } from '../db/change-feed.ts'
+import { openPlacementChannel } from '../db/notices/placement-channel.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createManagement } from './joins/create-management.ts'
 import { openAlerts } from './joins/open-alerts.ts'
@@ -59,7 +60,7 @@ export async function serve(): Promise<void> {
   const { installation, feed } = access
   const rows = await openLedgerWriter(config, reportToLog(log))
   const limits = await openServiceLimits({ installation, feed }, config, log)
-  const { pool, pools, catalog } = openModels(config, log)
+  const { pool, pools, catalog } = openModels(config, log, installation)
   const swaps = new WeightsSwaps({ config, log, swap: (swap) => swapWeights({ config, pool, catalog }, swap) })
   const jobs = openWeightsJobs({ config, log, swaps })
   const operatorDoor = new OperatorDoor()
@@ -120,10 +121,12 @@ function takeFolders(config: Config): () => void {
 }
 
 /** What answers for each model: weights that are loaded here, or a pool of replicas elsewhere. */
-function openModels(config: Config, log: Log) {
+function openModels(config: Config, log: Log, { db }: Installation) {
   const pool = new EnginePool({ config, log })
   pool.startAll()
-  const pools = new RemotePools({ config, log })
+  const { databaseUrl: url } = config
+  const openChannel = url === null ? undefined : () => openPlacementChannel({ db, clock: systemClock, url })
+  const pools = new RemotePools({ config, log, openChannel })
   return { pool, pools, catalog: createCatalogOf(config, pool, pools) }
 }
 

@@ -13,6 +13,14 @@ export type Candidate = {
   readonly excluded: ReadonlySet<string>
   /** What each replica holds of it; null before that was looked for. */
   held: HeldBlocks | null
+  /** It waits at another gateway, which will place it: what would be chosen for it is left to it. Absent for one that waits here. */
+  readonly elsewhere?: Elsewhere
+}
+
+/** How another gateway's request was left what would have been chosen for it. */
+type Elsewhere = {
+  /** Since when; null before. */
+  leftSinceMs: number | null
 }
 
 /** What the replicas of a fleet hold of one prompt, in their order. */
@@ -41,6 +49,10 @@ export type Chosen<Request extends Candidate> = {
 
 /** Gateways that know nothing of each other send prompts that begin alike to the same replica. */
 const coldTokens = 512
+/** Another gateway that has not placed its request within this time will not: news of that would have come. */
+const leaveMsMax = 200
+/** Of a beginning shorter than this it is no loss to compute it twice. */
+const sharedBlocksMin = 8
 /** Replicas that are free at about the same time are equally good for a prompt that none of them holds. */
 const coldSlackMs = 50
 
@@ -59,25 +71,43 @@ export class Chooser {
   #spareSinceMs: number | null = null
 
   choose<Request extends Candidate>(
-    requests: Iterable<Request>,
+    requests: readonly Request[],
     replicas: readonly ReplicaLoad[],
     nowMs: number,
   ): Chosen<Request> {
     if (!this.#fleet.isOf(replicas)) this.#fleet = new Fleet(replicas)
+    const left = new Map<Request, number>()
+    for (;;) {
+      const found = this.#chooseOne(requests, nowMs, left)
+      const elsewhere = found.choice?.request.elsewhere
+      if (found.choice === null || elsewhere === undefined) return found
+      elsewhere.leftSinceMs ??= nowMs
+      left.set(found.choice.request, found.at)
+    }
+  }
+
+  #chooseOne<Request extends Candidate>(
+    requests: readonly Request[],
+    nowMs: number,
+    left: ReadonlyMap<Request, number>,
+  ): Chosen<Request> & { readonly at: number } {
     const fleet = this.#fleet
-    const candidates = fleet.look(nowMs)
+    const candidates = fleet.look(nowMs, left)
     if (candidates === 0) {
       this.#spareSinceMs = null
-      return { choice: null, lookAgainMs: null }
+      return { choice: null, lookAgainMs: untilGivenUp(left, nowMs), at: -1 }
     }
     const spareSinceMs = this.#spareSinceMs ?? nowMs
     let best: { readonly request: Request; readonly at: number } | null = null
     let bestCost = Infinity
-    let lookAgainMs: number | null = null
+    let lookAgainMs = untilGivenUp(left, nowMs)
     for (const request of requests) {
+      if (left.has(request) || isGivenUp(request, nowMs)) continue
       const found = fleet.find(request)
       if (found === null) continue
-      const { at, openAt, gainMs, openMs } = found
+      const { at, openAt, gainMs, openMs, heldBlocks } = found
+      // Another gateway is about to have computed the beginning of this one: where, it will say.
+      if (sharesMore(request.chain, left.keys(), heldBlocks)) continue
       const heldUntilMs = Math.max(request.arrivedMs, spareSinceMs) + gainMs
       if (at !== openAt && heldUntilMs > nowMs) {
         fleet.promise(at, request)
@@ -91,10 +121,33 @@ export class Chooser {
     }
     if (best === null) {
       this.#spareSinceMs = spareSinceMs
-      return { choice: null, lookAgainMs }
+      return { choice: null, lookAgainMs, at: -1 }
     }
-    return { choice: { ...fleet.describe(best.request, best.at), request: best.request, candidates }, lookAgainMs }
+    const { request, at } = best
+    return { choice: { ...fleet.describe(request, at), request, candidates }, lookAgainMs, at }
   }
+}
+
+function isGivenUp({ elsewhere }: Candidate, nowMs: number): boolean {
+  const leftSinceMs = elsewhere?.leftSinceMs ?? null
+  return leftSinceMs !== null && nowMs - leftSinceMs >= leaveMsMax
+}
+
+/** Whether one of the requests begins as a prompt does for longer than what is held of it. */
+function sharesMore(chain: BlockChain, requests: Iterable<Candidate>, heldBlocks: number): boolean {
+  const block = chain[heldBlocks + sharedBlocksMin - 1]
+  if (block === undefined) return false
+  // A block stands for everything before it.
+  for (const { chain: other } of requests) if (other[heldBlocks + sharedBlocksMin - 1] === block) return true
+  return false
+}
+
+/** When the first of the requests that something was left to will be given up; null where nothing was. */
+function untilGivenUp(left: ReadonlyMap<Candidate, number>, nowMs: number): number | null {
+  let untilMs: number | null = null
+  for (const { elsewhere } of left.keys())
+    untilMs = Math.min(untilMs ?? Infinity, (elsewhere?.leftSinceMs ?? nowMs) + leaveMsMax)
+  return untilMs
 }
 
 type Found = {
@@ -104,6 +157,8 @@ type Found = {
   readonly openMs: number
   /** How much sooner it is at the first. */
   readonly gainMs: number
+  /** The most of its blocks that a replica holds. */
+  readonly heldBlocks: number
 }
 
 /** The replicas as they are when a choice is made, as lists of numbers: each is looked at for each request that waits. */
@@ -113,29 +168,32 @@ class Fleet {
   readonly #startMs: Float64Array
   readonly #msPerToken: Float64Array
   readonly #isOpen: Uint8Array
+  /** Tokens that each may still be given. */
+  readonly #roomTokens: Float64Array
 
   constructor(replicas: readonly ReplicaLoad[]) {
     this.#replicas = [...replicas]
     this.#startMs = new Float64Array(replicas.length)
     this.#msPerToken = new Float64Array(replicas.length)
     this.#isOpen = new Uint8Array(replicas.length)
+    this.#roomTokens = new Float64Array(replicas.length)
   }
 
   isOf(replicas: readonly ReplicaLoad[]): boolean {
     return replicas.length === this.#replicas.length && replicas.every((replica, at) => replica === this.#replicas[at])
   }
 
-  /** Notes how the replicas are. Returns how many have room. */
-  look(nowMs: number): number {
-    let open = 0
+  /** Notes how the replicas are when others have placed what was left to them. Returns how many have room. */
+  look(nowMs: number, left: ReadonlyMap<Candidate, number>): number {
     for (const [at, replica] of this.#replicas.entries()) {
       const isOpen = replica.isOpen
-      if (isOpen) open += 1
       this.#isOpen[at] = isOpen ? 1 : 0
+      this.#roomTokens[at] = replica.room - replica.outstanding
       this.#startMs[at] = replica.share > 0 ? replica.startMs(nowMs) : Infinity
       this.#msPerToken[at] = replica.msFor(1)
     }
-    return open
+    for (const [request, at] of left) this.#leave(at, request)
+    return this.#isOpen.reduce((open, isOpen) => open + isOpen, 0)
   }
 
   /** Null for a request that no replica with room may have. */
@@ -153,7 +211,7 @@ class Fleet {
     }
     if (openAt === -1) return null
     if (most === 0 && at === openAt) at = openAt = this.#firstCold(request, held, openMs + coldSlackMs)
-    return { at, openAt, openMs, gainMs: openMs - leastMs }
+    return { at, openAt, openMs, gainMs: openMs - leastMs, heldBlocks: most }
   }
 
   /** A request waits for a replica, which later ones find so much busier. */
@@ -166,6 +224,14 @@ class Fleet {
     const replica = this.#replicas[at]
     if (replica === undefined) throw new Error('A replica was chosen that is not there.')
     return { replica, matchedTokens: (held?.blocks[at] ?? 0) * blockTokens }
+  }
+
+  #leave(at: number, request: Candidate): void {
+    const uncached = Math.max(0, request.tokens - (request.held?.blocks[at] ?? 0) * blockTokens)
+    this.promise(at, request)
+    const room = (this.#roomTokens[at] ?? 0) - uncached
+    this.#roomTokens[at] = room
+    if (room <= 0) this.#isOpen[at] = 0
   }
 
   #mayNot({ excluded }: Candidate, at: number): boolean {

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { VirtualCounters } from '../fair-queue.ts'
 import { blockTokens, type BlockChain } from './block-index.ts'
 import { Chooser, type Candidate, type Choice } from './choose.ts'
-import type { Prefill, ReplicaLoad } from './replica-load.ts'
+import type { Computed, Prefill, ReplicaLoad } from './replica-load.ts'
 
 export type PoolRequest = {
   readonly owner: Owner
@@ -38,6 +38,10 @@ type Waiting = Candidate & {
   readonly placed: PromiseWithResolvers<Placement>
 }
 
+/** A request that waits at another gateway. */
+export type WaitingElsewhere = Pick<Candidate, 'tokens' | 'chain' | 'organizationId' | 'arrivedMs' | 'creditMs'>
+
+const nothing: ReadonlySet<string> = new Set()
 /** Among so many requests that have waited longest of those whose turn it is, the one that fits best is chosen. */
 const windowMax = 64
 /** Organizations that have been served about alike are not told apart: what fits a replica may come first. */
@@ -49,6 +53,19 @@ const creditMs: Readonly<Record<Priority, number>> = { interactive: 1_000, stand
 export type PoolQueueOptions = {
   readonly clock: Clock
   replicas(): readonly ReplicaLoad[]
+  /** Is told of everything that this queue places; other gateways hear of it so. */
+  readonly observer?: PlacementObserver
+}
+
+export type PlacementObserver = {
+  /** A request has no replica yet. */
+  waits(request: WaitingElsewhere): void
+  /** A request is placed, whether it had to wait or not. */
+  placed(replica: ReplicaLoad, request: WaitingElsewhere): void
+  /** A request that waited does so no more, and was placed nowhere. */
+  left(request: WaitingElsewhere): void
+  computed(replica: ReplicaLoad, computed: Computed): void
+  ended(replica: ReplicaLoad): void
 }
 
 export class PoolQueue {
@@ -57,6 +74,8 @@ export class PoolQueue {
   readonly #chooser = new Chooser()
   /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>()
+  /** Those of other gateways, which place them. */
+  readonly #elsewhere = new Set<Candidate>()
   #cancelLook = () => {}
   #isLooking = false
 
@@ -87,6 +106,7 @@ export class PoolQueue {
     this.#waiting.add(request)
     this.#counters.arrive(owner.organizationId)
     this.changed()
+    if (this.#waiting.has(request)) this.#options.observer?.waits(request)
     try {
       return await request.placed.promise
     } finally {
@@ -108,6 +128,13 @@ export class PoolQueue {
     }
   }
 
+  /** A request waits at another gateway. Returns the way to tell that it does so no more. */
+  waitsElsewhere(request: WaitingElsewhere): () => void {
+    const candidate = { ...request, excluded: nothing, held: null, elsewhere: { leftSinceMs: null } }
+    this.#elsewhere.add(candidate)
+    return () => this.#elsewhere.delete(candidate)
+  }
+
   /** Tells those that can no longer be placed anywhere, by the replicas that they must not have. */
   refuseWhere(isHopeless: (excluded: ReadonlySet<string>) => boolean, toError: () => Error): void {
     for (const request of this.#waiting) if (isHopeless(request.excluded)) this.#leave(request, toError())
@@ -123,7 +150,7 @@ export class PoolQueue {
       const nowMs = clock.monotonicMs()
       const { choice, lookAgainMs } = this.#chooser.choose(this.#inTurn(), replicas(), nowMs)
       if (choice !== null) {
-        this.#start(choice, nowMs)
+        this.#start(choice as Choice<Waiting>, nowMs)
         continue
       }
       if (lookAgainMs !== null) this.#cancelLook = clock.after(Math.max(1, lookAgainMs - nowMs), () => this.changed())
@@ -132,15 +159,19 @@ export class PoolQueue {
   }
 
   /** The requests of the organizations that have been served least, in the order of their arrival. */
-  #inTurn(): Waiting[] {
+  #inTurn(): Candidate[] {
     const near = this.#counters.near(slackTokens)
-    const found: Waiting[] = []
+    const found: Candidate[] = []
     for (const request of this.#waiting) {
       if (!near.has(request.organizationId)) continue
       found.push(request)
       if (found.length === windowMax) break
     }
-    return found
+    if (this.#elsewhere.size === 0) return found
+    // An organization that waits here as well is in turn at both or at neither.
+    for (const request of this.#elsewhere)
+      if (near.has(request.organizationId) || !this.#counters.isWaiting(request.organizationId)) found.push(request)
+    return found.toSorted((a, b) => a.arrivedMs - b.arrivedMs).slice(0, windowMax)
   }
 
   #start({ request, replica, matchedTokens, candidates }: Choice<Waiting>, nowMs: number): void {
@@ -157,6 +188,7 @@ export class PoolQueue {
     this.#counters.charge(organizationId, expected * costOf[owner.priority ?? standardPriority])
     const prefill = replica.begin(expected)
     replica.index.add(chain)
+    this.#options.observer?.placed(replica, request)
     request.placed.resolve(this.#placement({ replica, reason, tokens, owner, prefill }))
   }
 
@@ -168,7 +200,8 @@ export class PoolQueue {
       if (isPrefilled) return
       isPrefilled = true
       const computed = tokens - (cachedTokens ?? reason.matchedTokens)
-      replica.prefilled(prefill, isMeasured ? computed : null)
+      const done = replica.prefilled(prefill, isMeasured ? computed : null)
+      this.#options.observer?.computed(replica, done)
       if (cachedTokens !== null) replica.cached(tokens, cachedTokens)
       if (cachedTokens !== null && cachedTokens + blockTokens < reason.matchedTokens) replica.index.forgetOldest()
     }
@@ -184,6 +217,7 @@ export class PoolQueue {
         isOver = true
         prefilled(null, false)
         replica.end()
+        this.#options.observer?.ended(replica)
         const { organizationId, priority = standardPriority } = owner
         this.#counters.charge(organizationId, outputTokens * outputWeight * costOf[priority])
         this.changed()
@@ -194,6 +228,7 @@ export class PoolQueue {
   #leave(request: Waiting, reason: unknown): void {
     if (!this.#waiting.has(request)) return
     this.#remove(request)
+    this.#options.observer?.left(request)
     request.placed.reject(reason instanceof Error ? reason : new Error('The request has left.'))
     this.changed()
   }

@@ -11,8 +11,17 @@ const measuredTokensMin = 256
 /** Beyond this a replica that calls itself overloaded is tried again. */
 const overloadMs = 2_000
 
-/** A prompt that a replica is to compute: what of it was not held there. */
-export type Prefill = { readonly tokens: number }
+/** Until then another gateway will have told of what its own prompts had to do with how long one took. */
+const settledMs = 300
+
+/** A prompt that a replica is to compute: what of it was not held there, and when it was given. */
+export type Prefill = { readonly tokens: number; readonly beganMs: number }
+
+/** A prompt that was computed, whoever had given it; `tokens` are those of it that were not held, null where nobody knows. */
+export type Computed = { readonly tokens: number | null; readonly beganMs: number; readonly doneMs: number }
+
+/** What one gateway has given a replica, and when it gave the first prompt that is still to be computed; null where none is. */
+export type PeerLoad = { readonly outstanding: number; readonly running: number; readonly beganMs: number | null }
 
 export type ReplicaLoadOptions = {
   readonly id: string
@@ -28,15 +37,16 @@ export class ReplicaLoad {
   readonly id: string
   readonly index: BlockIndex
   readonly #clock: Clock
-  readonly #tokens = new MovingMean()
-  readonly #ms = new MovingMean()
+  readonly #pace = new PrefillPace()
+  /** What other gateways have given it, by their ids. */
+  readonly #peers = new Map<string, PeerLoad>()
   runningMax: number
   /** Whether it may be given anything, and how much of its room. */
   share = 0
   /** Prompts that are to be computed, in the order in which they were given. */
   readonly #prefills = new Set<Prefill>()
-  /** Since when the first of them is computed. */
-  #headMs = 0
+  /** When the last of those before them was computed, whoever had given it. */
+  #lastDoneMs = -Infinity
   #running = 0
   #outstanding = 0
   #reported = 0
@@ -57,13 +67,18 @@ export class ReplicaLoad {
 
   /** Prompt tokens that are to be computed, those that others have given it included. */
   get outstanding(): number {
-    return this.#outstanding + this.#reported
+    return this.#outstanding + Math.max(this.#reported, this.#ofPeers('outstanding'))
+  }
+
+  /** What this gateway alone has given it. */
+  get own(): PeerLoad {
+    const [head] = this.#prefills
+    return { outstanding: this.#outstanding, running: this.#running, beganMs: head?.beganMs ?? null }
   }
 
   /** Prompt tokens computed in a second; null before any were measured. */
   get tokensPerSecond(): number | null {
-    const [tokens, ms] = [this.#tokens.value, this.#ms.value]
-    return tokens === null || ms === null || ms === 0 ? null : (tokens * 1_000) / ms
+    return this.#pace.tokensPerSecond
   }
 
   /** The share of prompt tokens that it had already; null before any were sent. */
@@ -78,7 +93,8 @@ export class ReplicaLoad {
 
   get isOpen(): boolean {
     if (this.share <= 0 || this.#clock.monotonicMs() < this.#overloadedUntilMs) return false
-    return this.#running < Math.max(1, this.runningMax * this.share) && this.outstanding < Math.max(1, this.room)
+    const running = this.#running + this.#ofPeers('running')
+    return running < Math.max(1, this.runningMax * this.share) && this.outstanding < Math.max(1, this.room)
   }
 
   /** How long it takes to compute so many tokens of a prompt. */
@@ -89,15 +105,26 @@ export class ReplicaLoad {
 
   /** How long it will be until it has computed all that it was given, the first of it being under way. */
   startMs(nowMs: number): number {
+    return Math.max(this.msFor(this.outstanding) - this.#doneMs(nowMs), this.#overloadedUntilMs - nowMs)
+  }
+
+  /** For how long it has computed of what it has yet to compute. */
+  #doneMs(nowMs: number): number {
     const [head] = this.#prefills
-    const doneMs = head === undefined ? 0 : Math.min(this.msFor(head.tokens), nowMs - this.#headMs)
-    return Math.max(this.msFor(this.outstanding) - doneMs, this.#overloadedUntilMs - nowMs)
+    let beganMs = head?.beganMs ?? Infinity
+    let tokens = head?.tokens ?? 0
+    for (const peer of this.#peers.values()) {
+      if (peer.beganMs === null || peer.beganMs >= beganMs) continue
+      // That another gateway's prompt is computed is heard of a little later: meanwhile it goes on with the next.
+      beganMs = peer.beganMs
+      tokens = peer.outstanding
+    }
+    return Math.max(0, Math.min(this.msFor(tokens), nowMs - Math.max(beganMs, this.#lastDoneMs)))
   }
 
   /** A request is given to it, of whose prompt so many tokens are to be computed. */
   begin(tokens: number): Prefill {
-    const prefill = { tokens }
-    if (this.#prefills.size === 0) this.#headMs = this.#clock.monotonicMs()
+    const prefill = { tokens, beganMs: this.#clock.monotonicMs() }
     this.#prefills.add(prefill)
     this.#running += 1
     this.#outstanding += tokens
@@ -105,15 +132,26 @@ export class ReplicaLoad {
   }
 
   /** A prompt is computed, of which it has computed so many tokens; null where that is not known. */
-  prefilled(prefill: Prefill, computedTokens: number | null): void {
-    const nowMs = this.#clock.monotonicMs()
-    const ms = nowMs - this.#headMs
+  prefilled(prefill: Prefill, computedTokens: number | null): Computed {
+    const [head = prefill] = this.#prefills
+    const computed = { tokens: computedTokens, beganMs: head.beganMs, doneMs: this.#clock.monotonicMs() }
     this.#prefills.delete(prefill)
-    this.#headMs = nowMs
     this.#outstanding -= prefill.tokens
-    if (computedTokens === null || computedTokens < measuredTokensMin) return
-    this.#tokens.add(computedTokens)
-    this.#ms.add(ms)
+    this.computed(computed)
+    return computed
+  }
+
+  /** Notes a prompt that it has computed, for this gateway or another one. */
+  computed(computed: Computed): void {
+    this.#lastDoneMs = Math.max(this.#lastDoneMs, computed.doneMs)
+    this.#pace.add(computed)
+    this.#pace.settle(this.#clock.monotonicMs() - (this.#peers.size > 0 ? settledMs : 0))
+  }
+
+  /** Another gateway says what it has given it; null when that gateway is gone. */
+  peer(gatewayId: string, load: PeerLoad | null): void {
+    if (load === null) this.#peers.delete(gatewayId)
+    else this.#peers.set(gatewayId, load)
   }
 
   /** It said how much of a prompt it had already. */
@@ -133,6 +171,42 @@ export class ReplicaLoad {
 
   overloaded(): void {
     this.#overloadedUntilMs = this.#clock.monotonicMs() + overloadMs
+  }
+
+  #ofPeers(what: 'outstanding' | 'running'): number {
+    let sum = 0
+    for (const load of this.#peers.values()) sum += load[what]
+    return sum
+  }
+}
+
+/** How fast prompts are computed one behind the other, whoever gave them and in whatever order that is heard of. */
+class PrefillPace {
+  readonly #tokens = new MovingMean()
+  readonly #ms = new MovingMean()
+  readonly #computed: Computed[] = []
+  #lastDoneMs = -Infinity
+
+  get tokensPerSecond(): number | null {
+    const [tokens, ms] = [this.#tokens.value, this.#ms.value]
+    return tokens === null || ms === null || ms === 0 ? null : (tokens * 1_000) / ms
+  }
+
+  add(computed: Computed): void {
+    const at = this.#computed.findLastIndex(({ doneMs }) => doneMs <= computed.doneMs)
+    this.#computed.splice(at + 1, 0, computed)
+  }
+
+  /** Measures what was done until then: nothing that comes later changes in what order it was. */
+  settle(untilMs: number): void {
+    for (let next = this.#computed[0]; next !== undefined && next.doneMs <= untilMs; next = this.#computed[0]) {
+      this.#computed.shift()
+      const ms = next.doneMs - Math.max(this.#lastDoneMs, next.beganMs)
+      this.#lastDoneMs = Math.max(this.#lastDoneMs, next.doneMs)
+      if (next.tokens === null || next.tokens < measuredTokensMin || ms <= 0) continue
+      this.#tokens.add(next.tokens)
+      this.#ms.add(ms)
+    }
   }
 }
 

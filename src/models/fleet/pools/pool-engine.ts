@@ -15,7 +15,7 @@ import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DnsResolver } from './dns-members.ts'
-import { PoolMembers, type NamedReplicas } from './pool-members.ts'
+import { PoolMembers, type NamedReplicas, type PoolNews } from './pool-members.ts'
 import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
 
 export type PoolEngineOptions = {
@@ -23,6 +23,7 @@ export type PoolEngineOptions = {
   readonly replicas: readonly (ReplicaSettings & { readonly kind: ReplicaKind })[]
   readonly names?: readonly (NamedReplicas & { readonly kind: ReplicaKind })[]
   readonly resolver?: DnsResolver
+  readonly news?: PoolNews
   readonly retries: number
   /** Answers that go on elsewhere when their replica is lost: none, those that would come out the same, or all. */
   readonly resume: 'never' | 'temperature-0' | 'always'

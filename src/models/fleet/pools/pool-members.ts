@@ -6,6 +6,7 @@ import type { UnderWay } from '../../../engines/remote/workplace.ts'
 import { ReadyGate, type ReadyState } from '../../../engines/llama/ready-gate.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { BlockChain } from '../../../scheduling/pool/block-index.ts'
+import { PlacementNews, type NewsChannel } from '../../../scheduling/pool/placement-news.ts'
 import { PoolQueue, RetryBudget, type Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
 import { retryAfterMs } from '../../../scheduling/slot-queue.ts'
@@ -13,7 +14,12 @@ import type { Log } from '../../../telemetry/log.ts'
 import { followDns, type DnsResolver } from './dns-members.ts'
 import { PoolReplica, type ReplicaSettings } from './pool-replica.ts'
 
+/** How a pool hears of what other gateways do with its replicas; absent where there are none. */
+export type PoolNews = { readonly gatewayId: string; readonly channel: NewsChannel }
+
 export type PoolMembersOptions<Remote extends ReplicaConnection> = {
+  readonly name: string
+  readonly news?: PoolNews
   readonly replicas: readonly ReplicaSettings[]
   /** Names behind which there are replicas that come and go. */
   readonly names?: readonly NamedReplicas[]
@@ -66,6 +72,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   #unresolved: number
   readonly #options: PoolMembersOptions<Remote>
   readonly #queue: PoolQueue
+  readonly #news: PlacementNews | null
   readonly #gate: ReadyGate
   readonly #budget = new RetryBudget()
   #isClosed = false
@@ -81,7 +88,11 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     })
     this.#replicas = options.replicas.map((settings) => this.#create(settings))
     this.#unresolved = names.length
-    this.#queue = new PoolQueue({ clock, replicas: () => this.replicas.map(({ load }) => load) })
+    const replicas = () => this.replicas.map(({ load }) => load)
+    const { name: pool, news } = options
+    this.#news =
+      news === undefined ? null : new PlacementNews({ ...news, pool, clock, replicas, queue: () => this.#queue })
+    this.#queue = new PoolQueue({ clock, replicas, ...(this.#news !== null && { observer: this.#news }) })
     this.#stops = names.map((named) => {
       let isFirst = true
       // Whoever waits for the pool to be ready waits for no name that nobody knows.
@@ -226,6 +237,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
       () => this.unavailable(),
     )
     this.#queue.close()
+    this.#news?.close()
     this.#gate.wake()
     await Promise.all([...this.#stops.map((stop) => stop()), ...this.replicas.map((replica) => replica.close())])
   }

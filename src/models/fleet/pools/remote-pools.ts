@@ -11,14 +11,22 @@ import { TextChild } from '../../../engines/llama/text-child.ts'
 import { TableReader } from '../../../engines/text/model-text.ts'
 import type { ChildOptions } from '../../../engines/llama/supervisor.ts'
 import { pause, systemClock } from '../../../lib/clock.ts'
+import { randomId } from '../../../lib/random-id.ts'
+import type { NewsChannel } from '../../../scheduling/pool/placement-news.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Lane } from '../../catalog.ts'
 import { createQueue } from '../start-engine.ts'
 import { PoolEngine } from './pool-engine.ts'
+import type { PoolNews } from './pool-members.ts'
 import { ReportedEngine } from './reported-engine.ts'
 import { vocabularyOptions } from './vocabulary-only.ts'
 
-export type RemotePoolsParts = { readonly config: Config; readonly log: Log }
+export type RemotePoolsParts = {
+  readonly config: Config
+  readonly log: Log
+  /** The way to other gateways that use the same replicas; absent where there are none. */
+  readonly openChannel?: (() => NewsChannel & { close(): Promise<void> }) | undefined
+}
 
 type OpenPool = Lane & { readonly engine: PoolEngine | ReportedEngine; readonly models: readonly ModelId[] }
 
@@ -37,14 +45,17 @@ const readyLookMs = 100
 /** The pools that models refer to; others that the config file names are not opened. */
 export class RemotePools {
   readonly #pools: readonly OpenPool[]
+  readonly #channel: ReturnType<NonNullable<RemotePoolsParts['openChannel']>> | null
 
-  constructor({ config, log }: RemotePoolsParts) {
+  constructor({ config, log, openChannel }: RemotePoolsParts) {
     const named = new Set(modelIds.flatMap((id) => config.models[id].pool ?? []))
+    this.#channel = named.size === 0 ? null : (openChannel?.() ?? null)
+    const news = this.#channel === null ? {} : { news: { gatewayId: randomId(), channel: this.#channel } }
     this.#pools = [...named].map((name) => {
       const settings = config.pools[name]
       if (settings === undefined) throw new ConfigError([`There is no pool ${name} in pools.`])
       const models = modelIds.filter((id) => config.models[id].pool === name)
-      const engine = openPool(name, settings, { config, log: log.child({ pool: name }) })
+      const engine = openPool(name, settings, { config, log: log.child({ pool: name }), ...news })
       return { engine, models, queue: createQueue(config, engine) }
     })
   }
@@ -76,13 +87,14 @@ export class RemotePools {
 
   async close(): Promise<void> {
     await Promise.all(this.#pools.map(({ engine }) => engine.close()))
+    await this.#channel?.close()
   }
 }
 
 function openPool(
   name: string,
   settings: PoolSettings,
-  { config, log }: RemotePoolsParts,
+  { config, log, news }: Pick<RemotePoolsParts, 'config' | 'log'> & { readonly news?: PoolNews },
 ): PoolEngine | ReportedEngine {
   const { retries, resume, sharedCache, windowTokensMax } = settings
   const members = settings.replicas.map(({ key, ...replica }) => {
@@ -92,6 +104,7 @@ function openPool(
   const names = members.flatMap(({ url: _, dns, ...replica }) => (dns === null ? [] : [{ ...replica, dns }]))
   const common = {
     name,
+    ...(news !== undefined && { news }),
     retries,
     windowTokensMax,
     clock: systemClock,

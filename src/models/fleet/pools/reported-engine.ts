@@ -14,7 +14,7 @@ import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DnsResolver } from './dns-members.ts'
-import { PoolMembers, type NamedReplicas } from './pool-members.ts'
+import { PoolMembers, type NamedReplicas, type PoolNews } from './pool-members.ts'
 import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
 
 export type ReportedEngineOptions = {
@@ -22,6 +22,7 @@ export type ReportedEngineOptions = {
   readonly replicas: readonly (ReplicaSettings & { readonly kind: ReportedKind })[]
   readonly names?: readonly (NamedReplicas & { readonly kind: ReportedKind })[]
   readonly resolver?: DnsResolver
+  readonly news?: PoolNews
   readonly retries: number
   readonly windowTokensMax: number | null
   readonly clock: Clock

@@ -1,0 +1,87 @@
+// Two whole services on one PostgreSQL, in front of the same replicas.
+
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { openPlacementChannel, type PlacementChannel } from '../../../src/db/notices/placement-channel.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { openShared, type Shared } from '../../campaigns/gateways/start-gateways.ts'
+import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
+import { openStandIn, type StandIn } from '../../harness/engines/stand-in.ts'
+import { until, type Service } from '../../harness/start-service.ts'
+
+const inOrder = (one: string, other: string) => one.localeCompare(other)
+
+describe('two gateways of one installation', () => {
+  let shared: Shared
+  let standIns: StandIn[]
+  let gateways: Service[]
+  let key: string
+  let channel: PlacementChannel
+  const heard: string[] = []
+
+  before(async () => {
+    shared = await openShared()
+    const model = await openPlaceholderModel()
+    standIns = await Promise.all([1, 2, 3].map(() => openStandIn({ kind: 'vllm', model })))
+    const replicas = standIns.map(({ address }) => ({ url: address, kind: 'vllm' }))
+    const config = {
+      pools: { big: { tokenizer: placeholderPath, replicas } },
+      models: { 'hal-1.0': { pool: 'big' } },
+    }
+    ;({ key } = await shared.createKey('client'))
+    gateways = await Promise.all([shared.start(undefined, { config }), shared.start(undefined, { config })])
+    channel = openPlacementChannel({ db: shared.db, clock: systemClock, url: shared.server.url })
+    channel.subscribe((news) => heard.push(news))
+  })
+  after(async () => {
+    await channel.close()
+    await shared.stop()
+    await Promise.all(standIns.map((standIn) => standIn.close()))
+  })
+
+  const ask = (gateway: Service | undefined, content: string) =>
+    fetch(`${gateway?.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'hal-1.0', max_tokens: 4, messages: [{ role: 'user', content }] }),
+    })
+  const textOf = (number: number) => `Story ${number}. ${`Word ${number} of it is said again. `.repeat(30)}`
+  const rows = () => shared.db.selectFrom('ledger').select(['routing', 'replica']).orderBy('sequence').execute()
+  const placedSoFar = () =>
+    heard.reduce((sum, news) => sum + ((JSON.parse(news) as { placed?: unknown[] }).placed?.length ?? 0), 0)
+
+  it('hear of each other as large a notice as they write', async () => {
+    const hasCome = async () => {
+      await channel.send(['{"hello":1}'])
+      return heard.length > 0
+    }
+    await until(hasCome, 'Nobody listens.', 60_000)
+    const large = JSON.stringify('é'.repeat(3_948))
+    await channel.send(['{}', large])
+    await until(() => heard.includes(large), 'A large notice did not come.', 60_000)
+    heard.length = 0
+  })
+
+  it('send a prompt to where the other has sent its beginning', async () => {
+    for (let number = 0; number < 6; number++) equal((await ask(gateways[0], textOf(number))).status, 200)
+    await until(() => placedSoFar() >= 6, 'What was placed was not told.', 60_000)
+    for (let number = 0; number < 6; number++) equal((await ask(gateways[1], textOf(number))).status, 200)
+    await until(async () => (await rows()).length >= 12, 'Not all rows were written.', 60_000)
+    const placed = (await rows()).map(({ routing, replica }) => {
+      const { matchedTokens } = JSON.parse(routing ?? '{}') as { matchedTokens: number }
+      return { matchedTokens, replica }
+    })
+    const [first, second] = [placed.slice(0, 6), placed.slice(6)]
+    ok(
+      first.every(({ matchedTokens }) => matchedTokens < 128),
+      JSON.stringify(first),
+    )
+    ok(
+      second.every(({ matchedTokens }) => matchedTokens > 128),
+      JSON.stringify(second),
+    )
+    const replicasOf = (some: typeof placed) => some.map(({ replica }) => replica ?? '').toSorted(inOrder)
+    deepEqual(replicasOf(second), replicasOf(first))
+  })
+})
