@@ -86,6 +86,7 @@ test('a prompt is in the memory of the service while it is worked on, and no lon
   await sendPrompts()
   const parts = secret.split(' ')
   const leaving = new AbortController()
+  const before = service.ledger().length
   const running = fetch(`${service.address}/v1/messages`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.key}` },
@@ -105,7 +106,8 @@ test('a prompt is in the memory of the service while it is worked on, and no lon
   )
   leaving.abort()
   await reader?.cancel().catch(() => {})
-  await until(() => service.ledger().at(-1)?.outcome === 'aborted', 'The request did not end.')
+  // On a busy machine the memory is written for so long that the answer has come to its end by itself.
+  await until(() => service.ledger().length > before, 'The request did not end.')
   // Connections and timers let go of what they held a moment later.
   await until(
     async () => {
