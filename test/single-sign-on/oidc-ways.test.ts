@@ -10,7 +10,7 @@ import { createGuardedFetch } from '../../src/accounts/single-sign-on/oidc/guard
 import type { ConnectionId } from '../../src/core/ids.ts'
 import { parseAddressList, type AddressList } from '../../src/lib/address-list.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
-import { clientId, otherKey, signWith } from './hostile-provider.ts'
+import { clientId, otherKey, signWith, type Lie } from './hostile-provider.ts'
 import { openSso, type Sso, type SsoBrowser } from './open-sso.ts'
 
 onEachDatabase((database) => {
@@ -36,6 +36,11 @@ onEachDatabase((database) => {
     equal(answer.status, 303, answer.text)
     return browser
   }
+  /** The provider's key under another name, which is another key for whoever reads it. */
+  const underKey = (kid: string): Lie => ({
+    keys: (keys) => keys.map((key) => ({ ...key, kid })),
+    header: (header) => ({ ...header, kid }),
+  })
   const isIn = async (browser: SsoBrowser) => (await browser.ask('GET', 'session')).status === 200
 
   describe('a way to a provider', () => {
@@ -160,6 +165,15 @@ onEachDatabase((database) => {
       equal(sso.provider.asked.filter((path) => path === '/jwks').length - askedBefore <= 1, true)
     })
 
+    test('11 goes on when the provider signs with a new key from one moment to the next', async () => {
+      somebodyNew()
+      const connectionId = await sso.connect()
+      await signIn(connectionId)
+      somebodyNew()
+      sso.provider.lie = { ...sso.provider.lie, ...underKey('k2') }
+      await signIn(connectionId)
+    })
+
     test('leads nobody through a connection that is a draft, off or unknown', async () => {
       const connectionId = await sso.connect()
       for (const state of ['draft', 'off'] as const) {
@@ -211,6 +225,16 @@ onEachDatabase((database) => {
       deepEqual([await isIn(first), await isIn(second)], [false, true])
       equal(await tell(connectionId, (claims) => ({ ...claims, sub: other.sub })), 200)
       equal(await isIn(second), false)
+    })
+
+    test('ends a session though its key was never seen before', async () => {
+      const connectionId = await sso.connect()
+      const { sid } = somebodyNew()
+      const browser = await signIn(connectionId)
+      equal(await tell(connectionId, (claims) => ({ ...claims, sid: 'another' })), 200)
+      sso.provider.lie = underKey('k2')
+      equal(await tell(connectionId, (claims) => ({ ...claims, sid }), { typ: 'logout+jwt', kid: 'k2' }), 200)
+      equal(await isIn(browser), false)
     })
 
     test('is refused when it is forged', async () => {

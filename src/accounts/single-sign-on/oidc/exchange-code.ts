@@ -53,7 +53,7 @@ export async function exchangeCode(provider: Provider, returned: Returned): Prom
   const { client } = await loadOidcLibraries()
   let tokens
   try {
-    tokens = await client.authorizationCodeGrant(provider.configuration, address, {
+    tokens = await client.authorizationCodeGrant(provider.forExchange(), address, {
       expectedState: secrets.state,
       expectedNonce: secrets.nonce,
       pkceCodeVerifier: secrets.verifier,
