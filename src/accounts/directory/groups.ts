@@ -89,13 +89,17 @@ async function requireUnique(
   throw notUnique(`Another group has this ${name}.`)
 }
 
+/**
+ * Whom a group has. An id that has another form than those made here can be nobody's, in no organization: it is left
+ * out, as by services that know their users later than their groups, and the answer shows a group without it.
+ */
 function readMembers({ members }: Resource): readonly MemberId[] {
   const given = Array.isArray(members) ? (members as readonly unknown[]) : []
-  const ids = given.map((member) => {
+  const ids = given.flatMap((member) => {
     const { value, type } = isObject(member) ? member : {}
     if (typeof value !== 'string') throw invalidValue('members', 'has the id of a user as its value')
     if (typeof type === 'string' && type.toLowerCase() === 'group') throw invalidValue('members', 'has users alone')
-    return value as MemberId
+    return value.startsWith('mem_') ? [value as MemberId] : []
   })
   return [...new Set(ids)]
 }

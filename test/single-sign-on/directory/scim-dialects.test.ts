@@ -104,6 +104,20 @@ onEachDatabase((database) => {
       await setDirectoryMappings(service.accounts, operator, { id: directory.id, organizationId }, [])
     })
 
+    test('leaves an id out of a group that can be nobody’s, and takes the others', async () => {
+      const { id: userId } = await directory.user()
+      const { id } = await directory.group('Sales')
+      const value = [{ value: 'fake-member-id' }, { value: userId }]
+      equal((await directory.patch(`/Groups/${id}`, { op: 'add', path: 'members', value })).status, 200)
+      const members = (await read(`/Groups/${id}`))['members'] as { value: string }[]
+      deepEqual(
+        members.map((member) => member.value),
+        [userId],
+      )
+      const nobody = [{ value: 'fake-member-id' }]
+      equal((await directory.patch(`/Groups/${id}`, { op: 'add', path: 'members', value: nobody })).status, 200)
+    })
+
     test('29 changes a value of a kind that is not there yet', async () => {
       const { id } = await directory.user()
       const add = (path: string, value: string) => directory.patch(`/Users/${id}`, { op: 'Replace', path, value })
