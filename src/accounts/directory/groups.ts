@@ -99,7 +99,7 @@ function readMembers({ members }: Resource): readonly MemberId[] {
     const { value, type } = isObject(member) ? member : {}
     if (typeof value !== 'string') throw invalidValue('members', 'has the id of a user as its value')
     if (typeof type === 'string' && type.toLowerCase() === 'group') throw invalidValue('members', 'has users alone')
-    return value.startsWith('mem_') ? [value as MemberId] : []
+    return /^(?:mem|grp)_/.test(value) ? [value as MemberId] : []
   })
   return [...new Set(ids)]
 }
