@@ -1,40 +1,59 @@
-import { equal, ok } from 'node:assert/strict'
+import { equal, match, ok } from 'node:assert/strict'
 import { CookieBrowser, type Page } from '../cookie-browser.ts'
 import { requireWho, whoIs, type Connection, type Installation } from '../installation.ts'
 import type { Login } from './key-change.ts'
 import type { Verdicts } from '../verdicts.ts'
 import { enterPassword, type Keycloak } from './keycloak.ts'
 
-/** What a provider signs, and whether it encrypts. */
-const shapes = {
-  'the answer signed': { 'saml.server.signature': 'true', 'saml.assertion.signature': 'false' },
-  'the assertion signed': { 'saml.server.signature': 'false', 'saml.assertion.signature': 'true' },
-  'both signed': { 'saml.server.signature': 'true', 'saml.assertion.signature': 'true' },
+type Shape = { readonly attributes: Readonly<Record<string, string>>; readonly shows: RegExp }
+
+const encrypted = { 'saml.encrypt': 'true' } as const
+const keyName = 'saml.server.signature.keyinfo.xmlSigKeyInfoKeyNameTransformer'
+
+/** What a provider signs, and whether it encrypts; and what shows in its answers that it did. */
+const shapes: Readonly<Record<string, Shape>> = {
+  'the answer signed': {
+    attributes: { 'saml.assertion.signature': 'false' },
+    shows: /<dsig:Signature [^]*<samlp:Status>(?![^]*<dsig:Signature )/,
+  },
+  'the assertion signed': {
+    attributes: { 'saml.server.signature': 'false' },
+    shows: /^(?![^]*<dsig:Signature [^]*<samlp:Status>)[^]*<saml:Assertion[^]*<dsig:Signature /,
+  },
+  'both signed': { attributes: {}, shows: /<dsig:Signature [^]*<samlp:Status>[^]*<dsig:Signature / },
   'both signed, with SHA-512': {
-    'saml.server.signature': 'true',
-    'saml.assertion.signature': 'true',
-    'saml.signature.algorithm': 'RSA_SHA512',
+    attributes: { 'saml.signature.algorithm': 'RSA_SHA512' },
+    shows: /rsa-sha512"[^]*rsa-sha512"/,
   },
-  'both signed, the assertion encrypted': {
-    'saml.server.signature': 'true',
-    'saml.assertion.signature': 'true',
-    'saml.encrypt': 'true',
+  'for one use alone': { attributes: { 'saml.onetimeuse.condition': 'true' }, shows: /<saml:OneTimeUse/ },
+  'with the key named by its certificate': {
+    attributes: { [keyName]: 'CERT_SUBJECT' },
+    shows: /<dsig:KeyName>CN=/,
   },
-} as const
+  'with the key named nowhere': { attributes: { [keyName]: 'NONE' }, shows: /^(?![^]*KeyName)/ },
+  'both signed, the assertion encrypted': { attributes: encrypted, shows: /EncryptedAssertion[^]*aes256-gcm/ },
+  'encrypted by AES-CBC': {
+    attributes: { ...encrypted, 'saml.encryption.algorithm': 'http://www.w3.org/2001/04/xmlenc#aes256-cbc' },
+    shows: /EncryptedAssertion[^]*aes256-cbc/,
+  },
+}
 
 const plain = {
   'saml.server.signature': 'true',
   'saml.assertion.signature': 'true',
   'saml.encrypt': 'false',
   'saml.signature.algorithm': 'RSA_SHA256',
+  'saml.onetimeuse.condition': 'false',
+  'saml.server.signature.keyinfo.xmlSigKeyInfoKeyNameTransformer': 'KEY_ID',
+  'saml.encryption.algorithm': 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
 }
 
 /** Signs people in by SAML 2.0. */
 export async function trySaml(verdicts: Verdicts, installation: Installation, keycloak: Keycloak): Promise<Login> {
   const trials = await SamlTrials.open(installation, keycloak)
   const test = (name: string, work: () => Promise<string | void>) => verdicts.try('Keycloak, SAML', name, work)
-  for (const [name, attributes] of Object.entries(shapes)) {
-    await test(`somebody signs in, ${name}`, () => trials.signIn(attributes))
+  for (const [name, shape] of Object.entries(shapes)) {
+    await test(`somebody signs in, ${name}`, () => trials.signIn(shape))
   }
   await test('a sign-in that begins there is begun anew from here', () => trials.bounce())
   await test('an answer that was taken is not taken again', () => trials.refuseAgain())
@@ -91,11 +110,14 @@ class SamlTrials {
     return requireWho(this.#installation, { browser, page, connectionId: this.#connection.id })
   }
 
-  /** Neither side of the service is known to the people of the trials before: each connection names them anew. */
-  async signIn(attributes: Readonly<Record<string, string>>): Promise<void> {
+  async signIn({ attributes, shows }: Shape): Promise<void> {
     await this.#keycloak.updateClient(this.#clientId, { attributes: { ...plain, ...attributes } })
     try {
-      const { email, role } = await this.#enter(new CookieBrowser(), 'eve')
+      const browser = new CookieBrowser()
+      const answer = await this.#capture(browser)
+      match(Buffer.from(answer['SAMLResponse'] ?? '', 'base64').toString(), shows)
+      const page = await browser.post(this.#connection.redirectUri, answer, this.#keycloak.issuer)
+      const { email, role } = await this.#require(browser, page)
       equal(`${email}, ${role}`, 'eve@acme.example, admin')
     } finally {
       await this.#keycloak.updateClient(this.#clientId, { attributes: plain })
