@@ -48,7 +48,13 @@ export default {
     {
       name: 'child-processes-only-under-supervision',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/engines/llama/(supervisor|launch-child)\\.ts$', test] },
+      from: {
+        path: '^src/',
+        pathNot: [
+          '^src/(engines/llama/(supervisor|launch-child)|models/fleet/pools/managed/(guard|managed-replica))\\.ts$',
+          test,
+        ],
+      },
       to: { path: '^(node:)?(child_process|cluster)$' },
     },
     // The lint rules on `process.env` and its kind see only the global name.

@@ -14,7 +14,7 @@ import { TextChild } from '../../src/engines/llama/text-child.ts'
 import { PieceMemory } from '../../src/engines/text/prompt/piece-memory.ts'
 import { countPrompt, createTextTools } from '../../src/engines/text/text-tools.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { vocabularyOnly } from '../../src/models/fleet/pools/vocabulary-only.ts'
+import { vocabularyOnly } from '../../src/models/fleet/pools/remote-pools.ts'
 import { engineRequest } from '../../test/harness/requests.ts'
 import { wholeNumber } from '../whole-number.ts'
 

@@ -12,6 +12,7 @@ import { UsageError } from './usage-error.ts'
 /** `odyssey pools`: the replicas of the running service, draining one of them, and checking a server by hand. */
 export async function poolsCommand([what, ...rest]: string[]): Promise<void> {
   if (what === 'check') return checkCommand(rest)
+  if (what === 'roll') return rollCommand(rest)
   if (what === 'drain' || what === 'undrain') return drainCommand(rest, what === 'drain')
   return listCommand(what === undefined ? rest : [what, ...rest])
 }
@@ -35,6 +36,16 @@ async function drainCommand(args: string[], isDrained: boolean): Promise<void> {
     )
   await (await requireService()).drainReplica(pool, address, isDrained)
   console.log(isDrained ? `${address} is given nothing more.` : `${address} is given requests again.`)
+}
+
+async function rollCommand(args: string[]): Promise<void> {
+  const { positionals } = parseArguments({ args, options: {}, allowPositionals: true })
+  const [pool, ...others] = positionals
+  if (pool === undefined || others.length > 0) throw new UsageError('pools roll takes a pool.')
+  await (await requireService()).rollPool(pool)
+  console.log(
+    `The replicas of ${pool} that the service starts are replaced one after another; odyssey pools shows them.`,
+  )
 }
 
 async function requireService(): Promise<RunningService> {
@@ -121,7 +132,13 @@ function describeInWords({ name, models, state, counts, waiting, windowTokens, r
     const hits = replica.hitRate === null ? '' : `, ${Math.round(replica.hitRate * 100)} % cached`
     const work = `${replica.running} of ${replica.runningMax} answers, ${replica.outstandingTokens} tokens to compute`
     const reason = replica.reason === null ? '' : `\n    ${replica.reason}`
-    return `  ${replica.address}  ${replica.kind}  ${replica.state}: ${work}${pace}${hits}${reason}`
+    const started =
+      replica.restarts === null
+        ? ''
+        : replica.restarts === 0
+          ? ', started here'
+          : `, started again ${replica.restarts} times`
+    return `  ${replica.address}  ${replica.kind}  ${replica.state}${started}: ${work}${pace}${hits}${reason}`
   })
   const reported = counts === 'reported' ? ', counts as reported by the replicas' : ''
   return [`${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting${reported}`, ...lines].join('\n')

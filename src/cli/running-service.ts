@@ -46,6 +46,11 @@ export class RunningService {
     await this.#ask(poolsAnswer, `/api/v1/pools/${encodeURIComponent(pool)}/drain`, { method: 'POST', body })
   }
 
+  /** Begins to replace the replicas that the service starts. */
+  async rollPool(pool: string): Promise<void> {
+    await this.#ask(poolsAnswer, `/api/v1/pools/${encodeURIComponent(pool)}/roll`, { method: 'POST' })
+  }
+
   async readQueues(): Promise<Queue[]> {
     return (await this.#ask(modelsAnswer, '/api/v1/models')).queues
   }

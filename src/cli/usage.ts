@@ -85,6 +85,7 @@ ${describeOptions(budgetFields)}
   connect CLIENT [--write]             Print or write a client's settings, and try them with one call
   pools [--json]                       Show the pools and how each of their replicas is
   pools drain POOL ADDRESS             Give a replica nothing more; pools undrain gives it requests again
+  pools roll POOL                      Replace the replicas that the service starts, one after another
   pools check ADDRESS --kind KIND      Find out whether a server can be a replica: --tokenizer FILE or --model NAME, --key-variable NAME
   queue [--json]                       Show who waits for which model, in order
   cache explain REQUEST [--json]       Say how much of a request's prompt was reused, and why no more

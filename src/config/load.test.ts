@@ -227,6 +227,17 @@ test('a fault of a pool names its field', () => {
   const ollama = { url: 'http://10.0.0.5:11434', kind: 'ollama' }
   const tokenizer = 'model.gguf'
   assert.equal(faultsOf({ tokenizer, replicas: [vllm, { dns: 'vllm.svc:8000', kind: 'vllm' }] }), '')
+  const command = ['vllm', 'serve', 'x', '--host', '127.0.0.1', '--port', '{port}']
+  assert.equal(
+    faultsOf({
+      tokenizer,
+      replicas: [
+        { command, kind: 'vllm' },
+        { command, kind: 'vllm' },
+      ],
+    }),
+    '',
+  )
   assert.equal(faultsOf({ sharedCache: true, replicas: [ollama] }), '')
   const cases: readonly (readonly [RegExp, object])[] = [
     [/pools\.big\.tokenizer.*must name/u, { replicas: [vllm] }],
@@ -234,7 +245,12 @@ test('a fault of a pool names its field', () => {
     [/pools\.big\.sharedCache.*must be true/u, { replicas: [ollama] }],
     [/replicas\.0\.kind.*must not take tokens/u, { sharedCache: true, replicas: [vllm, ollama] }],
     [/replicas\.0\.model.*is for replicas that take messages/u, { tokenizer, replicas: [{ ...vllm, model: 'x' }] }],
-    [/replicas\.0.*must have either a url or a dns/u, { tokenizer, replicas: [{ kind: 'vllm' }] }],
+    [/replicas\.0.*must have one of url, dns and command/u, { tokenizer, replicas: [{ kind: 'vllm' }] }],
+    [/replicas\.0\.command.*must have \{port\}/u, { tokenizer, replicas: [{ command: ['x'], kind: 'sglang' }] }],
+    [
+      /replicas\.0\.command.*must have --host 127\.0\.0\.1/u,
+      { tokenizer, replicas: [{ command: ['vllm', '--port={port}'], kind: 'vllm' }] },
+    ],
     [/replicas\.0\.dns.*must be a host with a port/u, { tokenizer, replicas: [{ dns: 'vllm.svc', kind: 'vllm' }] }],
     [/replicas.*must not name an address twice/u, { tokenizer, replicas: [vllm, vllm] }],
   ]

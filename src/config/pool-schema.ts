@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { fromEnvironment } from './sink-schema.ts'
 
+/** Whether a word of a command names this machine's own address; vLLM's option is followed by it or has it behind a sign. */
+const isLoopback = (word: string) => ['127.0.0.1', '--host=127.0.0.1', 'localhost', '--host=localhost'].includes(word)
+
 const replica = z
   .strictObject({
     /** Where it listens, as http://10.0.0.4:8000; null where it is found by name. */
@@ -18,6 +21,14 @@ const replica = z
       )
       .nullable()
       .default(null),
+    /** A program with its arguments that is started here and listens at the port that stands for {port}; no shell reads it. */
+    command: z
+      .array(z.string().min(1).max(4_000))
+      .min(1)
+      .max(200)
+      .refine((words) => words.slice(1).some((word) => word.includes('{port}')), 'must have {port} in an argument')
+      .nullable()
+      .default(null),
     kind: z.enum(['llama-server', 'vllm', 'sglang', 'ollama', 'chat-completions']),
     /** What a server that takes messages calls the model; null takes the first that it names. */
     model: z.string().min(1).max(200).nullable().default(null),
@@ -26,7 +37,14 @@ const replica = z
     /** The most answers that it is given at a time; null takes what it says itself. */
     runningMax: z.int().min(1).max(10_000).nullable().default(null),
   })
-  .refine(({ url, dns }) => (url === null) !== (dns === null), 'must have either a url or a dns')
+  .refine(
+    ({ url, dns, command }) => [url, dns, command].filter((one) => one !== null).length === 1,
+    'must have one of url, dns and command',
+  )
+  .refine(({ command, kind }) => command === null || kind !== 'vllm' || command.some(isLoopback), {
+    path: ['command'],
+    message: 'must have --host 127.0.0.1: vLLM listens on every address otherwise',
+  })
 
 type Pool = {
   readonly tokenizer: string | null
@@ -61,10 +79,10 @@ const pool = z
     replicas: z
       .array(replica)
       .min(1)
-      .refine(
-        (all) => new Set(all.map(({ url, dns }) => url ?? dns)).size === all.length,
-        'must not name an address twice',
-      ),
+      .refine((all) => {
+        const addresses = all.flatMap(({ url, dns }) => url ?? dns ?? [])
+        return new Set(addresses).size === addresses.length
+      }, 'must not name an address twice'),
     /** Further tries of a request whose replica fails, at others. */
     retries: z.int().min(0).max(5).default(2),
     /** Which answers go on at another replica when theirs is lost in their midst. */

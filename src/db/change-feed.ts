@@ -5,7 +5,7 @@ import { every, type Clock } from '../lib/clock.ts'
 import { changesChannel, readCounters, type Counters } from './changes.ts'
 import type { Database } from './database.ts'
 import { topics, type Topic } from './tables/changes.ts'
-import { listenPostgres } from './notices/listen-postgres.ts'
+import { listenPostgres } from './notices/postgres-notices.ts'
 
 export type ChangeFeedOptions = {
   /** What the counters are read from. */

@@ -94,6 +94,7 @@ export const knownPool: PoolStatus = {
       windowTokens: 8_192,
       version: null,
       missing: [],
+      restarts: null,
     },
   ],
 }
@@ -109,7 +110,7 @@ export function createTestManagement(accounts: AccountsParts, limits: Limits): M
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),
     readQueues: () => [],
-    pools: { list: () => [knownPool], drain: () => {} },
+    pools: { list: () => [knownPool], drain: () => {}, roll: () => {} },
     isOperator: ({ headers }) => headers.authorization === `Bearer ${operatorKey}`,
     weights: {
       list: () => [],

@@ -46,6 +46,11 @@ export type PoolsControl = {
   list(): PoolStatus[]
   /** Gives a replica nothing more, or requests again. */
   drain(pool: string, address: string, isDraining: boolean): void
+  /**
+   * Begins to replace the replicas that this service starts one after another, by what the config file has now. Loading
+   * weights takes longer than anybody waits for: how it goes, the replicas show.
+   */
+  roll(pool: string): void
 }
 
 /** What the management API stands on. */

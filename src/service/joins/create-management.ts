@@ -13,6 +13,7 @@ import { readVersion } from '../read-version.ts'
 import { describeQueues, describeWeights, openFleetControl, openPoolsControl } from '../status/describe-engines.ts'
 import { describeSystem } from '../status/describe-system.ts'
 import type { EnginePool } from '../../models/fleet/engine-pool.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
@@ -30,11 +31,12 @@ type Joined = {
   readonly operatorDoor: OperatorDoor
   readonly site: Site
   readonly feed: ChangeFeed
+  readonly log: Log
 }
 
 /** What the management API of a running service stands on. */
 export function createManagement({ accounts, secrets }: Installation, joined: Joined): ManagementParts {
-  const { config, catalog, pool, pools, swaps, jobs, limits, operatorDoor, feed } = joined
+  const { config, catalog, pool, pools, swaps, jobs, limits, operatorDoor, feed, log } = joined
   const startedAtMs = accounts.clock.nowMs()
   const anchors = anchorFileIn(config.home, secrets)
   return {
@@ -58,7 +60,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     },
     readSystem: () => describeSystem({ config, db: accounts.db, startedAtMs }, accounts.clock.nowMs()),
     fleet: openFleetControl({ config, pool }),
-    pools: openPoolsControl(pools),
+    pools: openPoolsControl(pools, log),
     jobs,
     feed,
     signIn: signInSettings(config, secrets),

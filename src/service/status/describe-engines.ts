@@ -10,6 +10,9 @@ import { readWeightsMap } from '../../config/weights-map.ts'
 import type { FleetControl, PoolsControl } from '../../http/api/parts.ts'
 import type { PoolStatus } from '../../http/api/resources/installation/pool-schemas.ts'
 import type { PoolReplica } from '../../models/fleet/pools/pool-replica.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { loadConfig } from '../../config/load.ts'
 import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
 import type { Fleet, LoadedFile } from '../../http/api/resources/installation/fleet-schemas.ts'
 import { readMemory } from '../../models/fleet/memory-room.ts'
@@ -58,14 +61,26 @@ export function describeQueues(pool: EnginePool, pools: RemotePools): Queue[] {
 }
 
 /** What a running service shows and does of replicas elsewhere. */
-export function openPoolsControl(pools: RemotePools): PoolsControl {
+export function openPoolsControl(pools: RemotePools, log: Log): PoolsControl {
   return {
     list: () => pools.all.map(describePool),
     drain(name, address, isDraining) {
       const found = pools.all.find(({ engine }) => engine.name === name)
       found?.engine.replicas.find(({ id }) => id === address)?.drain(isDraining)
     },
+    roll(name) {
+      void replaceReplicas(pools, name).catch((error: unknown) => {
+        log.error({ reason: messageOf(error), pool: name }, 'the replicas of a pool were not all replaced')
+      })
+    },
   }
+}
+
+/** Stops at the first that cannot be replaced, and leaves it and those behind it as they are. */
+async function replaceReplicas(pools: RemotePools, name: string): Promise<void> {
+  const settings = loadConfig().pools[name]
+  if (settings === undefined) throw new Error('The config file has no such pool any more.')
+  await pools.roll(name, settings)
 }
 
 function describePool({ engine, models }: RemotePools['all'][number]): PoolStatus {
@@ -79,18 +94,14 @@ function describePool({ engine, models }: RemotePools['all'][number]): PoolStatu
     windowTokens,
     waiting,
     retries,
-    replicas: engine.replicas.map(describeReplica),
+    replicas: engine.replicas.map((replica) => describeReplica(replica, engine.membership.restartsOf(replica))),
   }
 }
 
-function describeReplica({
-  id,
-  settings,
-  health,
-  load,
-  remote,
-  isDraining,
-}: PoolReplica): PoolStatus['replicas'][number] {
+function describeReplica(
+  { id, settings, health, load, remote, isDraining }: PoolReplica,
+  restarts: number | null,
+): PoolStatus['replicas'][number] {
   const { facts } = remote
   return {
     address: id,
@@ -106,6 +117,7 @@ function describeReplica({
     windowTokens: facts?.windowTokens ?? null,
     version: facts?.version ?? null,
     missing: [...(facts?.missing ?? [])],
+    restarts,
   }
 }
 

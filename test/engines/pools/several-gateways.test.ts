@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { openPlacementChannel, type PlacementChannel } from '../../../src/db/notices/placement-channel.ts'
+import { openPlacementChannel, type PlacementChannel } from '../../../src/db/notices/postgres-notices.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { openShared, type Shared } from '../../campaigns/gateways/start-gateways.ts'
 import { placeholderPath } from '../../harness/engines/open-llama.ts'

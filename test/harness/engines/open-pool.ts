@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../src/lib/clock.ts'
 import { PoolEngine, type PoolEngineOptions } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { ReportedEngine, type ReportedEngineOptions } from '../../../src/models/fleet/pools/reported-engine.ts'
-import { vocabularyOnly } from '../../../src/models/fleet/pools/vocabulary-only.ts'
+import { vocabularyOnly } from '../../../src/models/fleet/pools/remote-pools.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { compileCache } from '../compile-cache.ts'
 import { until } from '../start-service.ts'

@@ -15,7 +15,9 @@ import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DnsResolver } from './dns-members.ts'
-import { PoolMembers, type NamedReplicas, type PoolNews } from './pool-members.ts'
+import type { ManagedSettings } from './managed/managed-replica.ts'
+import type { NamedReplicas, ProcessSettings } from './membership.ts'
+import { PoolMembers, type PoolNews } from './pool-members.ts'
 import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
 
 export type PoolEngineOptions = {
@@ -23,6 +25,8 @@ export type PoolEngineOptions = {
   readonly replicas: readonly (ReplicaSettings & { readonly kind: ReplicaKind })[]
   readonly names?: readonly (NamedReplicas & { readonly kind: ReplicaKind })[]
   readonly resolver?: DnsResolver
+  readonly commands?: readonly (ManagedSettings & { readonly kind: ReplicaKind })[]
+  readonly processes?: ProcessSettings
   readonly news?: PoolNews
   readonly retries: number
   /** Answers that go on elsewhere when their replica is lost: none, those that would come out the same, or all. */
@@ -93,6 +97,11 @@ export class PoolEngine implements Engine {
       windowTokens: this.#known === null ? null : this.#windowTokens,
       features: featuresOf[this.#known?.model.tools ?? 'own'],
     }
+  }
+
+  /** Which replicas are started here, and how to replace those. */
+  get membership() {
+    return this.#members.membership
   }
 
   /** Further tries that are under way. */

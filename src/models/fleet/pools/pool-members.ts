@@ -11,19 +11,15 @@ import { PoolQueue, RetryBudget, type Placement } from '../../../scheduling/pool
 import type { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
 import { retryAfterMs } from '../../../scheduling/slot-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import { followDns, type DnsResolver } from './dns-members.ts'
+import { Membership, type MemberSources } from './membership.ts'
 import { PoolReplica, type ReplicaSettings } from './pool-replica.ts'
 
 /** How a pool hears of what other gateways do with its replicas; absent where there are none. */
 export type PoolNews = { readonly gatewayId: string; readonly channel: NewsChannel }
 
-export type PoolMembersOptions<Remote extends ReplicaConnection> = {
+export type PoolMembersOptions<Remote extends ReplicaConnection> = MemberSources & {
   readonly name: string
   readonly news?: PoolNews
-  readonly replicas: readonly ReplicaSettings[]
-  /** Names behind which there are replicas that come and go. */
-  readonly names?: readonly NamedReplicas[]
-  readonly resolver?: DnsResolver
   readonly retries: number
   readonly sharedCache: boolean
   readonly clock: Clock
@@ -36,9 +32,6 @@ export type PoolMembersOptions<Remote extends ReplicaConnection> = {
   /** What has to be there beside replicas before the pool can take a request. */
   preparation(): ReadyState
 }
-
-/** Replicas that are alike but for their addresses, which a name stands for. */
-export type NamedReplicas = Omit<ReplicaSettings, 'url'> & { readonly dns: string }
 
 /** What a request asks of a pool, as far as it says where it may go. */
 export type AskedPlace = {
@@ -64,12 +57,7 @@ const lookAhead = 64
 
 /** The replicas of a pool: which of them may be given something, who waits for them, and who may try again. */
 export class PoolMembers<Remote extends ReplicaConnection> {
-  readonly #replicas: PoolReplica<Remote>[]
-  /** Those that are gone by name, and finish what they have. */
-  readonly #leaving = new Set<PoolReplica<Remote>>()
-  readonly #stops: (() => Promise<void>)[]
-  /** Names that were not resolved yet. */
-  #unresolved: number
+  readonly #membership: Membership<Remote>
   readonly #options: PoolMembersOptions<Remote>
   readonly #queue: PoolQueue
   readonly #news: PlacementNews | null
@@ -78,7 +66,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   #isClosed = false
 
   constructor(options: PoolMembersOptions<Remote>) {
-    const { clock, log, names = [], resolver } = options
+    const { clock, name: pool, news } = options
     this.#options = options
     this.#gate = new ReadyGate({
       clock,
@@ -86,34 +74,24 @@ export class PoolMembers<Remote extends ReplicaConnection> {
       state: () => this.state,
       readyInMs: () => null,
     })
-    this.#replicas = options.replicas.map((settings) => this.#create(settings))
-    this.#unresolved = names.length
     const replicas = () => this.replicas.map(({ load }) => load)
-    const { name: pool, news } = options
     this.#news =
       news === undefined ? null : new PlacementNews({ ...news, pool, clock, replicas, queue: () => this.#queue })
     this.#queue = new PoolQueue({ clock, replicas, ...(this.#news !== null && { observer: this.#news }) })
-    this.#stops = names.map((named) => {
-      let isFirst = true
-      // Whoever waits for the pool to be ready waits for no name that nobody knows.
-      const settle = () => {
-        if (isFirst) this.#unresolved -= 1
-        isFirst = false
-      }
-      const onFound = (addresses: readonly string[]) => {
-        settle()
-        this.#follow(named, addresses)
-      }
-      const onFailed = () => {
-        settle()
-        this.changed()
-      }
-      return followDns({ name: named.dns, clock, log, onFound, onFailed, ...(resolver !== undefined && { resolver }) })
+    this.#membership = new Membership({
+      ...options,
+      create: (settings) => this.#create(settings),
+      onChanged: () => this.changed(),
     })
   }
 
   get replicas(): readonly PoolReplica<Remote>[] {
-    return this.#replicas
+    return this.#membership.replicas
+  }
+
+  /** Which of them are started here, and how to replace those. */
+  get membership(): Pick<Membership<Remote>, 'restartsOf' | 'roll'> {
+    return this.#membership
   }
 
   get state(): ReadyState {
@@ -122,8 +100,8 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (preparation !== 'ready') return preparation
     if (this.#usable.length > 0) return 'ready'
     // One that was not looked at yet may turn out well.
-    if (this.#unresolved > 0) return 'loading'
-    return this.replicas.every(({ health }) => health.reason !== null) ? 'down' : 'loading'
+    if (this.#membership.isUnsettled) return 'loading'
+    return this.replicas.every((replica) => this.#isOut(replica)) ? 'down' : 'loading'
   }
 
   /** Requests that wait for a replica. */
@@ -193,7 +171,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
         giveRetry()
         if (!signal.aborted || fault !== null) replica.ended(fault)
         placement.end(outputTokens)
-        this.#sweep()
+        this.#membership.sweep()
       },
     }
   }
@@ -239,7 +217,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     this.#queue.close()
     this.#news?.close()
     this.#gate.wake()
-    await Promise.all([...this.#stops.map((stop) => stop()), ...this.replicas.map((replica) => replica.close())])
+    await this.#membership.close()
   }
 
   /**
@@ -268,34 +246,10 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     })
   }
 
-  /** Takes in the replicas that a name stands for now, and lets go of those that it stood for before. */
-  #follow({ dns, ...settings }: NamedReplicas, addresses: readonly string[]): void {
-    if (this.#isClosed) return
-    const wanted = new Set(addresses)
-    for (const replica of this.replicas.filter(({ settings: { name } }) => name === dns)) {
-      const isWanted = wanted.delete(replica.id)
-      if (isWanted === this.#leaving.has(replica)) replica.drain(!isWanted)
-      if (isWanted) this.#leaving.delete(replica)
-      else this.#leaving.add(replica)
-    }
-    for (const url of wanted) {
-      if (this.replicas.some(({ id }) => id === url)) continue
-      const replica = this.#create({ ...settings, url, name: dns })
-      this.#replicas.push(replica)
-      void replica.prove()
-    }
-    this.#sweep()
-    this.changed()
-  }
-
-  /** Lets go of what has nothing left to finish. */
-  #sweep(): void {
-    for (const replica of this.#leaving) {
-      if (replica.load.running > 0) continue
-      this.#leaving.delete(replica)
-      this.#replicas.splice(this.#replicas.indexOf(replica), 1)
-      void replica.close()
-    }
+  /** Whether there is no use in waiting for it: one that is started here says nothing until it has loaded its weights. */
+  #isOut(replica: PoolReplica<Remote>): boolean {
+    const { state, reason } = replica.health
+    return reason !== null && !(state === 'proving' && this.#membership.restartsOf(replica) !== null)
   }
 
   #find(load: ReplicaLoad): PoolReplica<Remote> {

@@ -1,4 +1,9 @@
-import type { AnyReplicaKind, FaultKind, ReplicaConnection, ReplicaFault } from '../../../engines/remote/dialect.ts'
+import {
+  ReplicaFault,
+  type AnyReplicaKind,
+  type FaultKind,
+  type ReplicaConnection,
+} from '../../../engines/remote/dialect.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { ReplicaHealth, type FailureKind } from '../../../scheduling/pool/replica-health.ts'
@@ -47,6 +52,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   readonly #options: PoolReplicaOptions<Remote>
   #slots: OwnedSlots | null = null
   #isDraining = false
+  #isLost = false
   #ticks = 0
   #stop: () => Promise<void>
 
@@ -91,6 +97,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     if (proving === null) return
     try {
       await proving
+      if (this.#isLost) return
       const { facts } = this.remote
       if (before === null || before.version !== facts?.version) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
@@ -98,7 +105,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       this.health.proved()
       this.#options.log.info({ replica: this.id, ...facts }, 'replica proved')
     } catch (error) {
-      this.#unproved(error as ReplicaFault)
+      if (!this.#isLost) this.#unproved(error as ReplicaFault)
     }
     this.#options.onChanged()
   }
@@ -114,12 +121,21 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     this.#options.onChanged()
   }
 
+  /** The program that it was is gone, and what comes in its place is another replica. */
+  lost(reason: string): void {
+    this.#isLost = true
+    this.ended(new ReplicaFault('refused', reason))
+    this.health.unproved(reason)
+    this.#options.onChanged()
+  }
+
   async close(): Promise<void> {
     this.remote.close()
     await this.#stop()
   }
 
   async #tick(): Promise<void> {
+    if (this.#isLost) return
     this.#ticks += 1
     const { state } = this.health
     if (state === 'proving') return this.prove()

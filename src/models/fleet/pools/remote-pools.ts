@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import { takesMessages, type PoolSettings } from '../../../config/pool-schema.ts'
@@ -7,8 +7,10 @@ import { modelIds, type ModelId } from '../../../core/model.ts'
 import type { ReplicaFacts, ReplicaKind, ReportedKind } from '../../../engines/remote/dialect.ts'
 import { MessageReplica } from '../../../engines/remote/messages/message-replica.ts'
 import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
+import type { LoadSettings } from '../../../engines/llama/ipc.ts'
 import { TextChild } from '../../../engines/llama/text-child.ts'
 import { TableReader } from '../../../engines/text/model-text.ts'
+import { isTokenizerFolder, tokenizerFiles } from '../../../engines/text/tokenizer-folder.ts'
 import type { ChildOptions } from '../../../engines/llama/supervisor.ts'
 import { pause, systemClock } from '../../../lib/clock.ts'
 import { randomId } from '../../../lib/random-id.ts'
@@ -19,7 +21,6 @@ import { createQueue } from '../start-engine.ts'
 import { PoolEngine } from './pool-engine.ts'
 import type { PoolNews } from './pool-members.ts'
 import { ReportedEngine } from './reported-engine.ts'
-import { vocabularyOptions } from './vocabulary-only.ts'
 
 export type RemotePoolsParts = {
   readonly config: Config
@@ -80,6 +81,15 @@ export class RemotePools {
     })
   }
 
+  /**
+   * Replaces the replicas of a pool that are started here one after another, as its settings now have them: their commands
+   * may be others, but not how many there are.
+   */
+  async roll(name: string, { replicas }: PoolSettings): Promise<void> {
+    const pool = this.#pools.find(({ engine }) => engine.name === name)
+    await pool?.engine.membership.roll(replicas.flatMap(({ command }) => (command === null ? [] : [command])))
+  }
+
   /** Resolves when every pool can take requests. */
   async whenReady(): Promise<void> {
     while (this.#pools.some(({ engine }) => engine.status().state === 'loading')) await pause(systemClock, readyLookMs)
@@ -100,11 +110,14 @@ function openPool(
   const members = settings.replicas.map(({ key, ...replica }) => {
     return { ...replica, key: key === null ? null : (config.replicaKeys[key.slice('env:'.length)] ?? null) }
   })
-  const replicas = members.flatMap(({ url, dns: _, ...replica }) => (url === null ? [] : [{ ...replica, url }]))
-  const names = members.flatMap(({ url: _, dns, ...replica }) => (dns === null ? [] : [{ ...replica, dns }]))
+  const rest = ({ url: _url, dns: _dns, command: _command, ...replica }: (typeof members)[number]) => replica
+  const replicas = members.flatMap((one) => (one.url === null ? [] : [{ ...rest(one), url: one.url }]))
+  const names = members.flatMap((one) => (one.dns === null ? [] : [{ ...rest(one), dns: one.dns }]))
+  const commands = members.flatMap((one) => (one.command === null ? [] : [{ ...rest(one), command: one.command }]))
   const common = {
     name,
     ...(news !== undefined && { news }),
+    processes: { folder: config.configFolder, environment: config.childEnvironment },
     retries,
     windowTokensMax,
     clock: systemClock,
@@ -113,7 +126,12 @@ function openPool(
     random: Math.random,
   }
   if (takesMessages(settings))
-    return new ReportedEngine({ ...common, replicas: replicas.filter(isReported), names: names.filter(isReported) })
+    return new ReportedEngine({
+      ...common,
+      replicas: replicas.filter(isReported),
+      names: names.filter(isReported),
+      commands: commands.filter(isReported),
+    })
   const tokenizer = resolve(config.configFolder, settings.tokenizer ?? '')
   if (!existsSync(tokenizer)) throw new ConfigError([`pools.${name}.tokenizer: there is no file at ${tokenizer}.`])
   const text = textOptions(config, tokenizer, log)
@@ -124,6 +142,7 @@ function openPool(
     text,
     replicas: replicas.filter(takesTokens),
     names: names.filter(takesTokens),
+    commands: commands.filter(takesTokens),
   })
 }
 
@@ -231,5 +250,35 @@ async function checkByTokens(asked: CheckedAddress & { readonly kind: ReplicaKin
   } finally {
     replica.close()
     await child.close()
+  }
+}
+
+/** The same for a GGUF and for a folder with a `tokenizer.json`, of which all files may be read and none is checked as weights. */
+export function vocabularyOptions(path: string): Pick<ChildOptions, 'settings' | 'checkWeights'> {
+  const settings = vocabularyOnly(path)
+  if (!isTokenizerFolder(path)) return { settings }
+  return {
+    settings,
+    async checkWeights() {
+      const paths = tokenizerFiles(path)
+      const bytes = paths.reduce((sum, file) => sum + statSync(file).size, 0)
+      return { paths, bytes, architecture: 'tokenizer', metadata: {} }
+    },
+  }
+}
+
+/** Settings for a child that loads the vocabulary and the template of a file and nothing else. */
+export function vocabularyOnly(weightsPath: string): LoadSettings {
+  return {
+    weightsPath,
+    gpu: 'off',
+    slots: null,
+    windowTokensMax: 1_000_000,
+    threads: null,
+    batchTokens: 512,
+    isReproducible: false,
+    draftTokensMax: 0,
+    cacheBytesMax: 0,
+    cacheOnDisk: null,
   }
 }

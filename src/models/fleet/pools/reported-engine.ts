@@ -14,7 +14,9 @@ import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { DnsResolver } from './dns-members.ts'
-import { PoolMembers, type NamedReplicas, type PoolNews } from './pool-members.ts'
+import type { ManagedSettings } from './managed/managed-replica.ts'
+import type { NamedReplicas, ProcessSettings } from './membership.ts'
+import { PoolMembers, type PoolNews } from './pool-members.ts'
 import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
 
 export type ReportedEngineOptions = {
@@ -22,6 +24,8 @@ export type ReportedEngineOptions = {
   readonly replicas: readonly (ReplicaSettings & { readonly kind: ReportedKind })[]
   readonly names?: readonly (NamedReplicas & { readonly kind: ReportedKind })[]
   readonly resolver?: DnsResolver
+  readonly commands?: readonly (ManagedSettings & { readonly kind: ReportedKind })[]
+  readonly processes?: ProcessSettings
   readonly news?: PoolNews
   readonly retries: number
   readonly windowTokensMax: number | null
@@ -88,6 +92,11 @@ export class ReportedEngine implements Engine {
       features: this.#features,
       hasReportedCounts: true,
     }
+  }
+
+  /** Which replicas are started here, and how to replace those. */
+  get membership() {
+    return this.#members.membership
   }
 
   /** Further tries that are under way. */

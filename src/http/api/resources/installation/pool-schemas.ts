@@ -24,6 +24,10 @@ const replica = z
       .describe('The share of prompt tokens that it had already; null before any were sent.'),
     windowTokens: z.int().nullable(),
     version: z.string().nullable(),
+    restarts: z
+      .int()
+      .nullable()
+      .describe('How often its program ended and was started again; null where the service does not start it.'),
     missing: z.array(z.string()).describe('Flags that it was started without, and that the pool would use.'),
   })
   .meta({ id: 'Replica' })

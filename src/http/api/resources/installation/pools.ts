@@ -49,4 +49,25 @@ export const poolRoutes: readonly Route[] = [
       return { data: management.pools.list() }
     },
   }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/v1/pools/{pool}/roll',
+    permission: 'engines:update',
+    scope: 'installation',
+    needsProof: true,
+    summary: 'Replace the replicas that the service starts, one after another, by what the config file has now',
+    params: z.strictObject({ pool: z.string().min(1).max(64) }),
+    answer: poolsAnswer,
+    async work({ parts: { accounts, management }, principal, params: { pool } }) {
+      const found = management.pools.list().find(({ name }) => name === pool)
+      if (found === undefined || found.replicas.every(({ restarts }) => restarts === null)) throw notFound()
+      const action = { action: 'engines:update', organizationId: installationChain, target: pool } as const
+      await change(accounts, principal, action, (_transaction, note) => {
+        note({ replacing: false }, { replacing: true })
+        return Promise.resolve()
+      })
+      management.pools.roll(pool)
+      return { data: management.pools.list() }
+    },
+  }),
 ]
