@@ -70,8 +70,8 @@ export interface Dialect {
    * does the end of the stream where the engine's own last record has not come.
    */
   createReader(request: TokenRequest, vocabulary: TableReader): RecordReader
-  /** Ends a request at the replica itself, where closing the connection may not. */
-  abort?(requestId: string): HttpRequest
+  /** Ends a request at the replica itself, where closing the connection takes it longer; null where this one cannot be asked to. */
+  abort?(requestId: string, replica: ReplicaFacts): HttpRequest | null
   probe(ask: Ask): Promise<ReplicaFacts>
   /** The tokens of a text as the replica makes them; control tokens written in it stay text where it has a choice. */
   tokenize(

@@ -27,6 +27,7 @@ export type RemoteReplicaOptions = {
 }
 
 const askMsMax = 20_000
+const abortMsMax = 2_000
 /** Between two tokens. */
 const betweenMsMax = 30_000
 /** Before the first one, beside what the prompt takes. */
@@ -103,9 +104,25 @@ export class RemoteReplica implements ReplicaConnection {
     const terms = { signal, betweenMsMax, firstMsMax: firstMsLeast + prefillMs * prefillPatience }
     const http = this.dialect.toRequest(request, facts)
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
-    for await (const some of this.#client.open({ ...http, headers }, terms))
-      yield some.map((record) => records.read(record))
-    records.end()
+    let isOver = false
+    try {
+      for await (const some of this.#client.open({ ...http, headers }, terms)) {
+        const steps = some.map((record) => records.read(record))
+        isOver ||= steps.some(({ end }) => end !== undefined)
+        yield steps
+      }
+      isOver = true
+      records.end()
+    } finally {
+      if (!isOver) this.#abort(request.requestId, facts)
+    }
+  }
+
+  /** Ends what its reader has left, or what has failed: the connection is closed already, which some notice late. */
+  #abort(requestId: string, facts: ReplicaFacts): void {
+    const asked = this.dialect.abort?.(requestId, facts) ?? null
+    // One that does not answer to that notices by the connection all the same.
+    if (asked !== null) this.#client.ask(asked, abortMsMax).catch(() => {})
   }
 }
 

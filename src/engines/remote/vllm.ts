@@ -23,7 +23,10 @@ import {
 import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const generatePath = '/inference/v1/generate'
+const abortPath = '/inference/v1/abort_requests'
 const completionsPath = '/v1/completions'
+/** Written by the engine in front of the id that a request was given. */
+const generatedPrefix = 'generate-tokens-'
 
 const count = z.int().nonnegative()
 const entry = z.object({ token_id: z.int(), logprob: z.number() })
@@ -59,12 +62,16 @@ type ServerRecord = z.output<typeof recordSchema>
 const versionSchema = z.object({ version: z.string() })
 
 export const vllm: Dialect = {
-  paths: [generatePath, completionsPath, '/tokenize', '/v1/models', '/version', '/health'],
+  paths: [generatePath, abortPath, completionsPath, '/tokenize', '/v1/models', '/version', '/health'],
   health: { method: 'GET', path: '/health' },
   cachedTokens: 'end',
   isolates: true,
   toRequest,
   createReader: (request, vocabulary) => new Reader(request, vocabulary),
+  abort: (requestId, { route }) =>
+    route === generatePath
+      ? { method: 'POST', path: abortPath, body: { request_ids: [`${generatedPrefix}${requestId}`] } }
+      : null,
   probe,
   tokenize: (text, { modelName }) => ({
     request: { method: 'POST', path: '/tokenize', body: { model: modelName, prompt: text, add_special_tokens: false } },
@@ -127,7 +134,8 @@ function toRequest(request: TokenRequest, { modelName, route }: ReplicaFacts): H
   if (route === generatePath) {
     // With a reasoning parser a grammar would wait for the end of a thought that the prompt has closed.
     const sampled = grammar === null ? params : { ...params, reasoning_ended: true }
-    return { method: 'POST', path: route, body: { ...common, token_ids: tokens, sampling_params: sampled } }
+    const body = { ...common, request_id: request.requestId, token_ids: tokens, sampling_params: sampled }
+    return { method: 'POST', path: route, body }
   }
   const asIds = { return_token_ids: true, return_tokens_as_token_ids: true }
   return { method: 'POST', path: completionsPath, body: { ...common, ...params, ...asIds, prompt: tokens, n: 1 } }

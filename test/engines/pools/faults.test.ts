@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { checkStream } from '../../../src/core/check-stream.ts'
 import { collect } from '../../../src/core/collect.ts'
@@ -157,6 +158,18 @@ for (const kind of replicaKinds) {
       await until(() => members.every(({ running }) => running === 0), 'A replica still works on it.', 5_000)
       equal(engine.status().running, 0)
       for (const member of members) member.tokenMs = 0
+      const aborts = () => members.flatMap((member) => member.aborts)
+      if (kind === 'llama-server') return deepEqual(aborts(), [])
+      await until(() => aborts().length > 0, 'It was not asked to end it.', 5_000)
+      const asked = members.flatMap((member) => member.asked)
+      const expected = asked.map((body) =>
+        kind === 'sglang' ? { rid: body['rid'] } : { request_ids: [`generate-tokens-${String(body['request_id'])}`] },
+      )
+      for (const abort of aborts())
+        ok(
+          expected.some((one) => isDeepStrictEqual(one, abort)),
+          JSON.stringify(abort),
+        )
     })
 
     it('refuses a prompt that does not fit before anything is sent, and cuts none', async () => {

@@ -22,6 +22,8 @@ export type StandIn = {
   readonly paths: string[]
   /** The bodies of all requests for an answer. */
   readonly asked: Record<string, unknown>[]
+  /** The bodies of all requests to end another one. */
+  readonly aborts: unknown[]
   readonly running: number
   fault: StandInFault | null
   /** Between two tokens. */
@@ -68,7 +70,12 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
   const { kind, model, slots = 4, windowTokens = model.windowTokens } = options
   const voice = voices[kind]({ model })
   const held: { salt: string; tokens: readonly number[] }[] = []
-  const state = { paths: [] as string[], asked: [] as Record<string, unknown>[], fault: null as StandInFault | null }
+  const state = {
+    paths: [] as string[],
+    asked: [] as Record<string, unknown>[],
+    aborts: [] as unknown[],
+    fault: null as StandInFault | null,
+  }
   let running = 0
   const standIn = { ...state, tokenMs: 0, canary: 'canary' }
 
@@ -126,6 +133,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
   }
 
   function answerSmall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
+    if (path === '/abort_request' || path === '/inference/v1/abort_requests') standIn.aborts.push(body)
     const text = (body['content'] ?? body['prompt'] ?? '') as string
     const known: Record<string, unknown> = {
       '/health': { status: 'ok' },
@@ -137,6 +145,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
       },
       '/tokenize': { tokens: model.tokenize(text) },
       '/v1/models': { data: [{ id: standIn.canary, root: standIn.canary, max_model_len: windowTokens }] },
+      '/abort_request': {},
+      '/inference/v1/abort_requests': {},
       '/version': { version: '0.32.0' },
       '/v1/loads': { version: '0.5.23', loads: [{ max_total_num_tokens: 40_000, max_running_requests: slots }] },
     }
