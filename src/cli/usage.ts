@@ -71,6 +71,8 @@ ${describeOptions(budgetFields)}
   audit verify --witness KEY           … and that so many witnesses have cosigned it: --quorum N; also with check
   audit witness create --folder FOLDER Make a witness: --name NAME; then audit witness --folder FOLDER runs it,
                                        with --host and --port
+  audit sign create --key-file FILE    Make a key to sign the audit with elsewhere, and show it; audit sign
+                                       --key-file FILE signs what it reads, for audit.signer in the config file
   audit prove ROW                      Write a proof that a row stands in the audit, with --organization ID
   audit check FILE --key VERIFIER      Check such a proof, which needs no data folder
   audit rotate-key                     Sign with a new key from now on

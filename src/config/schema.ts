@@ -209,6 +209,18 @@ const audit = z.strictObject({
     .regex(/^[\d.A-Za-z-]{1,100}$/)
     .nullable()
     .default(null),
+  /** A key to sign with that is not in the data folder, and the command that signs with it; null signs with the file there. */
+  signer: z
+    .strictObject({
+      /** Its 32 bytes in base64. */
+      publicKey: z
+        .string()
+        .regex(/^[\d+/A-Za-z]{42}[048AEIMQUYcgkosw]=$/, 'must be the 32 bytes of an Ed25519 key in base64'),
+      /** The program and its arguments, which no shell sees. */
+      command: z.array(z.string().min(1)).min(1),
+    })
+    .nullable()
+    .default(null),
   /** Where the audit of the installation and of every organization is pushed to. */
   sinks,
   /** Who cosigns checkpoints of the audit, as C2SP's tlog-witness describes them. */

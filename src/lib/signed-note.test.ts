@@ -1,11 +1,19 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { findSigners, formatVerifier, parseNote, parseVerifier, publicKeyOf, signNote } from './signed-note.ts'
+import {
+  findSigners,
+  formatVerifier,
+  localKey,
+  parseNote,
+  parseVerifier,
+  publicKeyOf,
+  signNote,
+} from './signed-note.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const other = generateKeyPairSync('ed25519').privateKey
-const signer = { name: 'odyssey.example/audit/org_1', privateKey }
+const signer = { name: 'odyssey.example/audit/org_1', key: localKey(privateKey) }
 const verifier = { name: signer.name, publicKey: publicKeyOf(privateKey) }
 const text = 'a line\nanother\n'
 
@@ -23,8 +31,8 @@ describe('a signed note', () => {
     deepEqual(findSigners(note, [shown]), [shown])
   })
 
-  it('is read with the verifiers of those who signed it, and with no others', () => {
-    const note = parseNote(signNote(text, [signer, { name: 'witness', privateKey: other }]))
+  it('is read with the verifiers of those who signed it, and with no others', async () => {
+    const note = parseNote(await signNote(text, [signer, { name: 'witness', key: localKey(other) }]))
     ok(note)
     equal(note.text, text)
     const witness = { name: 'witness', publicKey: publicKeyOf(other) }
@@ -33,8 +41,8 @@ describe('a signed note', () => {
     deepEqual(findSigners(note, [{ ...verifier, publicKey: publicKeyOf(other) }]), [])
   })
 
-  it('counts for nothing once a byte of its text or its signature is another', () => {
-    const signed = signNote(text, [signer])
+  it('counts for nothing once a byte of its text or its signature is another', async () => {
+    const signed = await signNote(text, [signer])
     for (let at = 0; at < signed.length; at += 1) {
       const changed = `${signed.slice(0, at)}${signed[at] === 'x' ? 'y' : 'x'}${signed.slice(at + 1)}`
       const note = parseNote(changed)

@@ -3,8 +3,16 @@
 
 import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 
+/** Signs with an Ed25519 key, which may lie on another machine. */
+export type SigningKey = {
+  /** Its 32 bytes. */
+  readonly publicKey: Buffer
+  /** Rejects, with the reason, where there is no signature to be had. */
+  sign(text: string): Promise<Uint8Array>
+}
+
 /** Signs under a name, which readers look for. */
-export type NoteSigner = { readonly name: string; readonly privateKey: KeyObject }
+export type NoteSigner = { readonly name: string; readonly key: SigningKey }
 
 /** Knows whose signature it is by the name and the key's number. */
 export type NoteVerifier = { readonly name: string; readonly publicKey: Uint8Array }
@@ -35,6 +43,14 @@ export function publicKeyOf(privateKey: KeyObject): Buffer {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
 }
 
+/** A key that is at hand. */
+export function localKey(privateKey: KeyObject): SigningKey {
+  return {
+    publicKey: publicKeyOf(privateKey),
+    sign: (text) => Promise.resolve(sign(null, Buffer.from(text), privateKey)),
+  }
+}
+
 /** The usual form of an Ed25519 key of 32 bytes. */
 function spkiOf(publicKey: Uint8Array): Buffer {
   return Buffer.concat([publicKeyPrefix, publicKey])
@@ -56,12 +72,12 @@ export function parseVerifier(text: string): NoteVerifier | null {
 }
 
 /** The text ends with a newline; each signer adds a line. */
-export function signNote(text: string, signers: readonly NoteSigner[]): string {
-  const lines = signers.map(({ name, privateKey }) => {
-    const number = keyNumberOf({ name, publicKey: publicKeyOf(privateKey) })
-    const signature = Buffer.concat([number, sign(null, Buffer.from(text), privateKey)])
-    return `— ${name} ${signature.toString('base64')}\n`
-  })
+export async function signNote(text: string, signers: readonly NoteSigner[]): Promise<string> {
+  const lines: string[] = []
+  for (const { name, key } of signers) {
+    const signature = Buffer.concat([keyNumberOf({ name, publicKey: key.publicKey }), await key.sign(text)])
+    lines.push(`— ${name} ${signature.toString('base64')}\n`)
+  }
   return `${text}\n${lines.join('')}`
 }
 
@@ -88,7 +104,8 @@ export function findSigners({ text, signatures }: Note, verifiers: readonly Note
   })
 }
 
-function isSigned(text: string, { publicKey }: NoteVerifier, signature: Buffer): boolean {
+/** Whether a key has signed just this text. */
+export function isSigned(text: string, { publicKey }: Pick<NoteVerifier, 'publicKey'>, signature: Uint8Array): boolean {
   const key = createPublicKey({ key: spkiOf(publicKey), format: 'der', type: 'spki' })
   return verify(null, Buffer.from(text), key, signature)
 }

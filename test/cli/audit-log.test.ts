@@ -13,6 +13,7 @@ const elsewhere = mkdtempSync(join(tmpdir(), 'odyssey-elsewhere-'))
 after(() => [home, elsewhere].forEach((folder) => rmSync(folder, { recursive: true })))
 
 const audit = (...args: string[]) => runCli({ home }, 'audit', ...args)
+const program = join(import.meta.dirname, '../../src/cli/main.ts')
 /** On a machine that has nothing of the installation. */
 const auditElsewhere = (...args: string[]) => tryCli({ home: join(elsewhere, 'none') }, 'audit', ...args)
 const save = (name: string, text: string) => {
@@ -120,4 +121,43 @@ test('a new key signs beside the old one from its rotation on', async () => {
   equal(note.match(/^— /gm)?.length, 2)
   equal((await audit('keys')).trim().split('\n').length, 2)
   match(readFileSync(join(home, 'audit-checkpoints.txt'), 'utf8'), /^odyssey\/audit\/org_default\n/)
+})
+
+test('a key on another machine signs by a command, from its rotation on, and nothing is signed without it', async () => {
+  const keyFile = join(elsewhere, 'audit.pem')
+  const made = await auditElsewhere('sign', 'create', '--key-file', keyFile)
+  deepEqual([made.exitCode, made.stderr], [0, ''])
+  equal((await auditElsewhere('sign', 'create', '--key-file', keyFile)).exitCode, 1, 'A key is never written over.')
+  const publicKey = made.stdout.trim()
+  const signer = { publicKey, command: [process.execPath, program, 'audit', 'sign', '--key-file', keyFile] }
+  const configure = (audit: object) => writeFileSync(join(home, 'odyssey.json'), JSON.stringify({ audit }))
+  try {
+    configure({ signer })
+    match(
+      (await tryCli({ home }, 'audit', 'checkpoint')).stderr,
+      /audit\.signer is not the key.*rotate-key makes it that/,
+    )
+    match(await audit('rotate-key'), /The key of audit\.signer signs from now on/)
+    match((await tryCli({ home }, 'audit', 'rotate-key')).stderr, /signs already/)
+    await runCli({ home }, 'keys', 'create', '--name', 'five')
+    equal(
+      (await audit('checkpoint')).match(/^— /gm)?.length,
+      2,
+      'The key of the data folder signs as well for a while.',
+    )
+    const keys = (await audit('keys')).trim().split('\n')
+    const shown = keys.map((one) => Buffer.from(one.split('+').slice(2).join('+'), 'base64').subarray(1))
+    equal(shown.filter((one) => one.toString('base64') === publicKey).length, 1)
+    await runCli({ home }, 'keys', 'create', '--name', 'six')
+    configure({ signer: { ...signer, command: [process.execPath, '-e', 'console.error("locked"); process.exit(3)'] } })
+    match((await tryCli({ home }, 'audit', 'checkpoint')).stderr, /The command of audit\.signer ended with 3: locked/)
+    configure({ signer: { ...signer, command: [process.execPath, '-e', 'console.log("aGVsbG8=")'] } })
+    match((await tryCli({ home }, 'audit', 'checkpoint')).stderr, /is no signature by its key/)
+    configure({ signer: { ...signer, command: ['/nonexistent/signer'] } })
+    match((await tryCli({ home }, 'audit', 'checkpoint')).stderr, /The command of audit\.signer cannot be run/)
+    configure({ signer: { publicKey: 'none', command: [] } })
+    match((await tryCli({ home }, 'audit', 'checkpoint')).stderr, /audit\.signer\.publicKey.*32 bytes/)
+  } finally {
+    rmSync(join(home, 'odyssey.json'))
+  }
 })

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -7,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { rootOf } from '../../lib/merkle-tree.ts'
-import { parseNote, publicKeyOf, signNote } from '../../lib/signed-note.ts'
+import { parseNote, signNote, type SigningKey } from '../../lib/signed-note.ts'
 import { formatCheckpoint, parseCheckpoint, type Checkpoint } from './checkpoint.ts'
 import {
   appendAcceptance,
@@ -21,7 +20,7 @@ import { growTree, lockLog, MissingAuditRow, subtreesOf } from './tiles.ts'
 
 export type Signing = {
   /** The newest first. */
-  readonly keys: readonly KeyObject[]
+  readonly keys: readonly SigningKey[]
   /** The first part of every log's name, as `odyssey.example.com`; a log that was signed once keeps its name. */
   readonly name: string
   /** Where notes are kept outside the database. */
@@ -77,29 +76,61 @@ async function signFor(
     if (error instanceof MissingAuditRow) return `${error.message} See odyssey audit verify.`
     throw error
   }
-  const done = await db.transaction().execute(async (transaction) => {
-    const log = await lockLog(transaction, organizationId)
-    const origin = log.origin ?? `${signing.name}/audit/${organizationId}`
+  const drafted = await db.transaction().execute((transaction) => draft(transaction, signing, organizationId))
+  if (drafted === null || typeof drafted === 'string') return drafted
+  const { origin, size, text, lastSize } = drafted
+  // Who signs may be on another machine: nothing is locked meanwhile.
+  const note = await signNote(
+    text,
+    signing.keys.map((key) => ({ name: origin, key })),
+  )
+  const isNext = await db.transaction().execute(async (transaction) => {
+    await lockLog(transaction, organizationId)
     const last = await readLastCheckpoint(transaction, organizationId)
-    if (log.size === 0 || last?.size === log.size) return { note: null, refusal: null }
-    const read = subtreesOf(transaction, organizationId)
-    const kept = keptCheckpoints(signing.kept, verifiersOf(origin, signing.keys.map(publicKeyOf)))
-    const refusal = await findContradiction(last === null ? kept : [last, ...kept], { size: log.size, read })
-    if (refusal !== null) return { note: null, refusal }
-    const text = formatCheckpoint({ origin, size: log.size, root: await rootOf(log.size, read) })
-    const note = signNote(
-      text,
-      signing.keys.map((privateKey) => ({ name: origin, privateKey })),
-    )
+    if ((last?.size ?? null) !== lastSize) return false
     await transaction.updateTable('audit_logs').set({ origin }).where('organization_id', '=', organizationId).execute()
     await transaction
       .insertInto('audit_checkpoints')
-      .values({ organization_id: organizationId, size: log.size, at: clock.nowMs(), note })
+      .values({ organization_id: organizationId, size, at: clock.nowMs(), note })
       .execute()
-    return { note, refusal: null }
+    return true
   })
-  if (done.note !== null) appendCheckpoint(signing.file, done.note)
-  return done.refusal
+  // Another process was faster, and what is signed next has to go on from its checkpoint as well.
+  if (!isNext) return signFor({ db, clock }, signing, organizationId)
+  appendCheckpoint(signing.file, note)
+  return null
+}
+
+type Draft = {
+  readonly origin: string
+  readonly size: number
+  readonly text: string
+  /** Of the last checkpoint; null before the first. */
+  readonly lastSize: number | null
+}
+
+/** What is to be signed; null where nothing was added, and why not where it does not go on from what was signed. */
+async function draft(
+  transaction: Transaction<Tables>,
+  signing: Signing & { readonly kept: KeptNotes },
+  organizationId: OrganizationId,
+): Promise<Draft | string | null> {
+  const log = await lockLog(transaction, organizationId)
+  const origin = log.origin ?? `${signing.name}/audit/${organizationId}`
+  const last = await readLastCheckpoint(transaction, organizationId)
+  if (log.size === 0 || last?.size === log.size) return null
+  const read = subtreesOf(transaction, organizationId)
+  const kept = keptCheckpoints(
+    signing.kept,
+    verifiersOf(
+      origin,
+      signing.keys.map(({ publicKey }) => publicKey),
+    ),
+  )
+  const refusal = await findContradiction(last === null ? kept : [last, ...kept], { size: log.size, read })
+  if (refusal !== null) return refusal
+  const text = formatCheckpoint({ origin, size: log.size, root: await rootOf(log.size, read) })
+  return { origin, size: log.size, text, lastSize: last?.size ?? null }
 }
 
 type Tree = { readonly size: number; readonly read: ReturnType<typeof subtreesOf> }
@@ -128,7 +159,7 @@ export async function acceptRestore(
   principal: Principal,
   { signing, organizationId }: { readonly signing: Signing; readonly organizationId: OrganizationId },
 ): Promise<void> {
-  const publicKeys = signing.keys.map(publicKeyOf)
+  const publicKeys = signing.keys.map(({ publicKey }) => publicKey)
   const origin = await readOrigin(parts.db, organizationId)
   const kept = origin === null ? [] : keptCheckpoints(readKeptNotes(signing.file), verifiersOf(origin, publicKeys))
   const largest = kept.toSorted((one, other) => other.size - one.size)[0]

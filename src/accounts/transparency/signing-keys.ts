@@ -1,6 +1,7 @@
-// The Ed25519 keys that sign checkpoints. They lie in files of their own and are not derived from the installation's
-// secret, so that who has that secret cannot sign.
+// The Ed25519 keys that sign checkpoints. They lie in files of their own, or behind a command, and are not derived from
+// the installation's secret, so that who has that secret cannot sign.
 
+import { spawn } from 'node:child_process'
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,8 +9,21 @@ import { installationChain, change, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { publicKeyOf } from '../../lib/signed-note.ts'
+import { isSigned, localKey, publicKeyOf, type SigningKey } from '../../lib/signed-note.ts'
 import { syncFolder, writeAndSync } from '../../lib/write-file-durably.ts'
+
+/** A key that lies elsewhere, such as on another machine, and what signs with it. */
+export type SignerCommand = {
+  /** Its 32 bytes in base64. */
+  readonly publicKey: string
+  /** The program and its arguments. It is given a text, and writes the signature of it in base64. */
+  readonly command: readonly string[]
+}
+
+/** Who has to ask a person or a module first may take so long. */
+const waitMsMax = 30_000
+/** A signature is 88 characters long. */
+const outputBytesMax = 10_000
 
 /** After a rotation the key before signs as well, so that whoever reads with that one has time to learn of the other. */
 const overlapMs = 30 * 86_400_000
@@ -24,6 +38,9 @@ function previousKeyPathIn(home: string): string {
   return join(home, 'audit-signing.previous.key')
 }
 
+/** Where the keys of an installation are: in its data folder, or behind a command. */
+export type KeyPlace = { readonly home: string; readonly signer: SignerCommand | null }
+
 type KeyParts = { readonly db: Database; readonly clock: Clock }
 
 /**
@@ -32,20 +49,25 @@ type KeyParts = { readonly db: Database; readonly clock: Clock }
  * None where another gateway has it: whoever has no copy of the file leaves signing to the others. Throws where the
  * file is not the key that this installation signs with.
  */
-export async function openSigningKeys(home: string, { db, clock }: KeyParts): Promise<readonly KeyObject[]> {
+export async function openSigningKeys(
+  { home, signer }: KeyPlace,
+  { db, clock }: KeyParts,
+): Promise<readonly SigningKey[]> {
   const path = signingKeyPathIn(home)
-  if (!existsSync(path) && !(await makeFirstKey(path, { db, clock }))) return []
-  const current = readKey(path)
+  if (signer === null && !existsSync(path) && !(await makeFirstKey(path, { db, clock }))) return []
+  const current = signer === null ? localKey(readKey(path)) : commandKey(signer)
   const newest = (await listAuditKeys(db)).at(-1)
-  if (newest === undefined) await writeDown({ db, clock }, 1, current)
-  else if (!publicKeyOf(current).equals(newest.publicKey)) {
-    throw new Error(
-      `${path} is not the key that signs the audit of this installation. Copy that of the other gateways.`,
-    )
+  if (newest === undefined) await writeDown({ db, clock }, 1, current.publicKey)
+  else if (!current.publicKey.equals(newest.publicKey)) {
+    const [where, help] =
+      signer === null
+        ? [path, 'Copy that of the other gateways.']
+        : ['The key of audit.signer', 'odyssey audit rotate-key makes it that.']
+    throw new Error(`${where} is not the key that signs the audit of this installation. ${help}`)
   }
   const previousPath = previousKeyPathIn(home)
   const isOverlap = newest !== undefined && clock.nowMs() < newest.createdAtMs + overlapMs
-  return isOverlap && existsSync(previousPath) ? [current, readKey(previousPath)] : [current]
+  return isOverlap && existsSync(previousPath) ? [current, localKey(readKey(previousPath))] : [current]
 }
 
 /** Every key that ever signed here, the oldest first. */
@@ -57,12 +79,20 @@ export async function listAuditKeys(db: Database): Promise<readonly AuditKey[]> 
   }))
 }
 
-/** Signs with a new key from now on, which the audit tells. Returns it; the file of the key before stays beside it. */
-export async function rotateSigningKey(home: string, parts: ChangeParts, principal: Principal): Promise<Buffer> {
+/**
+ * Signs with a new key from now on, which the audit tells: one that is made, or that of the command. Returns it; the file
+ * of the key before stays beside it.
+ */
+export async function rotateSigningKey(
+  { home, signer }: KeyPlace,
+  parts: ChangeParts,
+  principal: Principal,
+): Promise<Buffer> {
   const path = signingKeyPathIn(home)
-  const number = (await listAuditKeys(parts.db)).length + 1
-  const key = generateKeyPairSync('ed25519').privateKey
-  const publicKey = publicKeyOf(key)
+  const known = await listAuditKeys(parts.db)
+  const number = known.length + 1
+  const key = signer === null ? generateKeyPairSync('ed25519').privateKey : null
+  const publicKey = key === null ? await tryCommand(signer, known) : publicKeyOf(key)
   const action = { action: 'audit-keys:rotate', organizationId: installationChain, target: `key ${number}` }
   await change(parts, principal, action, async (transaction, note) => {
     note(null, { publicKey: publicKey.toString('base64') })
@@ -72,9 +102,20 @@ export async function rotateSigningKey(home: string, parts: ChangeParts, princip
       .execute()
     // Within the transaction: a key that the database knows has its file, and a failure leaves the old one in force.
     if (existsSync(path)) renameSync(path, previousKeyPathIn(home))
-    writeKey(path, key)
+    if (key !== null) writeKey(path, key)
     syncFolder(home)
   })
+  return publicKey
+}
+
+/** The key of a command that signs. Throws where it does not, or has signed here before. */
+async function tryCommand(signer: SignerCommand | null, known: readonly AuditKey[]): Promise<Buffer> {
+  if (signer === null) throw new Error('There is no command to sign with.')
+  const { publicKey, sign } = commandKey(signer)
+  if (known.some((one) => one.publicKey.equals(publicKey))) {
+    throw new Error('The key of audit.signer signs already, or did once. Name a new one there first.')
+  }
+  await sign('odyssey\n')
   return publicKey
 }
 
@@ -83,16 +124,16 @@ async function makeFirstKey(path: string, parts: KeyParts): Promise<boolean> {
   if ((await listAuditKeys(parts.db)).length > 0) return false
   const key = generateKeyPairSync('ed25519').privateKey
   writeKey(path, key)
-  if (await writeDown(parts, 1, key)) return true
+  if (await writeDown(parts, 1, publicKeyOf(key))) return true
   // Another gateway was a moment faster; nothing was signed with this one.
   rmSync(path)
   return false
 }
 
-async function writeDown({ db, clock }: KeyParts, number: number, key: KeyObject): Promise<boolean> {
+async function writeDown({ db, clock }: KeyParts, number: number, publicKey: Buffer): Promise<boolean> {
   const added = await db
     .insertInto('audit_keys')
-    .values({ number, public_key: publicKeyOf(key).toString('base64'), created_at: clock.nowMs() })
+    .values({ number, public_key: publicKey.toString('base64'), created_at: clock.nowMs() })
     .onConflict((conflict) => conflict.column('number').doNothing())
     .returning('number')
     .executeTakeFirst()
@@ -113,4 +154,46 @@ function readKey(path: string): KeyObject {
   throw new Error(
     `${path} is no Ed25519 key. Put it back from the backup; with several gateways it is the same on each.`,
   )
+}
+
+/** What a command writes is believed only where the key has signed just the text that it was given. */
+function commandKey({ publicKey, command }: SignerCommand, waitMs = waitMsMax): SigningKey {
+  const key = Buffer.from(publicKey, 'base64')
+  return {
+    publicKey: key,
+    async sign(text) {
+      const signature = Buffer.from(await run(command, text, waitMs), 'base64')
+      if (isSigned(text, { publicKey: key }, signature)) return signature
+      throw new Error('What the command of audit.signer wrote is no signature by its key.')
+    },
+  }
+}
+
+/** What the command writes. Rejects where it fails, with what it says of that. */
+function run([program = '', ...args]: readonly string[], text: string, waitMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'pipe', timeout: waitMs, killSignal: 'SIGKILL' })
+    const [output, errors] = [collect(child.stdout), collect(child.stderr)]
+    child.once('error', (error) => reject(new Error(`The command of audit.signer cannot be run: ${error.message}`)))
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve(output().trim())
+      const end = signal === null ? `ended with ${code}` : `was ended after ${waitMs / 1_000} s`
+      const said = errors().trim().slice(0, 500)
+      reject(new Error(`The command of audit.signer ${end}${said === '' ? '.' : `: ${said}`}`))
+    })
+    // It may end without having read everything; why is told by how it ends.
+    child.stdin.once('error', () => {})
+    child.stdin.end(text)
+  })
+}
+
+/** Reads to the end, and keeps no more than so much. */
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  stream.on('data', (piece: Buffer) => {
+    if (bytes < outputBytesMax) pieces.push(piece)
+    bytes += piece.length
+  })
+  return () => Buffer.concat(pieces).toString('utf8').slice(0, outputBytesMax)
 }

@@ -11,7 +11,7 @@ import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
 import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import { GrowingTree, isConsistent, rootOf } from '../../lib/merkle-tree.ts'
-import { formatVerifier, parseNote, parseVerifier, publicKeyOf } from '../../lib/signed-note.ts'
+import { formatVerifier, parseNote, parseVerifier } from '../../lib/signed-note.ts'
 import { auditLeaf } from '../audit/chain-walk.ts'
 import { readAudit, readAuditRows } from '../audit/read-audit.ts'
 import { verifyAudit } from '../audit/verify-audit.ts'
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
     }
   }
   const openSigning = async (): Promise<Signing> => ({
-    keys: await openSigningKeys(home, { db, clock }),
+    keys: await openSigningKeys({ home, signer: null }, { db, clock }),
     name: 'log.example',
     file: checkpointFileIn(home),
   })
@@ -103,7 +103,10 @@ onEachDatabase((database) => {
     deepEqual(await signCheckpoints({ db, clock }, signing), [])
     const last = await readLastCheckpoint(db, organizationId)
     deepEqual([last?.origin, last?.size], [origin, 3])
-    const verifiers = verifiersOf(origin, signing.keys.map(publicKeyOf))
+    const verifiers = verifiersOf(
+      origin,
+      signing.keys.map(({ publicKey }) => publicKey),
+    )
     deepEqual(
       parseCheckpoints(readFileSync(signing.file, 'utf8'), verifiers).map(({ size }) => size),
       [3],
@@ -193,7 +196,7 @@ onEachDatabase((database) => {
   test('a row of any place is proven with its note alone, and no other row passes for it', async () => {
     await add(270)
     await signCheckpoint({ db, clock }, signing, organizationId)
-    const verifier = { name: origin, publicKey: publicKeyOf(signing.keys[0] ?? missing()) }
+    const verifier = { name: origin, publicKey: (signing.keys[0] ?? missing()).publicKey }
     const rows = await readAuditRows(db, { organizationId, afterSequence: 0, limit: 300 })
     for (const { id } of [rows[0], rows[100], rows[255], rows[256], rows[269]].map((row) => row ?? missing())) {
       const proof = await proveAuditRow(db, operator, { organizationId, rowId: id })
@@ -246,22 +249,22 @@ onEachDatabase((database) => {
   test('a gateway without the key signs nothing, and one with another key does not start to', async () => {
     equal(statSync(signingKeyPathIn(home)).mode & 0o777, 0o600)
     const elsewhere = mkdtempSync(join(folder, 'home-'))
-    deepEqual(await openSigningKeys(elsewhere, { db, clock }), [])
+    deepEqual(await openSigningKeys({ home: elsewhere, signer: null }, { db, clock }), [])
     copyFileSync(signingKeyPathIn(home), signingKeyPathIn(elsewhere))
-    equal((await openSigningKeys(elsewhere, { db, clock })).length, 1)
+    equal((await openSigningKeys({ home: elsewhere, signer: null }, { db, clock })).length, 1)
     const foreign = mkdtempSync(join(folder, 'home-'))
     const other = await database.open()
-    await openSigningKeys(foreign, { db: other, clock })
+    await openSigningKeys({ home: foreign, signer: null }, { db: other, clock })
     await other.destroy()
-    await rejects(openSigningKeys(foreign, { db, clock }), /is not the key that signs/)
+    await rejects(openSigningKeys({ home: foreign, signer: null }, { db, clock }), /is not the key that signs/)
     writeFileSync(signingKeyPathIn(foreign), 'no key')
-    await rejects(openSigningKeys(foreign, { db, clock }), /is no Ed25519 key/)
+    await rejects(openSigningKeys({ home: foreign, signer: null }, { db, clock }), /is no Ed25519 key/)
   })
 
   test('after a rotation both keys sign for thirty days, and what the old one signed stays good', async () => {
     await add(2)
     await signCheckpoint({ db, clock }, signing, organizationId)
-    await rotateSigningKey(home, { db, clock }, operator)
+    await rotateSigningKey({ home, signer: null }, { db, clock }, operator)
     equal((await listAuditKeys(db)).length, 2)
     signing = await openSigning()
     await add(1)
@@ -274,7 +277,7 @@ onEachDatabase((database) => {
   })
 
   test('the text of a verifier names the log and the key', () => {
-    const verifier = { name: origin, publicKey: publicKeyOf(signing.keys[0] ?? missing()) }
+    const verifier = { name: origin, publicKey: (signing.keys[0] ?? missing()).publicKey }
     deepEqual(parseVerifier(formatVerifier(verifier)), verifier)
   })
 })

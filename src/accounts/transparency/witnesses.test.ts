@@ -20,6 +20,7 @@ import {
   parseNote,
   publicKeyOf,
   readCosignatures,
+  localKey,
 } from '../../lib/signed-note.ts'
 import { findProofFault, proveAuditRow } from './audit-proof.ts'
 import { checkpointFileIn, parseCheckpoints } from './checkpoint-file.ts'
@@ -144,7 +145,11 @@ onEachDatabase((database) => {
       })
 
       const newSigning = (): Signing => {
-        return { keys: [privateKey], name: 'log.example', file: checkpointFileIn(mkdtempSync(join(folder, 'home-'))) }
+        return {
+          keys: [localKey(privateKey)],
+          name: 'log.example',
+          file: checkpointFileIn(mkdtempSync(join(folder, 'home-'))),
+        }
       }
       const addTo = async (to: Database, count: number, word = 'thing') => {
         const action = { action: 'things:change', organizationId, target: word }

@@ -11,6 +11,7 @@ import type { OrganizationId } from '../../core/ids.ts'
 import { change, installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import { signCheckpoints } from '../../accounts/transparency/sign-checkpoints.ts'
+import { localKey } from '../../lib/signed-note.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { createReachable } from '../private-addresses.ts'
@@ -108,7 +109,7 @@ onEachDatabase((database) => {
   const sign = () =>
     signCheckpoints(
       { db, clock },
-      { keys: [privateKey], name: 'log.example', file: join(folder, `checkpoints-${database.name}.txt`) },
+      { keys: [localKey(privateKey)], name: 'log.example', file: join(folder, `checkpoints-${database.name}.txt`) },
     )
   const moods = (...list: readonly Mood[]) => {
     const rest = [...list]

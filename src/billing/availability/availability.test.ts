@@ -8,7 +8,7 @@ import { ApiError } from '../../core/error.ts'
 import { zeroUsage } from '../../core/generation.ts'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
-import { parseNote, publicKeyOf } from '../../lib/signed-note.ts'
+import { localKey, parseNote, publicKeyOf } from '../../lib/signed-note.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { LedgerEntry } from '../ledger/ledger-entry.ts'
 import { createLedger } from '../ledger/ledger.ts'
@@ -269,7 +269,7 @@ onEachDatabase(({ name, open }) => {
   suite(`reports, on ${name}`, () => {
     const key = generateKeyPairSync('ed25519').privateKey
     const keys = [publicKeyOf(key)]
-    const signing = { keys: [key], name: 'log.example' }
+    const signing = { keys: [localKey(key)], name: 'log.example' }
     const close = () => closeMonths({ db, clock, currency: 'USD' }, signing)
     const stored = () => db.selectFrom('sla_reports').selectAll().execute()
 

@@ -1,13 +1,12 @@
-import type { KeyObject } from 'node:crypto'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { signNote } from '../../lib/signed-note.ts'
+import { signNote, type SigningKey } from '../../lib/signed-note.ts'
 import { monthOf, periodOf } from './month.ts'
 import { reportText, type SlaQuestion } from './report.ts'
 
 /** With what reports are signed: the keys of the audit's checkpoints, the newest first, and the installation's name. */
-export type ReportSigning = { readonly keys: readonly KeyObject[]; readonly name: string }
+export type ReportSigning = { readonly keys: readonly SigningKey[]; readonly name: string }
 
 export type MonthParts = { readonly db: Database; readonly clock: Clock; readonly currency: string }
 
@@ -67,9 +66,9 @@ export async function closeMonth(
   const { text, numbers, digest } = await reportText(db, question, nowMs)
   if (numbers.models.length === 0) return null
   const name = reportName(signing, organizationId)
-  const note = signNote(
+  const note = await signNote(
     `${name}\n${text}`,
-    signing.keys.map((privateKey) => ({ name, privateKey })),
+    signing.keys.map((key) => ({ name, key })),
   )
   return db.transaction().execute(async (transaction) => {
     const marks = digest.marks.toString('base64')

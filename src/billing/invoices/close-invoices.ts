@@ -45,13 +45,15 @@ export async function closeInvoice(
   const { organizationId, month, currency } = question
   const content = await computeInvoice(db, question)
   const name = invoiceName(signing, organizationId)
-  return db.transaction().execute(async (transaction) => {
-    const number = await nextNumber(transaction)
-    const note = signNote(
-      `${name}\n${writeInvoice(number, content)}`,
-      signing.keys.map((privateKey) => ({ name, privateKey })),
-    )
-    const written = await transaction
+  // The number is signed for, and who signs may take its time: nothing is locked meanwhile.
+  const number = await db.transaction().execute(nextNumber)
+  const note = await signNote(
+    `${name}\n${writeInvoice(number, content)}`,
+    signing.keys.map((key) => ({ name, key })),
+  )
+  const written = await db.transaction().execute(async (transaction) => {
+    if ((await nextNumber(transaction)) !== number) return 'taken'
+    const row = await transaction
       .insertInto('invoices')
       .values({
         number,
@@ -66,8 +68,9 @@ export async function closeInvoice(
       .onConflict((conflict) => conflict.columns(['organization_id', 'month']).doNothing())
       .returning('number')
       .executeTakeFirst()
-    return written?.number ?? null
+    return row?.number ?? null
   })
+  return written === 'taken' ? closeInvoice({ db, clock, currency }, signing, question) : written
 }
 
 /** Nobody else takes a number until this transaction ends, so that none is left out. */

@@ -5,7 +5,7 @@ import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
-import { publicKeyOf } from '../../lib/signed-note.ts'
+import { localKey, publicKeyOf } from '../../lib/signed-note.ts'
 import { insertRows } from '../ledger/writer/insert-rows.ts'
 import type { NewLedgerRow } from '../ledger/writer/ledger-writer.ts'
 import { setPrice } from '../prices/prices.ts'
@@ -22,7 +22,7 @@ const organizationId = 'org_1'
 const question: InvoiceQuestion = { organizationId, month: '2027-03', currency: 'USD' }
 const rates = { input: 3_000_001, cacheRead: 300_000, cacheWriteShort: 3_750_000, cacheWriteLong: 6_000_000, output: 9 }
 const key = generateKeyPairSync('ed25519').privateKey
-const signing = { keys: [key], name: 'invoices.example' }
+const signing = { keys: [localKey(key)], name: 'invoices.example' }
 const keys = [publicKeyOf(key)]
 
 onEachDatabase(({ open }) => {

@@ -43,6 +43,7 @@ const options = {
 /** `odyssey audit`: who changed what, and whether that record is as it was written. */
 export async function auditCommand(args: string[]): Promise<void> {
   if (args[0] === 'witness') return (await import('./witness-command.ts')).witnessCommand(args.slice(1))
+  if (args[0] === 'sign') return (await import('./sign-command.ts')).signCommand(args.slice(1))
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action, subject] = positionals
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
@@ -66,7 +67,7 @@ export async function auditCommand(args: string[]): Promise<void> {
     else if (action === 'accept-restore') await acceptOlder(place)
     else
       throw new UsageError(
-        'audit takes list, export, verify, keys, checkpoint, prove, check, witness, rotate-key or accept-restore.',
+        'audit takes list, export, verify, keys, checkpoint, prove, check, witness, sign, rotate-key or accept-restore.',
       )
   })
 }
@@ -212,9 +213,14 @@ async function prove(place: AuditedChain, rowId: string | undefined): Promise<vo
   console.log(JSON.stringify(await proveAuditRow(installation.db, operator, { organizationId, rowId })))
 }
 
-async function rotateKey({ installation, config: { home } }: AuditedChain): Promise<void> {
-  await rotateSigningKey(home, installation.accounts, operator)
-  console.log(`${signingKeyPathIn(home)} is new. Copy it to the other gateways, and tell whoever verifies: audit keys.`)
+async function rotateKey({ installation, config: { home, audit } }: AuditedChain): Promise<void> {
+  const { signer } = audit
+  await rotateSigningKey({ home, signer }, installation.accounts, operator)
+  if (signer !== null) console.log('The key of audit.signer signs from now on. Tell whoever verifies: audit keys.')
+  else
+    console.log(
+      `${signingKeyPathIn(home)} is new. Copy it to the other gateways, and tell whoever verifies: audit keys.`,
+    )
 }
 
 async function acceptOlder({ installation, config, organizationId }: AuditedChain): Promise<void> {

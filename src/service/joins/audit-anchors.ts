@@ -25,7 +25,8 @@ type SigningConfig = Pick<Config, 'home' | 'audit' | 'server'>
 /** What signs the audit of the installation in a data folder. */
 export async function openSigning({ home, audit, server }: SigningConfig, parts: Parts): Promise<Signing> {
   const host = server.publicUrl === null ? 'odyssey' : new URL(server.publicUrl).hostname
-  return { keys: await openSigningKeys(home, parts), name: audit.logName ?? host, file: checkpointFileIn(home) }
+  const keys = await openSigningKeys({ home, signer: audit.signer }, parts)
+  return { keys, name: audit.logName ?? host, file: checkpointFileIn(home) }
 }
 
 /** Whom the config file names to cosign. */

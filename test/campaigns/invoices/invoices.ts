@@ -23,7 +23,7 @@ import type { DatabaseLocation } from '../../../src/db/database-location.ts'
 import { openDatabase } from '../../../src/db/open-database.ts'
 import { backUp } from '../../../src/db/portable/back-up.ts'
 import { restore } from '../../../src/db/portable/restore.ts'
-import { publicKeyOf } from '../../../src/lib/signed-note.ts'
+import { localKey, publicKeyOf } from '../../../src/lib/signed-note.ts'
 import { createPostgresDatabase } from '../../harness/databases/shared-postgres.ts'
 import { randomEntry } from '../../harness/databases/ledger-entries.ts'
 import { createManualClock, type ManualClock } from '../../harness/manual-clock.ts'
@@ -55,7 +55,7 @@ export async function runInvoices({ seed, count, log, database = 'sqlite' }: Cam
     for (let month = 0; month < monthsAll; month += 1) {
       await playMonth(db, { clock, random, organizations: count, expected })
       const parts = { db, clock, currency }
-      const signing = { keys: [key], name: 'invoices.example' }
+      const signing = { keys: [localKey(key)], name: 'invoices.example' }
       await closeMonths(parts, signing)
       for (const ended of await listEnded(parts)) await closeInvoices(parts, signing, ended)
       log(`${month + 1} months`)

@@ -20,6 +20,7 @@ import type { Database } from '../../../src/db/database.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
 import type { AuditTable } from '../../../src/db/tables/audit.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { localKey } from '../../../src/lib/signed-note.ts'
 import { Failures, describeCounts, increment, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { createRandom, type Random } from '../random.ts'
 
@@ -48,7 +49,7 @@ export async function runTampers({ seed, count, log }: CampaignOptions): Promise
   const db = await openSqlite(':memory:')
   try {
     const signing: Signing = {
-      keys: [generateKeyPairSync('ed25519').privateKey],
+      keys: [localKey(generateKeyPairSync('ed25519').privateKey)],
       name: 'log.example',
       file: join(folder, 'notes.txt'),
     }

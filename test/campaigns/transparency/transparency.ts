@@ -16,7 +16,7 @@ import { change } from '../../../src/db/change.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
 import { proveConsistency, proveInclusion, rootOf } from '../../../src/lib/merkle-tree.ts'
-import { formatVerifier, publicKeyOf, signNote } from '../../../src/lib/signed-note.ts'
+import { formatVerifier, localKey, publicKeyOf, signNote } from '../../../src/lib/signed-note.ts'
 import { openManagementService } from '../../harness/management-service.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { createRandom, type Random } from '../random.ts'
@@ -44,7 +44,7 @@ export async function runTransparency({ seed, count, log }: CampaignOptions): Pr
     for (const [place, verdict] of verdicts.entries()) failures.check(`size ${place}`, () => equal(verdict, '<nil>'))
     failures.check('forged', () => notEqual(forged, '<nil>', 'A row that is not in the log is taken for one.'))
     failures.check('sizes', () => equal(verdicts.length, count))
-    const signing = { keys: [privateKey], name: 'log.example', file: join(folder, 'checkpoints.txt') }
+    const signing = { keys: [localKey(privateKey)], name: 'log.example', file: join(folder, 'checkpoints.txt') }
     equal(await signCheckpoint(service, signing, organizationId), null)
     await service.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = service.app.server.address() as AddressInfo
@@ -104,7 +104,7 @@ async function makeClaims(db: Database, { privateKey, name, rows, count, random 
   const read = subtreesOf(db, organizationId)
   const noteOf = async (size: number) => {
     const text = formatCheckpoint({ origin: name, size, root: await rootOf(size, read) })
-    return signNote(text, [{ name, privateKey }])
+    return signNote(text, [{ name, key: localKey(privateKey) }])
   }
   const lines: string[] = []
   for (let made = 0; made < count; made += 1) {

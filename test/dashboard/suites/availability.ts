@@ -10,6 +10,7 @@ import { modelIds } from '../../../src/core/model.ts'
 import { openDatabase } from '../../../src/db/open-database.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { baseOf } from '../harness/ask.ts'
+import { localKey } from '../../../src/lib/signed-note.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const hourMs = 3_600_000
@@ -60,7 +61,7 @@ export function availabilitySuite(dashboard: () => Dashboard): void {
         .insertInto('sla_exclusions')
         .values({ ...maintenance, from_at: downMs, until_at: downMs + hourMs })
         .execute()
-      const keys = [generateKeyPairSync('ed25519').privateKey]
+      const keys = [localKey(generateKeyPairSync('ed25519').privateKey)]
       await closeMonths({ db, clock: systemClock, currency: 'USD' }, { keys, name: 'test' })
       await db.destroy()
     })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { localKey } from '../../../src/lib/signed-note.ts'
 import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
 import { change } from '../../../src/db/change.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
@@ -29,7 +30,7 @@ after(async () => {
 })
 
 const sign = () =>
-  signCheckpoints(service, { keys: [privateKey], name: 'log.example', file: join(folder, 'checkpoints.txt') })
+  signCheckpoints(service, { keys: [localKey(privateKey)], name: 'log.example', file: join(folder, 'checkpoints.txt') })
 
 async function read(path: string, key = service.key) {
   const { statusCode, headers, rawPayload } = await service.app.inject({

@@ -13,6 +13,7 @@ import { createManagementKey } from '../../../src/accounts/management-keys.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { createServiceAccount } from '../../../src/accounts/service-accounts.ts'
 import { createInvitation } from '../../../src/accounts/sign-in/invitations.ts'
+import { localKey } from '../../../src/lib/signed-note.ts'
 import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
 import { createSink } from '../../../src/alerts/audit-sinks/sinks.ts'
 import { createChannel } from '../../../src/alerts/channels.ts'
@@ -350,7 +351,7 @@ const { privateKey } = generateKeyPairSync('ed25519')
 
 async function signAudit({ db, clock }: AccountsParts, organizationId: OrganizationId) {
   const file = join(tmpdir(), `odyssey-audit-checkpoints-${randomUUID()}.txt`)
-  await signCheckpoints({ db, clock }, { keys: [privateKey], name: 'log.example', file })
+  await signCheckpoints({ db, clock }, { keys: [localKey(privateKey)], name: 'log.example', file })
   rmSync(file, { force: true })
   const firstOf = async (id: OrganizationId) => {
     const [row] = await readAuditRows(db, { organizationId: id, afterSequence: 0, limit: 1 })
@@ -372,7 +373,11 @@ async function addReport({ db, clock }: AccountsParts, organizationId: Organizat
 
 async function addInvoice(parts: AccountsParts, { organizationId, month }: Things): Promise<string> {
   const question = { organizationId, month, currency: 'USD' }
-  await closeInvoice({ ...parts, currency: 'USD' }, { keys: [privateKey], name: 'invoices.example' }, question)
+  await closeInvoice(
+    { ...parts, currency: 'USD' },
+    { keys: [localKey(privateKey)], name: 'invoices.example' },
+    question,
+  )
   const [invoice] = await listInvoices(parts.db, operator, organizationId)
   return String(invoice?.number)
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
-import { KeyNetworks, keptDays, networksPerKeyMax } from './key-networks.ts'
+import { KeyNetworks, keptDays, networksPerKeyMax } from './key-uses.ts'
 
 const dayMs = 86_400_000
 const key = { apiKeyId: 'key_one', organizationId: 'org_one' } as const
