@@ -44,6 +44,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'qwen3-0.6b': qwen3,
   // As in the `config.json` of Qwen/Qwen3-1.7B.
   'qwen3-1.7b': { ...qwen3, embedding: 2_048, feedForward: 6_144 },
+  // As in the `config.json` of Qwen/Qwen3-4B.
+  'qwen3-4b': { ...qwen3, layers: 36, embedding: 2_560, heads: 32, feedForward: 9_728 },
 }
 
 /** Throws for a shape that no model can have. */

@@ -65,6 +65,8 @@ export type FromChild =
       /** Processor threads that compute the first step, and the most that may compute one. */
       readonly threads: number
       readonly threadsMost: number
+      /** The graphics cards that compute; null where the processor alone does. */
+      readonly cards: CardsInUse | null
       /** No token of the vocabulary stands for more bytes. */
       readonly tokenBytesMax: number
       /** What was derived from the model's template. */
@@ -105,6 +107,14 @@ export type OutputTerms = {
   readonly outputTokensMax: number
   /** The tokens that may be made before the gateway allows more; null where the child need not wait for that. */
   readonly firstOutputTokens: number | null
+}
+
+/** Graphics cards, the driver's kind of them, and how many of the weights' layers lie in their memory. */
+export type CardsInUse = {
+  readonly kind: 'cuda' | 'vulkan' | 'metal'
+  readonly names: readonly string[]
+  readonly layers: number
+  readonly layersAll: number
 }
 
 /** Tokens that a child has computed ahead, and those of them that its answers then had. */

@@ -7,7 +7,8 @@ import { memoryBound } from '../../engines/llama/confinement/memory-limit.ts'
 import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
-import { slotsDefault, withGuestSlots } from '../../engines/llama/ipc.ts'
+import { slotsDefault, withGuestSlots, type CardsInUse } from '../../engines/llama/ipc.ts'
+import { hasNvidiaCard } from '../../engines/llama/nvidia-card.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { SlotQueue } from '../../scheduling/slot-queue.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -61,8 +62,9 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
     checkWeights: createWeightsCheck({ config, path: weightsPath, log }),
     memoryBytesMax: (weights) => memoryBytesMax(config, weights, settings.ropeScaling ?? null),
     onConfined: (report) => logConfinement(log(), report),
-    onReady({ windowTokens, slots, threads, threadsMost, fitness }) {
+    onReady({ windowTokens, slots, threads, threadsMost, cards, fitness }) {
       log().info({ window_tokens: windowTokens, slots, threads, threads_most: threadsMost }, 'engine ready')
+      logCards(log(), config.engine.gpu, cards)
       if (!hasReported) log().info({ ...fitness }, 'chat format')
       hasReported = true
       loaded.resolve()
@@ -112,6 +114,17 @@ function logConfinement(log: Log, { inForce, missing }: ConfinementReport): void
   if (missing.length === 0) log.info(`engine confined: ${layers}`)
   else log.warn({ missing }, `engine confined in part: ${layers}`)
 }
+
+/** What computes is not to be told from an answer: a card that is passed over only makes each of them slow. */
+function logCards(log: Log, asked: Config['engine']['gpu'], cards: CardsInUse | null): void {
+  if (cards !== null) {
+    const { kind, names, layers, layersAll } = cards
+    log.info({ cards: names, layers, layers_all: layersAll }, `the graphics card computes (${kind})`)
+  } else if (asked !== 'off' && hasNvidiaCard()) log.warn(passedOver)
+}
+
+const passedOver =
+  'there is a graphics card, and the processor computes: "odyssey doctor" says what the card lacks; engine.gpu off says that it is meant so'
 
 /** Where requests wait for an engine's slots. */
 export function createQueue({ server }: Config, engine: Engine): SlotQueue {

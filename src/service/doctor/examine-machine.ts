@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
+import { hasNvidiaCard, missingForCuda } from '../../engines/llama/nvidia-card.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
@@ -80,4 +81,45 @@ function examineMemory({ engine }: Pick<Config, 'engine'>, bytes: number): Findi
   if (!isTooLittle) return fine('memory', says)
   if (mayUseDevice(engine.gpu)) return warning('memory', says, 'They must fit into the memory of the graphics card.')
   return fault('memory', says, 'Choose smaller weights, or a machine with more memory.')
+}
+
+/** Examines what the engine needs of a card by NVIDIA. Nothing is said of a machine that has none and of other makers' cards. */
+export function examineCard({
+  engine,
+  childEnvironment,
+}: Pick<Config, 'engine' | 'childEnvironment'>): readonly Finding[] {
+  if (!hasNvidiaCard()) return []
+  const about = 'graphics card'
+  if (engine.gpu === 'off')
+    return [
+      warning(
+        about,
+        "NVIDIA's driver is there, and engine.gpu is off.",
+        'Take the setting out to compute on the card.',
+      ),
+    ]
+  if (engine.gpu === 'vulkan') return []
+  const missing = missingForCuda(childEnvironment)
+  if (missing.length === 0) return [fine(about, "NVIDIA's driver, CUDA and the engine's build for them are there.")]
+  const [build, ...libraries] = missing[0] === 'build' ? missing : [null, ...missing]
+  return [
+    ...(build === null
+      ? []
+      : [
+          warning(
+            about,
+            "The engine's build for CUDA was not installed.",
+            'Start with ODYSSEY_GPU=cuda, which installs it.',
+          ),
+        ]),
+    ...(libraries.length === 0
+      ? []
+      : [
+          warning(
+            about,
+            `NVIDIA's driver is there, and these libraries are not found: ${libraries.join(', ')}.`,
+            "Install CUDA's runtime and cuBLAS of version 13, or of 12, or name their folder in LD_LIBRARY_PATH. Without them the processor computes.",
+          ),
+        ]),
+  ]
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { examineDatabase } from './examine-database.ts'
-import { examineFolder, examineWeights } from './examine-machine.ts'
+import { examineCard, examineFolder, examineWeights } from './examine-machine.ts'
 import { examineNetwork } from './examine-network.ts'
 import type { Finding } from './finding.ts'
 
@@ -10,6 +10,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     ...examineFolder(config),
     ...(await examineDatabase(config)),
     ...examineWeights(config),
+    ...examineCard(config),
     ...(await examineNetwork(config)),
   ]
 }

@@ -86,7 +86,7 @@ class EngineChild {
       this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
       const { vocabulary, fitness, prompts } = this.#loaded.tools
       await warmUp(native, vocabulary, prompts)
-      const { windowTokens, slots, guestSlots, threads } = native
+      const { windowTokens, slots, guestSlots, threads, cards } = native
       const { tokenBytesMax } = vocabulary
       send({
         kind: 'ready',
@@ -95,6 +95,7 @@ class EngineChild {
         guestSlots,
         threads: threads.first,
         threadsMost: threads.most,
+        cards,
         tokenBytesMax,
         fitness,
       })

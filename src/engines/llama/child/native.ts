@@ -4,7 +4,7 @@
 // round trip. The members used are those of the exact version pinned in package.json.
 
 import { getLlama, LlamaLogLevel, type Llama, type LlamaModel } from 'node-llama-cpp'
-import type { LoadSettings } from '../ipc.ts'
+import type { CardsInUse, LoadSettings } from '../ipc.ts'
 import { createContext, windowOf } from './create-context.ts'
 import { inspectFile } from '../gguf/inspect-weights.ts'
 import { scaleHeader } from '../gguf/rope-scaling.ts'
@@ -77,6 +77,8 @@ export type Native = NativeText & {
   readonly threads: ThreadsChosen
   /** Whether threads give way to others; where a card computes, their use of processors tells nothing. */
   readonly adaptsThreads: boolean
+  /** Null where the processor alone computes. */
+  readonly cards: CardsInUse | null
   readonly isReproducible: boolean
   /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
   readonly draftTokensMax: number
@@ -182,6 +184,7 @@ export async function loadNative(
     stepsBySize: settings.stepsBySize === true,
     threads: { first: context.currentThreads, most: threads.most },
     adaptsThreads: !settings.isReproducible && settings.stepsBySize !== true && llama.gpu === false,
+    cards: await cardsOf(llama, model),
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
     createSampler: () => new bindings.AddonSampler(internals.model._model),
@@ -196,6 +199,13 @@ export async function loadNative(
       return true
     },
   }
+}
+
+/** A card that is there computes nothing where none of the layers found room in its memory. */
+async function cardsOf(llama: Llama, model: LlamaModel): Promise<CardsInUse | null> {
+  if (llama.gpu === false) return null
+  const { gpuLayers: layers, fileInsights } = model
+  return { kind: llama.gpu, names: await llama.getGpuDeviceNames(), layers, layersAll: fileInsights.totalLayers }
 }
 
 /** Loads what the weights say of text, and none of the weights. */

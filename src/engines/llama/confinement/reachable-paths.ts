@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { hasNvidiaCard } from '../nvidia-card.ts'
 import type { ReachablePaths } from './plan.ts'
 
 export type Needs = {
@@ -114,9 +115,23 @@ function modulesFolders(folder: string): string[] {
   return [...(existsSync(here) ? [here] : []), ...(above === folder ? [] : modulesFolders(above))]
 }
 
-/** Drivers compile a part of themselves when they are first used and keep it; without that every start takes long. */
+/**
+ * Drivers compile a part of themselves when they are first used and keep it; without that every start takes long.
+ *
+ * A child may not make the folders, so they are made for it. Where its user has no home that it may write to, nothing is kept.
+ */
 function driverCaches({ HOME: home }: Readonly<Record<string, string>>): string[] {
-  return home === undefined ? [] : ['.nv/ComputeCache', '.cache/mesa_shader_cache'].map((name) => join(home, name))
+  if (home === undefined || process.platform !== 'linux') return []
+  const names = [...(hasNvidiaCard() ? ['.nv/ComputeCache'] : []), '.cache/mesa_shader_cache']
+  const folders = names.map((name) => join(home, name))
+  for (const folder of folders.slice(0, -1)) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+    } catch {
+      // The home is another's, or read-only.
+    }
+  }
+  return folders
 }
 
 /** The system's program that loads Node's libraries, and so is started with it. */

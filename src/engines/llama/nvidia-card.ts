@@ -1,0 +1,82 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+
+/** The part of the file system that is looked at. */
+export type Looks = {
+  exists(path: string): boolean
+  /** The names in a folder; none where there is no such folder. */
+  list(path: string): readonly string[]
+  /** Whether the engine's build for these cards was installed. */
+  hasBuild(): boolean
+}
+
+/** Any of these is there where NVIDIA's driver is. */
+const traces = ['/dev/nvidiactl', '/proc/driver/nvidia/version', '/dev/dxg']
+
+const looks: Looks = {
+  exists: existsSync,
+  list(path) {
+    try {
+      return readdirSync(path)
+    } catch {
+      return []
+    }
+  },
+  hasBuild() {
+    const engine = createRequire(import.meta.resolve('node-llama-cpp'))
+    try {
+      engine.resolve(`@node-llama-cpp/linux-${process.arch}-cuda/package.json`)
+      return true
+    } catch (error) {
+      // A package that keeps its description to itself is there nevertheless.
+      return (error as { code?: unknown }).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
+    }
+  },
+}
+
+/** Whether this machine has a card of NVIDIA's that its driver knows of. */
+export function hasNvidiaCard({ exists }: Pick<Looks, 'exists'> = looks): boolean {
+  return process.platform === 'linux' && traces.some(exists)
+}
+
+const driverLibraries = ['libcuda.so', 'libnvidia-ml.so']
+/** They come with CUDA, and neither with the driver nor with the engine's build. */
+const cudaLibraries = ['libcudart.so', 'libcublas.so', 'libcublasLt.so']
+/** The engine's build is made for the newer one and brings another for the older. */
+const cudaVersions = ['13', '12']
+
+/** What a machine with a card lacks for the engine to compute on it: `build`, and libraries by their names. */
+export function missingForCuda(
+  environment: Readonly<Record<string, string | undefined>>,
+  { exists, list, hasBuild }: Looks = looks,
+): string[] {
+  const folders = libraryFolders(environment, { exists, list })
+  const has = (file: string) => folders.some((folder) => exists(join(folder, file)))
+  const without = (version: string) => cudaLibraries.filter((name) => !has(`${name}.${version}`))
+  const lacksOfCuda = cudaVersions.map((version) => without(version).map((name) => `${name}.${version}`))
+  return [
+    ...(hasBuild() ? [] : ['build']),
+    ...driverLibraries.filter((name) => !has(name) && !has(`${name}.1`)),
+    ...(lacksOfCuda.find((lacks) => lacks.length === 0) ?? lacksOfCuda[0] ?? []),
+  ]
+}
+
+/** Where the library looks for the driver and for CUDA before it opens its build; what only the system's linker finds does not count. */
+function libraryFolders(
+  { LD_LIBRARY_PATH: named = '', CUDA_PATH: cuda }: Readonly<Record<string, string | undefined>>,
+  { exists, list }: Pick<Looks, 'exists' | 'list'>,
+): string[] {
+  const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+  const ofVersions = list('/usr/local').filter((name) => name.startsWith('cuda-'))
+  const installed = [
+    ...(cuda ?? '').split(delimiter),
+    '/usr/local/cuda',
+    ...ofVersions.map((name) => `/usr/local/${name}`),
+  ]
+  const targets = installed.flatMap((folder) =>
+    list(join(folder, 'targets')).map((name) => join(folder, 'targets', name, 'lib')),
+  )
+  const others = [...named.split(delimiter), cuda ?? '', '/usr/lib', '/usr/lib64', `/usr/lib/${architecture}-linux-gnu`]
+  return [...others, ...targets].filter((folder) => folder !== '' && exists(folder))
+}
