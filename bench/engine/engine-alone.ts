@@ -2,6 +2,7 @@ import { runAlone } from '../../src/core/engine.ts'
 import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { engineRequest, withSeed } from '../../test/harness/requests.ts'
+import { driverEnvironment } from './odyssey.ts'
 import type { Answer, Ask, Contestant, Setting } from './contestant.ts'
 
 /** Odyssey's engine without the service around it: the difference is what HTTP, keys and the ledger cost. */
@@ -31,7 +32,7 @@ export function openEngine(setting: Omit<Setting, 'temperature'>, draftTokensMax
         cacheBytesMax: setting.cacheBytes,
         cacheOnDisk: null,
       },
-      environment: { PATH: process.env['PATH'] ?? '' },
+      environment: { PATH: process.env['PATH'] ?? '', ...driverEnvironment() },
       clock: systemClock,
       // Later, when the variable has its value: a child is never ready at once.
       onReady: () => resolve(engine),

@@ -5,10 +5,14 @@ import { readAnswer } from './read-answer.ts'
 /** Where the driver of a graphics card and its libraries are found, and where it keeps what it has compiled. */
 const driverVariables = ['HOME', 'LD_LIBRARY_PATH', 'CUDA_PATH', 'CUDA_VISIBLE_DEVICES']
 
+export function driverEnvironment(): Record<string, string> {
+  const set = driverVariables.map((name) => [name, process.env[name]] as const)
+  return Object.fromEntries(set.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])))
+}
+
 /** The whole service, asked by a client with a key. `changes` are further fields of the config file's `engine`. */
 export async function startOdyssey(setting: Setting, changes: Record<string, unknown>): Promise<Contestant> {
   const weights = { weights: setting.weightsPath }
-  const found = driverVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
   let service: Service = await startService({
     config: {
       // Weights that all models share are loaded once.
@@ -25,7 +29,7 @@ export async function startOdyssey(setting: Setting, changes: Record<string, unk
         ...changes,
       },
     },
-    environment: Object.fromEntries(found) as Record<string, string>,
+    environment: driverEnvironment(),
   })
   return {
     name: 'Odyssey',

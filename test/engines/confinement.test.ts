@@ -1,7 +1,7 @@
 // An engine's child that was taken over reaches its weights and its folders, and nothing else.
 
 import { runAlone } from '../../src/core/engine.ts'
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -149,6 +149,34 @@ suite('a confined child', { skip: !isLinux }, () => {
     equal(await confined.ask({ kind: 'signal', pid: confined.process.pid ?? 0 }), 'done')
   })
 })
+
+test(
+  "a card's driver may name its socket and threads, and reaches nothing more by that",
+  { skip: !isLinux },
+  async () => {
+    const [ofThisMachine, overNetwork, stream, datagram, sequenced, closesOnExec] = [1, 2, 1, 2, 5, 0o2000000]
+    const socket = (family: number, type: number): Attempt => ({ kind: 'socket', family, type })
+    const named: Attempt = { kind: 'write', path: '/proc/self/comm' }
+    const driver = await launch({ usesDevices: true, drivesNvidia: true })
+    for (const allowed of [socket(ofThisMachine, sequenced), socket(ofThisMachine, sequenced | closesOnExec), named])
+      equal(await driver.ask(allowed), 'done', JSON.stringify(allowed))
+    const path = join(home, 'socket')
+    const listening = createServer().listen(path)
+    const refused: Attempt[] = [
+      ...[stream, datagram].map((type) => socket(ofThisMachine, type)),
+      ...[stream, datagram, sequenced].map((type) => socket(overNetwork, type)),
+      { kind: 'connect-path', path },
+      { kind: 'write', path: `/proc/${process.pid}/comm` },
+      { kind: 'write', path: '/proc/sys/kernel/core_pattern' },
+    ]
+    for (const attempt of refused) notEqual(await driver.ask(attempt), 'done', JSON.stringify(attempt))
+    listening.close()
+    const other = await launch({ usesDevices: true, drivesNvidia: false })
+    for (const attempt of [socket(ofThisMachine, sequenced), named])
+      notEqual(await other.ask(attempt), 'done', JSON.stringify(attempt))
+    await Promise.all([stop(driver), stop(other)])
+  },
+)
 
 test('a child that grows beyond its memory is ended, and the reason says so', { skip: !isLinux }, async () => {
   const confined = await launch({ memoryBytesMax: 400 * 1024 ** 2 })

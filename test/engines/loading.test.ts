@@ -1,7 +1,7 @@
 // Weights are looked at before they are loaded, and loading comes to an end in every case.
 
 import { runAlone } from '../../src/core/engine.ts'
-import { equal, match, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,4 +71,28 @@ test('an engine that dies over its weights again and again is down, and is not s
   const failure = await collect(runAlone(engine, engineRequest(), never)).catch((error: unknown) => error)
   match(String(failure), /ApiError/)
   await engine.close()
+})
+
+test('an engine that dies over its weights on a card that nobody asked for by name goes on without', async () => {
+  const launch = (gpu: 'auto' | 'cuda') => {
+    const [lines, reasons]: string[][] = [[], []]
+    const engine = openLlama(
+      { gpu },
+      {
+        entry: stalledChild,
+        environment: { LANG: 'dies-on-card' },
+        hasNvidiaCard: () => true,
+        onOutput: (line) => lines?.push(line),
+        onExit: (reason) => reasons?.push(reason),
+      },
+    )
+    return { engine, lines, reasons }
+  }
+  const [automatic, named] = [launch('auto'), launch('cuda')]
+  await until(() => automatic.engine.loading.share === 0.5, 'The engine does not load without a card.', 60_000)
+  deepEqual(automatic.reasons, ['exit code 3'])
+  match(String(automatic.lines), /the processor computes instead/)
+  await until(() => named.engine.status().state === 'down', 'The engine is not down.', 120_000)
+  deepEqual(named.lines, [])
+  await Promise.all([automatic.engine.close(), named.engine.close()])
 })

@@ -6,6 +6,7 @@ import { watchMemory } from './confinement/memory-limit.ts'
 import { permissionFlags } from './confinement/permission-flags.ts'
 import { reportFile, type ConfinementPlan, type ConfinementReport } from './confinement/plan.ts'
 import { findReachablePaths } from './confinement/reachable-paths.ts'
+import { hasNvidiaCard } from './nvidia-card.ts'
 import { makeScratchFolder } from './confinement/scratch-folders.ts'
 
 /** `auto` confines a child as far as the system lets it; `require` starts none that is not confined. */
@@ -17,6 +18,8 @@ export type LaunchOptions = {
   readonly cacheFolder: string | null
   /** Whether the child may use graphics cards, and so must reach them. */
   readonly usesDevices: boolean
+  /** Whether one of them is a card by NVIDIA; left out, whatever this machine has. */
+  readonly drivesNvidia?: boolean
   /** What the child may know of the service's environment: no secret is in it. */
   readonly environment: Readonly<Record<string, string>>
   readonly confinement: ConfinementMode
@@ -75,6 +78,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     mode: confinement,
     entryPath: launch.entryPath,
     paths: findReachablePaths({ ...options, entryPath: launch.entryPath, folders, environment: env }),
+    drivesNvidia: options.usesDevices && (options.drivesNvidia ?? hasNvidiaCard()),
     // A driver of a graphics card reserves more than the machine's memory.
     dataBytesMax: options.usesDevices ? null : memoryBytesMax * askedShare + askedBytesAtStart,
   }

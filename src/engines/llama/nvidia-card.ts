@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
+import type { LoadSettings } from './ipc.ts'
 
 /** The part of the file system that is looked at. */
 export type Looks = {
@@ -33,6 +34,18 @@ const looks: Looks = {
       return (error as { code?: unknown }).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
     }
   },
+}
+
+const versionPath = '/proc/driver/nvidia/version'
+
+/** The driver's version, as 580.159; null where it does not say. */
+export function nvidiaDriver(read: (path: string) => string = (path) => readFileSync(path, 'utf8')): number | null {
+  try {
+    const version = /\b(\d{3,}\.\d+)(?:\.\d+)*\b/.exec(read(versionPath))?.[1]
+    return version === undefined ? null : Number(version)
+  } catch {
+    return null
+  }
 }
 
 /** Whether this machine has a card of NVIDIA's that its driver knows of. */
@@ -79,4 +92,42 @@ function libraryFolders(
   )
   const others = [...named.split(delimiter), cuda ?? '', '/usr/lib', '/usr/lib64', `/usr/lib/${architecture}-linux-gnu`]
   return [...others, ...targets].filter((folder) => folder !== '' && exists(folder))
+}
+
+type Chooser = {
+  readonly settings: Pick<LoadSettings, 'gpu'>
+  readonly hasNvidiaCard?: () => boolean
+  readonly onOutput: (line: string) => void
+}
+
+/** Whether the children of one file of weights may take a card. */
+export class CardChoice {
+  readonly #chooser: Chooser
+  #isPassedOver = false
+
+  constructor(chooser: Chooser) {
+    this.#chooser = chooser
+  }
+
+  get gpu(): LoadSettings['gpu'] {
+    return this.#isPassedOver ? 'off' : this.#chooser.settings.gpu
+  }
+
+  get drivesNvidia(): boolean {
+    return this.gpu !== 'off' && (this.#chooser.hasNvidiaCard ?? hasNvidiaCard)()
+  }
+
+  /**
+   * Has the next child compute without a card, where nobody asked for one by name. To be called when one ended while it was loading.
+   *
+   * That a build has nothing for a card, or that the card's driver is too old for it, shows only when it first
+   * computes, and it then ends its process.
+   */
+  passOver(): void {
+    if (this.gpu !== 'auto' || !this.drivesNvidia) return
+    this.#isPassedOver = true
+    this.#chooser.onOutput(
+      'The engine ended while it was loading onto the graphics card: the processor computes instead.',
+    )
+  }
 }

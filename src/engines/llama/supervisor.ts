@@ -16,6 +16,7 @@ import { RestartPolicy, type EndKind } from './restart-policy.ts'
 import { watchForHang, stallLimitMs, watchLoading, type LoadingOutlook, type LoadingWatch } from './watch-child.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings, TaskId } from './ipc.ts'
+import { CardChoice } from './nvidia-card.ts'
 import { PartSender } from './message-parts.ts'
 
 /** Messages in which every kind of child speaks of itself; all others are between it and its owner. */
@@ -45,6 +46,8 @@ export type ChildOptions = {
   checkWeights?(signal: AbortSignal): Promise<Weights>
   /** Loading that does not advance for this long is given up; by default it depends on the weights' size. */
   readonly loadingStallMsMax?: number | null
+  /** Whether the driver of a card by NVIDIA may run in a child; left out, whatever this machine has. */
+  hasNvidiaCard?(): boolean
   /** Called with the confinement of a child that begins. */
   onConfined?(report: ConfinementReport): void
   /** The child is gone; whatever it was doing is lost. */
@@ -87,10 +90,12 @@ export class Supervisor<To extends Told, From extends Message> {
   #cancelRestart = () => {}
   #nextTryMs = 0
   #cacheBytesMax: number
+  readonly #cards: CardChoice
 
   constructor(options: SupervisorOptions<From>) {
     this.#options = options
     this.#cacheBytesMax = options.settings.cacheBytesMax
+    this.#cards = new CardChoice(options)
     this.#launch()
   }
 
@@ -181,10 +186,12 @@ export class Supervisor<To extends Told, From extends Message> {
 
   #start(weights: Weights): void {
     const { settings, environment, clock, confinement = 'auto', onConfined = () => {} } = this.#options
+    const { gpu } = this.#cards
     const { process: child, ended } = launchChild(this.#options.entry, {
       weightsPaths: weights.paths,
       cacheFolder: settings.cacheOnDisk?.folder ?? null,
-      usesDevices: settings.gpu !== 'off',
+      usesDevices: gpu !== 'off',
+      drivesNvidia: this.#cards.drivesNvidia,
       environment,
       confinement,
       memoryBytesMax: this.#options.memoryBytesMax?.(weights) ?? totalmem(),
@@ -206,7 +213,7 @@ export class Supervisor<To extends Told, From extends Message> {
     void ended.then(onEnd)
     child.on('message', (message) => this.#receive(message))
     for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
-    this.#tell({ kind: 'load', settings: { ...this.#options.settings, cacheBytesMax: this.#cacheBytesMax } })
+    this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax } })
   }
 
   #tell(message: Told): void {
@@ -252,6 +259,7 @@ export class Supervisor<To extends Told, From extends Message> {
 
   #ended(reason: string, kind: EndKind): void {
     this.#child = null
+    if (kind === 'crashed' && this.#state === 'loading') this.#cards.passOver()
     this.#parts.clear()
     this.#loading?.stop()
     this.#loading = null

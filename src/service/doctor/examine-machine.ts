@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
-import { hasNvidiaCard, missingForCuda } from '../../engines/llama/nvidia-card.ts'
+import { hasNvidiaCard, missingForCuda, nvidiaDriver } from '../../engines/llama/nvidia-card.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
@@ -100,7 +100,7 @@ export function examineCard({
     ]
   if (engine.gpu === 'vulkan') return []
   const missing = missingForCuda(childEnvironment)
-  if (missing.length === 0) return [fine(about, "NVIDIA's driver, CUDA and the engine's build for them are there.")]
+  if (missing.length === 0) return [examineDriver(about)]
   const [build, ...libraries] = missing[0] === 'build' ? missing : [null, ...missing]
   return [
     ...(build === null
@@ -122,4 +122,18 @@ export function examineCard({
           ),
         ]),
   ]
+}
+
+/** The engine's build has machine code for some cards; for all others the driver makes it, from a form that older ones do not know. */
+const driverForAllCards = 590
+
+function examineDriver(about: string): Finding {
+  const version = nvidiaDriver()
+  const says = `NVIDIA's driver${version === null ? '' : ` ${version}`}, CUDA and the engine's build for them are there.`
+  if (version === null || version >= driverForAllCards) return fine(about, says)
+  return warning(
+    about,
+    says,
+    `Cards other than RTX 30, 40 and 50 need driver ${driverForAllCards} or newer; with this one the processor computes.`,
+  )
 }

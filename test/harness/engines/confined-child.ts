@@ -4,12 +4,15 @@ import { spawnSync } from 'node:child_process'
 import { linkSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { giveUpRest } from '../../../src/engines/llama/child/give-up-rest.ts'
+import { openLinuxCalls } from '../../../src/engines/llama/confinement/linux-calls.ts'
+import { callNumbers } from '../../../src/engines/llama/confinement/system-calls.ts'
 
 export type Attempt =
   | { readonly kind: 'read' | 'list' | 'write'; readonly path: string }
   | { readonly kind: 'link' | 'symlink' | 'rename'; readonly path: string; readonly to: string }
   | { readonly kind: 'connect'; readonly port: number }
   | { readonly kind: 'connect-path'; readonly path: string }
+  | { readonly kind: 'socket'; readonly family: number; readonly type: number }
   | { readonly kind: 'spawn'; readonly path: string; readonly args: readonly string[] }
   | { readonly kind: 'signal'; readonly pid: number }
   | { readonly kind: 'grow' }
@@ -33,6 +36,14 @@ function attempt(wanted: Attempt): unknown {
       return connected({ host: '127.0.0.1', port: wanted.port })
     case 'connect-path':
       return connected({ path: wanted.path })
+    case 'socket':
+      return openLinuxCalls().call(
+        'socket',
+        callNumbers[process.arch as 'x64'].socket ?? 0,
+        wanted.family,
+        wanted.type,
+        0,
+      )
     case 'spawn': {
       const { error, status } = spawnSync(wanted.path, wanted.args)
       if (error !== undefined) throw error

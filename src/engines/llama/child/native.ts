@@ -14,6 +14,9 @@ import {
   type NativeSequences,
   type SequenceMemory,
 } from './prompt-cache/sequence-memory.ts'
+import { callsAreFiltered } from '../confinement/plan.ts'
+import { hasNvidiaCard } from '../nvidia-card.ts'
+import { withoutTrial } from './skip-trial.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
 import { usableProcessors } from './threads/usable-processors.ts'
 import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
@@ -132,17 +135,22 @@ type Bindings = {
 /** Weights are read, and the rest of the loading begins. */
 const loadedProgress = 2
 
-/** The library itself, which is there long before weights are loaded. */
-export function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
-  return getLlama({
-    gpu: gpu === 'off' ? false : gpu,
-    build: 'never',
-    skipDownload: true,
-    logLevel: LlamaLogLevel.error,
-    progressLogs: false,
-    // The library would allow itself four threads where there are fewer processors.
-    maxThreads: usableProcessors(),
-  })
+/** The library itself, which is there long before weights are loaded. Rejects where a kind of card that was named computes nothing. */
+export async function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
+  const open = () =>
+    getLlama({
+      gpu: gpu === 'off' ? false : gpu,
+      build: 'never',
+      skipDownload: true,
+      logLevel: LlamaLogLevel.error,
+      progressLogs: false,
+      // The library would allow itself four threads where there are fewer processors.
+      maxThreads: usableProcessors(),
+    })
+  const isTried = gpu === 'off' || process.env[callsAreFiltered] === undefined || !hasNvidiaCard()
+  const library = await (isTried ? open() : withoutTrial(open))
+  if (gpu === 'off' || gpu === 'auto' || library.gpu !== false) return library
+  throw new Error(`The engine's build for ${gpu} finds no card; "odyssey doctor" says what is missing.`)
 }
 
 /** The version of llama.cpp: another one may not take a state that this one has saved. */

@@ -29,15 +29,16 @@ type Layer = { readonly name: string; enforce(calls: LinuxCalls): readonly strin
  *
  * @public The first stage loads it in a way that the search for unused code does not see.
  */
-export function confine({ paths, dataBytesMax }: ConfinementPlan): Confined {
+export function confine({ paths, drivesNvidia, dataBytesMax }: ConfinementPlan): Confined {
   const layers: readonly Layer[] = [
     { name: 'capabilities of root', enforce: dropCapabilities },
     { name: 'no new privileges', enforce: (calls) => done(calls.setOption(noNewPrivileges, 1), 'no new privileges') },
     { name: 'memory', enforce: (calls) => limitMemory(calls, dataBytesMax) },
-    { name: 'file system', enforce: (calls) => restrictFiles(calls, paths) },
+    { name: 'file system', enforce: (calls) => restrictFiles(calls, paths, drivesNvidia) },
     {
       name: 'network and other system calls',
-      enforce: (calls) => done(restrictCalls(calls, refusedFromTheStart), 'network', 'system calls (seccomp)'),
+      enforce: (calls) =>
+        done(restrictCalls(calls, refusedFromTheStart(drivesNvidia)), 'network', 'system calls (seccomp)'),
     },
   ]
   const inForce: string[] = []
@@ -112,6 +113,9 @@ const rights = {
   commandDevice: 1 << 15,
 } as const
 
+/** NVIDIA's driver names its threads in here, and fails where it cannot. The program that takes this one's place is the same process. */
+const ownProcess = '/proc/self'
+
 const readRights = rights.readFile | rights.readFolder
 const writeRights = readRights | rights.writeFile | rights.changeFolder | rights.refer | rights.truncate
 const deviceRights = readRights | rights.writeFile | rights.commandDevice
@@ -123,7 +127,7 @@ const fileRights = rights.execute | rights.writeFile | rights.readFile | rights.
 const openPathOnly = 0o10000000
 
 /** Puts Landlock into force for this thread and the program that takes its place. Returns what that keeps from it. */
-export function restrictFiles(calls: LinuxCalls, paths: ReachablePaths): string[] {
+export function restrictFiles(calls: LinuxCalls, paths: ReachablePaths, namesThreads = false): string[] {
   const version = calls.call('Landlock', createRuleset, 0, 0, asksForVersion)
   const handled = handledRights(version)
   const [connectsAndListens, signalsAndSockets] = [version >= 4 ? 3 : 0, version >= 6 ? 3 : 0]
@@ -132,6 +136,7 @@ export function restrictFiles(calls: LinuxCalls, paths: ReachablePaths): string[
   const ruleset = calls.call('Landlock', createRuleset, attributes, attributes.length, 0)
   const allow = (path: string, wanted: number) => addRule(calls, { ruleset, path, wanted: wanted & handled })
   for (const path of paths.read) allow(path, readRights)
+  if (namesThreads) allow(ownProcess, rights.writeFile | rights.truncate)
   for (const path of paths.list) allow(path, rights.readFolder)
   for (const path of paths.write) allow(path, writeRights)
   for (const path of paths.devices) allow(path, deviceRights)

@@ -16,6 +16,8 @@ export type ConfinementPlan = {
   readonly mode: 'auto' | 'require'
   readonly entryPath: string
   readonly paths: ReachablePaths
+  /** The driver of a card by NVIDIA runs in the child, which then may make the driver's socket and name its own threads. */
+  readonly drivesNvidia: boolean
   /** Private memory that may be asked for, whether it is used or not; null sets no limit. */
   readonly dataBytesMax: number | null
 }

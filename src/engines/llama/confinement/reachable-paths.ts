@@ -118,20 +118,17 @@ function modulesFolders(folder: string): string[] {
 /**
  * Drivers compile a part of themselves when they are first used and keep it; without that every start takes long.
  *
- * A child may not make the folders, so they are made for it. Where its user has no home that it may write to, nothing is kept.
+ * A child may not make the folder of NVIDIA's, so it is made for it. Where its user has no home that it may write to, nothing is kept.
  */
 function driverCaches({ HOME: home }: Readonly<Record<string, string>>): string[] {
-  if (home === undefined || process.platform !== 'linux') return []
-  const names = [...(hasNvidiaCard() ? ['.nv/ComputeCache'] : []), '.cache/mesa_shader_cache']
-  const folders = names.map((name) => join(home, name))
-  for (const folder of folders.slice(0, -1)) {
-    try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-    } catch {
-      // The home is another's, or read-only.
-    }
+  if (home === undefined) return []
+  const nvidia = join(home, '.nv/ComputeCache')
+  try {
+    if (hasNvidiaCard()) mkdirSync(nvidia, { recursive: true, mode: 0o700 })
+  } catch {
+    // The home is another's, or read-only.
   }
-  return folders
+  return [nvidia, join(home, '.cache/mesa_shader_cache')]
 }
 
 /** The system's program that loads Node's libraries, and so is started with it. */

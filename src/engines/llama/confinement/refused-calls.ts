@@ -4,10 +4,25 @@ import type { Refusal } from './seccomp.ts'
 const clonesThread = 0x10000
 const clonesUser = 0x1000_0000
 
+/** All of the network, and the sockets of other programs on this machine. What is open already stays open. */
+const anySocket: readonly Refusal[] = [{ answer: 'not permitted', calls: ['socket'] }]
+
+/**
+ * The driver of a card by NVIDIA names a socket of this machine after its process, and does not begin where it cannot.
+ *
+ * Others could ask it for memory of the card to share. It is never connected to anything, nor anything let in.
+ */
+const allButTheDriversSocket: readonly Refusal[] = [
+  { answer: 'not permitted', calls: ['socket'], unlessSocketIs: { family: 1, type: 5 } },
+  { answer: 'not permitted', calls: ['connect', 'accept', 'accept4'] },
+]
+
 /** What an engine never does, from its first moment on. */
-export const refusedFromTheStart: readonly Refusal[] = [
-  // All of the network, and the sockets of other programs on this machine. What is open already stays open.
-  { answer: 'not permitted', calls: ['socket'] },
+export function refusedFromTheStart(drivesNvidia: boolean): readonly Refusal[] {
+  return [...(drivesNvidia ? allButTheDriversSocket : anySocket), ...refusedAlways]
+}
+
+const refusedAlways: readonly Refusal[] = [
   // These could do what is refused here without making the calls. Libraries do without them.
   { answer: 'no such call', calls: ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'clone3'] },
   { answer: 'not permitted', calls: ['clone'], where: { firstArgumentHas: clonesUser } },

@@ -11,6 +11,8 @@ export type Refusal = {
   readonly answer: 'not permitted' | 'no such call'
   readonly where?: { readonly firstArgumentHas: number } | { readonly firstArgumentLacks: number }
   readonly unlessFirstArgumentIs?: number
+  /** Of the second argument the lowest four bits are compared, which of a socket are its type. */
+  readonly unlessSocketIs?: { readonly family: number; readonly type: number }
 }
 
 const errorNumbers = { 'not permitted': 1, 'no such call': 38 } as const
@@ -22,12 +24,14 @@ const load = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
 const jumpIfAnyBit = 0x45
+const keepBits = 0x54
 const answer = 0x06
 const allow = 0x7fff_0000
 const refuse = 0x0005_0000
 const endProcess = 0x8000_0000
 /** Where the kernel puts the call's number, the architecture and the lower half of the first argument. */
-const offsets = { number: 0, architecture: 4, firstArgument: 16 } as const
+const offsets = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24 } as const
+const socketTypes = 0xf
 /** On x86-64, calls by another convention have their numbers from here on. */
 const foreignCalls = 0x4000_0000
 
@@ -77,10 +81,23 @@ function assemble(refusals: readonly Refusal[], arch: 'x64' | 'arm64'): Instruct
 }
 
 /** Skips itself for every other call, with the call's number still loaded. */
-function rule(number: number | undefined, { answer: said, where, unlessFirstArgumentIs }: Refusal): Instruction[] {
+function rule(number: number | undefined, one: Refusal): Instruction[] {
   if (number === undefined) return []
+  const { answer: said, where, unlessFirstArgumentIs, unlessSocketIs } = one
   const refusal: Instruction = [answer, 0, 0, refuse | errorNumbers[said]]
   const allowed: Instruction = [answer, 0, 0, allow]
+  if (unlessSocketIs !== undefined) {
+    return [
+      [jumpIfEqual, 0, 7, number],
+      [load, 0, 0, offsets.firstArgument],
+      [jumpIfEqual, 0, 3, unlessSocketIs.family],
+      [load, 0, 0, offsets.secondArgument],
+      [keepBits, 0, 0, socketTypes],
+      [jumpIfEqual, 1, 0, unlessSocketIs.type],
+      refusal,
+      allowed,
+    ]
+  }
   const test = testOf(where, unlessFirstArgumentIs)
   if (test === null) return [[jumpIfEqual, 0, 1, number], refusal]
   return [[jumpIfEqual, 0, 4, number], [load, 0, 0, offsets.firstArgument], test, refusal, allowed]

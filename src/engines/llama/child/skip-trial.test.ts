@@ -1,0 +1,35 @@
+import { equal } from 'node:assert/strict'
+import { ChildProcess, fork } from 'node:child_process'
+import { test } from 'node:test'
+import { getLlama } from 'node-llama-cpp'
+import { withoutTrial } from './skip-trial.ts'
+
+/** How many processes are started while `work` goes on. */
+async function countStarts(work: () => Promise<unknown>): Promise<number> {
+  const { prototype } = ChildProcess as unknown as { readonly prototype: { spawn: (...given: unknown[]) => unknown } }
+  const { spawn } = prototype
+  let started = 0
+  prototype.spawn = function (...given) {
+    started += 1
+    return spawn.apply(this, given)
+  }
+  await work().finally(() => (prototype.spawn = spawn))
+  return started
+}
+
+const open = () => getLlama({ gpu: false, build: 'never', skipDownload: true, progressLogs: false })
+
+test(
+  'the library opens a build without a process in which it tries it out',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    equal(await countStarts(open), 1)
+    equal(await countStarts(() => withoutTrial(open)), 0)
+  },
+)
+
+test('processes are as they were where the library could not be opened', async () => {
+  const before = fork
+  await withoutTrial(() => Promise.reject(new Error('no build'))).catch(() => {})
+  equal(fork, before)
+})
