@@ -3,9 +3,10 @@
 // gives one loop that knows every slot, can stop between any two steps and adds no
 // round trip. The members used are those of the exact version pinned in package.json.
 
-import { getLlama, LlamaLogLevel, type Llama, type LlamaModel } from 'node-llama-cpp'
+import type { Llama, LlamaModel } from 'node-llama-cpp'
 import type { CardsInUse, LoadSettings } from '../ipc.ts'
 import { createContext, windowOf } from './create-context.ts'
+import { openLibrary } from './open-library.ts'
 import { inspectFile } from '../gguf/inspect-weights.ts'
 import { scaleHeader } from '../gguf/rope-scaling.ts'
 import {
@@ -14,11 +15,7 @@ import {
   type NativeSequences,
   type SequenceMemory,
 } from './prompt-cache/sequence-memory.ts'
-import { callsAreFiltered } from '../confinement/plan.ts'
-import { hasNvidiaCard } from '../nvidia-card.ts'
-import { withoutTrial } from './skip-trial.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
-import { usableProcessors } from './threads/usable-processors.ts'
 import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
@@ -134,24 +131,6 @@ type Bindings = {
 
 /** Weights are read, and the rest of the loading begins. */
 const loadedProgress = 2
-
-/** The library itself, which is there long before weights are loaded. Rejects where a kind of card that was named computes nothing. */
-export async function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
-  const open = () =>
-    getLlama({
-      gpu: gpu === 'off' ? false : gpu,
-      build: 'never',
-      skipDownload: true,
-      logLevel: LlamaLogLevel.error,
-      progressLogs: false,
-      // The library would allow itself four threads where there are fewer processors.
-      maxThreads: usableProcessors(),
-    })
-  const isTried = gpu === 'off' || process.env[callsAreFiltered] === undefined || !hasNvidiaCard()
-  const library = await (isTried ? open() : withoutTrial(open))
-  if (gpu === 'off' || gpu === 'auto' || library.gpu !== false) return library
-  throw new Error(`The engine's build for ${gpu} finds no card; "odyssey doctor" says what is missing.`)
-}
 
 /** The version of llama.cpp: another one may not take a state that this one has saved. */
 export function releaseOf(library: Llama): string {

@@ -1,6 +1,28 @@
-import childProcess, { type ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
+import { getLlama, LlamaLogLevel, type Llama } from 'node-llama-cpp'
+import type { LoadSettings } from '../ipc.ts'
+import { hasNvidiaCard } from '../nvidia-card.ts'
+import { hasFilteredCalls } from './give-up-rest.ts'
+import { usableProcessors } from './threads/usable-processors.ts'
+
+/** The library itself, which is there long before weights are loaded. Rejects where a kind of card that was named computes nothing. */
+export async function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<Llama> {
+  const open = () =>
+    getLlama({
+      gpu: gpu === 'off' ? false : gpu,
+      build: 'never',
+      skipDownload: true,
+      logLevel: LlamaLogLevel.error,
+      progressLogs: false,
+      // The library would allow itself four threads where there are fewer processors.
+      maxThreads: usableProcessors(),
+    })
+  const isTried = gpu === 'off' || !hasFilteredCalls() || !hasNvidiaCard()
+  const library = await (isTried ? open() : withoutTrial(open))
+  if (gpu === 'off' || gpu === 'auto' || library.gpu !== false) return library
+  throw new Error(`The engine's build for ${gpu} finds no card; "odyssey doctor" says what is missing.`)
+}
 
 /**
  * Has the library open its builds without a trial.
@@ -10,6 +32,8 @@ import { syncBuiltinESMExports } from 'node:module'
  * A build that breaks ends the child, as a trial would have ended; one that finds no card computes without.
  */
 export async function withoutTrial<Opened>(open: () => Promise<Opened>): Promise<Opened> {
+  // Not imported, since nothing is to be started here: an import could not be changed either.
+  const childProcess = process.getBuiltinModule('node:child_process')
   const { fork } = childProcess
   childProcess.fork = passTrial as unknown as typeof fork
   syncBuiltinESMExports()
@@ -24,7 +48,7 @@ export async function withoutTrial<Opened>(open: () => Promise<Opened>): Promise
 type Asked = { readonly type: 'start' | 'test' | 'exit' }
 
 /** What a process says in which a build is tried out with success: it is ready, has loaded it, is done. */
-function passTrial(): Pick<ChildProcess, 'exitCode' | 'kill' | 'killed'> {
+function passTrial(): EventEmitter {
   const trial = new EventEmitter()
   const say = (type: string) => setImmediate(() => trial.emit('message', { type }))
   say('ready')

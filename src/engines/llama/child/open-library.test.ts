@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict'
 import { ChildProcess, fork } from 'node:child_process'
 import { test } from 'node:test'
 import { getLlama } from 'node-llama-cpp'
-import { withoutTrial } from './skip-trial.ts'
+import { withoutTrial } from './open-library.ts'
 
 /** How many processes are started while `work` goes on. */
 async function countStarts(work: () => Promise<unknown>): Promise<number> {
