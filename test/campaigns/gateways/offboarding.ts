@@ -25,11 +25,14 @@ type Trial = {
   readonly failures: Failures
   readonly cutMs: number[]
   readonly refusedMs: number[]
+  /** A stream was asked to come again, and did. */
+  onLater(): void
 }
 
 export async function runOffboarding({ count, log }: CampaignOptions): Promise<CampaignResult> {
   const failures = new Failures()
   const [cutMs, refusedMs]: [number[], number[]] = [[], []]
+  let later = 0
   const shared = await openShared()
   try {
     const { organizationId } = shared.home
@@ -37,7 +40,7 @@ export async function runOffboarding({ count, log }: CampaignOptions): Promise<C
     const settings = { organizationId, name: 'Directory', defaultRole: 'developer' } as const
     const { token } = await createDirectory(accounts, operator, settings)
     const services = [await shared.start(), await shared.start(), await shared.start()]
-    const trial: Trial = { shared, services, token, failures, cutMs, refusedMs }
+    const trial: Trial = { shared, services, token, failures, cutMs, refusedMs, onLater: () => (later += 1) }
     await runCases(count, atOnce, async (number) => {
       await play(trial, number)
       if (number % 50 === 49) log(`${number + 1} of ${count}`)
@@ -51,6 +54,7 @@ export async function runOffboarding({ count, log }: CampaignOptions): Promise<C
   return failures.toResult({
     'to the last byte, median, P99 and longest (ms)': describe(cutMs),
     'until all refuse the key, median, P99 and longest (ms)': describe(refusedMs),
+    'beginnings that were asked to come again': later,
   })
 }
 
@@ -60,11 +64,12 @@ function describe(times: readonly number[]): string {
   return [0.5, 0.99, 1].map((share) => Math.round(quantile(times, share))).join(', ')
 }
 
-async function play({ shared, services, token, failures, cutMs, refusedMs }: Trial, number: number): Promise<void> {
+async function play(trial: Trial, number: number): Promise<void> {
+  const { shared, services, token, failures, cutMs, refusedMs, onLater } = trial
   const through = services[number % services.length] as Service
   const id = await makePerson(through, token, number)
   const key = await makeKey(shared, id, number)
-  const streams = await Promise.all(services.map((service) => beginStream(service, key)))
+  const streams = await Promise.all(services.map((service) => beginStream(service, key, onLater)))
   const sentMs = performance.now()
   const body = JSON.stringify({ Operations: [{ op: 'replace', path: 'active', value: false }] })
   const path = `/scim/v2/Users/${id}`
