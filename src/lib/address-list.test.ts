@@ -49,6 +49,12 @@ test('the first entry that is no network is named', () => {
   }
 })
 
+test('a client that has left has no address, and is in no network', () => {
+  equal(listOf('0.0.0.0/0', '::/0').includes(undefined), false)
+  equal(networkOf(undefined), '')
+  equal(siteOf(undefined), null)
+})
+
 test('addresses of one site are in the same network, however they are written', () => {
   equal(siteOf('203.0.113.7'), '203.0.113.0/24')
   equal(siteOf('::ffff:203.0.113.254'), '203.0.113.0/24')

@@ -43,7 +43,7 @@ export interface AccessCache {
   /** The same of a key that has no secret, by what stands in the place of its hash. */
   findByHash(hash: string): Promise<KeyAccess | null>
   /** Notes from where a key was used, once whoever showed it was let in. */
-  noteUse(access: KeyAccess, address: string): void
+  noteUse(access: KeyAccess, address: string | undefined): void
   /** Whether keys can be told from none: not while the database is away for longer than known keys go on working. */
   isAvailable(): boolean
   /** Calls back, once, as soon as the key may no longer be used. Returns the way to stop watching. */
@@ -128,7 +128,7 @@ class Cache {
     return access
   }
 
-  noteUse({ principal }: KeyAccess, address: string): void {
+  noteUse({ principal }: KeyAccess, address: string | undefined): void {
     this.#networks?.note(principal, address)
   }
 

@@ -32,6 +32,7 @@ onEachDatabase((database) => {
     networks.note(key, '2001:db8:1::5')
     networks.note(other, '203.0.113.1')
     networks.note(key, 'no address')
+    networks.note(key, undefined)
     await networks.write()
     clock.advance(dayMs - 1)
     networks.note(key, '203.0.113.3')

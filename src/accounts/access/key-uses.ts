@@ -34,7 +34,10 @@ export class KeyNetworks {
     this.#parts = parts
   }
 
-  note(key: { readonly apiKeyId: ApiKeyId; readonly organizationId: OrganizationId }, address: string): void {
+  note(
+    key: { readonly apiKeyId: ApiKeyId; readonly organizationId: OrganizationId },
+    address: string | undefined,
+  ): void {
     const network = siteOf(address)
     if (network === null) return
     const name = `${key.apiKeyId} ${network}`
