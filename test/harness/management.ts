@@ -94,7 +94,7 @@ export const knownPool: PoolStatus = {
       windowTokens: 8_192,
       version: null,
       missing: [],
-      restarts: null,
+      restarts: 0,
     },
   ],
 }
