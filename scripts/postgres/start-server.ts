@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { chownSync, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { findFreePort } from '../../test/harness/http/find-free-port.ts'
 import { Client } from 'pg'
 import { findPostgresBinaries } from './find-binaries.ts'
 
@@ -36,7 +36,7 @@ export async function startPostgresServer(settings: readonly string[] = []): Pro
   try {
     if (isRoot()) chownSync(folder, nobody, nobody)
     const binaries = isRoot() && !isOpenToAll(found) ? copyBinaries(found, folder) : found
-    const place = { binaries, folder, port: await freePort(), settings }
+    const place = { binaries, folder, port: await findFreePort(), settings }
     initialize(place)
     let server = await launch(place)
     let frozen: readonly number[] = []
@@ -178,12 +178,4 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 function urlOf({ port }: ServerSetup): string {
   return `postgresql://${user}@127.0.0.1:${port}/postgres`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
+import { findFreePort } from '../../../test/harness/http/find-free-port.ts'
 import { useOfTreeSinceLast } from '../../process-use.ts'
 import { start, untilListening, type TargetSetup } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
 /** nginx as a plain proxy: it keeps connections to the upstream open and passes each piece of an answer on at once. */
 export async function startNginx(path: string, place: TargetSetup, upstream: URL): Promise<Target> {
-  const port = await freePort()
+  const port = await findFreePort()
   const configPath = join(place.folder, 'nginx.conf')
   mkdirSync(join(place.folder, 'logs'), { recursive: true })
   writeFileSync(configPath, configOf(place.folder, port, upstream))

@@ -5,9 +5,9 @@ import { equal, ok } from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from '../../harness/http/find-free-port.ts'
 import { until } from '../../harness/start-service.ts'
 import { checkAnswer } from '../answers.ts'
 import { describeCounts, Failures, increment, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
@@ -105,7 +105,12 @@ type Proxy = {
 /** HAProxy with the product's own configuration, but for the places where it listens, sends to and finds its certificate. */
 async function openProxy(log: (line: string) => void): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-proxy-'))
-  const [plain, secure, first, second] = [await freePort(), await freePort(), await freePort(), await freePort()]
+  const [plain, secure, first, second] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ]
   const certificate = makeCertificate(folder)
   const text = readFileSync(join(folderOfFiles, 'haproxy.cfg'), 'utf8')
     .replace(/^resolvers[^]*?\n\n/m, '')
@@ -156,12 +161,4 @@ function makeCertificate(folder: string): string {
   execFileSync('openssl', ['req', '-x509', ...files, ...subject], { stdio: 'ignore' })
   writeFileSync(both!, readFileSync(certificate!, 'utf8') + readFileSync(key!, 'utf8'))
   return both!
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { findFreePort } from '../../harness/http/find-free-port.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 import type { CookieBrowser, Page } from './cookie-browser.ts'
@@ -33,7 +32,8 @@ export type Installation = {
 }
 
 export async function openInstallation(): Promise<Installation> {
-  const port = await findPort()
+  // The service has to know its own address before it is started.
+  const port = await findFreePort()
   const origin = `http://localhost:${port}`
   const config = {
     server: { publicUrl: origin },
@@ -75,16 +75,6 @@ export async function openInstallation(): Promise<Installation> {
       await service.stop()
     },
   }
-}
-
-/** The service has to know its own address before it is started. */
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Who is signed in to the service in a browser; null for nobody. */

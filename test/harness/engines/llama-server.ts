@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { findFreePort } from '../http/find-free-port.ts'
 import { until } from '../start-service.ts'
 
 /** Loading large weights from a slow disk takes minutes. */
@@ -10,7 +10,7 @@ export type LlamaServer = { readonly address: string; stop(): Promise<void> }
 
 /** Starts llama.cpp's own server, which listens on this machine alone, and waits until it is ready. */
 export async function launchLlamaServer(path: string, settings: readonly string[]): Promise<LlamaServer> {
-  const port = await freePort()
+  const port = await findFreePort()
   const address = `http://127.0.0.1:${port}`
   const child = spawn(path, ['--host', '127.0.0.1', '--port', String(port), ...settings], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -42,14 +42,4 @@ async function isHealthy(address: string, child: ChildProcess, output: () => str
     // It does not listen yet.
     return false
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

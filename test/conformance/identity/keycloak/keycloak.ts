@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../../harness/start-service.ts'
 import type { CookieBrowser, Page } from '../cookie-browser.ts'
-import { findPort } from '../installation.ts'
+import { findFreePort } from '../../../harness/http/find-free-port.ts'
 
 type Fields = Record<string, unknown>
 type User = { readonly id: string; readonly username: string }
@@ -26,7 +26,7 @@ export class Keycloak {
 
   /** Starts it in its mode for development, on a database in a file, and has it take the realm in. */
   static async start(home: string, javaHome: string): Promise<{ keycloak: Keycloak; stop(): Promise<void> }> {
-    const port = await findPort()
+    const port = await findFreePort()
     const folder = mkdtempSync(join(tmpdir(), 'odyssey-keycloak-'))
     const address = `http://127.0.0.1:${port}`
     const options = [`--http-port=${port}`, '--http-host=127.0.0.1', '--cache=local']

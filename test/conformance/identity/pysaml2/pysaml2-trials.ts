@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CookieBrowser } from '../cookie-browser.ts'
-import { findPort, requireWho, whoIs, type Connection, type Installation } from '../installation.ts'
+import { findFreePort } from '../../../harness/http/find-free-port.ts'
+import { requireWho, whoIs, type Connection, type Installation } from '../installation.ts'
 import type { Verdicts } from '../verdicts.ts'
 
 const tripleDes = 'http://www.w3.org/2001/04/xmlenc#tripledes-cbc'
@@ -57,7 +58,7 @@ class Provider {
   }
 
   static async start({ python, xmlsec }: Programs): Promise<Provider> {
-    const port = await findPort()
+    const port = await findFreePort()
     const folder = mkdtempSync(join(tmpdir(), 'odyssey-pysaml2-'))
     const script = join(import.meta.dirname, 'provider.py')
     const child = spawn(join(python, 'python'), [script, String(port), folder, xmlsec], {
