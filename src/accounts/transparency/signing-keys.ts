@@ -55,7 +55,7 @@ export async function openSigningKeys(
 ): Promise<readonly SigningKey[]> {
   const path = signingKeyPathIn(home)
   if (signer === null && !existsSync(path) && !(await makeFirstKey(path, { db, clock }))) return []
-  const current = signer === null ? localKey(readKey(path)) : commandKey(signer)
+  const current = signer === null ? readOwnKey(path) : commandKey(signer)
   const newest = (await listAuditKeys(db)).at(-1)
   if (newest === undefined) await writeDown({ db, clock }, 1, current.publicKey)
   else if (!current.publicKey.equals(newest.publicKey)) {
@@ -67,7 +67,7 @@ export async function openSigningKeys(
   }
   const previousPath = previousKeyPathIn(home)
   const isOverlap = newest !== undefined && clock.nowMs() < newest.createdAtMs + overlapMs
-  return isOverlap && existsSync(previousPath) ? [current, localKey(readKey(previousPath))] : [current]
+  return isOverlap && existsSync(previousPath) ? [current, readOwnKey(previousPath)] : [current]
 }
 
 /** Every key that ever signed here, the oldest first. */
@@ -91,26 +91,25 @@ export async function rotateSigningKey(
   const path = signingKeyPathIn(home)
   const known = await listAuditKeys(parts.db)
   const number = known.length + 1
-  const key = signer === null ? generateKeyPairSync('ed25519').privateKey : null
-  const publicKey = key === null ? await tryCommand(signer, known) : publicKeyOf(key)
+  const next = signer === null ? newKey() : { publicKey: await tryCommand(signer, known), privateKey: null }
+  const publicKey = next.publicKey.toString('base64')
   const action = { action: 'audit-keys:rotate', organizationId: installationChain, target: `key ${number}` }
   await change(parts, principal, action, async (transaction, note) => {
-    note(null, { publicKey: publicKey.toString('base64') })
+    note(null, { publicKey })
     await transaction
       .insertInto('audit_keys')
-      .values({ number, public_key: publicKey.toString('base64'), created_at: parts.clock.nowMs() })
+      .values({ number, public_key: publicKey, created_at: parts.clock.nowMs() })
       .execute()
     // Within the transaction: a key that the database knows has its file, and a failure leaves the old one in force.
     if (existsSync(path)) renameSync(path, previousKeyPathIn(home))
-    if (key !== null) writeKey(path, key)
+    if (next.privateKey !== null) writeKey(path, next.privateKey)
     syncFolder(home)
   })
-  return publicKey
+  return next.publicKey
 }
 
 /** The key of a command that signs. Throws where it does not, or has signed here before. */
-async function tryCommand(signer: SignerCommand | null, known: readonly AuditKey[]): Promise<Buffer> {
-  if (signer === null) throw new Error('There is no command to sign with.')
+async function tryCommand(signer: SignerCommand, known: readonly AuditKey[]): Promise<Buffer> {
   const { publicKey, sign } = commandKey(signer)
   if (known.some((one) => one.publicKey.equals(publicKey))) {
     throw new Error('The key of audit.signer signs already, or did once. Name a new one there first.')
@@ -122,9 +121,9 @@ async function tryCommand(signer: SignerCommand | null, known: readonly AuditKey
 /** Whether it is this process that made the installation's first key. */
 async function makeFirstKey(path: string, parts: KeyParts): Promise<boolean> {
   if ((await listAuditKeys(parts.db)).length > 0) return false
-  const key = generateKeyPairSync('ed25519').privateKey
-  writeKey(path, key)
-  if (await writeDown(parts, 1, publicKeyOf(key))) return true
+  const { privateKey, publicKey } = newKey()
+  writeKey(path, privateKey)
+  if (await writeDown(parts, 1, publicKey)) return true
   // Another gateway was a moment faster; nothing was signed with this one.
   rmSync(path)
   return false
@@ -140,20 +139,42 @@ async function writeDown({ db, clock }: KeyParts, number: number, publicKey: Buf
   return added !== undefined
 }
 
+function newKey() {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return { privateKey, publicKey: publicKeyOf(privateKey) }
+}
+
+/** Makes a key in a new file, and returns its public half. One that is there has signed, and is never written over. */
+export function makeKeyFile(path: string): Buffer {
+  const { privateKey, publicKey } = newKey()
+  writeKey(path, privateKey)
+  return publicKey
+}
+
 function writeKey(path: string, key: KeyObject): void {
   writeAndSync(path, key.export({ type: 'pkcs8', format: 'pem' }).toString(), 'wx')
 }
 
-function readKey(path: string): KeyObject {
+/** The key in a file. Throws for what is no key to sign with. */
+export function readKeyFile(path: string): SigningKey {
+  const pem = readFileSync(path)
   try {
-    const key = createPrivateKey(readFileSync(path))
-    if (key.asymmetricKeyType === 'ed25519') return key
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType === 'ed25519') return localKey(key)
   } catch {
     // Which of its parts is wrong is nobody's business.
   }
-  throw new Error(
-    `${path} is no Ed25519 key. Put it back from the backup; with several gateways it is the same on each.`,
-  )
+  throw new Error(`${path} is no Ed25519 key.`)
+}
+
+/** The same of a file in the data folder. */
+function readOwnKey(path: string): SigningKey {
+  try {
+    return readKeyFile(path)
+  } catch (cause) {
+    const help = 'Put it back from the backup; with several gateways it is the same on each.'
+    throw new Error(`${path} is no Ed25519 key. ${help}`, { cause })
+  }
 }
 
 /** What a command writes is believed only where the key has signed just the text that it was given. */

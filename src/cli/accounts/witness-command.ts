@@ -1,12 +1,13 @@
 // A witness as C2SP's tlog-witness describes it: it keeps the last checkpoint of each log that it knows, and cosigns what
 // goes on from it.
 
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseCheckpoint, type Checkpoint } from '../../accounts/transparency/checkpoint.ts'
+import { makeKeyFile } from '../../accounts/transparency/signing-keys.ts'
 import { lockHome } from '../../db/lock-home.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { emptyRoot, isConsistent } from '../../lib/merkle-tree.ts'
@@ -120,12 +121,11 @@ export function createWitness(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (existsSync(join(folder, keyFile))) throw new Error(`${folder} has a witness already.`)
   mkdirSync(join(folder, seenFolder), { mode: 0o700 })
-  const { privateKey } = generateKeyPairSync('ed25519')
   writeAndSync(join(folder, nameFile), `${name}\n`, 'wx')
   writeAndSync(join(folder, logsFile), '', 'wx')
-  writeAndSync(join(folder, keyFile), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 'wx')
+  const publicKey = makeKeyFile(join(folder, keyFile))
   syncFolder(folder)
-  return formatCosigner({ name, publicKey: publicKeyOf(privateKey) })
+  return formatCosigner({ name, publicKey })
 }
 
 /**
