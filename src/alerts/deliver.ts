@@ -54,7 +54,6 @@ type Event = Selectable<AlertEventTable>
 export function startDelivering(parts: DeliveryParts): Deliverer {
   const rounds = startRounds({
     ...parts,
-    lookEveryMs: parts.lookEveryMs,
     words: { look: 'it is not known which events are to be delivered', work: 'events could not be delivered' },
     describe: (channel) => ({ channel }),
     findDue: () => findDue(parts),

@@ -9,7 +9,7 @@ export type Turn = { readonly id: string; readonly holder: string; readonly sign
 export type RoundsOptions = {
   readonly clock: Clock
   readonly log: Log
-  readonly lookEveryMs: number | undefined
+  readonly lookEveryMs?: number
   /** What the log says where nobody can tell what is due, and where one could not be worked on. */
   readonly words: { readonly look: string; readonly work: string }
   /** What is logged with an error, by the id of what was worked on. */

@@ -44,7 +44,6 @@ type SinkRow = Selectable<AuditSinkTable>
 export function startPushingAudit(parts: PushParts): AuditPusher {
   const rounds = startRounds({
     ...parts,
-    lookEveryMs: parts.lookEveryMs,
     words: { look: 'it is not known what of the audit is to be pushed', work: 'the audit could not be pushed' },
     describe: (sink) => ({ sink }),
     findDue: () => findDue(parts),

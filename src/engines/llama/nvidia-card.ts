@@ -12,8 +12,9 @@ export type Looks = {
   hasBuild(): boolean
 }
 
+const versionPath = '/proc/driver/nvidia/version'
 /** Any of these is there where NVIDIA's driver is. */
-const traces = ['/dev/nvidiactl', '/proc/driver/nvidia/version', '/dev/dxg']
+const traces = ['/dev/nvidiactl', versionPath, '/dev/dxg']
 
 const looks: Looks = {
   exists: existsSync,
@@ -35,8 +36,6 @@ const looks: Looks = {
     }
   },
 }
-
-const versionPath = '/proc/driver/nvidia/version'
 
 /** The driver's version, as 580.159; null where it does not say. */
 export function nvidiaDriver(read: (path: string) => string = (path) => readFileSync(path, 'utf8')): number | null {

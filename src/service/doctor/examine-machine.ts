@@ -101,28 +101,21 @@ export function examineCard({
   if (engine.gpu === 'vulkan') return []
   const missing = missingForCuda(childEnvironment)
   if (missing.length === 0) return [examineDriver(about)]
-  const [build, ...libraries] = missing[0] === 'build' ? missing : [null, ...missing]
-  return [
-    ...(build === null
-      ? []
-      : [
-          warning(
-            about,
-            "The engine's build for CUDA was not installed.",
-            'Start with ODYSSEY_GPU=cuda, which installs it.',
-          ),
-        ]),
-    ...(libraries.length === 0
-      ? []
-      : [
-          warning(
-            about,
-            `NVIDIA's driver is there, and these libraries are not found: ${libraries.join(', ')}.`,
-            "Install CUDA's runtime and cuBLAS of version 13, or of 12, or name their folder in LD_LIBRARY_PATH. Without them the processor computes.",
-          ),
-        ]),
-  ]
+  const findings: Finding[] = []
+  if (missing.includes('build')) {
+    const help = 'Start with ODYSSEY_GPU=cuda, which installs it.'
+    findings.push(warning(about, "The engine's build for CUDA was not installed.", help))
+  }
+  const libraries = missing.filter((one) => one !== 'build')
+  if (libraries.length > 0) {
+    const says = `NVIDIA's driver is there, and these libraries are not found: ${libraries.join(', ')}.`
+    findings.push(warning(about, says, librariesHelp))
+  }
+  return findings
 }
+
+const librariesHelp =
+  "Install CUDA's runtime and cuBLAS of version 13, or of 12, or name their folder in LD_LIBRARY_PATH. Without them the processor computes."
 
 /** The engine's build has machine code for some cards; for all others the driver makes it, from a form that older ones do not know. */
 const driverForAllCards = 590

@@ -1,4 +1,4 @@
-import type { ReplicaConnection } from '../../../engines/remote/dialect.ts'
+import type { AnyReplicaKind, ReplicaConnection } from '../../../engines/remote/dialect.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { followDns, type DnsResolver } from './dns-members.ts'
@@ -11,14 +11,14 @@ export type NamedReplicas = Omit<ReplicaSettings, 'url'> & { readonly dns: strin
 /** With what programs are started. */
 export type ProcessSettings = { readonly folder: string; readonly environment: Readonly<Record<string, string>> }
 
-/** Where the replicas of a pool come from. */
-export type MemberSources = {
-  readonly replicas: readonly ReplicaSettings[]
+/** Where the replicas of a pool come from, which are of these kinds. */
+export type MemberSources<Kind extends AnyReplicaKind = AnyReplicaKind> = {
+  readonly replicas: readonly (ReplicaSettings & { readonly kind: Kind })[]
   /** Names behind which there are replicas that come and go. */
-  readonly names?: readonly NamedReplicas[]
+  readonly names?: readonly (NamedReplicas & { readonly kind: Kind })[]
   readonly resolver?: DnsResolver
   /** Replicas that this gateway starts itself. */
-  readonly commands?: readonly ManagedSettings[]
+  readonly commands?: readonly (ManagedSettings & { readonly kind: Kind })[]
   readonly processes?: ProcessSettings
 }
 

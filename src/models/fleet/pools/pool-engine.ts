@@ -14,19 +14,12 @@ import { backgroundPriority } from '../../../lib/yield-processor.ts'
 import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { DnsResolver } from './dns-members.ts'
-import type { ManagedSettings } from './managed/managed-replica.ts'
-import type { NamedReplicas, ProcessSettings } from './membership.ts'
+import type { MemberSources } from './membership.ts'
 import { PoolMembers, type PoolNews } from './pool-members.ts'
-import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
+import type { PoolReplica } from './pool-replica.ts'
 
-export type PoolEngineOptions = {
+export type PoolEngineOptions = MemberSources<ReplicaKind> & {
   readonly name: string
-  readonly replicas: readonly (ReplicaSettings & { readonly kind: ReplicaKind })[]
-  readonly names?: readonly (NamedReplicas & { readonly kind: ReplicaKind })[]
-  readonly resolver?: DnsResolver
-  readonly commands?: readonly (ManagedSettings & { readonly kind: ReplicaKind })[]
-  readonly processes?: ProcessSettings
   readonly news?: PoolNews
   readonly retries: number
   /** Answers that go on elsewhere when their replica is lost: none, those that would come out the same, or all. */

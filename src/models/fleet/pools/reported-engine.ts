@@ -13,19 +13,12 @@ import type { Clock } from '../../../lib/clock.ts'
 import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { DnsResolver } from './dns-members.ts'
-import type { ManagedSettings } from './managed/managed-replica.ts'
-import type { NamedReplicas, ProcessSettings } from './membership.ts'
+import type { MemberSources } from './membership.ts'
 import { PoolMembers, type PoolNews } from './pool-members.ts'
-import type { PoolReplica, ReplicaSettings } from './pool-replica.ts'
+import type { PoolReplica } from './pool-replica.ts'
 
-export type ReportedEngineOptions = {
+export type ReportedEngineOptions = MemberSources<ReportedKind> & {
   readonly name: string
-  readonly replicas: readonly (ReplicaSettings & { readonly kind: ReportedKind })[]
-  readonly names?: readonly (NamedReplicas & { readonly kind: ReportedKind })[]
-  readonly resolver?: DnsResolver
-  readonly commands?: readonly (ManagedSettings & { readonly kind: ReportedKind })[]
-  readonly processes?: ProcessSettings
   readonly news?: PoolNews
   readonly retries: number
   readonly windowTokensMax: number | null

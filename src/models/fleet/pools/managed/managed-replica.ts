@@ -6,7 +6,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pause, type Clock } from '../../../../lib/clock.ts'
@@ -34,7 +34,8 @@ type Run = {
   readonly replica: PoolReplica
   readonly startedMs: number
   isWanted: boolean
-  hasEnded: boolean
+  /** How its process ended; null while it runs. */
+  ending: string | null
 }
 
 const restartMsLeast = 1_000
@@ -115,13 +116,13 @@ export class ManagedReplica {
       log: log.child({ replica: url }),
     })
     const replica = join({ ...rest, url })
-    const run = { process, replica, startedMs: clock.monotonicMs(), isWanted: true, hasEnded: false }
+    const run: Run = { process, replica, startedMs: clock.monotonicMs(), isWanted: true, ending: null }
     void process.ended.then((how) => this.#ended(run, how))
     return run
   }
 
   #ended(run: Run, how: string): void {
-    run.hasEnded = true
+    run.ending = how
     if (!run.isWanted) return
     const { clock } = this.#options
     run.replica.lost(`Its program ended ${how}.`)
@@ -145,16 +146,13 @@ export class ManagedReplica {
     }
   }
 
-  async #whenUp({ replica, ...run }: Run): Promise<void> {
-    const { clock } = this.#options
-    const process = run.process
-    let how: string | null = null
-    void process.ended.then((ending) => (how = ending))
-    while (replica.health.state !== 'up') {
+  async #whenUp(run: Run): Promise<void> {
+    const { health } = run.replica
+    while (health.state !== 'up') {
       if (this.#isClosed) throw new Error('The service stops.')
-      if (how !== null) throw new Error(`The new one ended ${String(how)}.`)
-      if (replica.health.state === 'refused') throw new Error(replica.health.reason ?? 'The new one was refused.')
-      await pause(clock, lookMs)
+      if (run.ending !== null) throw new Error(`The new one ended ${run.ending}.`)
+      if (health.state === 'refused') throw new Error(health.reason ?? 'The new one was refused.')
+      await pause(this.#options.clock, lookMs)
     }
   }
 
@@ -182,13 +180,11 @@ const periodMs = 10_000
 
 /** A program that was started to be a replica, under a guard that ends it with the gateway. */
 class ManagedProcess {
-  readonly port: number
   /** Resolves with how it ended. */
   readonly ended: Promise<string>
   readonly #stop: () => void
 
   constructor({ command, port, folder, environment, clock, log }: ManagedProcessOptions) {
-    this.port = port
     const args = command.map((argument) => argument.replaceAll('{port}', String(port)))
     const guard = fileURLToPath(new URL('./guard.ts', import.meta.url))
     const child = spawn(process.execPath, [guard, ...args], {
@@ -234,9 +230,8 @@ function boundedLog(log: Log, clock: Clock): (line: string) => void {
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
+  const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.')
-  return address.port
+  return port
 }
