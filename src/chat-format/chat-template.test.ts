@@ -110,3 +110,62 @@ test('a template that knows a budget or an effort is told how much the model may
   assert.equal(shown(false, 1_024), 'Hello none said 0')
   assert.equal(shown(null, 1_024), 'Hello none said no budget')
 })
+
+test('a template is told of an effort in a word that it takes, and switched off by the one that it has for that', () => {
+  const template = compile(
+    "{% set effort = reasoning_effort | default('no_think') %}" +
+      "{% if effort not in ['no_think', 'max'] %}{{ raise_exception('unknown effort') }}{% endif %}" +
+      "{{ messages[0].content }}<by>{% if effort == 'no_think' %}<muse></muse>{% else %}<muse>{% endif %}",
+  )
+  const shown = (enableThinking: boolean | null, thinkingTokensMax?: number) =>
+    template.render(question, {
+      ...options,
+      enableThinking,
+      ...(thinkingTokensMax !== undefined && { thinkingTokensMax }),
+    })
+  assert.equal(shown(null), 'Hello<by><muse></muse>')
+  assert.equal(shown(false), 'Hello<by><muse></muse>')
+  // The effort is the only switch.
+  assert.equal(shown(true), 'Hello<by><muse>')
+  assert.equal(shown(true, 1_024), 'Hello<by><muse>')
+})
+
+test('a template that refuses to be switched off is asked for what it does by itself', () => {
+  const template = compile(
+    "{% if enable_thinking is defined and not enable_thinking %}{{ raise_exception('always on') }}{% endif %}{{ messages[0].content }}",
+  )
+  assert.equal(template.render(question, { ...options, enableThinking: false }), 'Hello')
+})
+
+const thought = { role: 'assistant' as const, content: 'An answer.', reasoning_content: 'A thought.' }
+
+test('thinking is passed as a part or a block of the content where a template looks for it there', () => {
+  const turn = "{% for m in messages %}{% if m.role == 'assistant' %}"
+  const inParts =
+    `${turn}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}` +
+    "{{ '[MUSE]' ~ p.thinking ~ '[/MUSE]' if p.type == 'thinking' else p.text }}{% endfor %}{% endif %}" +
+    '{% else %}{{ m.content }}|{% endif %}{% endfor %}'
+  const inBlocks =
+    `${turn}{% for b in m.content.blocks %}{{ '[MUSE]' ~ b.text ~ '[/MUSE]' if b.type == 'thoughts' else b.text }}{% endfor %}` +
+    '{% else %}{{ m.content }}|{% endif %}{% endfor %}'
+  const inMembers = `${turn}{% if m.reasoning_content %}[MUSE]{{ m.reasoning_content }}[/MUSE]{% endif %}{% endif %}{{ m.content }}{{ '|' if m.role == 'user' }}{% endfor %}`
+  for (const source of [inParts, inBlocks, inMembers]) {
+    const rendered = compile(source).render([...question, thought], { ...options, addGenerationPrompt: false })
+    assert.equal(rendered, 'Hello|[MUSE]A thought.[/MUSE]An answer.')
+  }
+})
+
+test('a turn with thinking is a plain text to a template that prints whatever it is given', () => {
+  const template = compile('{% for m in messages %}{{ m.content }}|{% endfor %}')
+  assert.equal(template.render([...question, thought], options), 'Hello|An answer.|')
+})
+
+test('a template that knows calls without a function inside is given them so', () => {
+  const template = compile(
+    "{% for m in messages %}{{ m.content }}|{% for c in m.tool_calls or [] %}{{ '<run ' + c.name + '>' }}{{ c.arguments | tojson }}{% endfor %}{% endfor %}",
+  )
+  const call = { id: 'a', type: 'function', function: { name: 'get_weather', arguments: { place: 'Oslo' } } } as const
+  const turn = { role: 'assistant' as const, content: '', tool_calls: [call] }
+  const rendered = template.render([...question, turn], { ...options, addGenerationPrompt: false })
+  assert.equal(rendered, 'Hello||<run get_weather>{"place": "Oslo"}')
+})

@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/message-of.ts'
-import { fillNames, type Filling, toolForms } from './fill-names.ts'
+import { chooseThinkingWords, fillNames, type Filling, sayThinkingExtent, toolForms } from './fill-names.ts'
 import { compileJinja, JinjaFault } from './jinja/interpreter.ts'
-import { callTurn, probeTools, sentinelCalls } from './tool-format/probes.ts'
+import { callTurn, probeTools, sentinelCalls, sentinels } from './tool-format/probes.ts'
 import type { TemplateToolMessage } from './tool-format/tool-format.ts'
 
 /** A message as chat templates expect it. */
@@ -43,35 +43,52 @@ export function compileChatTemplate(
   specialTokens: { readonly bosToken: string; readonly eosToken: string },
 ): ChatTemplate {
   const template = compileJinja(source)
-  const render = (messages: readonly TemplateMessage[], options: TemplateOptions, shape: Shape) => {
-    const { tools, addGenerationPrompt, enableThinking, thinkingTokensMax, servedModelName } = options
+  const render = (messages: readonly TemplateMessage[], options: GivenOptions, shape: Shape) => {
+    const { tools, addGenerationPrompt, servedModelName, words } = options
     return template.render({
       ...fillNames(template.freeNames, tools, shape.filling),
-      messages: messages.map((message) => shapeMessage(message, shape)),
+      messages: shapeConversation(messages, shape),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
-      ...(enableThinking !== null && thinkingSwitches(enableThinking, source)),
-      ...(enableThinking === true && thinkingTokensMax !== undefined && thinkingExtent(thinkingTokensMax, source)),
+      ...words,
       ...(servedModelName !== undefined && { served_model_name: servedModelName }),
       ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
     })
   }
+  const question = { role: 'user', content: probe } as const
   const { shape, fault } = chooseShape((tried, tools, turns = []) => {
-    const options = { tools, addGenerationPrompt: turns.length === 0, enableThinking: null }
-    return render([{ role: 'user', content: probe }, ...turns], options, tried)
+    return render([question, ...turns], { tools, addGenerationPrompt: turns.length === 0, words: {} }, tried)
+  })
+  const thinking = chooseThinkingWords(source, (words) => {
+    try {
+      return render([question], { tools: null, addGenerationPrompt: true, words }, shape).split(probe).at(-1) ?? null
+    } catch {
+      return null
+    }
   })
   return {
     source,
     fault,
     render(messages, options) {
+      const { enableThinking, thinkingTokensMax } = options
+      const words = {
+        ...(enableThinking !== null && (enableThinking ? thinking.on : thinking.off)),
+        ...(enableThinking === true &&
+          thinkingTokensMax !== undefined &&
+          sayThinkingExtent(thinking, thinkingTokensMax)),
+      }
       try {
-        return render(messages, options, shape)
+        return render(messages, { ...options, words }, shape)
       } catch (error) {
         throw new TemplateRefusal('The chat template refused the conversation.', { cause: error })
       }
     },
   }
+}
+
+type GivenOptions = Pick<TemplateOptions, 'tools' | 'addGenerationPrompt' | 'servedModelName'> & {
+  readonly words: object
 }
 
 const probe = 'Zuqprobe'
@@ -87,9 +104,20 @@ type Shape = {
   readonly filling: Filling | null
   /** A few write as much around an empty text beside calls as around any other, and nothing around one that is not there. */
   readonly hasNoEmptyText: boolean
+  /** A few know the name and the arguments of a call as its own members only. */
+  readonly hasFlatCalls: boolean
+  /** Where the thinking of a turn stands: beside its text, or in it, as a part or a block of a kind of its own. */
+  readonly thinkingIn: 'members' | 'parts' | 'blocks'
 }
 
-const plainShape: Shape = { listsNoTools: false, hasParts: false, filling: null, hasNoEmptyText: false }
+const plainShape: Shape = {
+  listsNoTools: false,
+  hasParts: false,
+  filling: null,
+  hasNoEmptyText: false,
+  hasFlatCalls: false,
+  thinkingIn: 'members',
+}
 
 type Attempt = (shape: Shape, tools: readonly unknown[] | null, turns?: readonly TemplateMessage[]) => string
 
@@ -107,10 +135,10 @@ function chooseShape(attempt: Attempt): { readonly shape: Shape; readonly fault:
       return fault === null
     })
   const usual = rendersWith(null)
-  if (usual !== undefined) return { shape: withEmptyTexts(attempt, withToolNames(attempt, usual)), fault: null }
+  if (usual !== undefined) return { shape: withTurns(attempt, withToolNames(attempt, usual)), fault: null }
   const filled = toolForms.flatMap((toolsAs) => rendersWith({ toolsAs, fills: 'all' }) ?? [])
   const shape = filled.find((one) => showsTools(attempt, one)) ?? filled[0]
-  if (shape !== undefined) return { shape: withEmptyTexts(attempt, shape), fault: null }
+  if (shape !== undefined) return { shape: withTurns(attempt, shape), fault: null }
   return { shape: plainShape, fault: faults[0] ?? null }
 }
 
@@ -136,23 +164,51 @@ function withToolNames(attempt: Attempt, shape: Shape): Shape {
   return named.find((one) => showsTools(attempt, one)) ?? shape
 }
 
+/** How turns of the model are passed: their calls, their empty texts and their thinking. */
+function withTurns(attempt: Attempt, shape: Shape): Shape {
+  const flat = { ...shape, hasFlatCalls: true }
+  const hasNoCalls = showCall(attempt, shape) === null && showCall(attempt, { ...shape, hasNoEmptyText: true }) === null
+  const called = hasNoCalls && showCall(attempt, flat) !== null ? flat : shape
+  return withThinking(attempt, withEmptyTexts(attempt, called))
+}
+
+/** A conversation that ends with a call; null where the template fails or leaves the call out. */
+function showCall(attempt: Attempt, shape: Shape): string | null {
+  for (const form of ['object', 'text'] as const) {
+    try {
+      const [call] = sentinelCalls({ kind: 'any' })
+      const rendered = attempt(shape, probeTools, [callTurn([call], form)])
+      if (rendered.lastIndexOf(call.name) > rendered.indexOf(probe)) return rendered
+    } catch {
+      continue
+    }
+  }
+  return null
+}
+
 /** How an empty text beside a call is passed: as none where that leaves out what would stand around it. */
 function withEmptyTexts(attempt: Attempt, shape: Shape): Shape {
-  const shown = (hasNoEmptyText: boolean): string | null => {
-    for (const form of ['object', 'text'] as const) {
-      try {
-        const [call] = sentinelCalls({ kind: 'any' })
-        const rendered = attempt({ ...shape, hasNoEmptyText }, probeTools, [callTurn([call], form)])
-        if (rendered.lastIndexOf(call.name) > rendered.indexOf(probe)) return rendered
-      } catch {
-        continue
-      }
-    }
-    return null
-  }
-  const [given, none] = [shown(false), shown(true)]
+  const withNone = { ...shape, hasNoEmptyText: true }
+  const [given, none] = [showCall(attempt, shape), showCall(attempt, withNone)]
   const isNone = none !== null && (given === null || none.length < given.length)
-  return isNone ? { ...shape, hasNoEmptyText: true } : shape
+  return isNone ? withNone : shape
+}
+
+/** Where a template looks for the thinking of a turn; beside the text unless it shows none that stands there. */
+function withThinking(attempt: Attempt, shape: Shape): Shape {
+  const shown = (['members', 'parts', 'blocks'] as const).find((thinkingIn) => {
+    try {
+      const { thinking, text } = sentinels
+      const turn = { role: 'assistant', content: text, reasoning_content: thinking } as const
+      const rendered = attempt({ ...shape, thinkingIn }, null, [turn])
+      const start = rendered.indexOf(thinking)
+      // A template that prints whatever it is given prints the quotes as well.
+      return start !== -1 && rendered.indexOf(text, start) !== -1 && !/["']/u.test(rendered[start - 1] ?? '')
+    } catch {
+      return false
+    }
+  })
+  return shown === undefined ? shape : { ...shape, thinkingIn: shown }
 }
 
 /** Whether tools are shown as they are meant to be: not as Python prints a list, and not as a text inside a text. */
@@ -175,34 +231,33 @@ export function describeFault(error: unknown): string {
   return `${line === null ? '' : `Line ${line}: `}${messageOf(error)}`
 }
 
-function shapeMessage(message: TemplateMessage, { hasParts, hasNoEmptyText }: Shape): object {
-  const named = withThinkingNames(message)
-  const { content } = message
-  if (hasNoEmptyText && content === '' && message.tool_calls !== undefined) return { ...named, content: null }
-  return hasParts && content !== null ? { ...named, content: [{ type: 'text', text: content }] } : named
+function shapeConversation(messages: readonly TemplateMessage[], shape: Shape): object[] {
+  const inContent =
+    shape.thinkingIn !== 'members' && messages.some(({ reasoning_content: thinking }) => thinking !== undefined)
+  return messages.map((message) => shapeMessage(message, shape, inContent))
 }
 
-/** Families name the switch differently; a template ignores the names it does not know. */
-function thinkingSwitches(isOn: boolean, source: string): object {
-  const names = { enable_thinking: isOn, thinking: isOn, reasoning: isOn, thinking_mode: isOn ? 'enabled' : 'disabled' }
-  if (isOn) return names
-  // Other templates would show this effort to the model as if it had learned of it.
-  const knowsNoEffort = /reasoning_effort[^%}]*["']none["']/u.test(source)
-  return { ...names, thinking_budget: 0, ...(knowsNoEffort && { reasoning_effort: 'none' }) }
+function shapeMessage(message: TemplateMessage, shape: Shape, inContent: boolean): object {
+  const named = { ...withThinkingNames(message), ...(shape.hasFlatCalls && flatCalls(message)) }
+  const { role, content } = message
+  // A template that knows such contents may refuse a conversation in which other turns have another form.
+  if (inContent && role === 'assistant') return { ...named, content: withThinkingInside(message, shape.thinkingIn) }
+  if (shape.hasNoEmptyText && content === '' && message.tool_calls !== undefined) return { ...named, content: null }
+  return shape.hasParts && content !== null ? { ...named, content: [{ type: 'text', text: content }] } : named
 }
 
-/** The extent of thinking in the words that templates have for it: a number of tokens, or an effort. */
-function thinkingExtent(tokensMax: number | null, source: string): object {
-  const effort = tokensMax === null || tokensMax > mediumTokens ? 'high' : tokensMax > lowTokens ? 'medium' : 'low'
-  return {
-    ...(tokensMax !== null && { thinking_budget: tokensMax }),
-    ...(source.includes('reasoning_effort') && { reasoning_effort: effort }),
-  }
+function flatCalls({ tool_calls: calls }: TemplateMessage): object {
+  return calls === undefined ? {} : { tool_calls: calls.map((call) => ({ ...call, ...call.function })) }
 }
 
-/** What the efforts of these names mean to most models that are served. */
-const lowTokens = 1_024
-const mediumTokens = 8_192
+function withThinkingInside({ content, reasoning_content: thinking = '' }: TemplateMessage, as: Shape['thinkingIn']) {
+  const inBlocks = as === 'blocks'
+  const parts = [
+    ...(thinking === '' ? [] : [inBlocks ? { type: 'thoughts', text: thinking } : { type: 'thinking', thinking }]),
+    ...(content === null || content === '' ? [] : [{ type: inBlocks ? 'response' : 'text', text: content }]),
+  ]
+  return inBlocks ? { blocks: parts } : parts
+}
 
 /** Families name the thinking of a turn differently, as they do its switch. */
 function withThinkingNames(message: TemplateMessage): object {

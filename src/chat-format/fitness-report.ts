@@ -27,12 +27,16 @@ export type Derived = {
 
 export function reportFitness({ template, traits, toolFormat }: Derived): FitnessReport {
   const { thinkingTags, thinkingSwitch } = traits
+  const thinking =
+    thinkingTags === null
+      ? null
+      : { open: thinkingTags.open, close: thinkingTags.close, switch: switches[thinkingSwitch] }
   return {
     tools: toolFormat === null ? 'none' : toolFormat.isGeneric ? 'generic' : 'own',
     notation: toolFormat?.notation.kind ?? null,
     exampleCall: toolFormat === null ? null : exampleOf(template, traits, toolFormat),
     history: toolFormat === null ? null : historyOf(toolFormat),
-    thinking: thinkingTags === null ? null : { ...thinkingTags, switch: switches[thinkingSwitch] },
+    thinking,
     system: traits.takesSystem ? 'a turn of its own' : 'the beginning of the first user turn',
     lateSystem: traits.takesLateSystem ? 'where it stands' : 'marked, in the next user turn',
   }
@@ -58,7 +62,10 @@ function exampleOf(template: ChatTemplate, traits: TemplateTraits, format: ToolF
   const shown = { ...call, name: 'get_weather', arguments: { place: 'Oslo', days: 3 } }
   const rendered = tryRender(render, [user, ...toTemplateCalls(format, [callTurn([shown], 'object')])])
   const output = rendered === null ? null : createTurnCutter(render, traits.thinkingTags).cutOutput(rendered)
-  return output === null ? null : output.trim()
+  // The prompt may have opened the thinking, whose end is no part of a call.
+  const close = traits.thinkingTags?.close ?? ''
+  const written = output?.trim() ?? null
+  return close !== '' && written?.startsWith(close) ? written.slice(close.length).trimStart() : written
 }
 
 /** The report in lines that can be read. */

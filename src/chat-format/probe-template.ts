@@ -17,7 +17,12 @@ export type TemplateTraits = {
   readonly thinkingSwitch: 'flag' | 'none' | 'never'
 }
 
-export type ThinkingTags = { readonly open: string; readonly close: string }
+export type ThinkingTags = {
+  readonly open: string
+  readonly close: string
+  /** What a call begins with, in a template that lets one follow from within the thinking. */
+  readonly callOpen?: string
+}
 
 /** Tags that are looked for in a template's source, since a template that leaves thinking out of history renders none. */
 const knownTags: readonly ThinkingTags[] = [
@@ -25,6 +30,7 @@ const knownTags: readonly ThinkingTags[] = [
   { open: '[THINK]', close: '[/THINK]' },
   { open: '<seed:think>', close: '</seed:think>' },
   { open: '<|START_THINKING|>', close: '<|END_THINKING|>' },
+  { open: '<|channel>thought', close: '<channel|>' },
 ]
 
 export function probeTemplate(template: ChatTemplate): TemplateTraits {
@@ -55,7 +61,7 @@ function rendersInOrder(render: RenderProbe, messages: readonly TemplateMessage[
 
 export type ThinkingFormat = {
   /** Null where nothing shows how the model marks its thinking. */
-  readonly tags: { readonly open: string; readonly close: string } | null
+  readonly tags: ThinkingTags | null
   /** With thinking on, a prompt ends inside an open block and the model goes on from there. */
   readonly promptOpens: boolean
   /** `flag` is the template's own switch; `effort` stands in the system text and has no off. */
@@ -73,7 +79,9 @@ export function deriveThinking(render: RenderProbe): ThinkingFormat {
   }
   const hasChannels = prompts.unset !== null && isHarmony(prompts.unset)
   const replayed = hasChannels ? null : tagsOfReplay(render, prompts.on)
-  const tags = hasChannels ? harmonyThinking : (replayed ?? tagsOfPrompts(prompts) ?? tagsOfOpenPrompt(prompts.unset))
+  const tags = hasChannels
+    ? harmonyThinking
+    : (replayed ?? tagsOfPrompts(prompts) ?? tagsOfOpenPrompt(prompts.unset) ?? tagsOfLastTurn(render, prompts.on))
   const states = [prompts.on, prompts.off, prompts.unset]
   return {
     tags,
@@ -102,7 +110,7 @@ function tagsOfReplay(render: RenderProbe, prompt: string | null) {
   for (const ids of shapes) {
     for (const content of [sentinels.text, '']) {
       const tags = tagsOfTurn(render, { prompt, ids, content })
-      if (tags !== null) return tags
+      if (tags !== null) return withCallOpen(render, tags, ids)
     }
   }
   return null
@@ -114,7 +122,35 @@ function tagsOfTurn(render: RenderProbe, { prompt, ids, content }: Probe) {
   const [call] = sentinelCalls(ids)
   const turn = callTurn([call], 'object', content)
   const result: TemplateToolMessage = { role: 'tool', content: 'done', tool_call_id: call.id, name: call.name }
-  const show = (shown: TemplateToolMessage) => tryRender(render, [user, shown, result], { enableThinking: true })
+  return tagsAround(render, { turn, followedBy: [result], prompt })
+}
+
+/** Notes what a call begins with that follows thinking without an end between the two. */
+function withCallOpen(render: RenderProbe, tags: ThinkingTags, ids: IdShape): ThinkingTags {
+  const [call] = sentinelCalls(ids)
+  const turn = { ...callTurn([call], 'object'), reasoning_content: sentinels.thinking }
+  const rendered = tryRender(render, [user, turn], { enableThinking: true }) ?? ''
+  const start = rendered.indexOf(sentinels.thinking)
+  const name = rendered.indexOf(call.name, start)
+  const between = start === -1 || name === -1 ? '' : rendered.slice(start + sentinels.thinking.length, name).trim()
+  const callOpen = between.includes(tags.close) ? undefined : /^\S+?[>\]▷»】]/u.exec(between)?.[0]
+  return callOpen === undefined ? tags : { ...tags, callOpen }
+}
+
+/** A template may show thinking in the very last turn alone. */
+function tagsOfLastTurn(render: RenderProbe, prompt: string | null) {
+  return tagsAround(render, { turn: { role: 'assistant', content: sentinels.text }, followedBy: [], prompt })
+}
+
+type ThinkingTurn = {
+  readonly turn: TemplateToolMessage
+  readonly followedBy: readonly TemplateToolMessage[]
+  readonly prompt: string | null
+}
+
+function tagsAround(render: RenderProbe, { turn, followedBy, prompt }: ThinkingTurn): ThinkingTags | null {
+  const content = turn.content ?? ''
+  const show = (shown: TemplateToolMessage) => tryRender(render, [user, shown, ...followedBy], { enableThinking: true })
   const rendered = show({ ...turn, reasoning_content: sentinels.thinking })
   const start = rendered?.indexOf(sentinels.thinking) ?? -1
   if (rendered === null || start === -1) return null
@@ -123,9 +159,20 @@ function tagsOfTurn(render: RenderProbe, { prompt, ids, content }: Probe) {
   const open = beyondPrompt(findOpen(before, [prompt, show(turn), pastTurn(render)]), before, prompt)
   const close = findClose(after, before.slice(0, before.lastIndexOf(open)), show(turn), content)
   if (open !== '') return close === '' ? null : { open, close }
-  // Where every other turn has an empty block, its opening marker is the last one in front of the thinking.
+  return close === '' ? null : tagsWithoutOpen(before, close, { prompt, without: show(turn) })
+}
+
+type Others = { readonly prompt: string | null; readonly without: string | null }
+
+/** The markers where nothing in front of the thinking tells its turn from others. */
+function tagsWithoutOpen(before: string, close: string, { prompt, without }: Others): ThinkingTags | null {
   const shown = before.trimEnd()
-  const isEmptied = close !== '' && (show(turn)?.slice(shown.length).trimStart().startsWith(close) ?? false)
+  // A prompt that goes on from where the thinking begins has begun it in words of its own.
+  const [tail = '', promptTail = ''] = [shown, prompt ?? ''].map((text) => text.slice(behindUser(text)))
+  const begun = promptTail.startsWith(tail) ? promptTail.slice(tail.length).trim() : ''
+  if (begun !== '') return { open: begun, close }
+  // Where every other turn has an empty block, its opening marker is the last one in front of the thinking.
+  const isEmptied = without?.slice(shown.length).trimStart().startsWith(close) ?? false
   return isEmptied ? { open: shown.slice(findMarkerStart(shown, shown.length - 1)), close } : null
 }
 

@@ -8,7 +8,8 @@ export type SplitText = { readonly kind: 'thinking' | 'text'; readonly text: str
  * A marker may arrive in pieces, so text that could begin one is held back, and
  * so is the white space before it: templates put it there, it is no thought.
  * Thinking is recognised at the start only: a model that mentions the marker in
- * its answer is quoting it.
+ * its answer is quoting it. Where a template lets calls follow from within the
+ * thinking, it ends with the first of them.
  */
 export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: boolean) {
   let state: 'start' | 'thinking' | 'text' = tags === null ? 'text' : startsInside ? 'thinking' : 'start'
@@ -35,18 +36,22 @@ export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: 
     }
   }
 
-  function inThinking({ close }: ThinkingTags, parts: SplitText[]): void {
-    const end = held.indexOf(close)
-    if (end !== -1) {
-      const thought = held.slice(0, end).trimEnd()
+  function inThinking({ close, callOpen }: ThinkingTags, parts: SplitText[]): void {
+    const ends = [close, ...(callOpen === undefined ? [] : [callOpen])]
+    const found = ends.flatMap((mark) => (held.includes(mark) ? [{ mark, at: held.indexOf(mark) }] : []))
+    const [first] = found.toSorted((left, right) => left.at - right.at)
+    if (first !== undefined) {
+      const thought = held.slice(0, first.at).trimEnd()
       if (thought !== '') parts.push({ kind: 'thinking', text: thought })
-      const rest = held.slice(end + close.length)
+      // The mark of a call is a part of the answer.
+      const rest = held.slice(first.at + (first.mark === close ? close.length : 0))
       held = ''
       state = 'text'
       if (rest !== '') parts.push({ kind: 'text', text: rest })
       return
     }
-    const thought = held.slice(0, held.length - openPrefixLength(held, close)).trimEnd()
+    const begun = Math.max(...ends.map((mark) => openPrefixLength(held, mark)))
+    const thought = held.slice(0, held.length - begun).trimEnd()
     if (thought !== '') parts.push({ kind: 'thinking', text: thought })
     held = held.slice(thought.length)
   }

@@ -75,3 +75,29 @@ test('a template that opens thinking in every prompt, and never shows how it end
     assert.deepEqual({ tags, promptOpens, isReplayed }, { tags: { open, close }, promptOpens: true, isReplayed: false })
   }
 })
+
+const conversation = (turn: string, prompt: string) =>
+  `{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<by>model\\n' -}}${turn}{{- '<end>' -}}` +
+  `{%- else %}{{- '<by>' ~ m.role ~ '\\n' ~ m.content ~ '<end>' -}}{%- endif %}{%- endfor %}` +
+  `{%- if add_generation_prompt %}{{- '<by>model\\n${prompt}' -}}{%- endif %}`
+
+const calls = `{%- for c in m.tool_calls or [] %}{{- '<run ' ~ c.function.name ~ '>' ~ c.function.arguments | tojson ~ '</run>' -}}{%- endfor %}`
+
+test('words with which the prompt begins the thinking are its opening marker, where it is shown in the last turn alone', () => {
+  const source = conversation(
+    `{%- if loop.last and m.reasoning_content %}{{- m.reasoning_content ~ '\\n[ANSWER]\\n' -}}{%- endif %}{{- m.content -}}${calls}`,
+    'These are my steps:\\n',
+  )
+  const { tags, promptOpens } = deriveThinking(renderWith(source))
+  assert.deepEqual([tags, promptOpens], [{ open: 'These are my steps:', close: '[ANSWER]' }, true])
+})
+
+test('a call that follows from within the thinking is known by its mark', () => {
+  const source = conversation(
+    `{%- if m.reasoning_content %}{{- '<muse>' ~ m.reasoning_content -}}{%- endif %}` +
+      `{%- if m.content %}{{- ('</muse>' if m.reasoning_content else '') ~ m.content -}}{%- endif %}${calls}`,
+    '',
+  ).replaceAll('<run ', '<run>')
+  const { tags } = deriveThinking(renderWith(source))
+  assert.deepEqual(tags, { open: '<muse>', close: '</muse>', callOpen: '<run>' })
+})

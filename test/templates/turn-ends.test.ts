@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deriveThinking } from '../../src/chat-format/probe-template.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
+import { readPieces } from './read.ts'
 import { renderWith } from './render.ts'
 
 const tools = `{%- for tool in tools or [] %}{{- tool | tojson }}{% endfor %}`
@@ -56,17 +57,37 @@ test('bare calls that a template writes right behind a text are given a turn of 
   assert.deepEqual([format?.section.open, format?.history.textBesideCalls], ['', 'own'])
 })
 
-test('bare keys are known where a template sorts them and takes no text for arguments', () => {
-  const argument = `{%- macro write(value) %}{%- if value is none %}{{- 'null' }}{%- elif value is string %}{{- '<|"|>' ~ value ~ '<|"|>' }}
+test('bare keys are known by whatever quotes and markers, where a template sorts them and takes no text for arguments', () => {
+  for (const [quote, open, close] of [
+    ['<|"|>', '<|tool_call>call:', '<tool_call|>'],
+    ['<escape>', '<start_function_call>call:', '<end_function_call>'],
+    ['<q>', '<do>', '</do>'],
+  ] as const) {
+    const argument = `{%- macro write(value) %}{%- if value is none %}{{- 'null' }}{%- elif value is string %}{{- '${quote}' ~ value ~ '${quote}' }}
     {%- elif value is boolean %}{{- 'true' if value else 'false' }}{%- elif value is mapping %}{{- '{' }}
     {%- for key, one in value | dictsort %}{{- ',' if not loop.first }}{{- key ~ ':' ~ write(one) }}{%- endfor %}{{- '}' }}
     {%- elif value is sequence %}{{- '[' }}{%- for one in value %}{{- ',' if not loop.first }}{{- write(one) }}{%- endfor %}{{- ']' }}
     {%- else %}{{- value }}{%- endif %}{%- endmacro %}`
-  const source = `${argument}${tools}{%- for message in messages %}{{- '<|turn>' ~ message.role ~ '\n' ~ (message.content or '') }}
+    const source = `${argument}${tools}{%- for message in messages %}{{- '<|turn>' ~ message.role ~ '\n' ~ (message.content or '') }}
     {%- for call in message.tool_calls or [] %}
     {%- if call.function.arguments is not mapping %}{{- raise_exception('arguments must be a mapping') }}{%- endif %}
-    {{- '<|tool_call>call:' ~ call.function.name ~ write(call.function.arguments) ~ '<tool_call|>' }}{%- endfor %}
+    {{- '${open}' ~ call.function.name ~ write(call.function.arguments) ~ '${close}' }}{%- endfor %}
     {{- '<turn|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|turn>assistant\n' }}{%- endif %}`
+    const format = deriveToolFormat(renderWith(source))
+    assert.deepEqual([format?.notation, format?.history.argumentsAs], [{ kind: 'bare-keys', quote }, 'object'])
+    assert.deepEqual(format?.section, { open, close })
+  }
+})
+
+test('Harmony is known in an early template, which names no channel in front of a plain answer', () => {
+  const source = `{{- '<|start|>system<|message|># Valid channels: analysis, commentary, final.<|end|>' }}
+    {%- for message in messages %}{%- if message.role == 'assistant' %}{%- if message.tool_calls %}
+    {{- '<|start|>assistant to=functions.' ~ message.tool_calls[0].name ~ '<|channel|>commentary json<|message|>' }}
+    {{- message.tool_calls[0].arguments | tojson }}{{- '<|call|>' }}
+    {%- else %}{{- '<|start|>assistant<|message|>' ~ message.content ~ '<|end|>' }}{%- endif %}
+    {%- else %}{{- '<|start|>' ~ message.role ~ '<|message|>' ~ message.content ~ '<|end|>' }}{%- endif %}{%- endfor %}
+    {%- if add_generation_prompt %}{{- '<|start|>assistant' }}{%- endif %}`
   const format = deriveToolFormat(renderWith(source))
-  assert.deepEqual([format?.notation.kind, format?.history.argumentsAs], ['bare-keys', 'object'])
+  assert.equal(format?.notation.kind, 'harmony')
+  assert.equal(readPieces(format, ['<|mess', 'age|>Hel', 'lo<|end|>']).text, 'Hello')
 })

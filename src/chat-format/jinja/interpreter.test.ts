@@ -80,3 +80,14 @@ test('a member of a mapping can be given a value, as llama.cpp lets a template d
   assert.equal(render(source, { messages }), '21')
   assert.deepEqual(messages, [{ role: 'user' }, { role: 'user', calls: [1] }])
 })
+
+test('raw text is written as it stands, quotes and braces too', () => {
+  assert.equal(render('a {% raw %}{{ b }} "c" \\n {% d %}{% endraw %} e'), 'a {{ b }} "c" \\n {% d %} e')
+  assert.equal(render('a {%- raw -%} b {%- endraw -%} c'), 'abc')
+  assert.equal(render('{% if x is in [1] %}{% raw %}is in{% endraw %}{% endif %}', { x: 1 }), 'is in')
+})
+
+test('a template whose lines end in a carriage return renders as one without', () => {
+  const source = '{% if x %}\na\n{% endif %}\nb {{ "c" }}\n'
+  assert.equal(render(source.replaceAll('\n', '\r\n'), { x: true }), render(source, { x: true }))
+})

@@ -79,12 +79,37 @@ function tryParse(source: string): { readonly program: unknown } | string {
   }
 }
 
-/** Says in the library's words what its parser does not know: `do`, whose value is thrown away, and `is in`. */
+/**
+ * Says in the library's words what its parser does not know: `raw`, whose text becomes a string, `do`, whose value is
+ * thrown away, and `is in`. Lines end as the language has them, whatever the file has.
+ */
 function inKnownWords(source: string): string {
+  const text = source.replace(/\r\n?/gu, '\n')
+  let known = ''
+  let position = 0
+  for (const { 0: whole, index, groups = {} } of text.matchAll(rawText)) {
+    known += inKnownTags(text.slice(position, index)) + asString(groups)
+    position = index + whole.length
+  }
+  return known + inKnownTags(text.slice(position))
+}
+
+function inKnownTags(source: string): string {
   const tags = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
   return source.replace(tags, (tag) =>
     tag.replace(/^\{%(-?)\s*do\s/u, '{%$1 set do_result = ').replace(/\bis\s+((?:not\s+)?in)\b/gu, '$1'),
   )
+}
+
+/** A line break behind the end is a part of it, as it is behind any other block. */
+const rawText =
+  /\{%(?<before>[-+]?)\s*raw\s*(?<first>-?)%\}(?<inside>[^]*?)\{%(?<last>[-+]?)\s*endraw\s*(?:(?<after>[-+])%\}|%\}\n?)/gu
+
+function asString({ before, first, inside = '', last, after }: Readonly<Record<string, string>>): string {
+  const begun = first === '-' ? inside.trimStart() : inside
+  const text = last === '-' ? begun.trimEnd() : begun
+  const written = text.replace(/[\\"]/gu, String.raw`\$&`)
+  return `{{${before === '-' ? '-' : ''} "${written}" ${after === '-' ? '-' : ''}}}`
 }
 
 const globals: Readonly<Record<string, unknown>> = {

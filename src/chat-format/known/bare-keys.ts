@@ -1,6 +1,6 @@
-// Bare keys (Gemma), a call as an object with quotes of its own: `call:name{key:<|"|>value<|"|>,other:true}`.
-// Such a template sorts the keys, and so does this. The first ones lose nulls, but print arguments that are
-// given as text unchanged: for them the text is written here. Later ones keep nulls and refuse texts.
+// Bare keys (Gemma, FunctionGemma), a call as an object with quotes of its own: `call:name{key:<|"|>value<|"|>,other:true}`.
+// The quotes and the markers around a call are read from a render. Such a template sorts the keys, and so does this. Some
+// lose nulls, but print arguments that are given as text unchanged: for them the text is written here.
 
 import {
   choicesOf,
@@ -14,8 +14,9 @@ import {
 } from '../tool-format/grammar-parts.ts'
 import { isStringOnly } from '../tool-format/parsing/spell-value.ts'
 import type { OutputSource, Reading } from '../tool-format/parsing/tool-call-part.ts'
-import { callTurn, sentinelCalls, sentinels, tryRender, user } from '../tool-format/probes.ts'
+import { callTurn, type ProbeCall, sentinelCalls, sentinels, tryRender, user } from '../tool-format/probes.ts'
 import {
+  type Enclosure,
   plainFrame,
   type RenderProbe,
   type TemplateToolMessage,
@@ -25,36 +26,55 @@ import {
 import type { KnownNotation } from './known-notation.ts'
 import { readListedCalls } from './listed-calls.ts'
 
-const quote = '<|"|>'
-const call = { open: '<|tool_call>call:', close: '<tool_call|>' }
-
 export const bareKeys: KnownNotation = {
   detect,
   read,
   writeTurn,
-  grammar: { trigger: () => call.open, section: () => ({ open: '', close: '' }), call: callBody },
+  grammar: { trigger: ({ section }) => section.open, section: () => ({ open: '', close: '' }), call: callBody },
 }
+
+/** The marks of one template. */
+type Marks = Enclosure & { readonly quote: string }
 
 function detect(render: RenderProbe): ToolFormat | null {
   const [probe] = sentinelCalls({ kind: 'any' })
+  const show = (form: 'object' | 'text') => tryRender(render, [user, callTurn([probe], form, sentinels.text)])
+  const marks = findMarks(show('object'), probe) ?? gemma
   const forms = [
     { form: 'text', argumentsAs: 'own-notation', inside: JSON.stringify(probe.arguments) },
-    { form: 'object', argumentsAs: 'object', inside: writeMembers(probe.arguments) },
+    { form: 'object', argumentsAs: 'object', inside: writeMembers(probe.arguments, marks.quote) },
   ] as const
   for (const { form, argumentsAs, inside } of forms) {
-    const rendered = tryRender(render, [user, callTurn([probe], form, sentinels.text)])
-    const start = rendered?.indexOf(`${call.open}${probe.name}{${inside}}${call.close}`) ?? -1
+    const rendered = show(form)
+    const start = rendered?.indexOf(`${marks.open}${probe.name}{${inside}}${marks.close}`) ?? -1
     if (rendered === null || start === -1) continue
     const text = rendered.lastIndexOf(sentinels.text)
-    return formatWith(argumentsAs, text === -1 ? 'own' : text < start ? 'before' : 'after')
+    return formatWith(marks, argumentsAs, text === -1 ? 'own' : text < start ? 'before' : 'after')
   }
   return null
 }
 
-function formatWith(argumentsAs: 'own-notation' | 'object', textBesideCalls: TextPlacement): ToolFormat {
+/** Of templates that show no arguments but those that are given as text. */
+const gemma: Marks = { quote: '<|"|>', open: '<|tool_call>call:', close: '<tool_call|>' }
+
+/** What stands around a call and around its values, where their keys stand bare between braces. */
+function findMarks(rendered: string | null, { name, arguments: given }: ProbeCall): Marks | null {
+  const [[keyOne, valueOne] = [], [keyTwo, valueTwo] = []] = Object.entries(given)
+  const members = String.raw`${keyOne}:(?<quote>[^\s"'{}]+)${valueOne}\k<quote>,${keyTwo}:\k<quote>${valueTwo}\k<quote>`
+  const marker = String.raw`<[^\s<>]+>`
+  const call = new RegExp(String.raw`(?<open>${marker}\w*:?)${name}\{${members}\}(?<close>${marker})`, 'u')
+  const { quote, open, close } = call.exec(rendered ?? '')?.groups ?? {}
+  return quote === undefined || open === undefined || close === undefined ? null : { quote, open, close }
+}
+
+function formatWith(
+  { quote, ...section }: Marks,
+  argumentsAs: 'own-notation' | 'object',
+  textBesideCalls: TextPlacement,
+): ToolFormat {
   return {
-    notation: { kind: 'bare-keys' },
-    section: call,
+    notation: { kind: 'bare-keys', quote },
+    section,
     separator: '',
     callsMax: null,
     history: { argumentsAs, takesTextArguments: false, ids: { kind: 'any' }, textBesideCalls, toolMessages: 'several' },
@@ -63,49 +83,58 @@ function formatWith(argumentsAs: 'own-notation' | 'object', textBesideCalls: Tex
   }
 }
 
-function read(source: OutputSource): Reading {
+function quoteOf({ notation }: ToolFormat): string {
+  return notation.kind === 'bare-keys' ? notation.quote : gemma.quote
+}
+
+function read(source: OutputSource, format: ToolFormat): Reading {
+  const { section } = format
   const quotes = [
-    { mark: quote, escapes: false },
+    { mark: quoteOf(format), escapes: false },
     { mark: '"', escapes: true },
   ]
   return readListedCalls(source, {
-    open: call.open,
+    open: section.open,
     bracket: '{',
     members: { dialect: { quotes }, close: '}', assign: ':' },
-    separator: call.open,
-    completedBy: call.close,
+    separator: section.open,
+    completedBy: section.close,
     // The model asks for the results with a marker of its own.
-    closings: [call.close, '<|tool_response>'],
+    closings: [section.close, '<|tool_response>', '<start_function_response>'],
   })
 }
 
 /** The template prints a text as it is, where it takes one. */
-function writeTurn(message: TemplateToolMessage, { history }: ToolFormat): TemplateToolMessage {
-  if (history.argumentsAs === 'object') return message
+function writeTurn(message: TemplateToolMessage, format: ToolFormat): TemplateToolMessage {
+  if (format.history.argumentsAs === 'object') return message
   const { tool_calls: calls = [], ...turn } = message
   const written = calls.map((one) => {
     const { name, arguments: given } = one.function
-    return typeof given === 'string' ? one : { ...one, function: { name, arguments: writeMembers(given) } }
+    return typeof given === 'string'
+      ? one
+      : { ...one, function: { name, arguments: writeMembers(given, quoteOf(format)) } }
   })
   return { ...turn, tool_calls: written }
 }
 
 /** The inside of the arguments' braces, which the template writes itself. */
-function writeMembers(value: object): string {
+function writeMembers(value: object, quote: string): string {
   return Object.entries(sortKeys(value))
-    .map(([key, member]) => `${key}:${writeValue(member)}`)
+    .map(([key, member]) => `${key}:${writeValue(member, quote)}`)
     .join(',')
 }
 
-function writeValue(value: unknown): string {
+function writeValue(value: unknown, quote: string): string {
   if (typeof value === 'string') return quote + value + quote
-  if (Array.isArray(value)) return `[${value.map(writeValue).join(',')}]`
-  if (typeof value === 'object' && value !== null) return `{${writeMembers(value)}}`
+  if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, quote)).join(',')}]`
+  if (typeof value === 'object' && value !== null) return `{${writeMembers(value, quote)}}`
   return JSON.stringify(value) ?? 'null'
 }
 
 /** Keys come in the order in which the templates show them to the model, which is not the schema's. */
-function callBody(builder: GrammarBuilder, given: GrammarTool): string {
+function callBody(builder: GrammarBuilder, given: GrammarTool, format: ToolFormat): string {
+  const quote = quoteOf(format)
+  const { section } = format
   const members = membersOf(withSortedKeys(given), (name, schema) => {
     const text = choicesOf(schema)
       ?.map((choice) => literal(builder, quote + choice + quote))
@@ -119,8 +148,8 @@ function callBody(builder: GrammarBuilder, given: GrammarTool): string {
       : given.compileSchema(schema, name)
     return sequence(literal(builder, `${name}:`), value)
   })
-  const head = literal(builder, `${call.open}${given.tool.name}{`)
-  return sequence(head, memberList(builder, members, ','), literal(builder, `}${call.close}`))
+  const head = literal(builder, `${section.open}${given.tool.name}{`)
+  return sequence(head, memberList(builder, members, ','), literal(builder, `}${section.close}`))
 }
 
 function withSortedKeys(given: GrammarTool): GrammarTool {

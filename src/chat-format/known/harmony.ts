@@ -62,12 +62,14 @@ function* read(source: OutputSource): Reading {
   }
 }
 
+/** What a header begins with. Early templates name no channel in front of a plain answer. */
+const beginnings = [marks.start, marks.channel, 'to=', marks.message]
+
 /** Empty where the answer begins without one. */
 function* readHeader(source: OutputSource): Reading<string> {
   for (;;) {
     const lead = source.text.slice(skipSpace(source.text, 0))
-    const begins = [marks.start, marks.channel, 'to='].map((mark) => lead.startsWith(mark) || mark.startsWith(lead))
-    if (!begins.includes(true)) return ''
+    if (!beginnings.some((mark) => lead.startsWith(mark) || mark.startsWith(lead))) return ''
     const end = source.text.indexOf(marks.message)
     if (end !== -1) {
       const header = source.text.slice(0, end)
@@ -76,7 +78,7 @@ function* readHeader(source: OutputSource): Reading<string> {
     }
     if (source.hasEnded) {
       // A header that was broken off has nothing to show.
-      source.text = [marks.start, marks.channel, 'to='].some((mark) => lead.startsWith(mark)) ? '' : source.text
+      source.text = beginnings.some((mark) => lead.startsWith(mark)) ? '' : source.text
       return ''
     }
     yield

@@ -16,6 +16,6 @@ export type KnownNotation = {
     /** Stands around all calls of a turn; empty where each call carries markers of its own. */
     section(format: ToolFormat): Enclosure
     /** The GBNF body of one call. */
-    call(builder: GrammarBuilder, tool: GrammarTool): string
+    call(builder: GrammarBuilder, tool: GrammarTool, format: ToolFormat): string
   }
 }

@@ -1,4 +1,4 @@
-import type { CallNotation, KnownKind } from '../tool-format/tool-format.ts'
+import type { CallNotation, KnownCalls, KnownKind } from '../tool-format/tool-format.ts'
 import { bareKeys } from './bare-keys.ts'
 import { harmony } from './harmony.ts'
 import type { KnownNotation } from './known-notation.ts'
@@ -11,6 +11,6 @@ export const knownNotations: Readonly<Record<KnownKind, KnownNotation>> = {
   harmony,
 }
 
-export function isKnown(notation: CallNotation): notation is { readonly kind: KnownKind } {
+export function isKnown(notation: CallNotation): notation is KnownCalls {
   return Object.hasOwn(knownNotations, notation.kind)
 }

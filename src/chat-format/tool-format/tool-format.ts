@@ -57,13 +57,18 @@ export const plainFrame = { lead: '', textOpen: '', isGeneric: false, showsTools
 export type Enclosure = { readonly open: string; readonly close: string }
 
 /** One call. Each notation reads and writes its arguments in a way of its own. */
-export type CallNotation = DerivedNotation | { readonly kind: KnownKind }
+export type CallNotation = DerivedNotation | KnownCalls
 
 /** A notation that is found out by comparing what a template renders. */
 export type DerivedNotation = EnvelopeNotation | MarkedNotation | TaggedNotation
 
 /** A notation that is written by hand, in `chat-format/known/`. */
-export type KnownKind = 'pythonic' | 'bare-keys' | 'harmony'
+export type KnownCalls =
+  | { readonly kind: 'pythonic' | 'harmony' }
+  /** Texts stand between two quotes that no text holds. */
+  | { readonly kind: 'bare-keys'; readonly quote: string }
+
+export type KnownKind = KnownCalls['kind']
 
 /** A call is one JSON object that holds the name and the arguments. */
 export type EnvelopeNotation = Enclosure & {

@@ -141,7 +141,7 @@ type Called = { readonly tool: GrammarTool; readonly begins: Beginning }
 function callRule(builder: GrammarBuilder, format: ToolFormat, { tool, begins }: Called): string {
   const { notation } = format
   const body = isKnown(notation)
-    ? knownNotations[notation.kind].grammar.call(builder, tool)
+    ? knownNotations[notation.kind].grammar.call(builder, tool, format)
     : derivedCall(builder, { ...format, notation }, { tool, begins })
   return builder.rule('tool-call', body)
 }
