@@ -169,3 +169,15 @@ test('a template that knows calls without a function inside is given them so', (
   const rendered = template.render([...question, turn], { ...options, addGenerationPrompt: false })
   assert.equal(rendered, 'Hello||<run get_weather>{"place": "Oslo"}')
 })
+
+test('a template that wants a turn with the tools in front of the question gets one behind the system text', () => {
+  const template = compile(
+    "{% set at = 1 if messages[0].role == 'system' else 0 %}{% if messages[at].role != 'functions' %}" +
+      "{{ raise_exception('Expected functions') }}{% endif %}{% for m in messages %}{{ m.role }}: {{ m.content }}|{% endfor %}",
+  )
+  const system = { role: 'system' as const, content: 'Be brief.' }
+  assert.equal(template.fault, null)
+  assert.equal(template.render(question, options), 'functions: []|user: Hello|')
+  const rendered = template.render([system, ...question], { ...options, tools: [weather] })
+  assert.match(rendered, /^system: Be brief\.\|functions: \[\n {4}\{[^]*"name": "get_weather"[^]*\]\|user: Hello\|$/u)
+})

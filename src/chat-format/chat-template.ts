@@ -47,7 +47,7 @@ export function compileChatTemplate(
     const { tools, addGenerationPrompt, servedModelName, words } = options
     return template.render({
       ...fillNames(template.freeNames, tools, shape.filling),
-      messages: shapeConversation(messages, shape),
+      messages: shapeConversation(messages, shape, tools),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,
       eos_token: specialTokens.eosToken,
@@ -108,6 +108,8 @@ type Shape = {
   readonly hasFlatCalls: boolean
   /** Where the thinking of a turn stands: beside its text, or in it, as a part or a block of a kind of its own. */
   readonly thinkingIn: 'members' | 'parts' | 'blocks'
+  /** A few want a turn with the tools, as JSON, in front of the first question. */
+  readonly hasToolsTurn: boolean
 }
 
 const plainShape: Shape = {
@@ -117,6 +119,7 @@ const plainShape: Shape = {
   hasNoEmptyText: false,
   hasFlatCalls: false,
   thinkingIn: 'members',
+  hasToolsTurn: false,
 }
 
 type Attempt = (shape: Shape, tools: readonly unknown[] | null, turns?: readonly TemplateMessage[]) => string
@@ -139,6 +142,8 @@ function chooseShape(attempt: Attempt): { readonly shape: Shape; readonly fault:
   const filled = toolForms.flatMap((toolsAs) => rendersWith({ toolsAs, fills: 'all' }) ?? [])
   const shape = filled.find((one) => showsTools(attempt, one)) ?? filled[0]
   if (shape !== undefined) return { shape: withTurns(attempt, shape), fault: null }
+  const withTools = { ...plainShape, hasToolsTurn: true }
+  if (faultOf(attempt, withTools) === null) return { shape: withTurns(attempt, withTools), fault: null }
   return { shape: plainShape, fault: faults[0] ?? null }
 }
 
@@ -231,10 +236,16 @@ export function describeFault(error: unknown): string {
   return `${line === null ? '' : `Line ${line}: `}${messageOf(error)}`
 }
 
-function shapeConversation(messages: readonly TemplateMessage[], shape: Shape): object[] {
+function shapeConversation(
+  messages: readonly TemplateMessage[],
+  shape: Shape,
+  tools: readonly unknown[] | null,
+): object[] {
   const inContent =
     shape.thinkingIn !== 'members' && messages.some(({ reasoning_content: thinking }) => thinking !== undefined)
-  return messages.map((message) => shapeMessage(message, shape, inContent))
+  const shaped = messages.map((message) => shapeMessage(message, shape, inContent))
+  const toolsTurn = { role: 'functions', content: JSON.stringify(tools ?? [], null, 4) }
+  return shape.hasToolsTurn ? shaped.toSpliced(messages[0]?.role === 'system' ? 1 : 0, 0, toolsTurn) : shaped
 }
 
 function shapeMessage(message: TemplateMessage, shape: Shape, inContent: boolean): object {

@@ -91,3 +91,9 @@ test('Harmony is known in an early template, which names no channel in front of 
   assert.equal(format?.notation.kind, 'harmony')
   assert.equal(readPieces(format, ['<|mess', 'age|>Hel', 'lo<|end|>']).text, 'Hello')
 })
+
+test('a template that shows no last turn of the model gets the generic format', () => {
+  const source = `{%- for message in messages %}{%- if message.role != 'assistant' or not loop.last %}
+    {{- message.role ~ ': ' ~ message.content ~ '\n' }}{%- endif %}{%- if loop.last %}{{- 'assistant:' }}{%- endif %}{%- endfor %}`
+  assert.equal(deriveToolFormat(renderWith(source))?.isGeneric, true)
+})

@@ -1,5 +1,6 @@
 // Filters and tests of Jinja that the library lacks, or has for some types only.
 
+import { combine } from './python-values.ts'
 import {
   isList,
   isMapping,
@@ -79,6 +80,7 @@ export const filters: Readonly<Record<string, Filter>> = {
     return toList(pairs.map(([key, value]) => toList([toRuntime(key), value])))
   },
   string: (operand) => toRuntime(text(operand)),
+  format: (operand, values) => combine('%', operand, toList(values)) ?? operand,
   trim: (operand) => toRuntime(text(operand).trim()),
   lower: (operand) => toRuntime(text(operand).toLowerCase()),
   upper: (operand) => toRuntime(text(operand).toUpperCase()),
@@ -92,6 +94,8 @@ export const filters: Readonly<Record<string, Filter>> = {
     const scale = 10 ** Number(digits === undefined ? 0 : toPlain(digits))
     return toRuntime(Math.round(Number(toPlain(operand)) * scale) / scale)
   },
+  wordcount: (operand) => toRuntime(text(operand).match(/\S+/gu)?.length ?? 0),
+  urlencode: (operand) => toRuntime(encodeURIComponent(text(operand))),
   bool: (operand) => toRuntime(operand.__bool__().value),
   from_json: (operand) => toRuntime(JSON.parse(text(operand)) as unknown),
   fromjson: (operand) => toRuntime(JSON.parse(text(operand)) as unknown),

@@ -91,3 +91,9 @@ test('a template whose lines end in a carriage return renders as one without', (
   const source = '{% if x %}\na\n{% endif %}\nb {{ "c" }}\n'
   assert.equal(render(source.replaceAll('\n', '\r\n'), { x: true }), render(source, { x: true }))
 })
+
+test('a block may name values for what stands in it, and a sign may keep the white space beside a tag', () => {
+  assert.equal(render('{% with a = 1, b = [2, 3] %}{{ a }}{{ b | last }}{% endwith %}!'), '13!')
+  assert.equal(render('{%+ if true %}a{% endif +%}{{+ "b" }}'), 'ab')
+  assert.equal(render('{{ "%s of %d" | format("a", 2) }}'), 'a of 2')
+})

@@ -81,7 +81,7 @@ function tryParse(source: string): { readonly program: unknown } | string {
 
 /**
  * Says in the library's words what its parser does not know: `raw`, whose text becomes a string, `do`, whose value is
- * thrown away, and `is in`. Lines end as the language has them, whatever the file has.
+ * thrown away, `with`, whose names stay, and `is in`. Lines end as the language has them, whatever the file has.
  */
 function inKnownWords(source: string): string {
   const text = source.replace(/\r\n?/gu, '\n')
@@ -97,7 +97,18 @@ function inKnownWords(source: string): string {
 function inKnownTags(source: string): string {
   const tags = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
   return source.replace(tags, (tag) =>
-    tag.replace(/^\{%(-?)\s*do\s/u, '{%$1 set do_result = ').replace(/\bis\s+((?:not\s+)?in)\b/gu, '$1'),
+    tag
+      .replace(/^\{([%{])\+/u, '{$1')
+      .replace(/\+([%}])\}$/u, '$1}')
+      .replace(/^\{%(-?)\s*do\s/u, '{%$1 set do_result = ')
+      .replace(/^\{%(-?)\s*endwith\s*(-?)%\}/u, '{%$1 if false $2%}{% endif %}')
+      .replace(/^\{%(-?)\s*with\s([^]*?)(-?)%\}/u, (_, before: string, names: string, after: string) =>
+        names
+          .split(/,(?=\s*\w+\s*=[^=])/u)
+          .map((name) => `{%${before} set ${name} ${after}%}`)
+          .join(''),
+      )
+      .replace(/\bis\s+((?:not\s+)?in)\b/gu, '$1'),
   )
 }
 

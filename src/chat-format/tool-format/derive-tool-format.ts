@@ -18,7 +18,7 @@ import {
   type TextPlacement,
 } from './tool-format.ts'
 import { createTurnCutter, type TurnCutter } from './turn-frame.ts'
-import { roundTrips } from './verify-format.ts'
+import { keepsHistory, roundTrips } from './verify-format.ts'
 
 /** The shapes that templates are known to insist on, the commonest first; a number is the length of letters and digits. */
 const idShapes: readonly IdShape[] = [
@@ -47,7 +47,10 @@ export function deriveGenericFormat(render: RenderProbe): ToolFormat | null {
   // The template is never shown the tools then, which it may refuse.
   const untold: RenderProbe = (messages, options) => render(messages, { ...options, tools: null })
   const cutter = createTurnCutter(untold, deriveThinking(untold).tags)
-  return firstVerified(untold, cutter, [genericFormat(cutter)])
+  const format = genericFormat(cutter)
+  if (cutter.ways.length > 0) return firstVerified(untold, cutter, [format])
+  // A template may never show a turn of the model that stands last, as no prompt has one.
+  return keepsHistory(untold, format) ? format : null
 }
 
 function deriveOwnFormat(render: RenderProbe, cutter: TurnCutter, thinking: Enclosure | null): ToolFormat | null {

@@ -53,7 +53,7 @@ function keepsTurn(render: RenderProbe, cutter: TurnCutter, { format, turn: { te
 }
 
 /** Whether a conversation with a call, its result and an answer renders with all of them. */
-function keepsHistory(render: RenderProbe, format: ToolFormat): boolean {
+export function keepsHistory(render: RenderProbe, format: ToolFormat): boolean {
   const [name] = sentinels.names
   const call: ProbeCall = {
     name,
