@@ -5,6 +5,8 @@ export const notationFamilies = [
   'typed-tags',
   'elements',
   'guarded',
+  'numbered',
+  'bare-keys',
   'listed',
   'recipients',
   'json-list',
@@ -96,6 +98,10 @@ function bodyOf(family: Exclude<NotationFamily, 'recipients'>, parts: Parts): Bo
       return elements(parts)
     case 'guarded':
       return guarded(parts)
+    case 'numbered':
+      return numbered(parts)
+    case 'bare-keys':
+      return bareKeys(parts)
     case 'listed':
       return listed(parts)
     case 'json-list':
@@ -157,6 +163,36 @@ function guarded({ word, gap }: Parts): Body {
   const member = `{{- '<${tag} name="' ~ k ~ '">' -}}${value}${say(`</${tag}>`)}`
   const call = `{{- '<${name} name="' ~ c.function.name ~ '">${line}' -}}${items(member)}${say(`</${name}>`)}`
   return { call, open: '', close: '', separator: line === '' ? '\\n' : line }
+}
+
+/** Calls are counted beside their names. */
+function numbered({ random, word, mark, gap }: Parts): Body {
+  const [tag, name, attribute, line] = [word(), word(), word(), gap()]
+  const count = random.pick(['loop.index', 'loop.index0'])
+  const value = '{{- v if v is string else v | tojson -}}'
+  const member = `{{- '<${tag} name="' ~ k ~ '">' -}}${value}${say(`</${tag}>${line}`)}`
+  const head = `{%- set number = ${count} -%}{{- '<${name} name="' ~ c.function.name ~ '" ${attribute}="' ~ number ~ '">${line}' -}}`
+  const section = random.chance(0.5)
+  return {
+    call: `${head}${items(member)}${say(`</${name}>`)}`,
+    open: section ? mark() : '',
+    close: section ? mark() : '',
+    separator: line,
+  }
+}
+
+/** Keys without quotes, sorted, and texts between marks of their own. */
+function bareKeys({ mark, word }: Parts): Body {
+  const [open, close, quote, lead] = [`<${word()}>${word()}:`, `</${word()}>`, mark(), word()]
+  const macro = [
+    `{%- macro ${lead}(v) %}{%- if v is string %}{{- '${quote}' ~ v ~ '${quote}' -}}`,
+    `{%- elif v is mapping %}{{- '{' -}}{%- for k, w in v | dictsort %}{{- (',' if not loop.first else '') ~ k ~ ':' -}}{{- ${lead}(w) -}}{%- endfor %}{{- '}' -}}`,
+    `{%- elif v is boolean or v is none %}{{- v | tojson -}}`,
+    `{%- elif v is iterable %}{{- '[' -}}{%- for w in v %}{{- ',' if not loop.first else '' -}}{{- ${lead}(w) -}}{%- endfor %}{{- ']' -}}`,
+    '{%- else %}{{- v -}}{%- endif %}{%- endmacro %}',
+  ].join('')
+  const call = `${macro}{{- '${open}' ~ c.function.name -}}{{- ${lead}(c.function.arguments) -}}{{- '${close}' -}}`
+  return { call, open: '', close: '', separator: '' }
 }
 
 /** Calls as in a program, in a list or each in a line of its own. */

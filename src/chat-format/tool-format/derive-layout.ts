@@ -5,6 +5,7 @@ import { callTurn, type ProbeCall, sentinelCalls, sentinels, tryRender, user } f
 import {
   type Enclosure,
   type IdShape,
+  indexSlot,
   type JsonType,
   nameSlot,
   type RenderProbe,
@@ -77,7 +78,8 @@ function deriveTaggedLayout(
   if (found === null || empty === null || nameStart === -1) return null
   const tags = solveTags(found, one.slice(found.end), empty.slice(nameStart + calls[0].name.length))
   if (tags === null) return null
-  const { nameEnd, parameter, callClose } = tags
+  const { parameter, callClose } = tags
+  const nameEnd = withIndex(tags.nameEnd, found.nameToKey, secondCall(two ?? '', calls)?.nameToKey)
   const between = textBetween(two ?? '', calls, one.length - found.end - callClose.length)
   const frame = cutFrame(one.slice(0, found.start), callClose, between)
   // Without an end of its own, a call and its last value would be over in different places.
@@ -95,10 +97,27 @@ function deriveTaggedLayout(
   }
 }
 
+function secondCall(two: string, calls: Regions['calls']) {
+  const first = findTaggedCall(two, 0, calls[0])
+  return first === null ? null : findTaggedCall(two, first.end, calls[1])
+}
+
+/** What follows the name, with a slot in place of the one number in it that is another in the second call. */
+function withIndex(nameEnd: string, one: string, two: string | undefined): string {
+  const [first, second] = [one, two ?? one].map((text) => text.split(/(\d+)/u))
+  if (first === undefined || second === undefined || first.length !== second.length) return nameEnd
+  const differing = first.flatMap((part, index) => (part === second[index] ? [] : [index]))
+  const [at] = differing
+  if (at === undefined || differing.length > 1 || at % 2 === 0) return nameEnd
+  const before = first.slice(0, at).join('')
+  const end = before.length + (first[at] ?? '').length
+  return end > nameEnd.length ? nameEnd : before + indexSlot + nameEnd.slice(end)
+}
+
 /** What stands between two calls; null where a turn has one only. `closeLength` is that of what closes a value. */
 function textBetween(two: string, calls: Regions['calls'], closeLength: number): string | null {
   const first = findTaggedCall(two, 0, calls[0])
-  const second = first === null ? null : findTaggedCall(two, first.end, calls[1])
+  const second = secondCall(two, calls)
   return first === null || second === null ? null : two.slice(first.end + closeLength, second.start)
 }
 

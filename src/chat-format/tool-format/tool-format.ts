@@ -86,13 +86,16 @@ export type MarkedNotation = Enclosure & { readonly kind: 'marked'; readonly pie
 /** The name stands between markers and every argument between tags of its own. */
 export type TaggedNotation = Enclosure & {
   readonly kind: 'tagged'
-  /** What follows the name. `nameSlot` in it is the name once more. */
+  /** What follows the name. `nameSlot` in it is the name once more, and `indexSlot` a number that counts the calls. */
   readonly nameEnd: string
   readonly parameter: TaggedParameter
 }
 
 /** Stands for a name in a literal that repeats it. No template writes this character. */
 export const nameSlot = '\u0000'
+
+/** Stands for a number in a literal that differs from call to call. No template writes this character either. */
+export const indexSlot = '\u0001'
 
 /** One argument: `open` name `middle` value `close`. `nameSlot` in `close` is the name once more. */
 export type TaggedParameter = ValueFrame & {

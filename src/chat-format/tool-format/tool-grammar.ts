@@ -15,6 +15,7 @@ import {
   type CallPiece,
   type DerivedNotation,
   type IdShape,
+  indexSlot,
   type JsonType,
   nameSlot,
   type TaggedParameter,
@@ -35,7 +36,7 @@ const callsMost = 64
 
 /** A model that has lost its way would write letters and digits without end. */
 const idLengthMost = 64
-const indexDigitsMost = 3
+const indexBody = '[0-9]{1,3}'
 
 /** A rule for a whole section of calls, from its first marker to its last, as the template writes it. */
 export function toolCallGrammar(
@@ -127,7 +128,7 @@ function triggerBehindName(notation: DerivedNotation): string | null {
 
 /** What stands in front of the first part of a call that is not known beforehand. */
 function headOf(notation: DerivedNotation, { name, open }: { readonly name: string; readonly open: string }): string {
-  if (notation.kind === 'tagged') return open + name + literalOf(notation.nameEnd, name)
+  if (notation.kind === 'tagged') return open + name + (literalOf(notation.nameEnd, name).split(indexSlot)[0] ?? '')
   let head = open
   for (const piece of notation.pieces) {
     if (piece.kind !== 'literal' && piece.kind !== 'name') break
@@ -163,7 +164,11 @@ function derivedCall(builder: GrammarBuilder, format: DerivedFormat, { tool: giv
     case 'tagged': {
       const { parameter, close } = notation
       const members = membersOf(given, (key, schema) => taggedMember(builder, parameter, { name: key, schema, given }))
-      return sequence(head, memberList(builder, members, parameter.separator), literal(builder, close))
+      const numbered = literalOf(notation.nameEnd, name)
+        .split(indexSlot)
+        .slice(1)
+        .flatMap((part) => [indexBody, literal(builder, part)])
+      return sequence(head, ...numbered, memberList(builder, members, parameter.separator), literal(builder, close))
     }
   }
 }
@@ -192,7 +197,7 @@ function pieceBody(builder: GrammarBuilder, piece: CallPiece, given: GrammarTool
     case 'arguments':
       return given.argumentsRule
     case 'index':
-      return `[0-9]{1,${indexDigitsMost}}`
+      return indexBody
     case 'id':
       return ids.kind === 'alphanumeric' ? `[a-zA-Z0-9]{${ids.length}}` : `[a-zA-Z0-9_-]{1,${idLengthMost}}`
   }

@@ -1,13 +1,14 @@
 import { literalOf } from './parsing/match-literal.ts'
-import type {
-  CallPiece,
-  DerivedNotation,
-  JsonType,
-  TaggedNotation,
-  TaggedParameter,
-  TemplateToolCall,
-  ToolFormat,
-  ValueFrame,
+import {
+  type CallPiece,
+  type DerivedNotation,
+  indexSlot,
+  type JsonType,
+  type TaggedNotation,
+  type TaggedParameter,
+  type TemplateToolCall,
+  type ToolFormat,
+  type ValueFrame,
 } from './tool-format.ts'
 
 type Derived = ToolFormat & { readonly notation: DerivedNotation }
@@ -21,7 +22,7 @@ export function writeSection(format: Derived, calls: readonly TemplateToolCall[]
 function writeCall({ notation }: Derived, call: TemplateToolCall, index: number): string {
   const inner =
     notation.kind === 'tagged'
-      ? writeTagged(notation, call)
+      ? writeTagged(notation, call, index)
       : notation.pieces.map((piece) => writePiece(piece, call, index)).join('')
   return notation.open + inner + notation.close
 }
@@ -41,10 +42,15 @@ function writePiece(piece: CallPiece, { id, function: called }: TemplateToolCall
   }
 }
 
-function writeTagged({ nameEnd, parameter }: TaggedNotation, { function: called }: TemplateToolCall): string {
+function writeTagged(
+  { nameEnd, parameter }: TaggedNotation,
+  { function: called }: TemplateToolCall,
+  index: number,
+): string {
   const given = typeof called.arguments === 'string' ? { arguments: called.arguments } : called.arguments
   const members = Object.entries(given).map(([key, value]) => writeMember(parameter, key, value))
-  return called.name + literalOf(nameEnd, called.name) + members.join(parameter.separator)
+  const behind = literalOf(nameEnd, called.name).replaceAll(indexSlot, String(index))
+  return called.name + behind + members.join(parameter.separator)
 }
 
 function writeMember(parameter: TaggedParameter, key: string, value: unknown): string {

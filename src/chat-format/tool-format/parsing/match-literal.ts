@@ -1,4 +1,4 @@
-import { nameSlot } from '../tool-format.ts'
+import { indexSlot, nameSlot } from '../tool-format.ts'
 
 /** Where a match ends; `more` where the text ends before it is decided; null where it fails. */
 export type Match = number | 'more' | null
@@ -26,6 +26,14 @@ export function matchLiteral(text: string, at: number, literal: string): Match {
       continue
     }
     if (position >= text.length) return 'more'
+    if (expected === indexSlot) {
+      const digits = /\d*/uy
+      digits.lastIndex = position
+      const { length } = digits.exec(text)?.[0] ?? ''
+      if (length === 0) return null
+      position += length
+      continue
+    }
     if (text[position] !== expected) return null
     position++
   }
