@@ -17,7 +17,8 @@ test('a count that nobody waits for any longer ends at once', async (t) => {
   const wholeMs = performance.now() - startedMs
   const controller = new AbortController()
   const counted = countTokens(engine, long, controller.signal)
-  const leaving = setTimeout(() => controller.abort(), wholeMs / 4)
+  // Beside others the first one may have taken several times what it takes by itself.
+  const leaving = setTimeout(() => controller.abort(), wholeMs / 20)
   await rejects(counted, GenerationAborted)
   clearTimeout(leaving)
   // Nothing of the count is left behind.
