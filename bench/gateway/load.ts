@@ -22,7 +22,7 @@ export async function sendOpenLoop(
 ): Promise<Sample[]> {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 4_096 })
   const { isStream, tokens } = shape
-  const what: Ask = { agent, body: bodyOf(target, shape), tokens, isStream }
+  const askOf = (number: number): Ask => ({ agent, body: bodyOf(target, shape, number), tokens, isStream })
   const startMs = performance.now()
   const underWay: Promise<Sample>[] = []
   const count = Math.floor((durationMs * perSecond) / 1_000)
@@ -31,7 +31,7 @@ export async function sendOpenLoop(
       const intendedMs = startMs + (underWay.length * 1_000) / perSecond
       const waitMs = intendedMs - performance.now()
       if (waitMs > 0) await setTimeout(waitMs)
-      else underWay.push(sample(target, what, intendedMs))
+      else underWay.push(sample(target, askOf(underWay.length), intendedMs))
     }
     return await Promise.all(underWay)
   } finally {
@@ -49,9 +49,14 @@ async function sample(target: Target, what: Ask, intendedMs: number): Promise<Sa
   }
 }
 
-function bodyOf({ model }: Target, { promptBytes, tokens, isStream }: Omit<Shape, 'perSecond'>): Buffer {
+/** No two prompts of a load begin alike, so that none is made of what another one left. */
+function bodyOf(
+  { model }: Target,
+  { promptBytes, tokens, isStream }: Omit<Shape, 'perSecond'>,
+  number: number,
+): Buffer {
   const sentence = 'The quick brown fox jumps over the lazy dog. '
-  const content = sentence.repeat(Math.ceil(promptBytes / sentence.length)).slice(0, promptBytes)
+  const content = `${number} ${sentence.repeat(Math.ceil(promptBytes / sentence.length))}`.slice(0, promptBytes)
   const messages = [{ role: 'user', content }]
   return Buffer.from(JSON.stringify({ model, messages, max_tokens: tokens, stream: isStream }))
 }

@@ -10,15 +10,17 @@ export type ShapeOptions = {
   readonly rates: readonly number[]
   readonly promptBytes: readonly number[]
   readonly tokens: number
+  /** Streams alone; whole answers as well unless given. */
+  readonly streamsOnly?: boolean
 }
 
 /** How many times as long the answers are by which the cost of an event is found. */
 const longerBy = 4
 
 /** Every rate with every length of prompt, streamed and not. */
-export function listShapes({ rates, promptBytes, tokens }: ShapeOptions): Shape[] {
+export function listShapes({ rates, promptBytes, tokens, streamsOnly = false }: ShapeOptions): Shape[] {
   return rates.flatMap((perSecond) =>
-    [true, false].flatMap((isStream) =>
+    (streamsOnly ? [true] : [true, false]).flatMap((isStream) =>
       promptBytes.map((bytes) => ({ perSecond, isStream, promptBytes: bytes, tokens })),
     ),
   )

@@ -1,7 +1,8 @@
 // Every answer is the same text: the asker finds its beginning and counts its tokens by these words.
 
-export const firstWord = 'first '
-export const nextWord = 'word '
+// Each is one token of the placeholder's vocabulary.
+export const firstWord = ' first'
+export const nextWord = ' word'
 
 /** The tokens of one tick, each a piece of text of its own. */
 export function wordsOf({ tokens, isFirst }: { readonly tokens: number; readonly isFirst: boolean }): string[] {
