@@ -46,6 +46,8 @@ function reachable(address: string): string {
 function describe(answer: z.output<typeof readiness> | null, status: number): string {
   if (answer === null) return `The service answered ${status}.`
   const { models, keys, ledger } = answer
-  const parts = Object.entries({ ...models, keys, ledger }).filter(([, state]) => state !== 'ready')
+  const parts = Object.entries({ ...models, keys, ledger }).filter(
+    ([, state]) => state !== 'ready' && state !== 'asleep',
+  )
   return [`The service is ${answer.status}`, ...parts.map(([part, state]) => `${part} is ${state}`)].join('; ')
 }

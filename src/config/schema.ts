@@ -45,6 +45,8 @@ const engine = z.strictObject({
   weightsCheck: z.enum(['changed', 'always']).default('changed'),
   /** Loading that does not advance for this long is given up; null allows a minute more for each 3 GB. */
   loadingStallSecondsMax: z.int().min(1).max(86_400).nullable().default(null),
+  /** Weights that nobody has asked for this long are unloaded until somebody does; null keeps them. */
+  idleSecondsMax: z.int().min(1).max(2_592_000).nullable().default(null),
 })
 
 /** How people sign in to the dashboard. */

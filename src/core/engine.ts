@@ -83,8 +83,18 @@ export class PromptLongerThanExpected extends Error {
   }
 }
 
+/** An engine that is asleep has given its memory back, and loads its weights again for the next request. */
+export const engineStates = ['loading', 'ready', 'asleep', 'down', 'closed'] as const
+
+export type EngineState = (typeof engineStates)[number]
+
+/** Tells whether a request is answered, be it after the weights are loaded again. */
+export function canAnswer(state: EngineState): boolean {
+  return state === 'ready' || state === 'asleep'
+}
+
 export type EngineStatus = {
-  readonly state: 'loading' | 'ready' | 'down' | 'closed'
+  readonly state: EngineState
   /** Prompt and answer together; null until it is known. */
   readonly windowTokens: number | null
   readonly features: ReadonlySet<Feature>

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ledger } from '../billing/ledger/ledger.ts'
+import { canAnswer } from '../core/engine.ts'
 import type { HttpParts } from './parts.ts'
 
 /** `GET /healthz`: the process is alive. Says nothing else, since it needs no key. */
@@ -43,7 +44,8 @@ export function readReadiness({ inference, access, tracker }: ReadinessParts): R
   const keys = access.isAvailable() ? 'ready' : 'down'
   const ledger = isWritable(inference.ledger) ? 'ready' : 'down'
   const isLeaving = tracker.isLeaving()
-  const isReady = !isLeaving && [...models.map(([, state]) => state), keys, ledger].every((it) => it === 'ready')
+  const partsReady = [keys === 'ready', ledger === 'ready', ...models.map(([, state]) => canAnswer(state))]
+  const isReady = !isLeaving && partsReady.every(Boolean)
   const status = isLeaving ? 'draining' : isReady ? 'ready' : 'not ready'
   return { status, models: Object.fromEntries(models), keys, ledger }
 }

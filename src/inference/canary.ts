@@ -21,9 +21,10 @@ export type CanaryParts = Pick<InferenceParts, 'catalog' | 'ledger' | 'clock'> &
  *
  *     answered    the model has made a token
  *     busy        all slots are taken by others, which says nothing
+ *     asleep      nobody has asked for its weights in a while, and this is no reason to load them
  *     otherwise   the code of the error
  */
-export type CanaryVerdict = 'answered' | 'busy' | (string & {})
+export type CanaryVerdict = 'answered' | 'busy' | 'asleep' | (string & {})
 
 /**
  * Asks a model for one token, as a request would: its ledger has to be writable, keys have to be checked, it waits for a
@@ -49,6 +50,7 @@ async function ask(parts: CanaryParts, model: string): Promise<CanaryVerdict> {
     ledger.requireWritable()
     if (!parts.areKeysChecked()) return 'overloaded'
     entry = catalog.find(model)
+    if (statusOf(entry).state === 'asleep') return 'asleep'
     const lane = entry
     const windowTokensMax = entry.model.windowTokens
     const request = { ...leastRequest('Hi'), model, windowTokensMax, owner, requestId: `req_${randomId()}` }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { EngineStatus } from '../core/engine.ts'
+import { canAnswer, type EngineStatus } from '../core/engine.ts'
 import type { SinkKind } from '../core/alert-topic.ts'
 import type { ModelId } from '../core/model.ts'
 import type { RefusalClass } from '../core/refusal.ts'
@@ -258,7 +258,7 @@ function measureService(registry: Registry, { version, readEngines }: MetricsOpt
         for (const { model, status } of readEngines()) this.set({ model }, read(status) ?? 0)
       },
     })
-  gauge('ready', 'Whether the model can answer.', ({ state }) => (state === 'ready' ? 1 : 0))
+  gauge('ready', 'Whether the model can answer.', ({ state }) => (canAnswer(state) ? 1 : 0))
   gauge('slots', 'Answers that can be generated at the same time.', ({ slots }) => slots)
   gauge('running', 'Generations that hold a slot; models that share a file share its slots.', ({ running }) => running)
   gauge('waiting', 'Generations that wait for a slot.', ({ waiting }) => waiting)

@@ -8,7 +8,7 @@ const silenceMsMax = 25_000
 export type WatchedModels = {
   readonly clock: Clock
   readonly models: readonly string[]
-  /** What became of a question: `answered`, `busy` where that says nothing, or the code of an error. */
+  /** What became of a question: `answered`, `busy` or `asleep` where that says nothing, or the code of an error. */
   ask(model: string): Promise<string>
   /** Whether the service is about to stop, and lets nobody in any more. */
   isStopping(): boolean
@@ -27,7 +27,7 @@ export function watchModels(
     isAsked.delete(model)
     if (verdict === 'answered') signs.seen(model)
     // What breaks off because the service stops says nothing about the model.
-    else if (verdict !== 'busy' && !isStopping()) signs.failed(model, verdict)
+    else if (verdict !== 'busy' && verdict !== 'asleep' && !isStopping()) signs.failed(model, verdict)
   }
 
   function lookAround(): void {

@@ -1,6 +1,7 @@
 import type { Engine, EngineStatus } from '../../core/engine.ts'
 import { contextExceeded } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { toError } from '../../lib/message-of.ts'
 import { backgroundPriority } from '../../lib/yield-processor.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
@@ -21,6 +22,8 @@ export type LlamaEngineOptions = ChildOptions & {
   readonly entry?: URL
   /** How long a request waits that arrives while the child is loading or restarting. */
   readonly readyWaitMsMax?: number
+  /** Weights that nobody has used for this long are unloaded until somebody does; kept where it is left out. */
+  readonly idleMsMax?: number | null
   onReady(ready: Omit<ChildReady, 'kind'>): void
 }
 
@@ -52,17 +55,23 @@ export class LlamaEngine implements Engine {
   #ready: ChildReady | null = null
   #isClosed = false
   #cancelTextStart = () => {}
+  readonly #clock: Clock
+  readonly #idleMsMax: number | null
+  #cancelSleep = () => {}
   #drafts: DraftCounts = noDrafts
   /** The drafts of children that have ended. */
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
-    const { clock, readyWaitMsMax = readyWaitMsDefault } = options
+    const { clock, readyWaitMsMax = readyWaitMsDefault, idleMsMax = null } = options
+    this.#clock = clock
+    this.#idleMsMax = idleMsMax
     this.#workplace = {
       send: (message) => this.#supervisor.send(message),
       leave: ({ id }) => {
         this.#sent.delete(id)
         this.#uses.end()
+        this.#sleepLater()
       },
     }
     this.#texts = new TextChild(options)
@@ -83,12 +92,16 @@ export class LlamaEngine implements Engine {
         options.onReady(message)
         this.#gate.wake()
         this.#cancelTextStart = clock.after(textChildPauseMs, () => this.#texts.start())
+        this.#sleepLater()
       },
       onMessage: (message) => this.#receive(message),
+      onAsleep: () => {
+        this.#keepDrafts()
+        options.onAsleep?.()
+      },
       onExit: (reason) => {
         this.#sendAgain()
-        this.#draftsBefore = sum(this.#draftsBefore, this.#drafts)
-        this.#drafts = noDrafts
+        this.#keepDrafts()
         options.onExit(reason)
         this.#gate.wake()
       },
@@ -133,6 +146,7 @@ export class LlamaEngine implements Engine {
     const isOnlyCounted = request.windowTokensMax === Infinity
     const isInChild = !isOnlyCounted && isShort(request)
     const prepared = new PreparedRequest(this.#workplace, request, signal, isInChild ? mostPromptTokens(request) : null)
+    this.#wake()
     this.#uses.begin()
     const preparing = isOnlyCounted ? this.#count(prepared) : this.#submit(prepared, isInChild)
     preparing.catch((error: unknown) => prepared.end(toError(error)))
@@ -163,8 +177,33 @@ export class LlamaEngine implements Engine {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancelTextStart()
+    this.#cancelSleep()
     this.#gate.wake()
     await Promise.all([this.#supervisor.stop(), this.#texts.close(), this.#counts.close()])
+  }
+
+  #wake(): void {
+    this.#cancelSleep()
+    this.#supervisor.wake()
+  }
+
+  #sleepLater(): void {
+    this.#cancelSleep()
+    if (this.#idleMsMax === null || this.#uses.count > 0 || this.#isClosed) return
+    this.#cancelSleep = this.#clock.after(this.#idleMsMax, () => this.#sleep())
+  }
+
+  #sleep(): void {
+    if (this.#supervisor.state !== 'ready') return
+    this.#cancelTextStart()
+    this.#supervisor.sleep()
+    this.#texts.rest()
+    this.#counts.rest()
+  }
+
+  #keepDrafts(): void {
+    this.#draftsBefore = sum(this.#draftsBefore, this.#drafts)
+    this.#drafts = noDrafts
   }
 
   async #count(prepared: PreparedRequest): Promise<void> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/error.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-export type ReadyState = 'loading' | 'ready' | 'down' | 'stopped'
+export type ReadyState = 'loading' | 'ready' | 'asleep' | 'down' | 'stopped'
 
 export type ReadyGateOptions = {
   readonly clock: Clock

@@ -3,10 +3,12 @@
 // nothing else, and unloading gives the memory back, which freeing inside the process does not.
 //
 //     loading → ready ──────────→ stopped
+//        │        ├──→ asleep → loading
 //        └────────┴──→ (crash) → loading, or down after too many, and again after a growing pause
 
 import type { ChildProcess } from 'node:child_process'
 import { setPriority, totalmem } from 'node:os'
+import { createInterface } from 'node:readline'
 import type { Clock } from '../../lib/clock.ts'
 import { launchChild, type ConfinementMode } from './launch-child.ts'
 import type { ConfinementReport } from './confinement/plan.ts'
@@ -52,6 +54,8 @@ export type ChildOptions = {
   onConfined?(report: ConfinementReport): void
   /** The child is gone; whatever it was doing is lost. */
   onExit(reason: string): void
+  /** A child that was put to sleep is gone, and nothing is lost. */
+  onAsleep?(): void
   /** A line the child wrote to its standard output or error. */
   onOutput(line: string): void
 }
@@ -72,6 +76,9 @@ const msPerCharacter = 0.001
 /** To serialize more text than this at a stroke would be felt by others. */
 const partedCharactersMin = 262_144
 
+/** Beyond this a line of a child's output is cut. */
+const lineCharactersMax = 1_000
+
 /** How long a child that is told to stop may go on saving. */
 const savingMsMax = 20_000
 
@@ -79,7 +86,9 @@ export class Supervisor<To extends Told, From extends Message> {
   readonly #options: SupervisorOptions<From>
   readonly #parts = new PartSender((message, onSent) => this.#post(message, onSent))
   #child: ChildProcess | null = null
-  #state: 'loading' | 'ready' | 'down' | 'stopped' = 'loading'
+  #state: 'loading' | 'ready' | 'asleep' | 'down' | 'stopped' = 'loading'
+  /** Whether the child ends because it was put to sleep. */
+  #fallsAsleep = false
   readonly #restarts = new RestartPolicy()
   #loading: LoadingWatch | null = null
   /** Why there is no child that is ready; null where there is one, or none was tried yet. */
@@ -146,9 +155,31 @@ export class Supervisor<To extends Told, From extends Message> {
     this.#child?.kill('SIGKILL')
   }
 
+  /**
+   * Ends the child until it is woken, which gives its memory back; what it keeps on the disk is saved before. Changes
+   * nothing while there is none that is ready.
+   */
+  sleep(): void {
+    if (this.#state !== 'ready') return
+    this.#state = 'asleep'
+    this.#fallsAsleep = true
+    void this.#end()
+  }
+
+  /** Loads the weights again where the child is asleep; one that still saves is waited for. */
+  wake(): void {
+    if (this.#state !== 'asleep') return
+    this.#state = 'loading'
+    if (!this.#fallsAsleep) this.#launch()
+  }
+
   async stop(): Promise<void> {
     this.#state = 'stopped'
     this.#cancelRestart()
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
     const child = this.#child
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
@@ -212,8 +243,14 @@ export class Supervisor<To extends Told, From extends Message> {
     }
     void ended.then(onEnd)
     child.on('message', (message) => this.#receive(message))
-    for (const stream of [child.stdout, child.stderr]) forwardLines(stream, this.#options.onOutput)
+    for (const input of [child.stdout, child.stderr]) if (input !== null) this.#forwardLines(input)
     this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax } })
+  }
+
+  #forwardLines(input: NodeJS.ReadableStream): void {
+    createInterface({ input }).on('line', (line) => {
+      if (line.trim() !== '') this.#options.onOutput(line.slice(0, lineCharactersMax))
+    })
   }
 
   #tell(message: Told): void {
@@ -264,8 +301,15 @@ export class Supervisor<To extends Told, From extends Message> {
     this.#loading?.stop()
     this.#loading = null
     this.#endKind = 'crashed'
+    if (this.#fallsAsleep && this.#state !== 'stopped') return this.#fellAsleep()
     if (this.#state !== 'stopped') this.#restartLater(reason, kind)
     this.#options.onExit(reason)
+  }
+
+  #fellAsleep(): void {
+    this.#fallsAsleep = false
+    this.#options.onAsleep?.()
+    if (this.#state === 'loading') this.#launch()
   }
 
   #restartLater(reason: string, kind: EndKind): void {
@@ -281,11 +325,4 @@ export class Supervisor<To extends Told, From extends Message> {
 
 function hasId<To extends Told>(message: To): message is To & { readonly id: TaskId } {
   return 'id' in message
-}
-
-function forwardLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
-  stream?.setEncoding('utf8')
-  stream?.on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.trim() !== '') onLine(line.slice(0, 1_000))
-  })
 }

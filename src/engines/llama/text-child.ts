@@ -68,7 +68,7 @@ export class TextChild {
     if (this.#supervisor !== null || this.#isClosed) return
     const { settings } = this.#options
     const boundOf = this.#options.memoryBytesMax
-    this.#supervisor = new Supervisor<ToTextChild, FromTextChild>({
+    const supervisor = new Supervisor<ToTextChild, FromTextChild>({
       ...this.#options,
       entry: new URL('./child/text-main.ts', import.meta.url),
       priority: this.#priority,
@@ -78,8 +78,18 @@ export class TextChild {
       isMessage: isFromTextChild,
       onReady: () => this.#changed(),
       onMessage: (message) => this.#receive(message),
-      onExit: (reason) => this.#ended(reason),
+      onExit: (reason) => this.#supervisor === supervisor && this.#ended(reason),
     })
+    this.#supervisor = supervisor
+  }
+
+  /** Ends the process until the next text comes. Changes nothing while texts are under way. */
+  rest(): void {
+    if (this.#jobs.size > 0) return
+    const supervisor = this.#supervisor
+    this.#supervisor = null
+    this.#described = null
+    void supervisor?.stop()
   }
 
   /** The tokens of a prompt, and the grammar of its answer. Rejects with `context-exceeded` for a prompt beyond the window. */

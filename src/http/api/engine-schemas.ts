@@ -1,12 +1,13 @@
 // What the routes of models and weights take and answer. The command line reads their answers.
 
 import { z } from 'zod'
+import { engineStates } from '../../core/engine.ts'
 import { model } from './schemas.ts'
 
 const status = z
   .strictObject({
     id: model,
-    state: z.enum(['loading', 'ready', 'down', 'closed']),
+    state: z.enum(engineStates),
     windowTokens: z.int().describe('Prompt and answer together.'),
     counts: z
       .enum(['own', 'reported'])
@@ -48,7 +49,7 @@ const weights = z
     path: z.string().describe('The GGUF file on the machine of the service.'),
     bytes: z.int(),
     isBuiltIn: z.boolean().describe('Whether they are the starter weights that come with Odyssey.'),
-    state: z.enum(['loading', 'ready', 'down', 'closed']),
+    state: z.enum(engineStates),
     reason: z.string().nullable().describe('Why they are not ready.'),
     loading: z
       .strictObject({

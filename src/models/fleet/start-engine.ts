@@ -59,6 +59,7 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
     // A request may wait for its model as long as for a slot.
     readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     loadingStallMsMax: toMs(config.engine.loadingStallSecondsMax),
+    idleMsMax: toMs(config.engine.idleSecondsMax),
     checkWeights: createWeightsCheck({ config, path: weightsPath, log }),
     memoryBytesMax: (weights) => memoryBytesMax(config, weights, settings.ropeScaling ?? null),
     onConfined: (report) => logConfinement(log(), report),
@@ -69,6 +70,7 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
       hasReported = true
       loaded.resolve()
     },
+    onAsleep: () => log().info('weights are unloaded until somebody asks for them'),
     onExit(reason) {
       if (engine.status().state !== 'closed') log().error({ reason }, 'engine child ended')
       failed.resolve(lines.length > 0 ? lines.join(' ') : `The engine ended (${reason}).`)

@@ -9,7 +9,7 @@ import type { EnginePool } from './engine-pool.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from './memory-room.ts'
 import { builtInPath } from '../weights/model-weights.ts'
 import type { RunningEngine } from './start-engine.ts'
-import { type Engine, runAlone } from '../../core/engine.ts'
+import { canAnswer, type Engine, runAlone } from '../../core/engine.ts'
 import { leastRequest } from '../../core/least-request.ts'
 
 export type SwapParts = { readonly config: Config; readonly pool: EnginePool; readonly catalog: SwitchableCatalog }
@@ -34,7 +34,8 @@ export async function swapWeights({ config, pool, catalog }: SwapParts, { model,
   }
   const path = chosen?.weights ?? builtInPath
   const { bytes } = inspectWeights(path)
-  const isServing = pool.find(path)?.engine.status().state === 'ready'
+  const serving = pool.find(path)
+  const isServing = serving !== null && canAnswer(serving.engine.status().state)
   if (!isServing) requireMemory(config, pool, bytes)
   const running = pool.hold(path)
   try {

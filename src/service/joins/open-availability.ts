@@ -4,6 +4,7 @@ import { keepHistory, type StatusHistory } from '../../billing/availability/stat
 import { watchModels } from '../../billing/availability/watch-models.ts'
 import { closeInvoices } from '../../billing/invoices/close-invoices.ts'
 import type { Config } from '../../config/schema.ts'
+import { canAnswer } from '../../core/engine.ts'
 import { modelIds } from '../../core/model.ts'
 import type { Database } from '../../db/database.ts'
 import { askCanary, type CanaryParts } from '../../inference/canary.ts'
@@ -60,7 +61,7 @@ export function openAvailability(parts: AvailabilityParts): Availability {
 function lookAt({ catalog, ledger, areKeysChecked }: CanaryParts, model: string): string {
   try {
     ledger.requireWritable()
-    return areKeysChecked() && statusOf(catalog.find(model)).state === 'ready' ? 'answered' : 'overloaded'
+    return areKeysChecked() && canAnswer(statusOf(catalog.find(model)).state) ? 'answered' : 'overloaded'
   } catch {
     return 'overloaded'
   }

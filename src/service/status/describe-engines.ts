@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { basename, relative, sep } from 'node:path'
+import { canAnswer } from '../../core/engine.ts'
 import { type ModelId, modelIds } from '../../core/model.ts'
 import type { LoadedWeights, Queue } from '../../http/api/engine-schemas.ts'
 import type { Catalog } from '../../models/catalog.ts'
@@ -43,7 +44,7 @@ export function describeWeights(catalog: Catalog, pool: EnginePool): LoadedWeigh
       enginePid: engine.pid,
       hasGenericTools: features.has('generic-tools'),
       loading: state === 'loading' ? engine.loading : null,
-      reason: state === 'ready' ? null : engine.reason,
+      reason: canAnswer(state) ? null : engine.reason,
     }
   })
 }
@@ -198,7 +199,7 @@ function describeFile({ config, pool }: FleetParts, running: RunningEngine): Loa
   return {
     models,
     state,
-    reason: state === 'ready' ? null : engine.reason,
+    reason: canAnswer(state) ? null : engine.reason,
     loading: state === 'loading' ? engine.loading : null,
     weights: {
       name: isBuiltIn ? basename(weightsPath) : nameOf(config, weightsPath),

@@ -8,13 +8,14 @@ import { toMicrosText } from '../../../core/money.ts'
 import { may, narrowProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { listAlerts } from '../../../limits/settings/budget-alerts.ts'
+import { engineStates } from '../../../core/engine.ts'
 import { statusOf } from '../../../models/catalog.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { apiKeyId, costMicros, inOrganization, model, time, toTime } from '../schemas.ts'
 
 const tile = z.strictObject({
   id: model,
-  state: z.enum(['loading', 'ready', 'down', 'closed']),
+  state: z.enum(engineStates),
   windowTokens: z.int(),
   running: z.int().nullable().describe('Of all organizations; null for who may not see engines.'),
   waiting: z.int().nullable(),

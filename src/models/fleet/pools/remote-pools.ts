@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import { takesMessages, type PoolSettings } from '../../../config/pool-schema.ts'
 import type { Config } from '../../../config/schema.ts'
+import type { EngineState } from '../../../core/engine.ts'
 import { modelIds, type ModelId } from '../../../core/model.ts'
 import type { ReplicaFacts, ReplicaKind, ReportedKind } from '../../../engines/remote/dialect.ts'
 import { MessageReplica } from '../../../engines/remote/messages/message-replica.ts'
@@ -35,7 +36,7 @@ type OpenPool = Lane & { readonly engine: PoolEngine | ReportedEngine; readonly 
 export type PooledModel = {
   readonly model: ModelId
   readonly pool: string
-  readonly state: 'loading' | 'ready' | 'down' | 'closed'
+  readonly state: EngineState
   readonly reason: string | null
   readonly windowTokens: number
   readonly isBuiltIn: false

@@ -2,7 +2,13 @@ import { formatCount, formatDuration } from '../../format/figures.ts'
 import { Card, Grid, KeyValue, StateTag, type Mood } from '../../kit/page.tsx'
 import type { Overview } from './overview.ts'
 
-const moods: Readonly<Record<string, Mood>> = { ready: 'good', loading: 'info', down: 'bad', closed: 'off' }
+const moods: Readonly<Record<string, Mood>> = {
+  ready: 'good',
+  loading: 'info',
+  asleep: 'off',
+  down: 'bad',
+  closed: 'off',
+}
 
 /** The models as the service has them. Who runs the installation also sees how much they have to do. */
 export function ModelTiles({ models }: Pick<Overview, 'models'>) {

@@ -13,6 +13,7 @@ type ModelId = Schemas['ModelStatus']['id']
 const moods: Readonly<Record<LoadedFile['state'], Mood>> = {
   ready: 'good',
   loading: 'info',
+  asleep: 'off',
   down: 'bad',
   closed: 'off',
 }

@@ -1,6 +1,7 @@
 // What the routes of an installation's models, weights and jobs take and answer.
 
 import { z } from 'zod'
+import { engineStates } from '../../../../core/engine.ts'
 import { waitingRequest } from '../../engine-schemas.ts'
 import { id, model, time } from '../../schemas.ts'
 
@@ -24,7 +25,7 @@ const weights = z.strictObject({
 const loadedFile = z
   .strictObject({
     models: z.array(model).describe('Which it answers for; none where old weights only finish what they have begun.'),
-    state: z.enum(['loading', 'ready', 'down', 'closed']),
+    state: z.enum(engineStates),
     reason: z.string().nullable().describe('Why it is not ready.'),
     loading: z.strictObject({ share: z.number(), readyInMs: z.int().nullable() }).nullable(),
     weights,

@@ -1,6 +1,7 @@
 // What the routes of pools answer. The command line reads their answers.
 
 import { z } from 'zod'
+import { engineStates } from '../../../../core/engine.ts'
 
 const replica = z
   .strictObject({
@@ -36,7 +37,7 @@ const poolStatus = z
   .strictObject({
     name: z.string(),
     models: z.array(z.string()),
-    state: z.enum(['loading', 'ready', 'down', 'closed']),
+    state: z.enum(engineStates),
     counts: z
       .enum(['own', 'reported'])
       .describe('Reported where the replicas take messages: what they say is counted cannot be checked.'),
