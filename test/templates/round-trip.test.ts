@@ -72,7 +72,8 @@ for (const { name, source } of templateFiles) {
     it('has a format', () => assert.ok(format !== null))
     if (format === null) return
     const derived = { render: renderIn(format, render), format, thinking: deriveThinking(render) }
-    for (const turn of turns.filter((one) => canCarry(format, one))) {
+    const showsLastTurn = showsPlainTurn(derived.render)
+    for (const turn of turns.filter((one) => showsLastTurn && canCarry(format, one))) {
       it(`keeps ${turn.title}, whole and in pieces`, () => {
         const output = outputOf(derived, turn, null)
         const wanted = expected(format, turn)
@@ -86,7 +87,8 @@ for (const { name, source } of templateFiles) {
         for (let cut = 1; cut < output.length; cut++) check([output.slice(0, cut), output.slice(cut)])
       })
     }
-    it('leaves a call open that the output breaks off in, and shows no complete marker as text', () => {
+    it('leaves a call open that the output breaks off in, and shows no complete marker as text', (t) => {
+      if (!showsLastTurn) return t.skip('the template shows no turn of the model that stands last')
       const turn = { text: '', calls: [turns[4]!.calls[0]!] }
       const output = outputOf(derived, turn, null)
       const started = output.indexOf('line')
@@ -99,6 +101,12 @@ for (const { name, source } of templateFiles) {
     it('replays a history with results in order', () => checkHistory(derived))
     if (derived.thinking.isReplayed) it('keeps thinking before text and before a call', () => checkThinking(derived))
   })
+}
+
+/** Whether a turn of the model is rendered where it stands last, as no prompt has one. */
+function showsPlainTurn(render: RenderProbe): boolean {
+  const options = { tools: declarations, addGenerationPrompt: false, enableThinking: null }
+  return render([user, { role: 'assistant', content: 'Xqwzplain' }], options).includes('Xqwzplain')
 }
 
 /** A call whose name stands behind its arguments cannot be begun before it is over. */
