@@ -5,12 +5,14 @@
 // Not part of npm test: it takes a Java, Maven and a Python, and fetches some 200 MB once.
 
 import { parseArgs } from 'node:util'
+import { tryAgents } from '../test/conformance/identity/agents/agent-trials.ts'
 import { openInstallation, type Installation } from '../test/conformance/identity/installation.ts'
 import { publishKey, tryKeyChange } from '../test/conformance/identity/keycloak/key-change.ts'
 import { Keycloak } from '../test/conformance/identity/keycloak/keycloak.ts'
 import { tryOidc } from '../test/conformance/identity/keycloak/oidc-trials.ts'
 import { trySaml } from '../test/conformance/identity/keycloak/saml-trials.ts'
 import {
+  fetchClaudeCode,
   fetchKeycloak,
   fetchOktaRequests,
   fetchPython,
@@ -84,6 +86,7 @@ async function tryKeycloak({ verdicts, installation, address }: Given): Promise<
     // It is published for as long as the trials of the other language take.
     const published = await publishKey(keycloak)
     const byOidc = await tryOidc(verdicts, installation, keycloak)
+    await tryAgents(verdicts, keycloak, await fetchClaudeCode())
     await tryKeyChange(verdicts, { keycloak, published, logins: [bySaml, byOidc] })
   } finally {
     await stop()

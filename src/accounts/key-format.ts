@@ -2,13 +2,18 @@ import { createHash, createHmac, type KeyObject } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { alphabet, randomId } from '../lib/random-id.ts'
 
-/** Keys that ask models, keys that manage, and tokens of directories: none is taken for another. */
-const prefixes = { api: 'sk-ody-', management: 'sk-odym-', directory: 'sk-odyd-' } as const
+/** Keys that ask models, keys that manage, tokens of directories and of coding agents: none is taken for another. */
+const prefixes = { api: 'sk-ody-', management: 'sk-odym-', directory: 'sk-odyd-', agent: 'sk-odya-' } as const
 export type KeyKind = keyof typeof prefixes
 
 const secretLength = 32
 const checksumLength = 6
-const shapes = { api: shapeOf('api'), management: shapeOf('management'), directory: shapeOf('directory') } as const
+const shapes = {
+  api: shapeOf('api'),
+  management: shapeOf('management'),
+  directory: shapeOf('directory'),
+  agent: shapeOf('agent'),
+} as const
 
 /** A new key: its prefix, 32 random characters (190 bits) and a checksum of those in 6 characters. */
 export function createKey(kind: KeyKind = 'api'): string {
@@ -29,7 +34,7 @@ export function hashKey(hashSecret: Uint8Array | KeyObject, key: string): string
 }
 
 /** Keys of other gateways that begin like ours are none: no typing error in one of ours is looked up. */
-const foreignShape = /^sk-(?!ody[md]?-)[\x21-\x7e]{1,200}$/
+const foreignShape = /^sk-(?!ody[mda]?-)[\x21-\x7e]{1,200}$/
 
 /** Whether it may be a key that another gateway has made, as their clients send them. */
 export function isForeignKey(key: string): boolean {
@@ -46,9 +51,21 @@ export function hashForeignKey(hashSecret: Uint8Array | KeyObject, sha256: strin
   return hashKey(hashSecret, `sha256 ${sha256}`)
 }
 
-/** What stands in the database for a key that somebody shows, of ours or of another gateway's; null for what is none. */
+const agentTokenMark = 'agent token '
+
+/** What stands in the database for the token of a coding agent, which tells it from the hash of a key. */
+export function hashAgentToken(hashSecret: Uint8Array | KeyObject, token: string): string {
+  return `${agentTokenMark}${hashKey(hashSecret, token)}`
+}
+
+export function isAgentTokenHash(hash: string): boolean {
+  return hash.startsWith(agentTokenMark)
+}
+
+/** What stands in the database for a key or a token that somebody shows, of ours or of another gateway's; null for what is none. */
 export function hashShownKey(hashSecret: Uint8Array | KeyObject, key: string): string | null {
   if (isWellFormedKey(key)) return hashKey(hashSecret, key)
+  if (isWellFormedKey(key, 'agent')) return hashAgentToken(hashSecret, key)
   return isForeignKey(key) ? hashForeignKey(hashSecret, createHash('sha256').update(key).digest('hex')) : null
 }
 

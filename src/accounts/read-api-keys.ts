@@ -3,7 +3,7 @@ import type { ModelId } from '../core/model.ts'
 import type { ApiKeyId, MemberId, OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { visibleProjects, notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
-import type { ApiKeyTable } from '../db/tables/accounts.ts'
+import type { ApiKeyTable, SecretlessKind } from '../db/tables/accounts.ts'
 import { fromRuleColumns, type KeyRules } from './key-rules.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
@@ -38,8 +38,8 @@ export type ApiKeyFilter = PageRequest & {
   readonly model?: ModelId
   readonly unusedDays?: number
   readonly endsInDays?: number
-  /** Only those under which people's questions in the dashboard count, which are otherwise left out. */
-  readonly isPlayground?: boolean
+  /** Only those of a kind that has no secret, which are otherwise left out. */
+  readonly kind?: SecretlessKind
 }
 
 const dayMs = 86_400_000
@@ -56,7 +56,7 @@ export async function listApiKeys(
     .selectFrom('api_keys')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('kind', filter.isPlayground === true ? '=' : 'is', filter.isPlayground === true ? 'playground' : null)
+    .where('kind', filter.kind === undefined ? 'is' : '=', filter.kind ?? null)
   if (projectId !== undefined) query = query.where('project_id', '=', projectId)
   if (visible !== null) query = query.where('project_id', 'in', visible)
   const now = clock.nowMs()

@@ -12,7 +12,7 @@ import { setMemberSuspended } from './leaving/suspend-member.ts'
 import { createMember, removeMember } from './members.ts'
 import { createOrganization } from './organizations.ts'
 import type { AccountsParts } from './parts.ts'
-import { openPlaygroundKey } from './playground-keys.ts'
+import { openSecretlessKey } from './secretless-keys.ts'
 import { createProject, setProjectMember, updateProject } from './projects.ts'
 import { listApiKeys } from './read-api-keys.ts'
 import {
@@ -121,7 +121,9 @@ onEachDatabase((database) => {
     for (const principal of [person, operator]) {
       await rejects(createApiKey(parts, principal, own), { code: 'conflict' })
     }
-    await rejects(openPlaygroundKey(parts, person, { organizationId, projectId }), { code: 'conflict' })
+    await rejects(openSecretlessKey(parts, person, { organizationId, projectId, kind: 'playground' }), {
+      code: 'conflict',
+    })
     equal(await works((await make()).key), true)
     await updateProject(parts, operator, { id: projectId, organizationId }, { keyOwners: 'anyone' })
     equal(await works((await createApiKey(parts, person, own)).key), true)

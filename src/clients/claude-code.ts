@@ -28,10 +28,16 @@ function folderOf({ folders }: Connection): string {
   return folders.variables['CLAUDE_CONFIG_DIR'] ?? join(folders.home, '.claude')
 }
 
-function variables({ address, model, smallModel }: Connection, key: string): Record<string, string> {
+function variables(connection: Connection, key: string): Record<string, string> {
+  return { ANTHROPIC_BASE_URL: connection.address, ANTHROPIC_AUTH_TOKEN: key, ...claudeCodeModels(connection) }
+}
+
+/** Which models stand behind the names by which Claude Code asks for them. */
+export function claudeCodeModels({
+  model,
+  smallModel,
+}: Pick<Connection, 'model' | 'smallModel'>): Record<string, string> {
   return {
-    ANTHROPIC_BASE_URL: address,
-    ANTHROPIC_AUTH_TOKEN: key,
     ANTHROPIC_MODEL: model.id,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel.id,
     ANTHROPIC_DEFAULT_SONNET_MODEL: model.id,

@@ -15,4 +15,5 @@ export type DirectoryId = `dir_${string}`
 export type DirectoryTokenId = `dtok_${string}`
 export type DirectoryGroupId = `grp_${string}`
 export type DirectoryConflictId = `dcon_${string}`
+export type AgentSignInId = `agt_${string}`
 export type AttemptId = `att_${string}`

@@ -43,6 +43,7 @@ import { imports } from './migrations/people/096-imports.ts'
 import { countSource } from './migrations/billing/100-count-source.ts'
 import { routingReason } from './migrations/billing/101-routing-reason.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
+import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -150,4 +151,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '101-routing-reason': routingReason,
   '102-priorities': prioritiesOfKeys,
   '103-key-networks': keyNetworks,
+  '110-agent-sign-ins': agentSignIns,
 }

@@ -11,6 +11,7 @@ import type {
   RoleTable,
   ServiceAccountTable,
 } from './tables/accounts.ts'
+import type { AgentSettingsTable, AgentSignInTable, AgentTokenTable } from './tables/agents.ts'
 import type {
   InvitationTable,
   OneTimeLinkTable,
@@ -118,6 +119,9 @@ export type Tables = {
   passkey_challenges: PasskeyChallengeTable
   one_time_links: OneTimeLinkTable
   invitations: InvitationTable
+  agent_sign_ins: AgentSignInTable
+  agent_tokens: AgentTokenTable
+  agent_settings: AgentSettingsTable
   connections: ConnectionTable
   group_mappings: GroupMappingTable
   identities: IdentityTable

@@ -20,6 +20,7 @@ import { createCrossOrigin } from './middleware/cross-origin.ts'
 import type { Door, HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
 import { addScimRoutes } from './scim/scim-routes.ts'
+import { addAgentRoutes } from './agents/agent-routes.ts'
 import { addSsoRoutes } from './sso/sso-routes.ts'
 import { refuseExpectations, requireHost, serverOptions } from './server.ts'
 import { formatRoute } from './v1/format-routes.ts'
@@ -74,6 +75,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)
   addSsoRoutes(app, door)
+  addAgentRoutes(app, door)
   addScimRoutes(app, door)
   app.setNotFoundHandler((request, reply) => {
     if (parts.dashboard?.answer(request, reply) === true) return reply

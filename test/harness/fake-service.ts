@@ -54,12 +54,13 @@ export type FakeService = {
   close(): Promise<void>
 }
 
-type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins' | 'log'>> & {
+export type FakeDoor = Partial<Pick<HttpParts, 'trustedProxies' | 'corsOrigins' | 'log'>> & {
   readonly prices?: PriceBook
   readonly bounds?: Partial<HttpBounds>
   readonly counts?: CountLimitValues
   /** Whether the limits of the tiers are in force, as they are in a fresh installation; otherwise a test sets its own. */
   readonly hasTiers?: boolean
+  readonly management?: Partial<HttpParts['management']>
 }
 
 const unlimited: CountLimitValues = { perKeyMinuteMax: null, concurrentPerKeyMax: null }
@@ -76,6 +77,7 @@ export async function startFakeService(
     prices,
     hasTiers = false,
     log = createLog('silent'),
+    management = {},
   }: FakeDoor = {},
 ): Promise<FakeService> {
   const db = await openSqlite(':memory:')
@@ -114,7 +116,7 @@ export async function startFakeService(
     log,
     metrics,
     tracing: noTracing,
-    management: createTestManagement(accounts, limits),
+    management: { ...createTestManagement(accounts, limits), ...management },
   }
   const app = createApp(parts)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

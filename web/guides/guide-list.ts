@@ -20,7 +20,13 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
   },
   {
     title: 'Signing in',
-    files: ['operations/sign-in.md', 'operations/single-sign-on.md', 'operations/saml.md', 'operations/directory.md'],
+    files: [
+      'operations/sign-in.md',
+      'operations/single-sign-on.md',
+      'operations/saml.md',
+      'operations/directory.md',
+      'operations/agents.md',
+    ],
   },
   {
     title: 'Running the service',

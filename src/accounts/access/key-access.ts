@@ -2,6 +2,7 @@ import type { ModelId } from '../../core/model.ts'
 import { keyPriority } from '../../core/tier.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
+import { isAgentTokenHash } from '../key-format.ts'
 import { fromRuleColumns } from '../key-rules.ts'
 import { parseAddressList, type AddressList } from '../../lib/address-list.ts'
 
@@ -20,7 +21,24 @@ export type KeyAccess = {
 
 /** The access of every key that is neither revoked nor disabled, by its hash. */
 export async function readKeyAccess(db: Database, hashes: readonly string[]): Promise<KeyAccess[]> {
-  const rows = await db
+  const [tokens, keys] = [hashes.filter(isAgentTokenHash), hashes.filter((hash) => !isAgentTokenHash(hash))]
+  const byKey = keys.length === 0 ? [] : await readUsable(db).select('key_hash').where('key_hash', 'in', keys).execute()
+  const byToken = tokens.length === 0 ? [] : await readByToken(db, tokens)
+  return [...byKey.map((row) => toAccess(row, null)), ...byToken.map((row) => toAccess(row, row.ends_at))]
+}
+
+/** A coding agent asks with a token, under a key of its person’s that has no secret. */
+function readByToken(db: Database, hashes: readonly string[]) {
+  return readUsable(db)
+    .innerJoin('agent_tokens', 'agent_tokens.api_key_id', 'api_keys.id')
+    .select(['agent_tokens.token_hash as key_hash', 'agent_tokens.ends_at'])
+    .where('agent_tokens.kind', '=', 'access')
+    .where('agent_tokens.token_hash', 'in', hashes)
+    .execute()
+}
+
+function readUsable(db: Database) {
+  return db
     .selectFrom('api_keys')
     .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .innerJoin('projects', 'projects.id', 'api_keys.project_id')
@@ -29,7 +47,6 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
       'api_keys.organization_id as organizationId',
       'api_keys.project_id as projectId',
       'quota_id as quotaId',
-      'key_hash',
       'expires_at',
       'allowed_models',
       'allowed_endpoints',
@@ -41,26 +58,27 @@ export async function readKeyAccess(db: Database, hashes: readonly string[]): Pr
       'organizations.disabled_at as organization_disabled_at',
       'projects.archived_at as archived_at',
     ])
-    .where('key_hash', 'in', hashes)
     .where('revoked_at', 'is', null)
     .where('api_keys.disabled_at', 'is', null)
-    .execute()
-  return rows.map((row) => {
-    const { apiKeyId, organizationId, projectId, quotaId, endUsers, key_hash: hash } = row
-    const attribution = { endUsers, tagKeys: JSON.parse(row.tag_keys) as string[] }
-    const { expiresAtMs, models, endpoints, addresses, priority: own } = fromRuleColumns(row)
-    const priority = keyPriority(row.organizationPriority, own)
-    const isDisabled = row.organization_disabled_at !== null
-    return {
-      hash,
-      principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution, priority },
-      expiresAtMs,
-      closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
-      models: models && new Set(models),
-      endpoints: endpoints && new Set(endpoints),
-      addresses: addresses && readAddresses(addresses),
-    }
-  })
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof readUsable>['execute']>>[number] & { readonly key_hash: string }
+
+function toAccess(row: Row, tokenEndsAtMs: number | null): KeyAccess {
+  const { apiKeyId, organizationId, projectId, quotaId, endUsers, key_hash: hash } = row
+  const attribution = { endUsers, tagKeys: JSON.parse(row.tag_keys) as string[] }
+  const { expiresAtMs, models, endpoints, addresses, priority: own } = fromRuleColumns(row)
+  const priority = keyPriority(row.organizationPriority, own)
+  const isDisabled = row.organization_disabled_at !== null
+  return {
+    hash,
+    principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution, priority },
+    expiresAtMs: tokenEndsAtMs ?? expiresAtMs,
+    closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
+    models: models && new Set(models),
+    endpoints: endpoints && new Set(endpoints),
+    addresses: addresses && readAddresses(addresses),
+  }
 }
 
 /** What was checked when it was written allows nothing if it cannot be read now. */

@@ -2,6 +2,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { Fields } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import type { Tables } from '../../db/tables.ts'
+import { endAgents } from '../agents/end-agents.ts'
 import { findMadeThings } from './made-keys.ts'
 
 type Cut = { readonly nowMs: number; readonly isFinal: boolean }
@@ -42,6 +43,7 @@ export async function cutAccess(
     management_keys: managementKeys,
     invitations: made.invitations,
     sessions: await endSessions(transaction, member),
+    agents: await endAgents(transaction, { memberId: member.id, organizationId: member.organization_id }),
     keys_for_others: made.keysForOthers.map(({ id }) => id),
   }
 }

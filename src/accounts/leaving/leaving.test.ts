@@ -18,7 +18,7 @@ import { createManagementKey, findManagementPrincipal, revokeManagementKey } fro
 import { createMember, removeMember, setMemberRole } from '../members.ts'
 import { createOrganization } from '../organizations.ts'
 import type { AccountsParts } from '../parts.ts'
-import { openPlaygroundKey } from '../playground-keys.ts'
+import { openSecretlessKey } from '../secretless-keys.ts'
 import { readInvitation } from '../sign-in/accept-invitation.ts'
 import { createInvitation, resendInvitation } from '../sign-in/invitations.ts'
 import { readConsequences, setMemberSuspended } from './suspend-member.ts'
@@ -78,10 +78,10 @@ onEachDatabase((database) => {
   test('whoever is suspended has no session, no key of their own and no management key that they made', async () => {
     const person = await signInPerson(parts, { memberId: leaver.memberId })
     const [own, made, others] = [await make(leaver), await manage(leaver), await manage(stayer)]
-    const playground = await openPlaygroundKey(parts, leaver, { organizationId, projectId })
+    const playground = await openSecretlessKey(parts, leaver, { organizationId, projectId, kind: 'playground' })
     await suspend()
     equal(await works(own.key), false)
-    equal((await readKeyAccess(db, [playground])).length, 0)
+    equal((await readKeyAccess(db, [playground.hash])).length, 0)
     deepEqual([await isIn(made.key), await isIn(others.key)], [false, true])
     equal((await db.selectFrom('sessions').select('id').execute()).length, 0)
     const { action, after } = await lastRow()
@@ -160,7 +160,7 @@ onEachDatabase((database) => {
       await rejects(rotateApiKey(parts, principal, { id, organizationId }, 0), gone)
       await rejects(invite(principal, 'friend@example.org'), gone)
     }
-    await rejects(openPlaygroundKey(parts, leaver, { organizationId, projectId }), gone)
+    await rejects(openSecretlessKey(parts, leaver, { organizationId, projectId, kind: 'playground' }), gone)
   })
 
   test('a key that is made while its maker is suspended is cut or was never made', async () => {

@@ -46,9 +46,12 @@ export async function readPlace(
 
 type Memberships = { readonly memberships: readonly Membership[]; readonly closed: readonly ClosedMembership[] }
 
+/** Who somebody is, and how they have shown it. */
+type Shown = Pick<SessionTable, 'user_id' | 'connection_id' | 'proof_method' | 'proof_at'>
+
 export async function readMemberships(
   parts: Pick<SignInParts, 'db' | 'clock'>,
-  session: SessionTable,
+  session: Shown,
   place: MembershipScope,
 ): Promise<Memberships> {
   const rows = (await readRows(parts, session)).filter(({ organization_id }) => {
@@ -84,7 +87,7 @@ export const breakGlassMethods: readonly SignInMethod[] = ['passkey', 'password+
 const breakGlassMs = 3_600_000
 
 /** The owner who comes in without the provider has shown who they are, and not long ago. */
-function isBreakGlass({ connection_id, proof_method, proof_at }: SessionTable, nowMs: number): boolean {
+function isBreakGlass({ connection_id, proof_method, proof_at }: Shown, nowMs: number): boolean {
   return connection_id === null && breakGlassMethods.includes(proof_method) && proof_at > nowMs - breakGlassMs
 }
 

@@ -3,6 +3,8 @@ import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change } from '../../db/change.ts'
 import type { SignInMethod } from '../../db/tables/identity.ts'
+import { endAgents } from '../agents/end-agents.ts'
+import { changeAccess } from '../change-access.ts'
 import { requireGrant } from '../members.ts'
 import type { SignInParts } from './parts.ts'
 import type { Session } from './sessions.ts'
@@ -69,7 +71,10 @@ export async function listMemberSessions(
   return userId === null ? [] : listSessions(parts, userId)
 }
 
-/** Ends one session of a member, or all of them. Nobody ends those of somebody whose role is above their own. */
+/**
+ * Ends one session of a member, or all of them, and with all of them what their coding agents are signed in by. Nobody
+ * ends those of somebody whose role is above their own.
+ */
 export async function endMemberSessions(
   parts: SignInParts,
   principal: Principal,
@@ -78,13 +83,14 @@ export async function endMemberSessions(
   requirePermission(principal, 'sessions:revoke', reference)
   const { organizationId, memberId } = reference
   const action = { action: 'sessions:revoke', organizationId, target: memberId }
-  await change(parts, principal, action, async (transaction, note) => {
+  await changeAccess(parts, principal, action, async (transaction, note) => {
     const { user_id: userId, role } = await readMemberUser({ db: transaction }, reference)
     requireGrant(principal, role)
     const own = transaction.deleteFrom('sessions').where('user_id', '=', userId)
     const ended = await (id === null ? own : own.where('id', '=', id as SessionId)).returning('id').execute()
     if (id !== null && ended.length === 0) throw notFound()
-    note(null, { sessions: ended.map((row) => row.id) })
+    const agents = id === null ? await endAgents(transaction, reference) : []
+    note(null, { sessions: ended.map((row) => row.id), agents })
   })
 }
 

@@ -8,6 +8,7 @@ import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { seal, unseal } from '../../lib/seal.ts'
+import { endAgents } from '../agents/end-agents.ts'
 import { changeAccess } from '../change-access.ts'
 import { checkName } from '../check-name.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
@@ -228,5 +229,6 @@ function refuseEnforced({ enforced_at }: ConnectionRow): void {
 
 async function endSessionsOf(transaction: Transaction<Tables>, id: ConnectionId) {
   const rows = await transaction.deleteFrom('sessions').where('connection_id', '=', id).returning('id').execute()
+  await endAgents(transaction, { connectionId: id, subject: null, sessions: [] })
   return rows.map((row) => row.id)
 }

@@ -1,6 +1,8 @@
 import type { ConnectionRow } from './read-connections.ts'
 import type { Principal } from '../../core/principal.ts'
-import { change, joinTransaction } from '../../db/change.ts'
+import { joinTransaction } from '../../db/change.ts'
+import { endAgents } from '../agents/end-agents.ts'
+import { changeAccess } from '../change-access.ts'
 import { SsoFault, type FaultCode } from './fault.ts'
 import type { SsoParts } from './parts.ts'
 import { useMessage } from './use-message.ts'
@@ -15,7 +17,10 @@ export type Ending = {
   readonly repeated: FaultCode
 }
 
-/** Ends the sessions that a provider says are over. The same word counts once, over all gateways. */
+/**
+ * Ends the sessions that a provider says are over, and signs out the coding agents that were allowed in them. The same
+ * word counts once, over all gateways.
+ */
 export async function endSessionsByProvider(
   parts: SsoParts,
   { id: connectionId, organization_id: organizationId }: ConnectionRow,
@@ -23,13 +28,14 @@ export async function endSessionsByProvider(
 ): Promise<void> {
   const action = { action: 'sessions:revoke', organizationId, target: connectionId }
   const provided: Principal = { kind: 'anonymous', organizationId: null, role: null }
-  await change(parts, provided, action, async (transaction, note) => {
+  await changeAccess(parts, provided, action, async (transaction, note) => {
     const joined = { ...parts, db: joinTransaction(transaction) }
     if (!(await useMessage(joined, { connectionId, messageId, endsAtMs }))) throw new SsoFault(repeated)
     const own = transaction.deleteFrom('sessions').where('connection_id', '=', connectionId)
     const ofSubject = subject === null ? own : own.where('sso_subject', '=', subject)
     const chosen = sessions.length === 0 ? ofSubject : ofSubject.where('sso_session', 'in', sessions)
     const ended = await chosen.returning('id').execute()
-    note(null, { sessions: ended.map((row) => row.id), by: 'provider' })
+    const agents = await endAgents(transaction, { connectionId, subject, sessions })
+    note(null, { sessions: ended.map((row) => row.id), agents, by: 'provider' })
   })
 }

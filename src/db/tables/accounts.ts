@@ -97,6 +97,10 @@ export type ProjectMemberTable = {
   readonly member_id: MemberId
 }
 
+/** Under a key of the one kind its owner's questions in the dashboard count, under the other what their coding agents ask. */
+export const secretlessKinds = ['playground', 'agent'] as const
+export type SecretlessKind = (typeof secretlessKinds)[number]
+
 export type ApiKeyTable = {
   readonly id: ApiKeyId
   readonly organization_id: OrganizationId
@@ -129,8 +133,8 @@ export type ApiKeyTable = {
   suspended_by: MemberId | ServiceAccountId | null
   /** The program whose key it is; then it is no member’s. */
   readonly service_account_id: ServiceAccountId | null
-  /** `playground` for one without a secret, under which its owner's questions in the dashboard count. */
-  readonly kind: 'playground' | null
+  /** What has no secret and whose owner is let in under it by other means; null for what is shown itself. */
+  readonly kind: SecretlessKind | null
 }
 
 /** A network that a key was used from, for as long as it was within the last months. */

@@ -12,7 +12,13 @@ const pauseMsMax = 10_000
 const networksMax = 10_000
 
 /** What somebody has shown who was not let in: a wrong one of these. */
-export type ShownWrong = 'key' | 'key of a directory' | 'key of the portal' | 'sign-in' | 'single sign-on'
+export type ShownWrong =
+  | 'key'
+  | 'key of a directory'
+  | 'key of the portal'
+  | 'sign-in'
+  | 'single sign-on'
+  | 'code of an agent'
 
 /** Whom it concerns, as far as that is somebody here. */
 type Whose = { readonly shown: ShownWrong; readonly userId?: string | null }

@@ -55,6 +55,7 @@ import { poolRoutes } from './resources/installation/pools.ts'
 import { invitationRoutes } from './sign-in/invitation-routes.ts'
 import { meRoutes } from './sign-in/me-routes.ts'
 import { passkeyOptionsRoutes } from './sign-in/passkey-options.ts'
+import { agentRoutes } from './sign-in/agent-routes.ts'
 import { sessionListRoutes } from './sign-in/session-list-routes.ts'
 import { sessionRoutes } from './sign-in/session-routes.ts'
 import { setupRoutes } from './sign-in/setup-routes.ts'
@@ -109,6 +110,7 @@ export const routes: readonly Route[] = [
   ...passkeyOptionsRoutes,
   ...sessionListRoutes,
   ...meRoutes,
+  ...agentRoutes,
   ...invitationRoutes,
   ...portalRoutes,
   ...clientRoutes,

@@ -87,7 +87,8 @@ export class Dashboard {
   }
 
   #answerPreparing(path: string, reply: FastifyReply): boolean {
-    if (path !== '/' && !/^\/(?:o|installation|account|login|setup|invite|docs|portal)(?:\/|$)/.test(path)) return false
+    if (path !== '/' && !/^\/(?:o|installation|account|device|login|setup|invite|docs|portal)(?:\/|$)/.test(path))
+      return false
     const failure = join(this.#parts.folder, 'dist.failed')
     const hasFailed = statSync(failure, { throwIfNoEntry: false }) !== undefined
     if (hasFailed && !this.#hasToldFailure) {

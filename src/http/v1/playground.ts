@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { openPlaygroundKey } from '../../accounts/playground-keys.ts'
+import { openSecretlessKey } from '../../accounts/secretless-keys.ts'
 import { ApiError } from '../../core/error.ts'
 import type { OrganizationId, ProjectId } from '../../core/ids.ts'
 import { notFound } from '../../core/permission.ts'
@@ -40,7 +40,7 @@ export async function authenticateSession(parts: Door, request: FastifyRequest):
   const needed = { permission: 'models:use', scope: 'organization' } as const
   const principal = await authorize(management, { session }, needed, params)
   if (principal.kind !== 'member') throw notFound()
-  const hash = await openPlaygroundKey(management.accounts, principal, params)
+  const { hash } = await openSecretlessKey(management.accounts, principal, { ...params, kind: 'playground' })
   const access = await parts.access.findByHash(hash)
   if (access === null) throw new ApiError({ code: 'permission-denied' }, 'The playground is closed to this member.')
   const refusal = closedReason(access)

@@ -30,7 +30,7 @@ export type Agent = {
 
 const platform = `${process.platform}-${process.arch}`
 
-const claudeCode: Agent = {
+export const claudeCode: Agent = {
   name: 'Claude Code',
   package: '@anthropic-ai/claude-code',
   version: '2.1.330',

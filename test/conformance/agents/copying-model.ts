@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorReason } from '../../../src/core/error.ts'
 import type { EngineRequest, Tool } from '../../../src/core/generation.ts'
 import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
-import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
+import { startFakeService, type FakeDoor, type FakeService } from '../../harness/fake-service.ts'
 
 export const source = 'note.txt'
 export const target = 'copy.txt'
@@ -13,13 +13,19 @@ export type AgentFault = (request: EngineRequest, usual: () => readonly FakeStep
 export type CopyingService = FakeService & {
   /** Requests of the agent's own loop, as opposed to those for titles and the like. */
   readonly turns: readonly EngineRequest[]
+  /** What becomes of the next ones; more may be added. */
+  readonly faults: AgentFault[]
 }
 
 /**
  * A service whose model reads a file, writes what it read into another and tells it: three turns, each
  * of which depends on what the agent made of the one before.
  */
-export async function startCopyingService(folder: string, faults: readonly AgentFault[]): Promise<CopyingService> {
+export async function startCopyingService(
+  folder: string,
+  faults: readonly AgentFault[],
+  door: FakeDoor = {},
+): Promise<CopyingService> {
   const turns: EngineRequest[] = []
   const coming = [...faults]
   let hasSummed = false
@@ -33,8 +39,8 @@ export async function startCopyingService(folder: string, faults: readonly Agent
     const usual = () => copy(request, folder, read)
     return coming.shift()?.(request, usual) ?? usual()
   }
-  const service = await startFakeService({ script, features: new Set(['tools', 'json-output']) })
-  return { ...service, turns }
+  const service = await startFakeService({ script, features: new Set(['tools', 'json-output']) }, {}, door)
+  return { ...service, turns, faults: coming }
 }
 
 export function refuse(reason: ApiErrorReason): AgentFault {

@@ -69,7 +69,11 @@ export function environmentIn(folder: string): Record<string, string> {
   }
 }
 
-function execute({ file, args, environment }: Run, folder: string): Promise<Pick<AgentOutcome, 'code' | 'output'>> {
+/** Runs an agent to its end, or for as long as anybody would watch it do nothing. */
+export function execute(
+  { file, args, environment }: Run,
+  folder: string,
+): Promise<Pick<AgentOutcome, 'code' | 'output'>> {
   const env = { ...environmentIn(folder), ...environment }
   return new Promise((resolve, reject) => {
     // A group of its own, so that what an agent leaves running ends with it.
@@ -94,7 +98,7 @@ function execute({ file, args, environment }: Run, folder: string): Promise<Pick
 }
 
 /** Ends what an agent has left behind outside its group, such as Cline's hub: all that have its folder for a home. */
-function endThoseAtHome(folder: string): void {
+export function endThoseAtHome(folder: string): void {
   if (process.platform !== 'linux') return
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { hashFile } from '../../../src/lib/hash-file.ts'
+import { claudeCode } from '../agents/agents.ts'
 import { cacheFolder } from '../../campaigns/real-weights/real-files.ts'
 
 const run = promisify(execFile)
@@ -118,6 +119,22 @@ export async function fetchOktaRequests(): Promise<string> {
   }
   await checkFile(path, oktaSha256)
   return path
+}
+
+/** The modules with the version of Claude Code that agents are run with; they have 364 MB. */
+export async function fetchClaudeCode(): Promise<string> {
+  const { package: name, version } = claudeCode
+  const home = join(cacheFolder(), `claude-code-${version}`)
+  const modules = join(home, 'node_modules')
+  if (existsSync(modules)) return modules
+  return inFolder(async (folder) => {
+    writeFileSync(join(folder, 'package.json'), '{"private":true}')
+    const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', `${name}@${version}`]
+    await orMissing(`Claude Code: npm cannot install ${name} ${version}.`, run('npm', args, { cwd: folder }))
+    mkdirSync(home, { recursive: true })
+    renameSync(join(folder, 'node_modules'), modules)
+    return modules
+  })
 }
 
 async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {

@@ -255,7 +255,7 @@ describe('what nobody but a person may do', () => {
 
   for (const route of peoplesRoutes.filter(({ permission }) => permission === 'self')) {
     test(`${nameOf(route)} is opened by no key`, async () => {
-      const path = route.path.replaceAll(/\{\w+\}/g, 'ses_any')
+      const path = route.path.replaceAll('{agentId}', 'agt_any').replaceAll(/\{\w+\}/g, 'ses_any')
       const body = route.example === undefined ? {} : { body: route.example }
       for (const headers of [{}, { 'x-api-key': service.key }, { authorization: `Bearer ${operatorKey}` }]) {
         const answer = await service.ask({ method: route.method, path, headers, ...body })
@@ -267,7 +267,7 @@ describe('what nobody but a person may do', () => {
 
   for (const route of peoplesRoutes.filter(({ method }) => method !== 'GET')) {
     test(`${nameOf(route)} is refused where a page of another site asks for it`, async () => {
-      const path = route.path.replaceAll(/\{\w+\}/g, 'ses_any')
+      const path = route.path.replaceAll('{agentId}', 'agt_any').replaceAll(/\{\w+\}/g, 'ses_any')
       const body = route.example === undefined ? {} : { body: route.example }
       const { headers } = await signInPerson(service.accounts, {})
       const foreign: readonly Record<string, string>[] = [

@@ -12,6 +12,7 @@ export const paths = {
   docsPricing: '/docs/pricing',
   portal: '/portal',
   account: '/account',
+  device: '/device',
   home: '/o/:organizationId',
   quickstart: '/o/:organizationId/quickstart',
   keys: '/o/:organizationId/keys',

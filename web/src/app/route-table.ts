@@ -29,6 +29,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
   docsPricing: { title: 'Pricing', needs: 'public', load: async () => ({ Page: (await documents()).PricingPage }) },
   portal: { title: 'Your key', needs: 'public', load: () => import('../pages/portal/page.tsx') },
   account: { title: 'Account', needs: null, load: () => import('../pages/account/page.tsx') },
+  device: { title: 'Sign in to a coding agent', needs: null, load: () => import('../pages/device/page.tsx') },
   home: {
     title: 'Home',
     needs: 'organizations:read',

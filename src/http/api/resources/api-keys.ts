@@ -1,3 +1,4 @@
+import { secretlessKinds } from '../../../db/tables/accounts.ts'
 import { z } from 'zod'
 import {
   createApiKey,
@@ -110,9 +111,11 @@ const filter = {
   unusedDays: days.optional().describe('Keys that were not used for so many days.'),
   endsInDays: days.optional().describe('Keys that end within so many days.'),
   kind: z
-    .enum(['playground'])
+    .enum(secretlessKinds)
     .optional()
-    .describe('Those without a secret, under which questions in the dashboard count; otherwise they are left out.'),
+    .describe(
+      'Those without a secret, under which questions in the dashboard or those of coding agents count; otherwise they are left out.',
+    ),
 }
 
 type GivenRules = z.output<z.ZodObject<typeof rules>>
@@ -160,9 +163,8 @@ export const apiKeyRoutes: readonly Route[] = [
     answer: pageOf(apiKey),
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
       const { projectId: project, state, model: which, q, unusedDays, endsInDays, kind, ...owners } = asked
-      const isPlayground = kind === undefined ? undefined : true
       const age = { unusedDays, endsInDays }
-      const wanted = { projectId: project, states: state, ...owners, model: which, text: q, ...age, isPlayground }
+      const wanted = { projectId: project, states: state, ...owners, model: which, text: q, ...age, kind }
       const search = { ...params, ...toPageRequest({ limit, after }), ...given(wanted) }
       return toPage(await listApiKeys(parts.accounts, principal, search), show)
     },

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { Loaded } from '../../app/states.tsx'
 import { Page as Frame } from '../../kit/page.tsx'
+import { AgentsCard } from './agents.tsx'
 import { FactorsCard } from './factors.tsx'
 import { PreferencesCard } from './preferences-card.tsx'
 import { ProfileCard } from './profile.tsx'
@@ -20,6 +21,7 @@ export function Page() {
         )}
       </Loaded>
       <SessionsCard />
+      <AgentsCard />
       <PreferencesCard />
     </Frame>
   )

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { ApiKeyId, OrganizationId, ProjectId } from '../core/ids.ts'
+import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { requirePermission } from '../core/permission.ts'
 import type { MemberPrincipal } from '../core/principal.ts'
-import type { ApiKeyTable } from '../db/tables/accounts.ts'
+import type { ApiKeyTable, SecretlessKind } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { noRules, toRuleColumns } from './key-rules.ts'
@@ -10,40 +10,37 @@ import type { AccountsParts } from './parts.ts'
 import { requireKeysOfAnyone } from './projects.ts'
 import { requireStanding } from './leaving/require-standing.ts'
 
-type PlaygroundProject = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
+type Wanted = { readonly organizationId: OrganizationId; readonly projectId: ProjectId; readonly kind: SecretlessKind }
+
+const names = { playground: 'Playground', agent: 'Coding agents' } as const satisfies Record<SecretlessKind, string>
+
+/** By its hash, which is the hash of nothing, the door finds it. */
+export type OpenedKey = { readonly id: ApiKeyId; readonly hash: string }
 
 /**
- * Finds the key under which a member's own questions to the models count, and makes it with the first one.
+ * Finds the key under which a member's own questions to the models count, or those of their coding agents, and makes it
+ * with the first one.
  *
  * Limits, budgets, usage and the ledger see it like any other. It has no secret: what stands in the place of its hash
  * is the hash of nothing, so nobody can show it, and only this service lets its owner in under it.
  */
-export async function openPlaygroundKey(
+export async function openSecretlessKey(
   parts: AccountsParts,
   principal: MemberPrincipal,
-  { organizationId, projectId }: PlaygroundProject,
-): Promise<string> {
+  { organizationId, projectId, kind }: Wanted,
+): Promise<OpenedKey> {
   const { memberId } = principal
   requirePermission(principal, 'models:use', { organizationId, projectId, ownerId: memberId })
-  const find = () =>
-    parts.db
-      .selectFrom('api_keys')
-      .select('key_hash')
-      .where('organization_id', '=', organizationId)
-      .where('owner_id', '=', memberId)
-      .where('project_id', '=', projectId)
-      .where('kind', '=', 'playground')
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst()
-  const known = await find()
-  if (known !== undefined) return known.key_hash
+  const wanted = { organizationId, projectId, kind, memberId }
+  const known = await find(parts, wanted)
+  if (known !== undefined) return { id: known.id, hash: known.key_hash }
   const id: ApiKeyId = `key_${randomId()}`
   const row: ApiKeyTable = {
     id,
     organization_id: organizationId,
     project_id: projectId,
-    name: 'Playground',
-    key_hash: `playground ${randomBytes(32).toString('hex')}`,
+    name: names[kind],
+    key_hash: `${kind} ${randomBytes(32).toString('hex')}`,
     last_four: '',
     created_at: parts.clock.nowMs(),
     revoked_at: null,
@@ -55,7 +52,7 @@ export async function openPlaygroundKey(
     last_used_at: null,
     created_by: memberId,
     suspended_by: null,
-    kind: 'playground',
+    kind,
     service_account_id: null,
   }
   const action = { action: 'api-keys:create', organizationId, target: id }
@@ -68,7 +65,7 @@ export async function openPlaygroundKey(
       .where('id', '=', memberId)
       .where('organization_id', '=', organizationId)
       .executeTakeFirstOrThrow()
-    row.name = `Playground · ${name}`
+    row.name = `${names[kind]} · ${name}`
     await transaction
       .insertInto('api_keys')
       .values(row)
@@ -76,5 +73,18 @@ export async function openPlaygroundKey(
       .execute()
     note(null, { name: row.name, kind: row.kind, project_id: projectId, owner_id: memberId })
   })
-  return (await find())?.key_hash ?? row.key_hash
+  const { id: found, key_hash: hash } = (await find(parts, wanted)) ?? row
+  return { id: found, hash }
+}
+
+function find({ db }: AccountsParts, { organizationId, projectId, kind, memberId }: Wanted & { memberId: MemberId }) {
+  return db
+    .selectFrom('api_keys')
+    .select(['id', 'key_hash'])
+    .where('organization_id', '=', organizationId)
+    .where('owner_id', '=', memberId)
+    .where('project_id', '=', projectId)
+    .where('kind', '=', kind)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
 }
