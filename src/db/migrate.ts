@@ -44,6 +44,7 @@ import { countSource } from './migrations/billing/100-count-source.ts'
 import { routingReason } from './migrations/billing/101-routing-reason.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
+import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
 export type MigrationState = {
@@ -152,4 +153,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '102-priorities': prioritiesOfKeys,
   '103-key-networks': keyNetworks,
   '110-agent-sign-ins': agentSignIns,
+  '111-provider-sign-outs': providerSignOuts,
 }

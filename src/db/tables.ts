@@ -51,6 +51,7 @@ import type {
   IdentityTable,
   LoginAttemptTable,
   SsoFlowTable,
+  SsoSignOutTable,
   UsedMessageTable,
 } from './tables/single-sign-on.ts'
 import type {
@@ -126,6 +127,7 @@ export type Tables = {
   group_mappings: GroupMappingTable
   identities: IdentityTable
   sso_flows: SsoFlowTable
+  sso_sign_outs: SsoSignOutTable
   used_messages: UsedMessageTable
   login_attempts: LoginAttemptTable
   domains: DomainTable

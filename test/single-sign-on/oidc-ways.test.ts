@@ -5,11 +5,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
 import { readNext } from '../../src/accounts/single-sign-on/flows.ts'
 import { createGuardedFetch } from '../../src/accounts/single-sign-on/oidc/guarded-fetch.ts'
 import type { ConnectionId } from '../../src/core/ids.ts'
 import { parseAddressList, type AddressList } from '../../src/lib/address-list.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
+import { testSignIn } from '../harness/management.ts'
 import { clientId, otherKey, signWith, type Lie } from './hostile-provider.ts'
 import { openSso, type Sso, type SsoBrowser } from './open-sso.ts'
 
@@ -42,6 +44,59 @@ onEachDatabase((database) => {
     header: (header) => ({ ...header, kid }),
   })
   const isIn = async (browser: SsoBrowser) => (await browser.ask('GET', 'session')).status === 200
+
+  describe('a sign-out that begins here', () => {
+    const out = async (browser: SsoBrowser) => {
+      const { status, body, text } = await browser.ask('POST', 'session/sign-out')
+      equal(status, 200, text)
+      return body['location'] as string | null
+    }
+    const withPlace = (end_session_endpoint: string) => {
+      sso.provider.lie = { ...sso.provider.lie, discovery: (document) => ({ ...document, end_session_endpoint }) }
+    }
+
+    test('ends the session here at once, and goes on to the provider with the token that it has given', async () => {
+      somebodyNew()
+      withPlace('https://idp.example.com/logout?of=acme')
+      const browser = await signIn(await sso.connect({ signsOutThere: true }))
+      const location = new URL(String(await out(browser)))
+      equal(await isIn(browser), false)
+      equal(`${location.origin}${location.pathname}`, 'https://idp.example.com/logout')
+      const { id_token_hint: hint = '', ...fields } = Object.fromEntries(location.searchParams)
+      const back = 'https://ai.example.com/login'
+      deepEqual(fields, { of: 'acme', client_id: clientId, post_logout_redirect_uri: back, state: 'signed-out' })
+      equal(hint.split('.').length, 3)
+      const rows = await sso.service.db.selectFrom('sessions').selectAll().execute()
+      equal(JSON.stringify(rows).includes(hint), false)
+    })
+
+    test('goes nowhere where the connection does not want it or the provider has no place for it', async () => {
+      somebodyNew()
+      equal(await out(await signIn(await sso.connect({ signsOutThere: true }))), null)
+      somebodyNew()
+      withPlace('javascript:alert(1)')
+      equal(await out(await signIn(await sso.connect({ signsOutThere: true }))), null)
+      somebodyNew()
+      withPlace('https://idp.example.com/logout')
+      equal(await out(await signIn(await sso.connect())), null)
+    })
+
+    test('leaves nobody signed in here when the provider is away', async () => {
+      somebodyNew()
+      withPlace('https://idp.example.com/logout')
+      const id = await sso.connect({ signsOutThere: true })
+      const browser = await signIn(id)
+      const { accounts } = sso.service
+      const reference = { id, organizationId: sso.company.organizationId }
+      // With another secret what was known of the provider counts no more.
+      await updateConnection({ ...accounts, signIn: testSignIn }, { kind: 'operator' }, reference, {
+        clientSecret: 'new',
+      })
+      sso.provider.lie = { discovery: () => ({}) }
+      equal(await out(browser), null)
+      equal(await isIn(browser), false)
+    })
+  })
 
   describe('a way to a provider', () => {
     test('48 ends in the browser that began it, and is still there for that one', async () => {

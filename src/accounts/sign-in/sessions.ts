@@ -4,6 +4,7 @@ import type { UserPrincipal } from '../../core/principal.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
+import { seal, unseal } from '../../lib/seal.ts'
 import { readMemberships, readPlace, type ClosedMembership, type Membership } from './memberships.ts'
 import { createToken, hashToken, isToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
@@ -37,6 +38,8 @@ export type VouchedBy = {
   readonly subject: string
   /** How the provider calls its own session; null where it has no name for it. */
   readonly session: string | null
+  /** What it has to be told to sign the person out; null where there is nothing. */
+  readonly hint: string | null
   /** When the provider has asked who it is; zero where it does not say. */
   readonly provenAtMs: number
   /** When the provider wants it to be over at the latest; null where it does not say. */
@@ -84,9 +87,33 @@ export async function beginSession(
       connection_id: vouchedBy?.connectionId ?? null,
       sso_subject: vouchedBy?.subject ?? null,
       sso_session: vouchedBy?.session ?? null,
+      sso_hint: sealHint(signIn.sealKey, id, vouchedBy?.hint ?? null),
     })
     .execute()
   return { id, token }
+}
+
+function sealHint(sealKey: Uint8Array, id: SessionId, hint: string | null): string | null {
+  return hint === null ? null : seal(sealKey, `hint of ${id}`, hint)
+}
+
+/** What a provider has to be told to sign out whoever is in a session. */
+export type Hint = {
+  readonly connectionId: ConnectionId
+  readonly session: string | null
+  readonly hint: string | null
+}
+
+/** Finds that; null for a session that no provider vouches for. */
+export async function readHint({ db, signIn }: SignInParts, id: SessionId): Promise<Hint | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .select(['connection_id', 'sso_session', 'sso_hint'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined || row.connection_id === null) return null
+  const hint = row.sso_hint === null ? null : unseal(signIn.sealKey, `hint of ${id}`, row.sso_hint)
+  return { connectionId: row.connection_id, session: row.sso_session, hint }
 }
 
 async function endOldest(

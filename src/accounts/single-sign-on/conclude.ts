@@ -22,6 +22,8 @@ export type Concluding = {
   readonly browser: Browser
   /** Whether the provider was told to ask anew who somebody is, and has. */
   readonly isProof: boolean
+  /** What the provider has to be told to sign the person out; null where there is nothing. */
+  readonly hint: string | null
   /** When the provider wants the session to be over at the latest; null where it does not say. */
   readonly endsAtMs: number | null
 }
@@ -42,7 +44,7 @@ export async function conclude(parts: SsoParts, concluding: Concluding): Promise
 
 async function openSession(
   parts: SsoParts,
-  { connection, claims, browser, isProof, endsAtMs }: Concluding,
+  { connection, claims, browser, isProof, endsAtMs, hint }: Concluding,
 ): Promise<Concluded> {
   const inside = withoutNotice(parts)
   const opened = await parts.db.transaction().execute(async (transaction) => {
@@ -54,7 +56,7 @@ async function openSession(
     const user: Principal = { kind: 'user', userId, organizationId: null, role: null }
     const joined = { ...inside, db: joinTransaction(transaction) }
     const token = await change(joined, user, ownAction('sessions:create', userId), async (_same, note) => {
-      const vouchedBy = { ...vouch(connection.id, claims, isProof ? parts.clock.nowMs() : null), endsAtMs }
+      const vouchedBy = { ...vouch(connection.id, claims, isProof ? parts.clock.nowMs() : null), endsAtMs, hint }
       const made = await beginSession(parts, transaction, {
         userId,
         method: 'sso',

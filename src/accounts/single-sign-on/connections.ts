@@ -31,6 +31,8 @@ export type ConnectionSettings = {
   readonly tenant: string | null
   readonly groupsClaim: string
   readonly makesMembers: boolean
+  /** Whether signing out here signs out at the provider too. */
+  readonly signsOutThere: boolean
   readonly defaultRole: Role
 }
 
@@ -109,6 +111,7 @@ function toColumns({ signIn }: Pick<SignInParts, 'signIn'>, id: ConnectionId, se
     tenant: settings.tenant,
     groups_claim: settings.groupsClaim,
     makes_members: settings.makesMembers ? 1 : 0,
+    signs_out: settings.signsOutThere ? 1 : 0,
     default_role: settings.defaultRole,
   }
 }
@@ -167,6 +170,7 @@ function settingsOf(parts: Pick<SignInParts, 'signIn'>, row: ConnectionRow): Con
     tenant: row.tenant,
     groupsClaim: row.groups_claim,
     makesMembers: row.makes_members === 1,
+    signsOutThere: row.signs_out === 1,
     defaultRole: row.default_role,
   }
 }

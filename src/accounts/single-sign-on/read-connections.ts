@@ -19,6 +19,7 @@ export type Connection = {
   readonly tenant: string | null
   readonly groupsClaim: string
   readonly makesMembers: boolean
+  readonly signsOutThere: boolean
   readonly defaultRole: Role
   readonly state: ConnectionState
   readonly issuer: string
@@ -86,6 +87,7 @@ function toConnection(row: ConnectionRow): Connection {
     tenant: row.tenant,
     groupsClaim: row.groups_claim,
     makesMembers: row.makes_members === 1,
+    signsOutThere: row.signs_out === 1,
     defaultRole: row.default_role,
     enforcedAtMs: row.enforced_at,
     breakGlassId: row.break_glass_id,

@@ -1,6 +1,7 @@
 import type { ConnectionId, OrganizationId } from '../../core/ids.ts'
 import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
-import type { Browser } from '../sign-in/sessions.ts'
+import { readHint, type Browser, type Hint, type Session } from '../sign-in/sessions.ts'
+import { signOut } from '../sign-in/sign-in.ts'
 import { noteAttempt } from './attempts.ts'
 import { conclude } from './conclude.ts'
 import { providerSettings } from './connections.ts'
@@ -8,9 +9,11 @@ import type { ConnectionRow } from './read-connections.ts'
 import { endSessionsByProvider } from './end-by-provider.ts'
 import { SsoFault } from './fault.ts'
 import { beginFlow, consumeFlow, type NewFlow } from './flows.ts'
-import { addressToSignIn, exchangeCode, type Claims } from './oidc/exchange-code.ts'
+import { addressToSignIn, addressToSignOut, exchangeCode, type Claims } from './oidc/exchange-code.ts'
 import { readLogoutToken } from './oidc/read-logout-token.ts'
 import type { SsoParts } from './parts.ts'
+import type { NameId } from './saml/messages/read-assertion.ts'
+import { addressToSignOutBySaml } from './saml/sign-out-here.ts'
 import { beginBySaml } from './saml/saml-sign-in.ts'
 
 /** Finds a connection that may be used; a draft by who looks after it alone. Throws for any other. */
@@ -85,7 +88,7 @@ async function finish(parts: SsoParts, connection: ConnectionRow, { query, brows
   const { user_id: linking, next, is_proof } = flow.row
   if (connection.state !== 'on' && linking === null) throw new SsoFault('connection-off')
   const provider = await parts.sso.providers.find(providerSettings(parts, connection))
-  const claims = await exchangeCode(provider, {
+  const { claims, idToken } = await exchangeCode(provider, {
     ...flow,
     address,
     isProof: is_proof === 1,
@@ -101,6 +104,7 @@ async function finish(parts: SsoParts, connection: ConnectionRow, { query, brows
     browser,
     isProof: is_proof === 1,
     endsAtMs: null,
+    hint: idToken,
   })
   return { next, ...concluded }
 }
@@ -127,6 +131,43 @@ export async function endByProvider(parts: SsoParts, connectionId: ConnectionId,
     sessions,
     repeated: 'token-invalid',
   })
+}
+
+/** What the browser that comes back from signing out there brings along, by which the page knows what to say. */
+const signedOut = 'signed-out'
+
+/** Where providers that speak OpenID Connect send browsers back to that have signed out there. */
+export function signedOutUri({ sso }: Pick<SsoParts, 'sso'>): string {
+  return `${sso.siteUrl()}/login`
+}
+
+/** The page that says that somebody is signed out here and at the provider. */
+export const signedOutPath = `/login?state=${signedOut}`
+
+/**
+ * Signs somebody out here, and then finds where their browser is signed out at the provider too, where the connection
+ * wants that. Null where it does not, and where the provider cannot be asked: here they are signed out in any case.
+ */
+export async function signOutByConnection(parts: SsoParts, session: Session): Promise<string | null> {
+  const there = await readHint(parts, session.id)
+  await signOut(parts, session)
+  if (there === null) return null
+  try {
+    const connection = await findUsableConnection(parts, there.connectionId)
+    return connection.signs_out === 1 ? await addressOut(parts, connection, there) : null
+  } catch (error) {
+    if (error instanceof SsoFault) return null
+    throw error
+  }
+}
+
+async function addressOut(parts: SsoParts, connection: ConnectionRow, { hint, session }: Hint): Promise<string | null> {
+  if (connection.kind === 'saml') {
+    if (hint === null) return null
+    return addressToSignOutBySaml(parts, connection, { nameId: JSON.parse(hint) as NameId, session })
+  }
+  const provider = await parts.sso.providers.find(providerSettings(parts, connection))
+  return addressToSignOut(provider, { idToken: hint, returnUri: signedOutUri(parts), state: signedOut })
 }
 
 /** The connection by which members with an e-mail address of a verified domain sign in; null where there is none. */

@@ -29,6 +29,7 @@ export async function createBySaml({ parts, values }: Given<Wanted>): Promise<vo
     name: values.name ?? (isAddress ? new URL(saml).hostname : 'SAML'),
     groupsClaim: 'groups',
     makesMembers: values['makes-members'],
+    signsOutThere: false,
     defaultRole: 'developer',
     nameIdFormat: 'persistent',
     emailAttribute: null,

@@ -114,6 +114,7 @@ async function create({ parts, organizationId, values }: Given): Promise<void> {
     tenant: values.tenant ?? null,
     groupsClaim: 'groups',
     makesMembers: false,
+    signsOutThere: false,
     defaultRole: 'developer',
   })
   print(values.json, { id }, [`${id} is made. Nobody signs in by it until it is enabled.`])

@@ -87,6 +87,8 @@ export type SessionTable = {
   readonly connection_id: ConnectionId | null
   readonly sso_subject: string | null
   readonly sso_session: string | null
+  /** What the provider has to be told to sign the person out, encrypted; null where there is nothing. */
+  readonly sso_hint: string | null
 }
 
 export type PasskeyChallengeTable = {

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { AttemptId, ConnectionId, DomainId, MemberId, OrganizationId, UserId } from '../../core/ids.ts'
 import type { Role } from '../../core/role.ts'
 
@@ -35,6 +36,8 @@ export type ConnectionTable = {
   tested_by: UserId | null
   tested_at: number | null
   readonly created_at: number
+  /** Whether signing out here signs out at the provider too, as 0 or 1. */
+  signs_out: Generated<number>
 }
 
 export type GroupMappingTable = {
@@ -73,6 +76,15 @@ export type SsoFlowTable = {
   readonly user_id: UserId | null
   /** Whether the provider has to ask anew who somebody is, as 0 or 1. */
   readonly is_proof: number
+  readonly ends_at: number
+  used_at: number | null
+}
+
+/** A request to sign somebody out, which a provider has yet to answer. */
+export type SsoSignOutTable = {
+  readonly request_hash: string
+  readonly connection_id: ConnectionId
+  readonly organization_id: OrganizationId
   readonly ends_at: number
   used_at: number | null
 }

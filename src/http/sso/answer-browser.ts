@@ -25,12 +25,17 @@ export function read({ management }: Door, request: FastifyRequest): Asked {
   return { parts: { ...accounts, origin, signIn, sso }, browser, request, connectionId }
 }
 
-export type Page = { readonly door: Door; readonly attempts: FailedAttempts }
+export type Page = {
+  readonly door: Door
+  readonly attempts: FailedAttempts
+  /** What somebody is told did not happen; absent, that they were signed in. */
+  readonly refusal?: keyof typeof refusals
+}
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
 /** Sends the browser on, or tells it no more than that it was not signed in. */
 export async function answer(
-  { door, attempts }: Page,
+  { door, attempts, refusal = 'sign-in' }: Page,
   { request, reply }: Exchange,
   work: (asked: Asked) => Promise<string>,
 ): Promise<unknown> {
@@ -49,16 +54,29 @@ export async function answer(
       'sign-in by a connection refused',
     )
     await attempts.hold(request.ip, { shown: 'single sign-on' })
-    return reply.headers(pageHeaders).code(400).type('text/html; charset=utf-8').send(refusedPage(request.id))
+    return reply
+      .headers(pageHeaders)
+      .code(400)
+      .type('text/html; charset=utf-8')
+      .send(refusedPage(request.id, refusals[refusal]))
   }
 }
 
+const refusals = {
+  'sign-in': { title: 'We could not sign you in', said: '' },
+  'sign-out': {
+    title: 'Your provider did not confirm it',
+    said: 'Whoever signs out here is signed out here in any case. Whether it is so at your provider is not known. ',
+  },
+} as const
+
 /** The one page for everything that is refused. The id is ours, so nothing in it comes from outside. */
-function refusedPage(requestId: string): string {
+function refusedPage(requestId: string, { title, said }: (typeof refusals)[keyof typeof refusals]): string {
   return (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Could not sign you in</title>' +
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+    `<title>${title}</title>` +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head><body>' +
-    '<h1>We could not sign you in</h1><p>Ask the administrators of your organization, and name this request: ' +
-    `<code>${requestId}</code>.</p><p><a href="/login">Try again</a></p></body></html>`
+    `<h1>${title}</h1><p>${said}Ask the administrators of your organization, and name this request: ` +
+    `<code>${requestId}</code>.</p><p><a href="/login">To the sign-in</a></p></body></html>`
   )
 }

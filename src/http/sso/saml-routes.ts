@@ -7,6 +7,8 @@ import { completeBySaml } from '../../accounts/single-sign-on/saml/complete.ts'
 import { describeToProvider } from '../../accounts/single-sign-on/saml/describe-to-provider.ts'
 import { endBySaml } from '../../accounts/single-sign-on/saml/logout.ts'
 import { receiveAnswer } from '../../accounts/single-sign-on/saml/saml-sign-in.ts'
+import { receiveSignOut } from '../../accounts/single-sign-on/saml/sign-out-here.ts'
+import { signedOutPath } from '../../accounts/single-sign-on/sign-in-by-connection.ts'
 import { assetHeaders } from '../dashboard/policy.ts'
 import type { Door } from '../parts.ts'
 import { answer, read, type Asked, type Page } from './answer-browser.ts'
@@ -27,8 +29,9 @@ export function addSamlRoutes(app: FastifyInstance, door: Door, page: Page): voi
   app.post('/sso/:connectionId/acs', (request, reply) => answer(page, { request, reply }, receive))
   app.get('/sso/:connectionId/acs', (request, reply) => answer(page, { request, reply }, refuse))
   app.get('/sso/complete', (request, reply) => answer(page, { request, reply }, complete))
-  app.get('/sso/:connectionId/slo', (request, reply) => answer(page, { request, reply }, endByAddress))
-  app.post('/sso/:connectionId/slo', (request, reply) => answer(page, { request, reply }, endByForm))
+  const leaving = { ...page, refusal: 'sign-out' } as const
+  app.get('/sso/:connectionId/slo', (request, reply) => answer(leaving, { request, reply }, endByAddress))
+  app.post('/sso/:connectionId/slo', (request, reply) => answer(leaving, { request, reply }, endByForm))
 }
 
 /** The largest message, in base64 and in a form. */
@@ -58,11 +61,20 @@ async function complete({ parts, browser, request }: Asked): Promise<string> {
 }
 
 async function endByAddress({ parts, connectionId, request }: Asked): Promise<string> {
-  return (await endBySaml(parts, connectionId, { query: queryOf(request) })) ?? '/login'
+  const query = queryOf(request)
+  if (query.startsWith('SAMLResponse=')) {
+    await receiveSignOut(parts, connectionId, { query })
+    return signedOutPath
+  }
+  return (await endBySaml(parts, connectionId, { query })) ?? '/login'
 }
 
 async function endByForm({ parts, connectionId, request }: Asked): Promise<string> {
   const fields = await readFields(request.raw, formBytesMax)
+  if (fields?.has('SAMLResponse') === true && !fields.has('SAMLRequest')) {
+    await receiveSignOut(parts, connectionId, { response: oneOf(fields, 'SAMLResponse') })
+    return signedOutPath
+  }
   const isRequest = fields !== null && !fields.has('SAMLResponse') && fields.getAll('RelayState').length < 2
   const sent = isRequest ? oneOf(fields, 'SAMLRequest') : null
   const message = { request: sent, relayState: isRequest ? oneOf(fields, 'RelayState') : null }

@@ -25,6 +25,7 @@ export const newConnection = {
   tenant: null,
   groupsClaim: 'groups',
   makesMembers: true,
+  signsOutThere: false,
   defaultRole: 'developer',
 } as const
 

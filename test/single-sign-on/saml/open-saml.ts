@@ -14,6 +14,7 @@ export const newSamlConnection = {
   name: 'Provider',
   groupsClaim: 'groups',
   makesMembers: true,
+  signsOutThere: false,
   defaultRole: 'developer',
   nameIdFormat: 'persistent',
   emailAttribute: null,
@@ -28,6 +29,7 @@ type Connecting = Partial<SamlSettings> & {
   readonly source?: MetadataSource
   readonly organizationId?: OrganizationId
   readonly makesMembers?: boolean
+  readonly signsOutThere?: boolean
 }
 
 /** A way to the provider that a browser has begun. */

@@ -8,7 +8,7 @@ import type { ConnectionId } from '../../../src/core/ids.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import type { SsoBrowser } from '../open-sso.ts'
 import { openSaml, type Saml } from './open-saml.ts'
-import { instant, persistent, providerId, saml as assertion, samlp, signOutUrl } from './saml-provider.ts'
+import { instant, persistent, providerId, readQuestion, saml as assertion, samlp, signOutUrl } from './saml-provider.ts'
 import { signTree } from './sign-tree.ts'
 import { find, write, xml, type XmlTree } from './xml-tree.ts'
 
@@ -175,6 +175,125 @@ onEachDatabase((database) => {
       })
       equal((await go(query(mixed))).status, 303)
       equal(await isIn(one), true)
+    })
+  })
+
+  describe('a sign-out that begins here', () => {
+    const out = async ({ browser }: SignedIn) => {
+      const { status, body, text } = await browser.ask('POST', 'session/sign-out')
+      equal(status, 200, text)
+      return body['location'] as string | null
+    }
+    /** What the provider is asked, from the address that the browser is sent to. */
+    const readRequest = async (location: string, id: ConnectionId) => {
+      equal(location.startsWith(`${signOutUrl}?`), true)
+      // It throws for what is not signed by the service's own key.
+      return readQuestion(location, await saml.certificateOf(id))
+    }
+    const reply = (id: ConnectionId, inResponseTo: string, change: Change = () => {}): XmlTree => {
+      const response = xml(
+        'samlp:LogoutResponse',
+        {
+          'xmlns:samlp': samlp,
+          'xmlns:saml': assertion,
+          ID: saml.provider.newId(),
+          Version: '2.0',
+          IssueInstant: instant(saml.provider.nowMs),
+          Destination: `https://ai.example.com/sso/${id}/slo`,
+          InResponseTo: inResponseTo,
+        },
+        xml('saml:Issuer', {}, providerId),
+        xml('samlp:Status', {}, xml('samlp:StatusCode', { Value: 'urn:oasis:names:tc:SAML:2.0:status:Success' })),
+      )
+      change(response)
+      return response
+    }
+    const inAddress = (response: XmlTree, given: Query = {}) => query(response, { ...given, field: 'SAMLResponse' })
+    const begin = async () => {
+      const id = await saml.connect({ signsOutThere: true })
+      const one = await signIn(id)
+      const location = await out(one)
+      return { id, one, request: await readRequest(String(location), id) }
+    }
+
+    test('ends the session here at once, and brings the provider a signed request that names it', async () => {
+      const { one, request } = await begin()
+      equal(await isIn(one), false)
+      equal(request.message.includes(`<saml:NameID Format="${persistent}">${one.nameId}</saml:NameID>`), true)
+      equal(request.message.includes(`<samlp:SessionIndex>session-of-${one.nameId}</samlp:SessionIndex>`), true)
+      equal(/NotOnOrAfter="[^"]+Z"/.test(request.message), true)
+    })
+
+    test('is confirmed by the provider’s answer, in an address or in a form, once', async () => {
+      const { id, request } = await begin()
+      const text = inAddress(reply(id, request.id))
+      const answer = await go(text, id)
+      deepEqual([answer.status, answer.headers['location']], [303, '/login?state=signed-out'])
+      equal((await go(text, id)).status, 400)
+      const other = await begin()
+      const response = reply(other.id, other.request.id)
+      signTree(response, response, { key: saml.provider.key })
+      const SAMLResponse = Buffer.from(write(response)).toString('base64')
+      equal((await saml.browser().post(`/sso/${other.id}/slo`, { SAMLResponse })).status, 303)
+    })
+
+    test('is not confirmed by an answer that is forged, and is over here all the same', async () => {
+      const { id, one, request } = await begin()
+      const other = await begin()
+      const of = (change?: Change) => reply(id, request.id, change)
+      const { otherKey } = saml.provider
+      const status = (value: string): Change => {
+        return (tree) =>
+          void (find(tree, 'StatusCode').attributes['Value'] = `urn:oasis:names:tc:SAML:2.0:status:${value}`)
+      }
+      const forgeries: Readonly<Record<string, string>> = {
+        '137 unsigned': `SAMLResponse=${pack(write(of()))}`,
+        'signed by another': inAddress(of(), { key: otherKey.privateKey }),
+        'by RSA with SHA-1': inAddress(of(), { algorithm: 'http://www.w3.org/2000/09/xmldsig#rsa-sha1', hash: 'sha1' }),
+        'with a request beside it': `${inAddress(of())}&SAMLRequest=${pack(write(of()))}`,
+        'to a request that nobody has made': inAddress(reply(id, `_${'x'.repeat(43)}`)),
+        'to the request of another connection': inAddress(reply(id, other.request.id)),
+        'for another service': inAddress(of((tree) => void (tree.attributes['Destination'] = 'https://other.example'))),
+        'for nobody': inAddress(of((tree) => void delete tree.attributes['Destination'])),
+        'of another provider': inAddress(
+          of((tree) => void (find(tree, 'Issuer').children = ['https://other.example'])),
+        ),
+        'made a day ago': inAddress(
+          of((tree) => void (tree.attributes['IssueInstant'] = instant(saml.provider.nowMs - 86_400_000))),
+        ),
+        'that says it did not': inAddress(of(status('Responder'))),
+        'that says it did in part': inAddress(
+          of((tree) => {
+            const partial = { Value: 'urn:oasis:names:tc:SAML:2.0:status:PartialLogout' }
+            find(tree, 'StatusCode').children.push(xml('samlp:StatusCode', partial))
+          }),
+        ),
+        'that is a request': inAddress(build(one.nameId, () => {}, id)),
+        'with an extension': inAddress(of((tree) => void tree.children.splice(1, 0, xml('samlp:Extensions')))),
+      }
+      for (const [name, text] of Object.entries(forgeries)) {
+        const answer = await go(text, id)
+        equal(answer.status, 400, name)
+        equal(answer.text.includes('Your provider did not confirm it'), true, name)
+      }
+      const SAMLResponse = Buffer.from(write(of())).toString('base64')
+      equal((await saml.browser().post(`/sso/${id}/slo`, { SAMLResponse })).status, 400, '137 unsigned in a form')
+      equal(await isIn(one), false)
+      equal((await go(inAddress(of()), id)).status, 303, 'The true one is taken still.')
+    })
+
+    test('goes nowhere where the connection does not want it, or the provider has no place for it', async () => {
+      equal(await out(await signIn()), null)
+      const provider = {
+        entityId: providerId,
+        signInUrl: 'https://idp.example.com/sso',
+        signOutUrl: null,
+        certificates: [saml.provider.key.certificate],
+      }
+      const id = await saml.connect({ signsOutThere: true, source: provider })
+      const one = await signIn(id)
+      equal(await out(one), null)
+      equal(await isIn(one), false)
     })
   })
 })

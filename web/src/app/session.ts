@@ -61,11 +61,11 @@ export function pageReason(session: Session, organizationId: string | null, name
 
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-session') : null
 
-/** Ends the session here and in every other tab. The page is loaded anew, so that nothing of it is left to go back to. */
+/** Ends the session here and in every other tab, and goes on to the provider where it signs out too. The page is loaded anew, so that nothing of it is left to go back to. */
 export async function signOut(): Promise<void> {
-  await api('DELETE /api/v1/session', {}).catch(() => null)
+  const answer = await api('POST /api/v1/session/sign-out', {}).catch(() => null)
   channel?.postMessage('over')
-  leave()
+  leave(answer?.location ?? '/login')
 }
 
 export function watchOtherTabs(): void {
@@ -74,7 +74,7 @@ export function watchOtherTabs(): void {
   })
 }
 
-function leave(): void {
+function leave(to = '/login'): void {
   queryClient.clear()
-  window.location.replace('/login')
+  window.location.replace(to)
 }

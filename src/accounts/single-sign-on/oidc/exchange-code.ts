@@ -34,6 +34,27 @@ export async function addressToSignIn({ configuration }: Provider, asked: Asked)
   return address.href
 }
 
+/** An address may have some 8,000 characters; without the token the provider asks whom it is about. */
+const hintLengthMax = 6_000
+
+/** Where the provider signs somebody out and sends the browser back from (RP-Initiated Logout 1.0); null where it cannot. */
+export function addressToSignOut(
+  { configuration, settings }: Provider,
+  {
+    idToken,
+    returnUri,
+    state,
+  }: { readonly idToken: string | null; readonly returnUri: string; readonly state: string },
+): string | null {
+  const { end_session_endpoint: endpoint } = configuration.serverMetadata()
+  if (endpoint === undefined || !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return null
+  const address = new URL(endpoint)
+  const hint = idToken === null || idToken.length > hintLengthMax ? {} : { id_token_hint: idToken }
+  const fields = { ...hint, client_id: settings.clientId, post_logout_redirect_uri: returnUri, state }
+  for (const [name, value] of Object.entries(fields)) address.searchParams.set(name, value)
+  return address.href
+}
+
 type Returned = {
   /** The address to which the provider has sent the browser back, as this service is called outside. */
   readonly address: URL
@@ -47,8 +68,11 @@ type Returned = {
   readonly skewSeconds: number
 }
 
+/** The claims, and the token that they stand in. */
+type Exchanged = { readonly claims: Claims; readonly idToken: string }
+
 /** Exchanges the code for claims. Throws for everything that is not exactly what was asked for. */
-export async function exchangeCode(provider: Provider, returned: Returned): Promise<Claims> {
+export async function exchangeCode(provider: Provider, returned: Returned): Promise<Exchanged> {
   const { secrets, address, isProof } = returned
   const { client } = await loadOidcLibraries()
   let tokens
@@ -69,7 +93,8 @@ export async function exchangeCode(provider: Provider, returned: Returned): Prom
   checkTimes(claims, returned)
   await checkAccessToken(claims['at_hash'], tokens.id_token, tokens.access_token)
   if (isProof) checkAskedAnew(claims['auth_time'], returned)
-  return addMissing(provider, { claims: claims as Claims, accessToken: tokens.access_token, wanted: returned.wanted })
+  const said = { claims: claims as Claims, accessToken: tokens.access_token, wanted: returned.wanted }
+  return { claims: await addMissing(provider, said), idToken: tokens.id_token }
 }
 
 type Missing = { readonly claims: Claims; readonly accessToken: string; readonly wanted: readonly string[] }

@@ -78,7 +78,7 @@ function readMessage(message: LogoutMessage, certificates: readonly string[]): R
   }
 
   function fromQuery(query: string) {
-    const { message: text, relayState } = readRedirect(query, certificates)
+    const { message: text, relayState } = readRedirect(query, { field: 'SAMLRequest', certificates })
     return { root: scan(text), relayState }
   }
 

@@ -29,7 +29,7 @@ export type SamlSettings = {
 }
 
 type NewConnection = SamlSettings &
-  Pick<ConnectionSettings, 'name' | 'groupsClaim' | 'makesMembers' | 'defaultRole'> & {
+  Pick<ConnectionSettings, 'name' | 'groupsClaim' | 'makesMembers' | 'signsOutThere' | 'defaultRole'> & {
     readonly organizationId: OrganizationId
     readonly source: MetadataSource
   }
@@ -54,6 +54,7 @@ export async function createSamlConnection(
       name,
       groups_claim: settings.groupsClaim,
       makes_members: settings.makesMembers ? 1 : 0,
+      signs_out: settings.signsOutThere ? 1 : 0,
       default_role: settings.defaultRole,
     }
     const nothing = { enforced_at: null, break_glass_id: null, tested_by: null, tested_at: null, tenant: null }

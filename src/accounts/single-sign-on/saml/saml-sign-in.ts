@@ -52,7 +52,7 @@ export async function beginBySaml(
 }
 
 /** What of an answer is kept until the browser asks for it. */
-export type Said = { readonly claims: Claims; readonly endsAtMs: number | null }
+export type Said = { readonly claims: Claims; readonly endsAtMs: number | null; readonly hint: string }
 
 /** The fields of a form that a provider has a browser send; null for what is not there exactly once. */
 export type SamlForm = { readonly response: string | null; readonly relayState: string | null }
@@ -105,6 +105,7 @@ async function receive(
   const said: Said = {
     claims: toClaims(answer.assertion, connection, saml),
     endsAtMs: answer.assertion.authentication.sessionEndsAtMs,
+    hint: JSON.stringify(answer.assertion.nameId),
   }
   const handle = createToken()
   await parts.db.transaction().execute(async (transaction) => {

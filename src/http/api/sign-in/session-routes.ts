@@ -11,6 +11,7 @@ import {
   type Proof,
 } from '../../../accounts/sign-in/sign-in.ts'
 import { signInByLink } from '../../../accounts/sign-in/setup.ts'
+import { signOutByConnection } from '../../../accounts/single-sign-on/sign-in-by-connection.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { nowhere } from '../schemas.ts'
 import { describeSession, sessionSchema } from './describe-session.ts'
@@ -72,6 +73,26 @@ export const sessionRoutes: readonly Route[] = [
     async work({ parts }) {
       await signOut(signInParts(parts), requireSession(parts))
       parts.browser.close()
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${path}/sign-out`,
+    permission: 'self',
+    scope: 'installation',
+    isForVouched: true,
+    // The provider may be asked where it signs people out, after the session here is over.
+    hasOwnTransactions: true,
+    summary: 'Sign out, and learn where to be signed out at one’s provider too',
+    params: nowhere,
+    answer: z.strictObject({
+      location: z.string().nullable().describe('The provider’s page to go to; null where there is none.'),
+    }),
+    async work({ parts }) {
+      const sso = { ...signInParts(parts), sso: parts.management.sso }
+      const location = await signOutByConnection(sso, requireSession(parts))
+      parts.browser.close()
+      return { location }
     },
   }),
   defineRoute({

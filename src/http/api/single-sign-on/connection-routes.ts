@@ -9,6 +9,7 @@ import {
   updateConnection,
 } from '../../../accounts/single-sign-on/connections.ts'
 import { listConnections, readConnection, type Connection } from '../../../accounts/single-sign-on/read-connections.ts'
+import { signedOutUri } from '../../../accounts/single-sign-on/sign-in-by-connection.ts'
 import { enforceConnection, relaxConnection } from '../../../accounts/single-sign-on/enforcement.ts'
 import { connectionStates } from '../../../db/tables/single-sign-on.ts'
 import { roles } from '../../../core/role.ts'
@@ -42,6 +43,7 @@ export const connectionSettings = {
   makesMembers: z
     .boolean()
     .describe('Whether somebody unknown with an address of a verified domain becomes a member by signing in.'),
+  signsOutThere: z.boolean().describe('Whether signing out here signs out at the provider too.'),
   defaultRole: givenRole.describe('Of whom no mapping gives another; never `owner`.'),
 } as const
 
@@ -54,6 +56,10 @@ export const connection = z
     redirectUri: z.string().describe('What the provider has to be told; where it sends browsers back to.'),
     startUri: z.string().describe('Where members sign in.'),
     logoutUri: z.string().describe('Where the provider says that somebody has signed out there.'),
+    signedOutUri: z
+      .string()
+      .nullable()
+      .describe('Where a provider that speaks OpenID Connect sends browsers back to that have signed out there.'),
     metadataUri: z
       .string()
       .nullable()
@@ -89,6 +95,7 @@ const newConnection = z
     tenant: connectionSettings.tenant.default(null),
     groupsClaim: connectionSettings.groupsClaim.default('groups'),
     makesMembers: connectionSettings.makesMembers.default(false),
+    signsOutThere: connectionSettings.signsOutThere.default(false),
     defaultRole: connectionSettings.defaultRole.default('developer'),
   })
   .meta({ id: 'NewConnection' })
@@ -118,6 +125,7 @@ export function show(parts: RouteParts, found: Connection): z.input<typeof conne
     redirectUri: found.kind === 'saml' ? `${base}/acs` : `${base}/callback`,
     startUri: `${base}/start`,
     logoutUri: found.kind === 'saml' ? `${base}/slo` : `${base}/backchannel-logout`,
+    signedOutUri: found.kind === 'saml' ? null : signedOutUri(parts.management),
     metadataUri: found.kind === 'saml' ? `${base}/metadata` : null,
     enforcedAt: toTimeOrNull(enforcedAtMs),
     testedAt: toTimeOrNull(testedAtMs),

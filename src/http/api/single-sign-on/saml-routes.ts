@@ -54,6 +54,7 @@ const newConnection = z
     name: connectionSettings.name,
     groupsClaim: connectionSettings.groupsClaim.default('groups').describe('The attribute with the groups.'),
     makesMembers: connectionSettings.makesMembers.default(false),
+    signsOutThere: connectionSettings.signsOutThere.default(false),
     defaultRole: connectionSettings.defaultRole.default('developer'),
     nameIdFormat: settings.nameIdFormat.default('persistent'),
     emailAttribute: settings.emailAttribute.default(null),

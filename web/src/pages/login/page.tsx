@@ -31,6 +31,9 @@ export function Page() {
           service’s https address.
         </Banner>
       )}
+      {new URLSearchParams(search).get('state') === 'signed-out' && (
+        <Banner kind="good">You are signed out here and at your organization’s provider.</Banner>
+      )}
       <SignInForm onDone={() => void enter(next)} />
       <SingleSignOn next={next} />
     </FrontPage>

@@ -38,6 +38,8 @@ export function ConnectionDrawer({
         <ConnectionMappings organizationId={organizationId} connection={connection} />
         <h3>5. Let nobody in otherwise</h3>
         <Enforcement organizationId={organizationId} connection={connection} />
+        <h3>Signing out</h3>
+        <SignOutThere organizationId={organizationId} connection={connection} />
         <h3>Attempts to sign in</h3>
         <Attempts organizationId={organizationId} connection={connection} />
         <Remove organizationId={organizationId} connection={connection} onRemoved={onClose} />
@@ -108,6 +110,39 @@ function Switch({ organizationId, connection }: OfConnection) {
       <Row>
         <Button isBusy={change.isBusy} reason={reason ?? (isOn ? held : null)} onClick={() => void change.run(null)}>
           {isOn ? 'Switch off' : 'Switch on'}
+        </Button>
+      </Row>
+    </Stack>
+  )
+}
+
+function SignOutThere({ organizationId, connection }: OfConnection) {
+  const params = { organizationId, connectionId: connection.id }
+  const reason = useReason(organizationId, 'connections:update')
+  const change = useChange(
+    (body: { readonly signsOutThere: boolean }, options) =>
+      api('PATCH /api/v1/organizations/{organizationId}/connections/{connectionId}', { params, body }, options),
+    { touches: [['connections', organizationId]] },
+  )
+  const { signsOutThere, signedOutUri } = connection
+  return (
+    <Stack>
+      <p>
+        {signsOutThere
+          ? 'Whoever signs out here is signed out at the provider too, and so of whatever else it lets them in to.'
+          : 'Whoever signs out here stays signed in at the provider.'}
+      </p>
+      {signsOutThere && signedOutUri !== null && (
+        <Code label="Where the provider sends browsers back to" text={signedOutUri} wraps />
+      )}
+      <ChangeProblem problem={change.problem} />
+      <Row>
+        <Button
+          isBusy={change.isBusy}
+          reason={reason}
+          onClick={() => void change.run({ signsOutThere: !signsOutThere })}
+        >
+          {signsOutThere ? 'Sign out here alone' : 'Sign out there too'}
         </Button>
       </Row>
     </Stack>

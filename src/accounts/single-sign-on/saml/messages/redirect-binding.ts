@@ -31,30 +31,32 @@ const digests = new Map([
   [rsaSha256, 'sha256'],
   [rsaSha512, 'sha512'],
 ])
-const names = new Set(['SAMLRequest', 'RelayState', 'SigAlg', 'Signature'])
+const others: readonly string[] = ['RelayState', 'SigAlg', 'Signature']
+
+type Expected = { readonly field: Sent['field']; readonly certificates: readonly string[] }
 
 /**
- * The request that stands in the query of an address, if it was signed with one of these certificates.
+ * The message that stands in the query of an address, if it was signed with one of these certificates.
  *
  * What is signed is the text of the query itself, so it is taken apart as it is: a field that is there twice, or written
  * in another way, would be another field for another reader.
  */
-export function readRedirect(query: string, certificates: readonly string[]): ReadRedirect {
+export function readRedirect(query: string, { field, certificates }: Expected): ReadRedirect {
   const fields = new Map<string, string>()
   for (const part of query.split('&')) {
     const mark = part.indexOf('=')
     const name = part.slice(0, Math.max(0, mark))
-    if (!names.has(name) || fields.has(name)) throw new SsoFault('saml-shape')
+    if (!(name === field || others.includes(name)) || fields.has(name)) throw new SsoFault('saml-shape')
     fields.set(name, part.slice(mark + 1))
   }
-  const request = fields.get('SAMLRequest')
+  const message = fields.get(field)
   const [algorithm, signature] = [fields.get('SigAlg'), fields.get('Signature')]
-  if (request === undefined || algorithm === undefined || signature === undefined) throw new SsoFault('saml-unsigned')
+  if (message === undefined || algorithm === undefined || signature === undefined) throw new SsoFault('saml-unsigned')
   const digest = digests.get(decode(algorithm))
   if (digest === undefined) throw new SsoFault('saml-algorithm')
   const relay = fields.get('RelayState')
   const beside = relay === undefined ? '' : `&RelayState=${relay}`
-  const signed = `SAMLRequest=${request}${beside}&SigAlg=${algorithm}`
+  const signed = `${field}=${message}${beside}&SigAlg=${algorithm}`
   const value = decode(signature)
   const isSigned =
     isBase64(value) &&
@@ -62,7 +64,7 @@ export function readRedirect(query: string, certificates: readonly string[]): Re
       return createVerify(digest).update(signed).verify(toPem(certificate), value, 'base64')
     })
   if (!isSigned) throw new SsoFault('saml-signature')
-  return { message: unpack(decode(request)), relayState: relay === undefined ? null : decode(relay) }
+  return { message: unpack(decode(message)), relayState: relay === undefined ? null : decode(relay) }
 }
 
 function decode(text: string): string {

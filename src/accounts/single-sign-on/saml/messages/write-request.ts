@@ -7,6 +7,7 @@ import {
   success,
   type NameIdFormat,
 } from './names.ts'
+import type { NameId } from './read-assertion.ts'
 
 type Request = {
   readonly id: string
@@ -37,6 +38,27 @@ export function writeAuthnRequest(request: Request): string {
   )
 }
 
+type SignOut = Pick<Request, 'id' | 'nowMs' | 'destination' | 'entityId'> & {
+  readonly nameId: NameId
+  readonly session: string | null
+  readonly endsAtMs: number
+}
+
+/** The request to sign somebody out, who is named as the provider has named them. */
+export function writeLogoutRequest({ entityId, nameId, session, endsAtMs, ...rest }: SignOut): string {
+  const { value, format, qualifier, ownQualifier } = nameId
+  const attributes = { Format: format, NameQualifier: qualifier, SPNameQualifier: ownQualifier }
+  const named = Object.entries(attributes).flatMap(([name, text]) => {
+    return text === null ? [] : [` ${name}="${escapeXml(text)}"`]
+  })
+  const index = session === null ? '' : `<samlp:SessionIndex>${escapeXml(session)}</samlp:SessionIndex>`
+  return (
+    `<samlp:LogoutRequest ${head(rest)} NotOnOrAfter="${toInstant(endsAtMs)}">` +
+    `<saml:Issuer>${escapeXml(entityId)}</saml:Issuer>` +
+    `<saml:NameID${named.join('')}>${escapeXml(value)}</saml:NameID>${index}</samlp:LogoutRequest>`
+  )
+}
+
 type Reply = Pick<Request, 'id' | 'nowMs' | 'destination' | 'entityId'> & { readonly inResponseTo: string }
 
 /** The answer to a provider that has signed somebody out. */
@@ -49,9 +71,12 @@ export function writeLogoutResponse({ entityId, inResponseTo, ...rest }: Reply):
 }
 
 function head({ id, nowMs, destination }: Pick<Request, 'id' | 'nowMs' | 'destination'>): string {
-  const at = `${new Date(nowMs).toISOString().slice(0, 19)}Z`
   return (
     `xmlns:samlp="${protocolNamespace}" xmlns:saml="${assertionNamespace}" ID="${escapeXml(id)}" Version="2.0"` +
-    ` IssueInstant="${at}" Destination="${escapeXml(destination)}"`
+    ` IssueInstant="${toInstant(nowMs)}" Destination="${escapeXml(destination)}"`
   )
+}
+
+function toInstant(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
