@@ -44,6 +44,7 @@ import { countSource } from './migrations/billing/100-count-source.ts'
 import { routingReason } from './migrations/billing/101-routing-reason.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
+import { namedGroups } from './migrations/people/112-named-groups.ts'
 import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
@@ -154,4 +155,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '103-key-networks': keyNetworks,
   '110-agent-sign-ins': agentSignIns,
   '111-provider-sign-outs': providerSignOuts,
+  '112-named-groups': namedGroups,
 }

@@ -324,6 +324,46 @@ onEachDatabase((database) => {
       }
     })
 
+    test('tell what mappings would make of them, and whom it changes of those who have signed in before', async () => {
+      const connectionId = await sso.connect()
+      const [ann, ben] = [person(), person()]
+      await attempt(connectionId, { ...ann, groups: ['engineers', 'all'] })
+      await attempt(connectionId, { ...ben, groups: ['all'] })
+      await attempt(connectionId, person())
+      const owner = await create(person().email, 'owner')
+      const rows = await sso.service.db.selectFrom('members').selectAll().orderBy('id').execute()
+      const { projectId } = sso.company
+      const mappings = [
+        { group: 'engineers', role: 'admin', projectIds: [] },
+        { group: 'all', role: 'developer', projectIds: [projectId] },
+      ]
+      const path = `/api/v1/organizations/${organizationId}/connections/${connectionId}/group-mappings/preview`
+      const ask = (query: string, key = sso.service.key) =>
+        sso.service.ask({ path: `${path}?mappings=${encodeURIComponent(JSON.stringify(mappings))}${query}`, key })
+      const { status, body, text } = await ask('&group=all&group=unknown')
+      equal(status, 200, text)
+      const { made, data } = body as {
+        made: { role: string; projectIds: string[]; permissions: string[] }
+        data: { id: MemberId; email: string; roleBefore: string; roleAfter: string; opened: string[] }[]
+      }
+      deepEqual([made.role, made.projectIds], ['developer', [projectId]])
+      deepEqual([made.permissions.includes('models:use'), made.permissions.includes('members:create')], [true, false])
+      deepEqual(
+        data.map(({ email, roleBefore, roleAfter, opened }) => [email, roleBefore, roleAfter, opened]),
+        [
+          [ann.email, 'developer', 'admin', [projectId]],
+          [ben.email, 'developer', 'developer', [projectId]],
+        ],
+      )
+      equal(
+        data.some(({ id }) => id === owner),
+        false,
+      )
+      equal((await ask('')).body['made'], null)
+      equal((await ask('', await sso.service.createKey('auditor', organizationId))).status, 403)
+      deepEqual(await sso.service.db.selectFrom('members').selectAll().orderBy('id').execute(), rows)
+    })
+
     test('never make an owner, whoever says so', async () => {
       const connectionId = await sso.connect()
       const path = `/api/v1/organizations/${organizationId}/connections/${connectionId}`

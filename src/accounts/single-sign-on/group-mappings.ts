@@ -151,10 +151,26 @@ export async function applyGroups(
 ): Promise<void> {
   const { id, organization_id: organizationId } = connection
   const mappings = await readMappings(transaction, { id, organizationId })
-  const mapped = mapGroups(mappings, readGroups(claims, connection.groups_claim), connection.default_role)
+  const groups = readGroups(claims, connection.groups_claim)
+  if (groups !== null) await keepGroups(transaction, { id, subject: claims.sub }, groups)
+  const mapped = mapGroups(mappings, groups, connection.default_role)
   if (mapped === null || (await isMappedByDirectory(transaction, member))) return
   const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   await applyMapped(parts, transaction, principal, { member, mapped, source: { connection: id } })
+}
+
+/** What a provider has named is kept, so that mappings can be tried on it. */
+async function keepGroups(
+  transaction: Transaction<Tables>,
+  { id, subject }: { readonly id: ConnectionId; readonly subject: string },
+  groups: readonly string[],
+): Promise<void> {
+  await transaction
+    .updateTable('identities')
+    .set({ named_groups: JSON.stringify(groups) })
+    .where('connection_id', '=', id)
+    .where('subject', '=', subject)
+    .execute()
 }
 
 async function isMappedByDirectory(transaction: Transaction<Tables>, member: Member): Promise<boolean> {

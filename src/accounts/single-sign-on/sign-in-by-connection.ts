@@ -13,7 +13,7 @@ import { addressToSignIn, addressToSignOut, exchangeCode, type Claims } from './
 import { readLogoutToken } from './oidc/read-logout-token.ts'
 import type { SsoParts } from './parts.ts'
 import type { NameId } from './saml/messages/read-assertion.ts'
-import { addressToSignOutBySaml } from './saml/sign-out-here.ts'
+import { addressToSignOutBySaml } from './saml/logout.ts'
 import { beginBySaml } from './saml/saml-sign-in.ts'
 
 /** Finds a connection that may be used; a draft by who looks after it alone. Throws for any other. */

@@ -59,6 +59,8 @@ export type IdentityTable = {
   readonly user_id: UserId
   readonly created_at: number
   last_seen_at: number
+  /** The groups that the provider has last named, as a JSON list; null where it has named none. */
+  named_groups: string | null
 }
 
 /** A way to the provider that was begun and has not come back yet. */

@@ -11,11 +11,10 @@ import {
 } from '../../../accounts/directory/directories.ts'
 import { listDirectoryMappings, previewMappings, setDirectoryMappings } from '../../../accounts/directory/mappings.ts'
 import { listDirectoryGroups } from '../../../accounts/directory/read-groups.ts'
-import { invalidRequest } from '../../../core/error.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { given, id, inOrganization, memberId, name, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { givenRole } from './connection-routes.ts'
-import { mappings, mappingsShown, showMappings } from './group-mapping-routes.ts'
+import { mappings, mappingsShown, readTried, showMappings } from './group-mapping-routes.ts'
 
 const directoryId = id('dir')
 const path = '/api/v1/organizations/{organizationId}/directories'
@@ -84,18 +83,6 @@ function show({ management }: RouteParts, found: Directory): z.input<typeof dire
 }
 
 /** Mappings that are only tried stand in the address, as nothing is changed. */
-function readMappings(text: string): z.output<typeof mappings>['data'] {
-  try {
-    return mappings.shape.data.parse(JSON.parse(text))
-  } catch (cause) {
-    throw invalidRequest(
-      ['mappings'],
-      'value',
-      cause instanceof z.ZodError ? z.prettifyError(cause) : 'This is no JSON.',
-    )
-  }
-}
-
 const facts = { scope: 'organization', params: inDirectory } as const
 
 export const directoryRoutes: readonly Route[] = [
@@ -247,7 +234,7 @@ export const directoryRoutes: readonly Route[] = [
     }),
     answer: z.strictObject({ data: z.array(mappingChange), next: z.null() }),
     async work({ parts, principal, params: { directoryId: chosen, ...params }, query }) {
-      const tried = readMappings(query.mappings)
+      const tried = readTried(query.mappings)
       const found = await previewMappings(parts.accounts, principal, { ...params, id: chosen }, tried)
       return {
         data: found.map(({ opened, closed, ...rest }) => ({ ...rest, opened: [...opened], closed: [...closed] })),

@@ -23,6 +23,7 @@ export async function tryOidc(verdicts: Verdicts, installation: Installation, ke
   await test('somebody is asked anew for a fresh proof', () => trials.proveAgain())
   await test('a code from another browser signs nobody in', () => trials.refuseOtherBrowser())
   await test('whoever is signed out there is signed out here within a second', () => trials.endByProvider())
+  await test('whoever signs out here is signed out there too', () => trials.signOutThere())
   return () => trials.login()
 }
 
@@ -44,6 +45,7 @@ class OidcTrials {
       clientId: 'odyssey',
       clientSecret: secret,
       makesMembers: true,
+      signsOutThere: true,
     })
     const data = [{ group: 'engineers', role: 'admin' }]
     await installation.manage('PUT', `connections/${connection.id}/group-mappings`, { data })
@@ -64,6 +66,7 @@ class OidcTrials {
       ],
       attributes: {
         'pkce.code.challenge.method': 'S256',
+        'post.logout.redirect.uris': `${installation.origin}/login`,
         'backchannel.logout.url': connection.logoutUri,
         'backchannel.logout.session.required': 'true',
       },
@@ -154,6 +157,18 @@ class OidcTrials {
     ok(callback !== undefined)
     equal((await victim.go(callback.href)).status, 400)
     equal(await whoIs(this.#installation, victim), null)
+  }
+
+  async signOutThere(): Promise<void> {
+    const browser = new CookieBrowser()
+    await this.#enter(browser, 'ann')
+    const { text } = await browser.ask(`${this.#installation.origin}/api/v1/session/sign-out`, { method: 'POST' })
+    equal(await whoIs(this.#installation, browser), null)
+    const { location } = JSON.parse(text) as { location: string }
+    const { pathname, search } = (await browser.go(location)).url
+    equal(`${pathname}${search}`, '/login?state=signed-out')
+    const asked = await browser.go(this.#connection.startUri)
+    match(asked.text, /kc-form-login/, 'Keycloak has somebody signed in still.')
   }
 
   /** Sessions end that somebody has in two browsers, and nobody else's. */

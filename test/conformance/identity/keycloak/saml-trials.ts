@@ -60,6 +60,7 @@ export async function trySaml(verdicts: Verdicts, installation: Installation, ke
   await test('an answer to another browser signs nobody in', () => trials.refuseOtherBrowser())
   await test('somebody who is disabled there is refused', () => trials.refuseDisabled())
   await test('whoever signs out there is signed out here', () => trials.endThere())
+  await test('whoever signs out here is signed out there too', () => trials.signOutThere())
   await test('the key of this service changes', () => trials.changeOwnKey())
   return () => trials.login()
 }
@@ -186,6 +187,20 @@ class SamlTrials {
     equal(page.url.origin, new URL(this.#keycloak.issuer).origin)
     ok(browser.visited.some(({ pathname }) => pathname.endsWith('/slo')))
     equal(page.status, 200, page.text.slice(0, 400))
+  }
+
+  async signOutThere(): Promise<void> {
+    const browser = new CookieBrowser()
+    await this.#enter(browser, 'ann')
+    await this.#installation.manage('PATCH', `connections/${this.#connection.id}`, { signsOutThere: true })
+    const { text } = await browser.ask(`${this.#installation.origin}/api/v1/session/sign-out`, { method: 'POST' })
+    equal(await whoIs(this.#installation, browser), null)
+    const { location } = JSON.parse(text) as { location: string }
+    const { pathname, search } = (await browser.go(location)).url
+    const [last] = await this.#installation.attempts(this.#connection.id)
+    equal(`${pathname}${search}`, '/login?state=signed-out', JSON.stringify(last))
+    const asked = await browser.go(this.#connection.startUri)
+    ok(asked.text.includes('kc-form-login'), 'Keycloak has somebody signed in still.')
   }
 
   /** Keycloak knows one certificate of a client: it reads the description again when the new key is in use. */

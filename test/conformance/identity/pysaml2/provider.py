@@ -133,6 +133,27 @@ def log_out():
     return dict(info["headers"])["Location"]
 
 
+def confirm_log_out(query):
+    """The address by which the browser brings the answer to the service's request that somebody is signed out here."""
+    server = state["server"]
+    given = {name: query[name][0] for name in ("SAMLRequest", "SigAlg", "Signature")}
+    request = server.parse_logout_request(
+        given["SAMLRequest"], BINDING_HTTP_REDIRECT, sigalg=given["SigAlg"], signature=given["Signature"]
+    )
+    state["signed_out"] = request.message.name_id.text
+    response = server.create_logout_response(request.message, [BINDING_HTTP_REDIRECT], sign=False)
+    info = server.apply_binding(
+        BINDING_HTTP_REDIRECT,
+        str(response),
+        response.destination,
+        relay_state="",
+        response=True,
+        sign=True,
+        sigalg=SIG_RSA_SHA256,
+    )
+    return dict(info["headers"])["Location"]
+
+
 class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -152,9 +173,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(302, "", [("location", log_out())])
         if parts.path == "/slo":
             query = parse_qs(parts.query)
+            if "SAMLRequest" in query:
+                return self.send(302, "", [("location", confirm_log_out(query))])
             given = (query[name][0] for name in ("SAMLResponse",))
             response = state["server"].parse_logout_request_response(*given, BINDING_HTTP_REDIRECT)
             return self.send(200, f"signed out: {response.status_ok()}")
+        if parts.path == "/signed-out":
+            return self.send(200, state.get("signed_out", ""))
         return self.send(200, answer(parse_qs(parts.query)), [("content-type", "text/html")])
 
     def do_POST(self):

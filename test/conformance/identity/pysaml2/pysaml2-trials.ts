@@ -43,6 +43,7 @@ export async function tryPysaml2(verdicts: Verdicts, installation: Installation,
     await test('an assertion that is encrypted by Triple DES is refused', () =>
       trials.refuse({ signsResponse: true, encrypts: true, method: tripleDes }, /^saml-/))
     await test('whoever signs out there is signed out here', () => trials.endThere())
+    await test('whoever signs out here is signed out there too', () => trials.signOutThere())
   } finally {
     await provider.stop()
   }
@@ -142,5 +143,18 @@ class Pysaml2Trials {
     const page = await browser.go(`${this.#provider.address}/logout`)
     equal(await whoIs(this.#installation, browser), null)
     ok(page.text.includes('signed out: True'), page.text.slice(0, 300))
+  }
+  async signOutThere(): Promise<void> {
+    const browser = new CookieBrowser()
+    const who = await this.#enter(browser, { signsAssertion: true })
+    await this.#installation.manage('PATCH', `connections/${this.#connection.id}`, { signsOutThere: true })
+    const { text } = await browser.ask(`${this.#installation.origin}/api/v1/session/sign-out`, { method: 'POST' })
+    equal(await whoIs(this.#installation, browser), null)
+    const { location } = JSON.parse(text) as { location: string }
+    const { pathname, search } = (await browser.go(location)).url
+    const [last] = await this.#installation.attempts(this.#connection.id)
+    equal(`${pathname}${search}`, '/login?state=signed-out', JSON.stringify(last))
+    const told = await browser.go(`${this.#provider.address}/signed-out`)
+    ok(who.email.startsWith(told.text) && told.text !== '', told.text)
   }
 }
