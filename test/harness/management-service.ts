@@ -21,7 +21,7 @@ import { createReadSpent } from '../../src/inference/read-spent.ts'
 import { describeServedModel } from '../../src/models/served-models.ts'
 import { openLimits } from '../../src/limits/open-limits.ts'
 import { openFormats } from '../../src/protocols/formats.ts'
-import { createLog } from '../../src/telemetry/log.ts'
+import { createLog, type Log } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { noTracing } from '../../src/telemetry/trace.ts'
 import { openTestFeed } from './databases/change-feed.ts'
@@ -65,13 +65,13 @@ export async function openManagementService(
   db: Database,
   overrides: Partial<ManagementParts> = {},
   clock: ManualClock = createManualClock(),
+  log: Log = createLog('silent'),
 ): Promise<ManagementService> {
   const stored = { db, clock, hashSecret: new Uint8Array(32) }
   await ensureDefaultHome(stored)
   const feed = openTestFeed(db, clock)
   const access = createAccessCache({ ...stored, feed, confirmBeforeUseMs: 0, outageMs: 60_000 })
   const accounts: AccountsParts = { ...stored, accessChanged: () => access.refresh() }
-  const log = createLog('silent')
   const limits = await openLimits({ db, feed, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
   const { engine, queue } = queueEngine(new FakeEngine())

@@ -5,6 +5,7 @@ import {
 } from '../../src/accounts/single-sign-on/connections.ts'
 import type { ConnectionId, OrganizationId } from '../../src/core/ids.ts'
 import type { Database } from '../../src/db/database.ts'
+import type { Log } from '../../src/telemetry/log.ts'
 import { domainToken, testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer, type ManagementService } from '../harness/management-service.ts'
 import { createManualClock } from '../harness/manual-clock.ts'
@@ -25,8 +26,8 @@ export type Sso = {
 }
 
 /** A service with an organization whose domain is `acme.example`, and a provider. */
-export async function openSso(db: Database, startMs?: number): Promise<Sso> {
-  const service = await openManagementService(db, {}, createManualClock(startMs))
+export async function openSso(db: Database, startMs?: number, log?: Log): Promise<Sso> {
+  const service = await openManagementService(db, {}, createManualClock(startMs), log)
   const { clock, accounts } = service
   const provider = await HostileProvider.open(() => clock.nowMs())
   const company = await createCompany(accounts)

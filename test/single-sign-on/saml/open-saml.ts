@@ -3,6 +3,7 @@ import type { MetadataSource } from '../../../src/accounts/single-sign-on/saml/f
 import { setConnectionOn } from '../../../src/accounts/single-sign-on/connections.ts'
 import type { ConnectionId, OrganizationId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/db/database.ts'
+import type { Log } from '../../../src/telemetry/log.ts'
 import { createTestSso, testSignIn } from '../../harness/management.ts'
 import type { Answer } from '../../harness/management-service.ts'
 import { openSso, type Sso, type SsoBrowser } from '../open-sso.ts'
@@ -49,8 +50,8 @@ export type Saml = Pick<Sso, 'service' | 'company' | 'browser'> & {
 }
 
 /** A service with an organization whose domain is `acme.example`, and a provider that speaks SAML. */
-export async function openSaml(db: Database, startMs?: number): Promise<Saml> {
-  const sso = await openSso(db, startMs)
+export async function openSaml(db: Database, startMs?: number, log?: Log): Promise<Saml> {
+  const sso = await openSso(db, startMs, log)
   const { service, company } = sso
   const provider = await SamlProvider.open(() => service.clock.nowMs())
   const parts = { ...service.accounts, signIn: testSignIn, sso: createTestSso(service.accounts) }
