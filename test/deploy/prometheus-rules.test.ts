@@ -1,6 +1,7 @@
 // The alert rules for Prometheus: what they read is there in a running service, and what they say leads somewhere.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -100,4 +101,15 @@ test('every alert has a weight, words, and a place in the runbooks, which name i
 
 test('the chart has the same rules', () => {
   equal(read('deploy/chart/rules/odyssey-rules.yaml'), text)
+})
+
+test('Prometheus itself finds that the alerts speak of outages, and not of a single failure at night', (context) => {
+  const promtool = (...args: string[]) => spawnSync('promtool', args, { cwd: root, encoding: 'utf8' })
+  if (promtool('--version').error !== undefined) {
+    context.skip('There is no promtool on this machine.')
+    return
+  }
+  const files = ['odyssey-rules.test.yaml', 'odyssey-rules-days.test.yaml'].map((name) => `deploy/prometheus/${name}`)
+  const { status, stdout, stderr } = promtool('test', 'rules', ...files)
+  equal(status, 0, `${stdout}${stderr}`)
 })
