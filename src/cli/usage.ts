@@ -77,6 +77,7 @@ ${describeOptions(budgetFields)}
   audit check FILE --key VERIFIER      Check such a proof, which needs no data folder
   audit rotate-key                     Sign with a new key from now on
   audit accept-restore                 Sign again after an older database was restored, with --organization ID
+  audit expire --days N                Delete older rows that are signed for; their hashes stay
   models [--json]                      Show the models and what is loaded
   models pull MODEL SOURCE             Fetch weights for a model from a hub (owner/repo/file.gguf)
                                        or an address: --sha256 HASH, --hub ADDRESS, --no-use

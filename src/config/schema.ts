@@ -223,6 +223,8 @@ const audit = z.strictObject({
     })
     .nullable()
     .default(null),
+  /** Older rows are deleted as far as they are signed for; their hashes stay. Null keeps every row. */
+  daysMax: z.int().min(1).max(36_500).nullable().default(null),
   /** Where the audit of the installation and of every organization is pushed to. */
   sinks,
   /** Who cosigns checkpoints of the audit, as C2SP's tlog-witness describes them. */

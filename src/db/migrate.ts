@@ -30,6 +30,7 @@ import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { cosignatures } from './migrations/alerts/093-cosignatures.ts'
 import { keyNetworks } from './migrations/alerts/103-key-networks.ts'
+import { auditRetention } from './migrations/alerts/104-audit-retention.ts'
 import { auditSinks } from './migrations/alerts/092-audit-sinks.ts'
 import { organizationSettings } from './migrations/people/065-organization-settings.ts'
 import { directories } from './migrations/people/070-directories.ts'
@@ -153,6 +154,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '101-routing-reason': routingReason,
   '102-priorities': prioritiesOfKeys,
   '103-key-networks': keyNetworks,
+  '104-audit-retention': auditRetention,
   '110-agent-sign-ins': agentSignIns,
   '111-provider-sign-outs': providerSignOuts,
   '112-named-groups': namedGroups,

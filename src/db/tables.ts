@@ -41,6 +41,7 @@ import type {
   AuditCosignatureTable,
   AuditKeyTable,
   AuditLogTable,
+  AuditRowHashTable,
   AuditTable,
   AuditTileTable,
 } from './tables/audit.ts'
@@ -145,6 +146,7 @@ export type Tables = {
   audit: AuditTable
   audit_chains: AuditChainTable
   audit_logs: AuditLogTable
+  audit_row_hashes: AuditRowHashTable
   audit_tiles: AuditTileTable
   audit_checkpoints: AuditCheckpointTable
   audit_cosignatures: AuditCosignatureTable

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { change } from '../../src/db/change.ts'
+import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { createManualClock } from '../harness/manual-clock.ts'
 import { runCli, startCli, tryCli } from '../harness/run-cli.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'odyssey-audit-log-'))
@@ -64,6 +67,35 @@ test('an export is verified elsewhere, and what is missing of it is found by a c
   const cut = await verify(lines.slice(0, -1))
   equal(cut.exitCode, 1)
   match(cut.stdout, /shortened: The chain ends at row \d+, but had come to row \d+\./)
+})
+
+test('old rows that are signed for are deleted, and what is left of them is verified here and elsewhere', async () => {
+  const organizationId = 'org_old'
+  const db = await openSqlite(join(home, 'odyssey.db'))
+  const clock = createManualClock(Date.parse('2020-01-01'))
+  for (const target of ['one', 'two', 'three']) {
+    const action = { action: 'things:change', organizationId, target } as const
+    await change({ db, clock }, { kind: 'operator' }, action, () => Promise.resolve())
+  }
+  await db.destroy()
+  equal((await tryCli({ home }, 'audit', 'expire')).exitCode, 2)
+  equal(await audit('expire', '--days', '30'), 'Nothing that may be deleted is older than 30 days.\n')
+  const before = save('before.txt', await audit('checkpoint', '--organization', organizationId))
+  equal(await audit('expire', '--days', '30'), `${organizationId}: 3 rows were deleted.\n`)
+  const verdict = `${organizationId}: 1 rows and the hashes of 3 deleted ones, as they were written\n`
+  equal(await audit('verify', '--organization', organizationId, '--checkpoint', before), verdict)
+  const exported = save('old.jsonl', await audit('export', '--organization', organizationId))
+  const verifier = (await audit('keys', '--organization', organizationId)).trim()
+  const elsewhereVerdict = await auditElsewhere(
+    'verify',
+    '--export',
+    exported,
+    '--checkpoint',
+    before,
+    '--key',
+    verifier,
+  )
+  deepEqual([elsewhereVerdict.exitCode, elsewhereVerdict.stdout], [0, verdict])
 })
 
 test('a witness elsewhere cosigns, and whoever knows it believes no checkpoint without it', async () => {

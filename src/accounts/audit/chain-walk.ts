@@ -29,6 +29,8 @@ export const faultsMax = 1_000
 /** Follows the rows of a chain, one after the other, and notes what is wrong with them. */
 export class ChainWalk {
   rows = 0
+  /** Of which only the hash is left. */
+  deleted = 0
   /** The last row, with the hash that it should have. */
   through: ChainPosition | null = null
   readonly faults: AuditFault[] = []
@@ -64,11 +66,23 @@ export class ChainWalk {
     else if (previous.hash !== null && row.previous_hash !== previous.hash) {
       this.report('unlinked', sequence, `Row ${sequence} (${row.id}) does not follow the row before it.`)
     }
+    this.#compareKnown(sequence, row.hash ?? '')
+  }
+
+  /** Goes over a row that was deleted: what was in it cannot be told any more, but that its hash is the one that was signed for. */
+  addDeleted(sequence: number, hash: string): void {
+    this.#last = { sequence, hash }
+    this.through = { sequence, hash }
+    if (sequence > this.#countedTo) this.deleted += 1
+    this.#compareKnown(sequence, hash)
+  }
+
+  #compareKnown(sequence: number, hash: string): void {
     for (const known of this.#known.get(sequence) ?? []) {
-      if (known.hash === row.hash) continue
-      this.report('rewritten', sequence, `Row ${sequence} (${row.id}) is not the one that was ${known.from}.`)
+      if (known.hash === hash) continue
+      this.report('rewritten', sequence, `Row ${sequence} is not the one that was ${known.from}.`)
     }
-    if (this.#roots.size > 0) this.#compareRoots(sequence, row.hash ?? '')
+    if (this.#roots.size > 0) this.#compareRoots(sequence, hash)
   }
 
   #compareRoots(sequence: number, rowHash: string): void {
@@ -94,6 +108,18 @@ export class ChainWalk {
     }
     if (sequence > endNow) {
       this.report('inserted', endNow + 1, `There are rows up to ${sequence}, but the chain ends at ${endNow}.`)
+    }
+  }
+
+  /** Called with the last row that the audit says was deleted, and with the last that a checkpoint speaks of where that is known. */
+  endDeleted(deletedTo: number, { told, signed }: { readonly told: number; readonly signed: number | null }): void {
+    if (told < deletedTo) {
+      const from = told + 1
+      this.report('missing', from, `Rows ${from} to ${deletedTo} were deleted, and no row says so.`)
+    }
+    if (signed !== null && signed < deletedTo) {
+      const from = signed + 1
+      this.report('missing', from, `Rows ${from} to ${deletedTo} were deleted, and no checkpoint speaks of them.`)
     }
   }
 

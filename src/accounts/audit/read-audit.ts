@@ -5,6 +5,7 @@ import { installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { AuditTable } from '../../db/tables/audit.ts'
 import type { AccountsParts } from '../parts.ts'
+import { readDeletedTo, readRowHashes } from '../transparency/row-hashes.ts'
 
 /** One thing that was done, as an export shows it. */
 export type AuditEntry = {
@@ -36,6 +37,47 @@ export async function readAudit(
 ): Promise<AuditEntry[]> {
   requirePermission(principal, 'audit:read', { organizationId: range.organizationId })
   return (await readAuditRows(db, range)).map(toEntry)
+}
+
+const entriesPerPage = 500
+
+/** A whole audit, oldest first, so that memory does not grow with it. */
+export async function* readWholeAudit(
+  parts: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  organizationId: OrganizationId,
+): AsyncGenerator<readonly AuditEntry[]> {
+  let afterSequence = 0
+  for (;;) {
+    const entries = await readAudit(parts, principal, { organizationId, afterSequence, limit: entriesPerPage })
+    if (entries.length > 0) yield entries
+    const last = entries.at(-1)?.sequence ?? null
+    if (last === null || entries.length < entriesPerPage) return
+    afterSequence = last
+  }
+}
+
+/** The hashes of deleted rows as an export has them, before all rows. */
+export type DeletedEntries = {
+  readonly organization: OrganizationId
+  readonly deleted: { readonly from: number; readonly hashes: readonly string[] }
+}
+
+const hashesPerLine = 256
+
+/** What is left of the rows that were deleted. */
+export async function* readDeletedEntries(
+  { db }: Pick<AccountsParts, 'db'>,
+  principal: Principal,
+  organizationId: OrganizationId,
+): AsyncGenerator<DeletedEntries> {
+  requirePermission(principal, 'audit:read', { organizationId })
+  const deletedTo = await readDeletedTo(db, organizationId)
+  for (let from = 0; from < deletedTo; from += hashesPerLine) {
+    const to = Math.min(deletedTo, from + hashesPerLine)
+    const hashes = await readRowHashes(db, { organizationId, from, to })
+    yield { organization: organizationId, deleted: { from: from + 1, hashes } }
+  }
 }
 
 /** In the order of the chain. */

@@ -2,9 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { change, installationChain, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
+import type { AuditTable } from '../../db/tables/audit.ts'
 import { randomId } from '../../lib/random-id.ts'
+import { deletionAction, readDeletion } from './deletions.ts'
 
 const action = 'installation:restore'
+/** The deeds that say when the database was filled from a file. */
+export const restoreActions = [action, deletionAction] as const
 const operator = { kind: 'operator' } as const
 
 export type Restored = {
@@ -39,15 +43,22 @@ const restoredSchema = z.object({ restoredAtMs: z.int(), signature: z.string() }
 export async function lastRestoreMs(db: Database, key: Uint8Array): Promise<number> {
   const rows = await db
     .selectFrom('audit')
-    .select(['target', 'after'])
+    .select(['action', 'target', 'after'])
     .where('organization_id', '=', installationChain)
-    .where('action', '=', action)
+    .where('action', 'in', restoreActions)
     .execute()
-  const times = rows.flatMap(({ target, after }) => {
-    const { data } = restoredSchema.safeParse(JSON.parse(after ?? 'null'))
-    return data !== undefined && isSame(data.signature, sign(target, data.restoredAtMs, key)) ? [data.restoredAtMs] : []
+  const signed = rows.flatMap(readRestores).filter(({ target, restoredAtMs, signature }) => {
+    return isSame(signature, sign(target, restoredAtMs, key))
   })
-  return Math.max(0, ...times)
+  return Math.max(0, ...signed.map(({ restoredAtMs }) => restoredAtMs))
+}
+
+/** What a row says of the database having been filled: its own, or that of deleted rows which it goes on to tell. */
+export function readRestores(row: Pick<AuditTable, 'action' | 'target' | 'after'>) {
+  const { target, after } = row
+  if (row.action !== action) return readDeletion(row)?.restores ?? []
+  const { data } = restoredSchema.safeParse(JSON.parse(after ?? 'null'))
+  return data === undefined ? [] : [{ target, ...data }]
 }
 
 function sign(target: string, restoredAtMs: number, key: Uint8Array): string {

@@ -11,6 +11,7 @@ import { proveConsistency, proveInclusion, rootOfInclusion } from '../../lib/mer
 import { findSigners, parseNote, type NoteVerifier } from '../../lib/signed-note.ts'
 import { auditLeaf } from '../audit/chain-walk.ts'
 import { parseCheckpoint } from './checkpoint.ts'
+import { readDeletedTo, readRowHashes, type RowRange } from './row-hashes.ts'
 import { readLastCheckpoint } from './sign-checkpoints.ts'
 import { hashesPerTile, readTile, subtreesOf } from './tiles.ts'
 import { withCosignatures } from './witnesses.ts'
@@ -147,20 +148,23 @@ export async function readLogTile(
   return Buffer.concat(hashes.slice(0, width))
 }
 
-/** The hashes of rows, each behind its length. */
+/** The hashes of rows, each behind its length; those of deleted rows too. */
 async function readEntries(
   db: Database,
   organizationId: OrganizationId,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<Buffer> {
+  { from, to }: Omit<RowRange, 'organizationId'>,
+) {
+  const deletedTo = Math.min(to, await readDeletedTo(db, organizationId))
+  const kept = await readRowHashes(db, { organizationId, from, to: deletedTo })
   const rows = await db
     .selectFrom('audit')
     .select('hash')
     .where('organization_id', '=', organizationId)
-    .where('sequence', '>', from)
+    .where('sequence', '>', Math.max(from, deletedTo))
     .where('sequence', '<=', to)
     .orderBy('sequence')
     .execute()
-  if (rows.length < to - from) throw notFound()
-  return Buffer.concat(rows.flatMap(({ hash }) => [Buffer.of(0, 32), Buffer.from(hash ?? '', 'hex')]))
+  const hashes = [...kept, ...rows.map(({ hash }) => hash ?? '')]
+  if (hashes.length < to - from) throw notFound()
+  return Buffer.concat(hashes.flatMap((hash) => [Buffer.of(0, 32), Buffer.from(hash, 'hex')]))
 }

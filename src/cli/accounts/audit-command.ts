@@ -2,8 +2,14 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { z } from 'zod'
 import { readAnchorsInForce, writeAnchors } from '../../accounts/audit/anchors.ts'
-import { type AuditEntry, listAuditedOrganizations, readAudit } from '../../accounts/audit/read-audit.ts'
-import { type AuditVerdict, verifyAudit } from '../../accounts/audit/verify-audit.ts'
+import {
+  type AuditEntry,
+  listAuditedOrganizations,
+  readDeletedEntries,
+  readWholeAudit,
+} from '../../accounts/audit/read-audit.ts'
+import { deleteOldAuditRows } from '../../accounts/audit/delete-old-rows.ts'
+import { type AuditVerdict, describeVerdict, verifyAudit } from '../../accounts/audit/verify-audit.ts'
 import { checkpointFileIn, parseCheckpoints } from '../../accounts/transparency/checkpoint-file.ts'
 import { readSignedRoots, readVerifiers, readWitnessed } from '../../accounts/transparency/known-roots.ts'
 import { acceptRestore, readLastCheckpoint, signCheckpoint } from '../../accounts/transparency/sign-checkpoints.ts'
@@ -38,6 +44,7 @@ const options = {
   key: { type: 'string' },
   witness: { type: 'string', multiple: true },
   quorum: { type: 'string' },
+  days: { type: 'string' },
 } as const
 
 /** `odyssey audit`: who changed what, and whether that record is as it was written. */
@@ -55,8 +62,7 @@ export async function auditCommand(args: string[]): Promise<void> {
   }
   await withInstallation(async (installation, config) => {
     const place = { installation, config, organizationId: named ?? installation.home.organizationId }
-    if (action === 'list') await list(installation, named, describeEntry)
-    else if (action === 'export') await list(installation, named, (entry) => JSON.stringify(entry))
+    if (action === 'list' || action === 'export') await list(installation, named, action === 'export')
     else if (action === 'verify') {
       const checkpoints = values.checkpoint ?? []
       await verify(installation, config, { named, asJson: values.json, checkpoints, quorum })
@@ -65,28 +71,21 @@ export async function auditCommand(args: string[]): Promise<void> {
     else if (action === 'prove') await prove(place, subject)
     else if (action === 'rotate-key') await rotateKey(place)
     else if (action === 'accept-restore') await acceptOlder(place)
+    else if (action === 'expire') await expire(place, values.days)
     else
       throw new UsageError(
-        'audit takes list, export, verify, keys, checkpoint, prove, check, witness, sign, rotate-key or accept-restore.',
+        'audit takes list, export, verify, keys, checkpoint, prove, check, witness, sign, rotate-key, accept-restore or expire.',
       )
   })
 }
 
-const entriesPerRead = 500
-
-async function list(
-  { accounts, db }: Installation,
-  named: OrganizationId | null,
-  describe: (entry: AuditEntry) => string,
-): Promise<void> {
-  for (const organizationId of named === null ? await listAuditedOrganizations(db) : [named]) {
-    let afterSequence = 0
-    for (;;) {
-      const entries = await readAudit(accounts, operator, { organizationId, afterSequence, limit: entriesPerRead })
-      for (const entry of entries) console.log(describe(entry))
-      const last = entries.at(-1)?.sequence ?? null
-      if (last === null) break
-      afterSequence = last
+async function list({ accounts, db }: Installation, named: OrganizationId | null, asJson: boolean): Promise<void> {
+  for (const id of named === null ? await listAuditedOrganizations(db) : [named]) {
+    // Whoever checks an export needs the hashes of deleted rows.
+    if (asJson)
+      for await (const deleted of readDeletedEntries(accounts, operator, id)) console.log(JSON.stringify(deleted))
+    for await (const entries of readWholeAudit(accounts, operator, id)) {
+      for (const entry of entries) console.log(asJson ? JSON.stringify(entry) : describeEntry(entry))
     }
   }
 }
@@ -173,16 +172,11 @@ type Printing = { readonly damagedLines: readonly number[]; readonly path: strin
 
 function printVerdicts(verdicts: readonly AuditVerdict[], { damagedLines, path, asJson }: Printing): void {
   if (asJson) console.log(JSON.stringify({ verdicts, damagedAnchorLines: damagedLines }))
-  else for (const line of describeVerdicts(verdicts, damagedLines, path)) console.log(line)
+  else {
+    for (const line of verdicts.flatMap(describeVerdict)) console.log(line)
+    for (const line of damagedLines) console.log(`${path}: line ${line} was not written by this installation.`)
+  }
   if (verdicts.some(({ faults }) => faults.length > 0) || damagedLines.length > 0) process.exitCode = 1
-}
-
-function describeVerdicts(verdicts: readonly AuditVerdict[], damagedLines: readonly number[], path: string): string[] {
-  const lines = verdicts.flatMap(({ organizationId, rows, faults }) => {
-    const state = faults.length === 0 ? 'as they were written' : `${faults.length} found wrong`
-    return [`${organizationId}: ${rows} rows, ${state}`, ...faults.map(({ kind, message }) => `  ${kind}: ${message}`)]
-  })
-  return [...lines, ...damagedLines.map((line) => `${path}: line ${line} was not written by this installation.`)]
 }
 
 // What `odyssey audit` does with signed checkpoints and proofs.
@@ -227,6 +221,19 @@ async function acceptOlder({ installation, config, organizationId }: AuditedChai
   const signing = await openSigning(config, installation.accounts)
   await acceptRestore(installation.accounts, operator, { signing, organizationId })
   console.log(`The audit of ${organizationId} is signed again from what it holds now.`)
+}
+
+/** Deletes what is older than the config file or `--days` says. Ends with 1 where something is wrong with it. */
+async function expire({ installation: { accounts }, config }: AuditedChain, days: string | undefined): Promise<void> {
+  const daysMax = days === undefined ? config.audit.daysMax : Number(days)
+  if (daysMax === null || !Number.isInteger(daysMax) || daysMax < 1)
+    throw new UsageError('audit expire takes --days N.')
+  const deletions = await deleteOldAuditRows(accounts, operator, { daysMax, file: checkpointFileIn(config.home) })
+  if (deletions.length === 0) console.log(`Nothing that may be deleted is older than ${daysMax} days.`)
+  for (const { organizationId, rows, refusal } of deletions) {
+    console.log(`${organizationId}: ${rows} rows were deleted. ${refusal ?? ''}`.trimEnd())
+    if (refusal !== null) process.exitCode = 1
+  }
 }
 
 /** Throws why not, where it does not go on from what was signed before. */

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 
 /** Rows of an organization form a chain: each holds the hash of the one before it, so none can change unnoticed. */
@@ -31,6 +32,18 @@ export type AuditLogTable = {
   origin: string | null
   /** The leaves that stand in tiles. */
   size: number
+  /** The rows up to here are to be deleted, as a row of the audit says. */
+  delete_to: Generated<number>
+  /** The rows up to here are deleted. */
+  deleted_to: Generated<number>
+}
+
+/** The hashes of 256 rows that were deleted, fewer in the last one. */
+export type AuditRowHashTable = {
+  readonly organization_id: OrganizationId
+  readonly number: number
+  /** In base64, 32 bytes each. */
+  hashes: string
 }
 
 /** 256 hashes side by side, fewer in the last tile of a level. A hash of level L stands for 256^L leaves. */

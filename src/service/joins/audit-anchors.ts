@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { writeAnchors, type AnchorFile } from '../../accounts/audit/anchors.ts'
+import { deleteOldAuditRows } from '../../accounts/audit/delete-old-rows.ts'
 import { checkpointFileIn } from '../../accounts/transparency/checkpoint-file.ts'
 import { signCheckpoints, type Refusal, type Signing } from '../../accounts/transparency/sign-checkpoints.ts'
 import { askWitnesses, type Witness } from '../../accounts/transparency/witnesses.ts'
@@ -81,4 +82,28 @@ export function keepSigning(parts: Parts, config: SigningConfig, log: Log) {
     }
   }
   return nowAndEvery(parts.clock, signEveryMs, sign)
+}
+
+/** Deletes once a day what of the audit is older than so many days. Returns the way to stop. */
+export function keepDeleting(parts: Parts, { home, audit: { daysMax } }: SigningConfig, log: Log) {
+  if (daysMax === null) return () => Promise.resolve()
+  const work = async () => {
+    try {
+      const retention = { daysMax, file: checkpointFileIn(home) }
+      for (const { organizationId, rows, refusal } of await deleteOldAuditRows(
+        parts,
+        { kind: 'operator' },
+        retention,
+      )) {
+        if (refusal === null) log.info({ organizationId, rows }, 'old rows of the audit were deleted')
+        else {
+          log.error({ organizationId, message: refusal }, 'old rows of the audit are not deleted')
+          await tellBroken(parts, { organizationId, message: refusal })
+        }
+      }
+    } catch (error) {
+      log.error({ error }, 'old rows of the audit could not be deleted')
+    }
+  }
+  return nowAndEvery(parts.clock, dayMs, work)
 }

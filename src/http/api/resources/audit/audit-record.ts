@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChainPosition } from '../../../../accounts/audit/chain-walk.ts'
-import { type AuditEntry, listAudit, nameActors, readAudit } from '../../../../accounts/audit/read-audit.ts'
+import { listAudit, nameActors, readDeletedEntries, readWholeAudit } from '../../../../accounts/audit/read-audit.ts'
 import { verifyAuditPart } from '../../../../accounts/audit/verify-audit.ts'
 import type { OrganizationId } from '../../../../core/ids.ts'
 import type { Principal } from '../../../../core/principal.ts'
@@ -42,6 +42,9 @@ const entry = saved
 const verdict = z
   .strictObject({
     rows: z.int().describe('Checked in this part.'),
+    deleted: z
+      .int()
+      .describe('Rows of this part of which the hash alone is left, since they were deleted for their age.'),
     isIntact: z.boolean(),
     faults: z.array(z.strictObject({ kind: z.string(), sequence: z.int().nullable(), message: z.string() })),
     damagedAnchorLines: z.array(z.int()).describe('Lines of the anchor file that this service has not written.'),
@@ -61,8 +64,6 @@ const search = pageQuery.extend({
   to: givenTime.optional().describe('Left out itself.'),
 })
 
-const entriesPerRead = 1_000
-
 /** Checking so many takes about a tenth of a second of a processor. */
 const rowsPerPartMax = 10_000
 const part = z.strictObject({
@@ -72,16 +73,10 @@ const part = z.strictObject({
 
 type Reading = { readonly parts: RouteParts; readonly principal: Principal; readonly organizationId: OrganizationId }
 
-async function* readAll({ parts, principal, organizationId }: Reading): AsyncGenerator<readonly AuditEntry[]> {
-  let afterSequence = 0
-  for (;;) {
-    const range = { organizationId, afterSequence, limit: entriesPerRead }
-    const entries = await readAudit(parts.accounts, principal, range)
-    if (entries.length > 0) yield entries
-    const last = entries.at(-1)?.sequence ?? null
-    if (last === null || entries.length < entriesPerRead) return
-    afterSequence = last
-  }
+/** Whoever checks an export needs the hashes of deleted rows; a table has no place for them. */
+async function* readLines({ parts: { accounts }, principal, organizationId }: Reading) {
+  for await (const deleted of readDeletedEntries(accounts, principal, organizationId)) yield [deleted]
+  yield* readWholeAudit(accounts, principal, organizationId)
 }
 
 function toMs(text: string | undefined): number | undefined {
@@ -122,7 +117,11 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       query: z.strictObject({ format: exportFormat.default('jsonl') }),
       answer: 'export',
       work({ parts, principal, params: values, query: { format } }) {
-        const pages = readAll({ parts, principal, organizationId: chainOf(values) })
+        const organizationId = chainOf(values)
+        const pages =
+          format === 'csv'
+            ? readWholeAudit(parts.accounts, principal, organizationId)
+            : readLines({ parts, principal, organizationId })
         return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(saved.shape), pages }))
       },
     }),
@@ -138,10 +137,14 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       async work({ parts, params: values, query: { limit, after } }) {
         const { valid, damagedLines } = await parts.management.readAnchors()
         const range = { anchors: valid, after: after === undefined ? null : decodeCursor(after), rowsMax: limit }
-        const { rows, faults, through, isComplete } = await verifyAuditPart(parts.accounts.db, chainOf(values), range)
+        const { rows, deleted, faults, through, isComplete } = await verifyAuditPart(
+          parts.accounts.db,
+          chainOf(values),
+          range,
+        )
         const isIntact = faults.length === 0 && damagedLines.length === 0
         const end = through === null ? (after ?? null) : encodeCursor(through.sequence, through.hash)
-        const verified = { rows, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
+        const verified = { rows, deleted, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
         return { ...verified, next: isComplete ? null : end, through: end }
       },
     }),
