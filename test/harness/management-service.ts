@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { queueEngine } from './engines/queued-engine.ts'
 import { createAccessCache } from '../../src/accounts/access/access-cache.ts'
+import { ManagementKeyUses } from '../../src/accounts/access/management-key-uses.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { ensureDefaultHome } from '../../src/accounts/organizations.ts'
 import type { AccountsParts } from '../../src/accounts/parts.ts'
@@ -55,6 +56,8 @@ export type ManagementService = {
   readonly clock: ManualClock
   /** The owner of the whole installation. */
   readonly key: string
+  /** What was noted of uses of management keys; nothing writes it but the test. */
+  readonly keyUses: ManagementKeyUses
   createKey(role: Role, organizationId: OrganizationId | null): Promise<string>
   ask(ask: Ask): Promise<Answer>
   close(): Promise<void>
@@ -71,7 +74,12 @@ export async function openManagementService(
   await ensureDefaultHome(stored)
   const feed = openTestFeed(db, clock)
   const access = createAccessCache({ ...stored, feed, confirmBeforeUseMs: 0, outageMs: 60_000 })
-  const accounts: AccountsParts = { ...stored, accessChanged: () => access.refresh() }
+  const keyUses = new ManagementKeyUses(stored)
+  const accounts: AccountsParts = {
+    ...stored,
+    accessChanged: () => access.refresh(),
+    managementKeyUsed: (principal, address) => keyUses.note(principal, address),
+  }
   const limits = await openLimits({ db, feed, clock, log, readSpent: createReadSpent(db), requestsPerKeyMax: null })
   const settings = { thinking: 'off', outputTokensMax: 1_000 } as const
   const { engine, queue } = queueEngine(new FakeEngine())
@@ -112,7 +120,7 @@ export async function openManagementService(
     await feed.close()
     await db.destroy()
   }
-  return { app, db, accounts, clock, key, createKey, ask: (ask) => inject(app, ask), close }
+  return { app, db, accounts, clock, key, keyUses, createKey, ask: (ask) => inject(app, ask), close }
 }
 
 async function inject(

@@ -99,3 +99,13 @@ test('a checkpoint is an event with the note in it', () => {
   check(event, 6003)
   deepEqual(event['unmapped'], { size: 9, note: 'a note' })
 })
+
+test('uses of a management key in one row are an event with their count', () => {
+  const after = { network: '192.0.2.0/24', uses: 40, since: '2026-11-02T07:00:00.000Z' }
+  const used = { action: 'management-keys:use', actor: 'mkey_1', target: 'mkey_1', after }
+  const event: Event = toOcsf({ ...entry, ...used }, product)
+  check(event, 6003)
+  deepEqual(event['actor'], { user: { uid: 'mkey_1', type_id: 4, type: 'Service' } })
+  deepEqual([event['activity_id'], event['count']], [99, 40])
+  equal(event['end_time'] - event['start_time'], 3_600_000)
+})

@@ -61,6 +61,8 @@ const apiActivities: Readonly<Record<string, Activity>> = {
   read,
   export: read,
   verify: read,
+  expire: remove,
+  use: { id: 99, name: 'Other' },
   remove,
   revoke: remove,
   void: remove,
@@ -180,14 +182,17 @@ function userOf(actor: string) {
 
 type Subject = { readonly resource: string; readonly product: Product }
 
-const attemptsSchema = z.object({ attempts: z.int().min(2), since: z.iso.datetime() })
+const severalSchema = z.union([
+  z.object({ attempts: z.int().min(2), since: z.iso.datetime() }),
+  z.object({ uses: z.int().min(2), since: z.iso.datetime() }),
+])
 
-/** Several attempts that one row tells of. */
+/** Several attempts, or uses of a key, that one row tells of. */
 function countOf({ after, at }: AuditEntry) {
-  const { data } = attemptsSchema.safeParse(after)
+  const { data } = severalSchema.safeParse(after)
   if (data === undefined) return {}
   const [start_time, end_time] = [Date.parse(data.since), Date.parse(at)]
-  return { count: data.attempts, start_time, end_time }
+  return { count: 'uses' in data ? data.uses : data.attempts, start_time, end_time }
 }
 
 /** What each class asks for besides what all have. */
@@ -203,5 +208,6 @@ function subjectOf(kind: EventClass, entry: AuditEntry, { resource, product }: S
   return {
     api: { operation: entry.action, service, ...request },
     resources: [{ uid: entry.target, type: resource }],
+    ...countOf(entry),
   }
 }

@@ -50,7 +50,11 @@ export async function findAsker(
   const [first] = found
   // Two that both work and differ: which of them a log or a proxy went by would be anybody's guess.
   const isOne = found.every(({ managementKeyId }) => managementKeyId === first?.managementKeyId)
-  if (first !== undefined && isOne) return { principal: first }
+  if (first !== undefined && isOne) {
+    // Whoever is asked again for as long as an answer lasts has used the key once.
+    if (how.keepsAwake !== false) parts.accounts.managementKeyUsed?.(first, head.ip)
+    return { principal: first }
+  }
   await attempts.hold(head.ip)
   const isApiKey = shown.some(({ key }) => isWellFormedKey(key))
   const message = isApiKey

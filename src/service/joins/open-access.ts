@@ -1,11 +1,13 @@
 import { createAccessCache, type AccessCache } from '../../accounts/access/access-cache.ts'
+import { ManagementKeyUses } from '../../accounts/access/management-key-uses.ts'
 import type { Config } from '../../config/schema.ts'
 import { createChangeFeed, type ChangeFeed } from '../../db/change-feed.ts'
 import { sqlitePath } from '../../db/database-location.ts'
 import { openSqliteToRead } from '../../db/connect-sqlite.ts'
+import { every } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Installation } from './open-installation.ts'
-import { anchorFileIn, keepAnchors, keepSigning } from './audit-anchors.ts'
+import { anchorFileIn, keepAnchors, keepDeleting, keepSigning } from './audit-anchors.ts'
 
 export type Access = {
   readonly cache: AccessCache
@@ -20,6 +22,9 @@ export type Access = {
 const fileTimes = { readEveryMs: 250, confirmBeforeUseMs: 20 }
 /** Changes are told; the counters are for what was not heard, which so counts within a second. */
 const serverTimes = { readEveryMs: 500, confirmBeforeUseMs: null }
+
+/** Whoever watches the audit hears of a key in foreign hands so soon. */
+const usesEveryMs = 60_000
 
 /** Starts to keep track of who may do what, and to anchor the record of its changes. */
 export function openAccess(installation: Installation, config: Config, log: Log): Access {
@@ -44,15 +49,32 @@ export function openAccess(installation: Installation, config: Config, log: Log)
     keepsNetworks: config.alerts.keyNetworks,
     outageMs: server.keyOutageSeconds * 1_000,
   })
+  const uses = new ManagementKeyUses(installation.accounts)
+  const tellUses = () =>
+    uses
+      .write()
+      .catch((error: unknown) => log.warn({ error }, 'uses of management keys could not be noted in the audit'))
+  const stopTelling = every(clock, usesEveryMs, tellUses)
   const stopAnchoring = keepAnchors(installation.accounts, anchorFileIn(home, installation.secrets), log)
   const stopSigning = keepSigning(installation.accounts, config, log)
+  const stopDeleting = keepDeleting(installation.accounts, config, log)
   return {
     cache,
     feed,
-    installation: { ...installation, accounts: { ...installation.accounts, accessChanged: () => cache.refresh() } },
+    installation: {
+      ...installation,
+      accounts: {
+        ...installation.accounts,
+        accessChanged: () => cache.refresh(),
+        managementKeyUsed: (principal, address) => uses.note(principal, address),
+      },
+    },
     async close() {
+      await stopTelling()
+      await uses.close().catch(() => {})
       await stopAnchoring()
       await stopSigning()
+      await stopDeleting()
       await feed.close()
       await cache.close()
       await nearby?.destroy()

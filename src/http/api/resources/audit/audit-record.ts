@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { ChainPosition } from '../../../../accounts/audit/chain-walk.ts'
 import { listAudit, nameActors, readDeletedEntries, readWholeAudit } from '../../../../accounts/audit/read-audit.ts'
-import { verifyAuditPart } from '../../../../accounts/audit/verify-audit.ts'
+import { type AuditVerdict, verifyAuditPart } from '../../../../accounts/audit/verify-audit.ts'
 import type { OrganizationId } from '../../../../core/ids.ts'
 import type { Principal } from '../../../../core/principal.ts'
 import { decodeNumbers, encodeCursor, noCursor } from '../../cursor.ts'
-import { exportFormat, writeExport } from '../../export.ts'
+import { exportFormat, type ExportFormat, writeExport } from '../../export.ts'
 import { defineRoute, type Route, type RouteParts } from '../../route.ts'
 import { given, givenTime, pageOf, pageQuery } from '../../schemas.ts'
 import { type AuditChain, auditChains, chainOf } from './audit-chains.ts'
@@ -74,8 +74,9 @@ const part = z.strictObject({
 type Reading = { readonly parts: RouteParts; readonly principal: Principal; readonly organizationId: OrganizationId }
 
 /** Whoever checks an export needs the hashes of deleted rows; a table has no place for them. */
-async function* readLines({ parts: { accounts }, principal, organizationId }: Reading) {
-  for await (const deleted of readDeletedEntries(accounts, principal, organizationId)) yield [deleted]
+async function* readAll({ parts: { accounts }, principal, organizationId }: Reading, format: ExportFormat) {
+  const deleted = format === 'csv' ? [] : readDeletedEntries(accounts, principal, organizationId)
+  for await (const part of deleted) yield [part]
   yield* readWholeAudit(accounts, principal, organizationId)
 }
 
@@ -117,11 +118,7 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       query: z.strictObject({ format: exportFormat.default('jsonl') }),
       answer: 'export',
       work({ parts, principal, params: values, query: { format } }) {
-        const organizationId = chainOf(values)
-        const pages =
-          format === 'csv'
-            ? readWholeAudit(parts.accounts, principal, organizationId)
-            : readLines({ parts, principal, organizationId })
+        const pages = readAll({ parts, principal, organizationId: chainOf(values) }, format)
         return Promise.resolve(writeExport(format, { name: 'audit', columns: Object.keys(saved.shape), pages }))
       },
     }),
@@ -137,18 +134,17 @@ function recordRoutes({ path, scope, params, of }: AuditChain): readonly Route[]
       async work({ parts, params: values, query: { limit, after } }) {
         const { valid, damagedLines } = await parts.management.readAnchors()
         const range = { anchors: valid, after: after === undefined ? null : decodeCursor(after), rowsMax: limit }
-        const { rows, deleted, faults, through, isComplete } = await verifyAuditPart(
-          parts.accounts.db,
-          chainOf(values),
-          range,
-        )
-        const isIntact = faults.length === 0 && damagedLines.length === 0
-        const end = through === null ? (after ?? null) : encodeCursor(through.sequence, through.hash)
-        const verified = { rows, deleted, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
-        return { ...verified, next: isComplete ? null : end, through: end }
+        const found = await verifyAuditPart(parts.accounts.db, chainOf(values), range)
+        const end = found.through === null ? (after ?? null) : encodeCursor(found.through.sequence, found.through.hash)
+        return { ...toVerdict(found, damagedLines), next: found.isComplete ? null : end, through: end }
       },
     }),
   ]
+}
+
+function toVerdict({ rows, deleted, faults }: AuditVerdict, damagedLines: readonly number[]) {
+  const isIntact = faults.length === 0 && damagedLines.length === 0
+  return { rows, deleted, isIntact, faults: [...faults], damagedAnchorLines: [...damagedLines] }
 }
 
 function decodeCursor(cursor: string): ChainPosition {
