@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { printTable, type CampaignOptions, type CampaignResult } from '../test/campaigns/campaign.ts'
 import { runAlerts } from '../test/campaigns/alerts/alerts.ts'
+import { runAuditKills } from '../test/campaigns/audit-kills/audit-kills.ts'
 import { runAvailability } from '../test/campaigns/availability/availability.ts'
 import { runCalls } from '../test/campaigns/calls/calls.ts'
 import { runContainer } from '../test/campaigns/container/container.ts'
@@ -56,6 +57,12 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     count: 10_000,
     run: runAlerts,
   },
+  'audit-kills': {
+    about: 'who changes things, signs for the audit and deletes its old rows is killed; chain, tiles and notes agree',
+    unit: 'kills',
+    count: 10_000,
+    run: runAuditKills,
+  },
   availability: {
     about: 'months with outages by a script: what is reported is what the script has, to a hundredth of a percent',
     unit: 'outages',
@@ -70,8 +77,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runCalls,
   },
   connections: {
-    about:
-      'thousands of connections are held open and bodies come a byte at a time; who is new is served all the while',
+    about: 'thousands of connections are held open, bodies come a byte at a time; who is new is served all the while',
     unit: 'slow bodies',
     count: 500,
     run: runConnections,
@@ -101,8 +107,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runDisconnects,
   },
   exactness: {
-    about:
-      'random usages and prices, budgets set under load, stops, kills and repetitions; every sum is right to the unit',
+    about: 'random usages and prices, budgets under load, stops, kills, repetitions; every sum is right to the unit',
     unit: 'requests',
     count: 1_000_000,
     run: runExactness,
@@ -114,8 +119,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runGateways,
   },
   invoices: {
-    about:
-      'a year of invoices with changing prices, voids, credits and prepayments; each comes to what was used, to the unit',
+    about: 'a year of invoices with new prices, voids, credits and prepayments; each is what was used, to the unit',
     unit: 'organizations',
     count: 50,
     run: runInvoices,
@@ -157,8 +161,7 @@ const campaigns: Readonly<Record<string, Campaign>> = {
     run: runOffboarding,
   },
   outage: {
-    about:
-      'PostgreSQL is away under load, it refuses and it hangs; every acknowledged answer has its one row soon after',
+    about: 'PostgreSQL is away under load, refuses and hangs; every acknowledged answer has its one row soon after',
     unit: 'seconds',
     count: 60,
     run: runOutage,
@@ -256,14 +259,10 @@ const campaigns: Readonly<Record<string, Campaign>> = {
   },
 }
 
+const text = { type: 'string' } as const
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: {
-    seed: { type: 'string' },
-    count: { type: 'string' },
-    database: { type: 'string' },
-    weights: { type: 'string' },
-  },
+  options: { seed: text, count: text, database: text, weights: text },
 })
 const [name] = positionals
 const campaign = name !== undefined && Object.hasOwn(campaigns, name) ? campaigns[name] : undefined
@@ -309,9 +308,9 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
   return failureCount === 0 ? 0 : 1
 }
 
-function wholeNumber(option: string, text: string | undefined): number | null {
-  if (text === undefined) return null
-  if (/^\d{1,10}$/.test(text)) return Number(text)
-  console.error(`--${option} takes a whole number, not ${text}.`)
+function wholeNumber(option: string, given: string | undefined): number | null {
+  if (given === undefined) return null
+  if (/^\d{1,10}$/.test(given)) return Number(given)
+  console.error(`--${option} takes a whole number, not ${given}.`)
   process.exit(1)
 }
