@@ -49,20 +49,20 @@ onEachDatabase((database) => {
 
   test('an untouched audit verifies', async () => {
     const verdict = await verifyAudit(db, organizationId, [])
-    deepEqual(verdict, { organizationId, rows: rowCount, faults: [] })
-    deepEqual(await verifyAudit(db, 'org_unknown', []), { organizationId: 'org_unknown', rows: 0, faults: [] })
+    deepEqual(verdict, { organizationId, rows: rowCount, deleted: 0, faults: [] })
+    deepEqual(await verifyAudit(db, 'org_unknown', []), { organizationId: 'org_unknown', rows: 0, deleted: 0, faults: [] })
   })
 
   test('writers at the same time make one chain', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, count) => record(organizationId, `at once ${count}`)))
-    deepEqual(await verifyAudit(db, organizationId, []), { organizationId, rows: rowCount + 60, faults: [] })
+    deepEqual(await verifyAudit(db, organizationId, []), { organizationId, rows: rowCount + 60, deleted: 0, faults: [] })
   })
 
   test('a change that fails leaves no gap', async () => {
     const action = { action: 'things:change', organizationId, target: 'failing' }
     await change({ db, clock: systemClock }, operator, action, () => Promise.reject(new Error('no'))).catch(() => {})
     await record(organizationId, 'next')
-    deepEqual(await verifyAudit(db, organizationId, []), { organizationId, rows: rowCount + 1, faults: [] })
+    deepEqual(await verifyAudit(db, organizationId, []), { organizationId, rows: rowCount + 1, deleted: 0, faults: [] })
   })
 
   const tamperCount = database.name === 'SQLite' ? 1_000 : 100
