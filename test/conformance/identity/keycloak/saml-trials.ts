@@ -191,7 +191,7 @@ class SamlTrials {
 
   async signOutThere(): Promise<void> {
     const browser = new CookieBrowser()
-    await this.#enter(browser, 'ann')
+    await this.#enter(browser, 'eve')
     await this.#installation.manage('PATCH', `connections/${this.#connection.id}`, { signsOutThere: true })
     const { text } = await browser.ask(`${this.#installation.origin}/api/v1/session/sign-out`, { method: 'POST' })
     equal(await whoIs(this.#installation, browser), null)
