@@ -50,12 +50,22 @@ onEachDatabase((database) => {
   test('an untouched audit verifies', async () => {
     const verdict = await verifyAudit(db, organizationId, [])
     deepEqual(verdict, { organizationId, rows: rowCount, deleted: 0, faults: [] })
-    deepEqual(await verifyAudit(db, 'org_unknown', []), { organizationId: 'org_unknown', rows: 0, deleted: 0, faults: [] })
+    deepEqual(await verifyAudit(db, 'org_unknown', []), {
+      organizationId: 'org_unknown',
+      rows: 0,
+      deleted: 0,
+      faults: [],
+    })
   })
 
   test('writers at the same time make one chain', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, count) => record(organizationId, `at once ${count}`)))
-    deepEqual(await verifyAudit(db, organizationId, []), { organizationId, rows: rowCount + 60, deleted: 0, faults: [] })
+    deepEqual(await verifyAudit(db, organizationId, []), {
+      organizationId,
+      rows: rowCount + 60,
+      deleted: 0,
+      faults: [],
+    })
   })
 
   test('a change that fails leaves no gap', async () => {
