@@ -28,6 +28,8 @@ export type StandIn = {
   fault: StandInFault | null
   /** Between two tokens. */
   tokenMs: number
+  /** For each token of a prompt that is not held. */
+  promptTokenMs: number
   /** Put into every place where an engine says something of itself. */
   canary: string
   close(): Promise<void>
@@ -77,7 +79,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     fault: null as StandInFault | null,
   }
   let running = 0
-  const standIn = { ...state, tokenMs: 0, canary: 'canary' }
+  const standIn = { ...state, tokenMs: 0, promptTokenMs: 0, canary: 'canary' }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? ''
@@ -111,6 +113,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     })
     const send = createSender(response, fault, asked.isStream)
     if (asked.isStream) send(voice.begin(counted(0)))
+    const { promptTokenMs } = standIn
+    if (promptTokenMs > 0) await setTimeout((asked.tokens.length - cached) * promptTokenMs)
     const all: ModelToken[] = []
     let isEnd = false
     const { max: outputTokensMax } = asked
