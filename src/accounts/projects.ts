@@ -180,6 +180,23 @@ export async function readProject(
 
 type InOrganization = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
 
+/** Throws where one of the projects is not the organization's. */
+export async function requireProjects(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+  projectIds: readonly ProjectId[],
+): Promise<void> {
+  const ids = [...new Set(projectIds)]
+  if (ids.length === 0) return
+  const found = await transaction
+    .selectFrom('projects')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  if (found.length < ids.length) throw notFound()
+}
+
 /** Throws for a project that is not there or is archived: nothing new is made in it. */
 export async function requireActiveProject(
   transaction: Transaction<Tables>,

@@ -4,11 +4,12 @@
 import type { Transaction } from 'kysely'
 import { invalidRequest } from '../../core/error.ts'
 import type { OrganizationId, ProjectId } from '../../core/ids.ts'
-import { notFound, requirePermission } from '../../core/permission.ts'
+import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change } from '../../db/change.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { AccountsParts } from '../parts.ts'
+import { requireProjects } from '../projects.ts'
 
 export type AgentSettings = Readonly<Record<string, unknown>>
 
@@ -36,7 +37,8 @@ export async function setAgentSettings(
   checkEntries(entries)
   const action = { action: 'settings:agents', organizationId, target: organizationId }
   await change(parts, principal, action, async (transaction, note) => {
-    await requireProjects(transaction, organizationId, entries)
+    const projectIds = entries.flatMap(({ projectId }) => (projectId === null ? [] : [projectId]))
+    await requireProjects(transaction, organizationId, projectIds)
     const before = await readSettings(transaction, organizationId)
     await transaction.deleteFrom('agent_settings').where('organization_id', '=', organizationId).execute()
     const rows = entries.map(({ projectId, settings }) => {
@@ -58,22 +60,6 @@ function checkEntries(entries: readonly SettingsOfAgents[]): void {
   })
   const places = new Set(entries.map(({ projectId }) => projectId))
   if (places.size < entries.length) throw invalidRequest(['data'], 'value', 'A project stands here once.')
-}
-
-async function requireProjects(
-  transaction: Transaction<Tables>,
-  organizationId: OrganizationId,
-  entries: readonly SettingsOfAgents[],
-): Promise<void> {
-  const ids = entries.flatMap(({ projectId }) => (projectId === null ? [] : [projectId]))
-  if (ids.length === 0) return
-  const found = await transaction
-    .selectFrom('projects')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', ids)
-    .execute()
-  if (found.length < ids.length) throw notFound()
 }
 
 async function readSettings(

@@ -12,11 +12,11 @@ import type { MemberTable } from '../../db/tables/accounts.ts'
 import { changeAccess, withoutNotice } from '../change-access.ts'
 import { lockOrganization } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
+import { requireProjects } from '../projects.ts'
 import {
   applyMapped,
   checkMappings,
   mapGroups,
-  requireProjects,
   type GroupMapping,
   type MappedPart,
 } from '../single-sign-on/group-mappings.ts'
@@ -62,7 +62,8 @@ export async function setDirectoryMappings(
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await lockOrganization(transaction, organizationId)
     const row = await findDirectory(transaction, reference)
-    await requireProjects(transaction, organizationId, mappings)
+    const projectIds = mappings.flatMap((mapping) => mapping.projectIds)
+    await requireProjects(transaction, organizationId, projectIds)
     const before = await readMappings(transaction, row)
     await transaction.deleteFrom('directory_mappings').where('directory_id', '=', row.id).execute()
     const of = { directory_id: row.id, organization_id: organizationId }

@@ -12,6 +12,7 @@ import { checkEmail } from '../check-email.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import { readPage, type Page, type PageRequest } from '../page.ts'
+import { requireProjects } from '../projects.ts'
 import { createToken, hashToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
 
@@ -75,22 +76,6 @@ export async function createInvitation(
     note(null, { email: invited.email, role, project_ids: projectIds })
   })
   return { id, token }
-}
-
-async function requireProjects(
-  transaction: Transaction<Tables>,
-  organizationId: OrganizationId,
-  projectIds: readonly ProjectId[],
-): Promise<void> {
-  const ids = [...new Set(projectIds)]
-  if (ids.length === 0) return
-  const rows = await transaction
-    .selectFrom('projects')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', ids)
-    .execute()
-  if (rows.length < ids.length) throw notFound()
 }
 
 /** One who was made by a key and has never signed in may be invited: accepting makes them that member. */

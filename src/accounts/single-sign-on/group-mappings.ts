@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { invalidRequest } from '../../core/error.ts'
 import type { ConnectionId, OrganizationId, ProjectId } from '../../core/ids.ts'
-import { notFound, requirePermission } from '../../core/permission.ts'
+import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import { change, joinTransaction, type Fields } from '../../db/change.ts'
@@ -10,6 +10,7 @@ import { changeAccess } from '../change-access.ts'
 import { lowerAccess } from '../leaving/lower-access.ts'
 import { lockOrganization, requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
+import { requireProjects } from '../projects.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { type ConnectionReference, type ConnectionRow, findConnection } from './read-connections.ts'
 import type { Claims } from './oidc/exchange-code.ts'
@@ -61,7 +62,8 @@ export async function setMappings(
   const action = { action: 'connections:map', organizationId, target: reference.id }
   await change(parts, principal, action, async (transaction, note) => {
     const { id } = await findConnection(transaction, reference)
-    await requireProjects(transaction, organizationId, mappings)
+    const projectIds = mappings.flatMap((mapping) => mapping.projectIds)
+    await requireProjects(transaction, organizationId, projectIds)
     const before = await readMappings(transaction, { id, organizationId })
     await transaction
       .deleteFrom('group_mappings')
@@ -86,22 +88,6 @@ export function checkMappings(principal: Principal, mappings: readonly GroupMapp
 function checkMapping(principal: Principal, { role }: GroupMapping, index: number): void {
   if (role === 'owner') throw invalidRequest(['mappings', index, 'role'], 'value', 'No group makes owners.')
   requireGrant(principal, role)
-}
-
-export async function requireProjects(
-  transaction: Transaction<Tables>,
-  organizationId: OrganizationId,
-  mappings: readonly GroupMapping[],
-): Promise<void> {
-  const ids = [...new Set(mappings.flatMap(({ projectIds }) => projectIds))]
-  if (ids.length === 0) return
-  const found = await transaction
-    .selectFrom('projects')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', ids)
-    .execute()
-  if (found.length < ids.length) throw notFound()
 }
 
 const groupsMax = 2_000
