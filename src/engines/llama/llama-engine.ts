@@ -12,7 +12,8 @@ import { featuresOf } from '../text/model-text.ts'
 import { templateFaultIn } from '../text/template-fault.ts'
 import { ReadyGate } from './ready-gate.ts'
 import type { LoadingOutlook } from './watch-child.ts'
-import { Supervisor, type ChildOptions } from './supervisor.ts'
+import type { ChildOptions } from './child-options.ts'
+import { Supervisor } from './supervisor.ts'
 import { TextChild } from './text-child.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>

@@ -5,7 +5,8 @@ import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } fr
 import type { ModelText } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
 import { notReady, ReadyGate } from './ready-gate.ts'
-import { Supervisor, type ChildOptions } from './supervisor.ts'
+import type { ChildOptions } from './child-options.ts'
+import { Supervisor } from './supervisor.ts'
 import { promptCharacters } from '../text/text-size.ts'
 
 /** The texts of several large bodies and their tokens; the vocabulary is small beside these. */

@@ -1,7 +1,7 @@
 import type { Engine, EngineStatus, Prepared } from '../../../core/engine.ts'
 import type { EngineRequest } from '../../../core/generation.ts'
 import { TextChild } from '../../../engines/llama/text-child.ts'
-import type { ChildOptions } from '../../../engines/llama/supervisor.ts'
+import type { ChildOptions } from '../../../engines/llama/child-options.ts'
 import { isolationOf } from '../../../engines/remote/isolation.ts'
 import { RemoteAnswer } from '../../../engines/remote/remote-answer.ts'
 import { RemoteReplica } from '../../../engines/remote/remote-replica.ts'
