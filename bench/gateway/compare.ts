@@ -47,7 +47,8 @@ async function startTargets({ gateway, others }: Cores): Promise<void> {
     mkdirSync(own)
     return { folder: own, cores, pace }
   }
-  const direct = await startDirect(place('mock', others), mockPort)
+  const mock = new URL('./mock/mock-server.ts', import.meta.url)
+  const direct = await startDirect(mock, [String(mockPort)], place('mock', others))
   targets.push(direct)
   targets.push(await startOdyssey(place('odyssey', gateway), others))
   for (const [index, variant] of variants.entries()) {

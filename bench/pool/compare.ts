@@ -10,7 +10,7 @@ import { busyPercent } from '../engine/busy.ts'
 import { chooseCores, pin } from '../gateway/cores.ts'
 import { measure } from '../gateway/measure.ts'
 import { parseOptions } from '../gateway/options.ts'
-import { nextMessage, startOwn } from '../gateway/targets/start-program.ts'
+import { startDirect } from '../gateway/targets/direct.ts'
 import { completionsPath, model, type Target } from '../gateway/targets/target.ts'
 import { useOfTreeSinceLast } from '../process-use.ts'
 
@@ -26,27 +26,13 @@ try {
   console.log(`${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${await busyPercent()} % busy before`)
   console.log(`the gateway on core ${cores.gateway ?? 'any'}, the rest on ${cores.others ?? 'any'}`)
   pin(process.pid, cores.others)
-  const direct = await startReplica()
+  const replica = new URL('./paced-replica.ts', import.meta.url)
+  const direct = await startDirect(replica, [], { folder, cores: cores.others, pace: options.pace })
   targets.push(direct, await startPooled(direct.url.origin))
   await measure(targets, options)
 } finally {
   for (const target of targets.toReversed()) await target.stop()
   rmSync(folder, { recursive: true, force: true })
-}
-
-async function startReplica(): Promise<Target> {
-  const place = { folder, cores: cores.others, pace: options.pace }
-  const started = startOwn(new URL('./paced-replica.ts', import.meta.url), [], place)
-  const { address } = await nextMessage<{ readonly address: string }>(started)
-  return {
-    name: 'direct',
-    url: new URL(completionsPath, address),
-    headers: {},
-    model,
-    use: () => Promise.resolve(null),
-    report: () => Promise.resolve(null),
-    stop: () => started.stop(),
-  }
 }
 
 /** The service as its command starts it: keys, ledger and limits are all there, and the text process is on its core. */

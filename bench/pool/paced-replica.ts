@@ -2,11 +2,11 @@
 // tokens for a pool and as chat completions for who asks it directly. What a pool asks before it trusts a replica is answered
 // by the placeholder weights, as in the tests.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { openPlaceholderModel } from '../../test/harness/engines/placeholder-model.ts'
 import { openStandIn } from '../../test/harness/engines/stand-in.ts'
 import { wordsOf } from '../gateway/mock/answer-words.ts'
+import { listen } from '../gateway/mock/listen.ts'
 import { Pacer, type Due } from '../gateway/mock/pacer.ts'
 import { readPace } from '../gateway/mock/read-pace.ts'
 
@@ -29,23 +29,18 @@ type Answer = {
 
 const model = await openPlaceholderModel()
 const tokensOfWords = new Map(
-  [...wordsOf({ tokens: 2, isFirst: true })].map((word) => [word, model.tokenize(word)] as const),
+  wordsOf({ tokens: 2, isFirst: true }).map((word) => [word, model.tokenize(word)] as const),
 )
 for (const [word, tokens] of tokensOfWords) if (tokens.length !== 1) throw new Error(`"${word}" is not one token.`)
 const proof = await openStandIn({ kind: 'llama-server', model, slots })
 const pacer = new Pacer<Answer>(readPace(), (due) => due.forEach(write))
 
-const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+listen(0, (request, response) => {
   answer(request, response).catch((error: unknown) => {
     console.error(error)
     response.destroy()
   })
 })
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo
-  process.send?.({ address: `http://127.0.0.1:${port}` })
-})
-process.on('disconnect', () => process.exit(0))
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []

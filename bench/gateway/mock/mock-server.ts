@@ -1,9 +1,9 @@
 // An upstream that computes nothing: chat completions at the mock's pace, for gateways that call one
 // over HTTP. The argument is its port, 0 for any.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promptTokensOf, wordsOf } from './answer-words.ts'
+import { listen } from './listen.ts'
 import { Pacer, type Due } from './pacer.ts'
 import { readPace } from './read-pace.ts'
 
@@ -17,16 +17,11 @@ type Answer = { readonly body: Body; readonly response: ServerResponse; text: st
 
 const pacer = new Pacer<Answer>(readPace(), (due) => due.forEach(write))
 
-const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+listen(Number(process.argv[2] ?? 0), (request, response) => {
   answer(request, response).catch((error: unknown) => {
     response.writeHead(400).end(String(error))
   })
 })
-server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo
-  process.send?.({ address: `http://127.0.0.1:${port}` })
-})
-process.on('disconnect', () => process.exit(0))
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []

@@ -1,11 +1,9 @@
 import { nextMessage, startOwn, type TargetSetup } from './start-program.ts'
 import { completionsPath, model, type Target } from './target.ts'
 
-const program = new URL('../mock/mock-server.ts', import.meta.url)
-
-/** The mock itself, which the other targets but Odyssey pass requests on to. */
-export async function startDirect(place: TargetSetup, port: number): Promise<Target> {
-  const started = startOwn(program, [String(port)], place)
+/** A mock itself, which is asked for what the other targets pass on to it. It says where it listens. */
+export async function startDirect(program: URL, given: readonly string[], place: TargetSetup): Promise<Target> {
+  const started = startOwn(program, given, place)
   const { address } = await nextMessage<{ readonly address: string }>(started)
   return {
     name: 'direct',
