@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
+import { addAuditRows } from '../../../test/harness/databases/audit-rows.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { OrganizationId } from '../../core/ids.ts'
@@ -35,12 +36,7 @@ onEachDatabase((database) => {
   let signing: Signing
   let anchorFile: AnchorFile
 
-  const add = async (count: number, id = organizationId) => {
-    for (let made = 0; made < count; made += 1) {
-      const action = { action: 'things:change', organizationId: id, target: `thing ${made}` }
-      await change({ db, clock }, operator, action, (_, note) => Promise.resolve(note({ was: made }, { is: made + 1 })))
-    }
-  }
+  const add = (count: number, id = organizationId) => addAuditRows({ db, clock }, id, count)
   const sign = async (id = organizationId) => equal(await signCheckpoint({ db, clock }, signing, id), null)
   const expire = () => deleteOldAuditRows({ db, clock }, operator, { daysMax: 30, file: signing.file })
   const faultsNow = async (id = organizationId) => {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import { createRandom } from '../../../test/campaigns/random.ts'
+import { addAuditRows } from '../../../test/harness/databases/audit-rows.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
-import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import { GrowingTree, isConsistent, rootOf } from '../../lib/merkle-tree.ts'
 import { formatVerifier, parseNote, parseVerifier } from '../../lib/signed-note.ts'
@@ -36,12 +36,7 @@ onEachDatabase((database) => {
   let home: string
   let signing: Signing
 
-  const add = async (count: number, id = organizationId) => {
-    for (let made = 0; made < count; made += 1) {
-      const action = { action: 'things:change', organizationId: id, target: `thing ${made}` }
-      await change({ db, clock }, operator, action, (_, note) => Promise.resolve(note({ was: made }, { is: made + 1 })))
-    }
-  }
+  const add = (count: number, id = organizationId) => addAuditRows({ db, clock }, id, count)
   const openSigning = async (): Promise<Signing> => ({
     keys: await openSigningKeys({ home, signer: null }, { db, clock }),
     name: 'log.example',
