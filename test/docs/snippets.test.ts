@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../src/config/load.ts'
+import { compileCache } from '../harness/compile-cache.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 import { describeProvider } from '../single-sign-on/saml/saml-provider.ts'
 import { newKey } from '../single-sign-on/saml/sign-tree.ts'
@@ -43,6 +44,7 @@ describe('the documentation', () => {
   // A home folder too: some commands change the settings of the clients in it.
   const environment = () => ({
     PATH: process.env['PATH'] ?? '',
+    ...compileCache,
     HOME: join(service.home, 'somebody'),
     ODYSSEY_KEY: service.key,
     ODYSSEY_HOME: service.home,

@@ -1,7 +1,12 @@
 import type { Clock } from '../../src/lib/clock.ts'
 
 /** A clock that stands still until it is moved. */
-export type ManualClock = Clock & { advance(ms: number): void }
+export type ManualClock = Clock & {
+  /** Lets time pass: everything that falls due meanwhile runs at its time, what is repeated as often as it is. */
+  advance(ms: number): void
+  /** Lets time pass as a machine that is suspended does: whatever fell due meanwhile runs once, when it is over. */
+  sleep(ms: number): void
+}
 
 export function createManualClock(startMs = 1_800_000_000_000): ManualClock {
   let elapsedMs = 0
@@ -26,6 +31,16 @@ export function createManualClock(startMs = 1_800_000_000_000): ManualClock {
         next.work()
       }
       elapsedMs = untilMs
+    },
+    sleep(ms) {
+      elapsedMs += ms
+      const due = timers.filter(({ atMs }) => atMs <= elapsedMs)
+      for (const next of due.toSorted((a, b) => a.atMs - b.atMs)) {
+        // What ran before it may have called it off.
+        if (!timers.includes(next)) continue
+        timers = timers.filter((other) => other !== next)
+        next.work()
+      }
     },
   }
 }

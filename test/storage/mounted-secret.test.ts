@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { compileCache } from '../harness/compile-cache.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const home = mkdtempSync(join(tmpdir(), 'odyssey-mounted-'))
@@ -18,7 +19,7 @@ const mount = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"'
 const inOwnMount = (script: string, ...words: string[]) =>
   spawnSync('unshare', ['-rm', 'sh', '-c', `${mount} && ${script}`, 'sh', secret, ...words], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home },
   })
 const tried = inOwnMount('true')
 const canMount = tried.status === 0

@@ -1,11 +1,44 @@
 import type { OrganizationId } from '../../../src/core/ids.ts'
-import { change, type ChangeParts } from '../../../src/db/change.ts'
+import { hashAuditRow, lockChainEnd } from '../../../src/db/audit-chain.ts'
+import type { ChangeParts } from '../../../src/db/change.ts'
+import { randomId } from '../../../src/lib/random-id.ts'
 
-/** Adds so many rows to an organization's audit, as the operator's changes do. */
+/** SQLite and PostgreSQL both take this many rows of twelve values in one statement. */
+const rowsAtOnce = 500
+
+/** Adds so many rows to an organization's audit, as the operator's changes do, but many at once, which is faster. */
 export async function addAuditRows(parts: ChangeParts, organizationId: OrganizationId, count: number): Promise<void> {
-  for (let made = 0; made < count; made += 1) {
-    const action = { action: 'things:change', organizationId, target: `thing ${made}` }
-    const fields = [{ was: made }, { is: made + 1 }] as const
-    await change(parts, { kind: 'operator' }, action, (_, note) => Promise.resolve(note(...fields)))
+  for (let made = 0; made < count; made += rowsAtOnce) {
+    const numbers = Array.from({ length: Math.min(rowsAtOnce, count - made) }, (_, index) => made + index)
+    await addAtOnce(parts, organizationId, numbers)
   }
+}
+
+async function addAtOnce({ db, clock }: ChangeParts, organizationId: OrganizationId, numbers: readonly number[]) {
+  await db.transaction().execute(async (transaction) => {
+    let { sequence, hash } = await lockChainEnd(transaction, organizationId)
+    const rows = numbers.map((number) => {
+      const row = {
+        id: `audit_${randomId()}`,
+        at: clock.nowMs(),
+        organization_id: organizationId,
+        actor: 'operator',
+        action: 'things:change',
+        target: `thing ${number}`,
+        before: JSON.stringify({ was: number }),
+        after: JSON.stringify({ is: number + 1 }),
+        address: null,
+        request_id: null,
+      }
+      const link = { sequence: sequence + 1, previous_hash: hash }
+      ;({ sequence, hash } = { sequence: link.sequence, hash: hashAuditRow(row, link) })
+      return { ...row, ...link, hash }
+    })
+    await transaction.insertInto('audit').values(rows).execute()
+    await transaction
+      .updateTable('audit_chains')
+      .set({ sequence, hash })
+      .where('organization_id', '=', organizationId)
+      .execute()
+  })
 }

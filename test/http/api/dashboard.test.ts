@@ -100,7 +100,7 @@ onEachDatabase(({ open }) => {
       deepEqual(new Set(await find('model=clarke-1.0')), new Set(['100%_sure', 'Ending']))
       deepEqual(await find('endsInDays=2'), ['Ending'])
       deepEqual(await find('unusedDays=1'), [])
-      service.clock.advance(dayMs)
+      service.clock.sleep(dayMs)
       equal((await find('unusedDays=1')).length, 3)
       deepEqual(await find('state=expired'), ['Ending'])
     })
