@@ -1,4 +1,4 @@
-import { createTransport, type NodemailerError } from 'nodemailer'
+import type { NodemailerError, Transporter } from 'nodemailer'
 import type { MailRelaySettings, MailSecrets } from '../config/mail-schema.ts'
 import { domainOf } from '../config/mail-address.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -44,7 +44,7 @@ const usualPorts = { starttls: 587, implicit: 465, none: 25 } as const
  */
 export function createMailer(settings: MailRelaySettings, { password, ca }: MailSecrets): Mailer {
   const { host, tls, user, from } = settings
-  const transport = createTransport({
+  const options = {
     host,
     port: settings.port ?? usualPorts[tls],
     secure: tls === 'implicit',
@@ -60,10 +60,14 @@ export function createMailer(settings: MailRelaySettings, { password, ca }: Mail
     dnsTimeout: mailMsMax / 3,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  }
+  let opening: Promise<Transporter> | undefined
+  // It is a large program, and most services never send mail.
+  const open = () => (opening ??= import('nodemailer').then(({ createTransport }) => createTransport(options)))
   return {
     async send({ id, to, subject, text, atMs }, signal) {
       try {
+        const transport = await open()
         await transport.sendMail({
           from: { name: 'Odyssey', address: from },
           to: { name: '', address: to },
@@ -81,6 +85,7 @@ export function createMailer(settings: MailRelaySettings, { password, ca }: Mail
       }
     },
     async check() {
+      const transport = await open()
       await transport.verify()
     },
   }
