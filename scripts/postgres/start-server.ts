@@ -29,13 +29,19 @@ type ServerSetup = {
   readonly settings: readonly string[]
 }
 
-/** `settings` are further ones, each as `name=value`; a later one counts. */
-export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
+/** `settings` are further ones, each as `name=value`; a later one counts. The data is in a new folder under `parent`. */
+export async function startPostgresServer(
+  settings: readonly string[] = [],
+  parent: string = tmpdir(),
+): Promise<PostgresServer> {
   const found = findPostgresBinaries()
-  const folder = mkdtempSync(join(tmpdir(), 'odyssey-postgres-'))
+  const folder = mkdtempSync(join(parent, 'odyssey-postgres-'))
+  // Folders in memory may not allow programs to be run from them.
+  const copies = mkdtempSync(join(tmpdir(), 'odyssey-postgres-programs-'))
+  const remove = () => [folder, copies].forEach((own) => rmSync(own, { recursive: true, force: true }))
   try {
-    if (isRoot()) chownSync(folder, nobody, nobody)
-    const binaries = isRoot() && !isOpenToAll(found) ? copyBinaries(found, folder) : found
+    if (isRoot()) [folder, copies].forEach((own) => chownSync(own, nobody, nobody))
+    const binaries = isRoot() && !isOpenToAll(found) ? copyBinaries(found, copies) : found
     const place = { binaries, folder, port: await findFreePort(), settings }
     initialize(place)
     let server = await launch(place)
@@ -57,11 +63,11 @@ export async function startPostgresServer(settings: readonly string[] = []): Pro
       stop: async () => {
         thaw()
         await end(server)
-        rmSync(folder, { recursive: true, force: true })
+        remove()
       },
     }
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
+    remove()
     throw error
   }
 }
@@ -82,7 +88,7 @@ function isOpenToAll(folder: string): boolean {
   }
 }
 
-/** Some 60 MB, which go with the server's data. */
+/** Some 60 MB, which go when the server does. */
 function copyBinaries(binaries: string, folder: string): string {
   const copy = join(folder, 'postgres')
   cpSync(dirname(binaries), copy, { recursive: true, verbatimSymlinks: true })

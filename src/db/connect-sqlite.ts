@@ -6,22 +6,23 @@ import type { Tables } from './tables.ts'
 
 /** Opens a file as it is: whoever is not sure that it has its schema opens it by `open-sqlite.ts`. */
 export function connectSqlite(path: string): Database {
-  return toDatabase(connectFile(path))
+  return databaseOf(connectFile(path))
 }
 
 /** Opens the file for the row or two that a request waits for: they are found here before another thread could be asked. */
 export function openSqliteToRead(path: string): Database {
-  return toDatabase(connectFileToRead(path))
+  return databaseOf(connectFileToRead(path))
 }
 
 /** Opens the file for work that can be done again: its commits are whole, and are on the disk with the next one that waits for it. */
 export function openSqliteUnhurried(path: string): Database {
   const file = connectFile(path)
   file.exec('PRAGMA synchronous = NORMAL')
-  return toDatabase(file)
+  return databaseOf(file)
 }
 
-function toDatabase(file: DatabaseSync): Database {
+/** A connection with the query builder around it. */
+export function databaseOf(file: DatabaseSync): Database {
   return new Kysely<Tables>({ dialect: new TransactionalSqliteDialect({ database: keepStatements(file) }) })
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify'
 import { ApiError } from '../core/error.ts'
 import type { Format } from '../protocols/format.ts'
-import { addManagementRoutes } from './api/routes.ts'
+import { addManagementRoutes, refuseOtherMethod } from './api/routes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { closeGently } from './connections/close-gently.ts'
 import { breakOffOf, waitToContinue, watchHalfClosed } from './connections/connection-events.ts'
@@ -78,6 +78,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
   addAgentRoutes(app, door)
   addScimRoutes(app, door)
   app.setNotFoundHandler((request, reply) => {
+    refuseOtherMethod(request)
     if (parts.dashboard?.answer(request, reply) === true) return reply
     const known = routes[pathOf(request.url)]
     // A path that is spelled so that it is no route is no method's fault.

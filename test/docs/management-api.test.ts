@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { routes } from '../../src/http/api/routes.ts'
 import { openManagementService, type ManagementService } from '../harness/management-service.ts'
 
@@ -19,7 +19,7 @@ describe('the page on the management API', () => {
   let address: string
 
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
     address = await service.app.listen({ host: '127.0.0.1', port: 0 })
   })
   after(() => service.close())

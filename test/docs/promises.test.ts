@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
 import type { BudgetValues, LimitValues } from '../../src/core/limit-fields.ts'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -228,7 +228,7 @@ test('nothing is free because a rate was left out, and what has no price has no 
     'Without prices Odyssey is free: usage is recorded, and its cost is empty, not zero.',
   )
   const rates = { input: 3_000_000, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 15_000_000 }
-  const management = await openManagementService(await openSqlite(':memory:'))
+  const management = await openManagementService(await openMemoryDatabase())
   context.after(() => management.close())
   const set = (given: object) =>
     management.ask({

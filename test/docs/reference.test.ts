@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { describeApi } from '../../src/http/api/openapi.ts'
 import { routes } from '../../src/http/api/routes.ts'
 import { describeWireFormats } from '../../src/http/documents/wire-openapi.ts'
@@ -35,7 +35,7 @@ suite('every path that the service answers', () => {
   }
   before(async () => {
     channel('fastify.initialization').subscribe(note)
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
     channel('fastify.initialization').unsubscribe(note)
   })
   after(() => service.close())

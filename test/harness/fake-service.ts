@@ -10,7 +10,7 @@ import type { Engine } from '../../src/core/engine.ts'
 import { modelIds } from '../../src/core/model.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from './databases/memory-database.ts'
 import { FakeEngine, type FakeEngineOptions } from '../../src/engines/fake/fake-engine.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { HttpBounds } from '../../src/http/bounds.ts'
@@ -80,7 +80,7 @@ export async function startFakeService(
     management = {},
   }: FakeDoor = {},
 ): Promise<FakeService> {
-  const db = await openSqlite(':memory:')
+  const db = await openMemoryDatabase()
   const home = await ensureDefaultHome({ db, clock: systemClock })
   if (!hasTiers) await db.deleteFrom('tier_limits').execute()
   const stored = { db, clock: systemClock, hashSecret: new Uint8Array(32) }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 // @ts-expect-error It comes without types.
 import { Provider as UntypedProvider } from 'oidc-provider'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { clientId, clientSecret } from './hostile-provider.ts'
 import { openSso } from './open-sso.ts'
 
@@ -55,7 +55,7 @@ test('somebody signs in by a provider from npm, with what it keeps for its user 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const sso = await openSso(await openSqlite(':memory:'), Date.now())
+  const sso = await openSso(await openMemoryDatabase(), Date.now())
   t.after(() => sso.close())
   const connectionId = await sso.connect({ tokenAuth: 'client_secret_post' }, issuer)
   const redirectUri = `https://ai.example.com/sso/${connectionId}/callback`

@@ -5,7 +5,7 @@ import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { openManagementService, type ManagementService } from '../../../test/harness/management-service.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { installationChain } from '../../db/change.ts'
-import { openSqlite } from '../../db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../../test/harness/databases/memory-database.ts'
 import { readAudit } from '../audit/read-audit.ts'
 import { ManagementKeyUses } from './management-key-uses.ts'
 
@@ -92,7 +92,7 @@ onEachDatabase((database) => {
   })
 
   test('uses that could not be written are told when the database is back', async () => {
-    const away = await openSqlite(':memory:')
+    const away = await openMemoryDatabase()
     await away.destroy()
     const parts = { db: away, clock: createManualClock() }
     const uses = new ManagementKeyUses(parts)

@@ -12,7 +12,7 @@ import { createWitness, WitnessBook } from '../../cli/accounts/witness-command.t
 import type { OrganizationId } from '../../core/ids.ts'
 import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
-import { openSqlite } from '../../db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../../test/harness/databases/memory-database.ts'
 import {
   formatVerifier,
   hasQuorum,
@@ -202,7 +202,7 @@ onEachDatabase((database) => {
       test('of two databases that go on differently from the same, it cosigns one and tells of the other', async () => {
         await addTo(db, 4)
         deepEqual(await ask(), [])
-        const clone = await openSqlite(':memory:')
+        const clone = await openMemoryDatabase()
         try {
           for (const table of [
             'audit',
@@ -239,7 +239,7 @@ onEachDatabase((database) => {
       test('an older database is told of, since the witness has seen more', async () => {
         await addTo(db, 9)
         deepEqual(await ask(), [])
-        const older = await openSqlite(':memory:')
+        const older = await openMemoryDatabase()
         signing = newSigning()
         await addTo(older, 4)
         const [failure] = await ask(older)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { Database } from '../../db/database.ts'
-import { openSqlite } from '../../db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../../test/harness/databases/memory-database.ts'
 import { createDirectLedgerWriter } from './writer/insert-rows.ts'
 import { createLedger } from './ledger.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 
 let db: Database
 beforeEach(async () => {
-  db = await openSqlite(':memory:')
+  db = await openMemoryDatabase()
 })
 afterEach(() => db.destroy())
 

@@ -7,13 +7,13 @@ import { createDeliveries } from '../../billing/deliveries/deliveries.ts'
 import { listLedger, type LedgerFilter } from '../../billing/ledger/read-ledger.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { Database } from '../database.ts'
-import { openSqlite } from '../open-sqlite.ts'
+import { openMemoryDatabase } from '../../../test/harness/databases/memory-database.ts'
 
 const page = { organizationId: 'org_1', limit: 101, after: null } as const
 
 /** How SQLite carries out the selections from the ledger that some work makes. */
 async function planOf(work: (db: Database) => Promise<unknown>): Promise<string> {
-  const db = await openSqlite(':memory:')
+  const db = await openMemoryDatabase()
   const nodes: { node: RootOperationNode; queryId: Parameters<KyselyPlugin['transformQuery']>[0]['queryId'] }[] = []
   const watch: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {

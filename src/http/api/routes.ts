@@ -65,6 +65,8 @@ import { samlRoutes } from './single-sign-on/saml-routes.ts'
 import { directoryRoutes } from './single-sign-on/directory-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
 import { identityRoutes } from './single-sign-on/identity-routes.ts'
+import { pathOf } from '../request-path.ts'
+import { PathMethods } from './path-methods.ts'
 import type { Bytes, Export, Route } from './route.ts'
 
 /** Every route of the management API: what is not here is not served, and what is here says which permission it needs. */
@@ -125,9 +127,7 @@ export const routes: readonly Route[] = [
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Adds the management API to the door. */
+/** Adds the management API to the door. What has no route here may still be a path that has other methods. */
 export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
   const { accounts, feed, signIn } = parts.management
   const watched = {
@@ -135,10 +135,12 @@ export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
     readings: new NotedReadings(accounts.clock),
     events: new EventHub({ db: accounts.db, clock: accounts.clock, feed, signIn }),
   }
-  const byPath = Map.groupBy(routes, ({ path }) => path)
-  for (const [path, own] of byPath) {
-    const handlers = own.map((route) => [route.method, createHandler(parts, watched, route)] as const)
-    addPath(app, path, new Map(handlers))
+  for (const [path, own] of routesByPath) {
+    const url = urlOf(path)
+    for (const route of own) app.route({ method: route.method, url, handler: createHandler(parts, watched, route) })
+    if (!paths.isShadowed(path)) continue
+    const others = methods.filter((method) => own.every((route) => route.method !== method))
+    app.route({ method: others, url, handler: (request) => refuseOtherMethod(request) })
   }
   // It takes a tenth of a second to make, for which no start should wait.
   let text: string | null = null
@@ -146,19 +148,30 @@ export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
     text ??= JSON.stringify(describeApi(routes))
     return reply.headers(answerHeaders).type('application/json').send(text)
   }
-  addPath(app, openApiPath, new Map([['GET', describe]]))
+  app.get(openApiPath, describe)
 }
 
-/** The methods that a path does not have are told which ones it has. */
-function addPath(app: FastifyInstance, path: string, handlers: ReadonlyMap<HTTPMethods, Handler>): void {
-  const allowed = [...handlers.keys()]
-  const refuse: Handler = (request) => {
-    const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
-    return Promise.reject(new ApiError({ code: 'method-not-allowed', allowed }, message))
-  }
-  const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'tile' ? '*' : `:${name}`))
-  for (const [method, handler] of handlers) app.route({ method, url, handler })
-  app.route({ method: methods.filter((method) => !handlers.has(method)), url, handler: refuse })
+const routesByPath: ReadonlyMap<string, readonly Route[]> = Map.groupBy(routes, ({ path }) => path)
+const paths = new PathMethods(
+  new Map([
+    ...Array.from(routesByPath, ([path, own]) => [path, own.map(({ method }) => method)] as const),
+    [openApiPath, ['GET']],
+  ]),
+)
+
+/** A path as the router spells it. */
+function urlOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'tile' ? '*' : `:${name}`))
+}
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Refuses a method that a path of the management API does not have. Nothing comes of it where there is no such path. */
+export function refuseOtherMethod(request: FastifyRequest): void {
+  const allowed = paths.find(pathOf(request.url))
+  if (allowed === null) return
+  const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
+  throw new ApiError({ code: 'method-not-allowed', allowed }, message)
 }
 
 function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events' | 'readings'>, route: Route): Handler {

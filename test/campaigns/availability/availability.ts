@@ -8,7 +8,7 @@ import { createDirectLedgerWriter } from '../../../src/billing/ledger/writer/ins
 import { modelIds } from '../../../src/core/model.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { connectPostgres } from '../../../src/db/open-postgres.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { createPostgresDatabase } from '../../harness/databases/shared-postgres.ts'
 import { Failures, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { createRandom, type Random } from '../random.ts'
@@ -36,7 +36,7 @@ export async function runAvailability(options: CampaignOptions): Promise<Campaig
     })
     const script = writeScript(random, own)
     const postgres = database === 'postgres' ? await createPostgresDatabase() : null
-    const db = postgres === null ? await openSqlite(':memory:') : connectPostgres(postgres.url)
+    const db = postgres === null ? await openMemoryDatabase() : connectPostgres(postgres.url)
     try {
       const { down, requests } = await playMonth(db, { script, random, failures, worst, waitMs: postgres ? 5 : 0 })
       figures['down minutes by the script'] += down

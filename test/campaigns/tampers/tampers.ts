@@ -17,7 +17,7 @@ import {
 import { chainStart, hashAuditRow } from '../../../src/db/audit-chain.ts'
 import { change, joinTransaction } from '../../../src/db/change.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import type { AuditTable } from '../../../src/db/tables/audit.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { localKey } from '../../../src/lib/signed-note.ts'
@@ -46,7 +46,7 @@ export async function runTampers({ seed, count, log }: CampaignOptions): Promise
   const failures = new Failures()
   const found = new Map<string, number>()
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-tampers-'))
-  const db = await openSqlite(':memory:')
+  const db = await openMemoryDatabase()
   try {
     const signing: Signing = {
       keys: [localKey(generateKeyPairSync('ed25519').privateKey)],

@@ -5,7 +5,7 @@ import { after, suite } from 'node:test'
 import type { Database } from '../../../src/db/database.ts'
 import type { DatabaseLocation } from '../../../src/db/database-location.ts'
 import { connectPostgres } from '../../../src/db/open-postgres.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from './memory-database.ts'
 import { createPostgresDatabase } from './shared-postgres.ts'
 
 export type TestedDatabase = {
@@ -31,7 +31,7 @@ function sqlite(): TestedDatabase {
   const newHome = createHomes()
   return {
     name: 'SQLite',
-    open: () => openSqlite(':memory:'),
+    open: openMemoryDatabase,
     createLocation: () => Promise.resolve({ home: newHome(), databaseUrl: null }),
   }
 }

@@ -27,7 +27,9 @@ export async function createPostgresDatabase(content: 'schema' | 'nothing' = 'sc
   const name = `test_${randomUUID().replaceAll('-', '')}`
   if (content === 'schema') await (madeTemplate ??= ensureTemplate(server))
   await onServer(server, (client) =>
-    client.query(`create database ${name} template ${content === 'schema' ? template : 'template0'}`),
+    client.query(
+      `create database ${name} template ${content === 'schema' ? template : 'template0'} strategy file_copy`,
+    ),
   )
   return {
     url: urlOf(server, name),

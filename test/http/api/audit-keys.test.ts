@@ -1,12 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { publicKeyOf } from '../../../src/lib/signed-note.ts'
 import { openManagementService } from '../../harness/management-service.ts'
 
 test('whoever has a checkpoint finds the keys that sign without a key of their own, and no organization', async () => {
-  const service = await openManagementService(await openSqlite(':memory:'))
+  const service = await openManagementService(await openMemoryDatabase())
   try {
     const read = () => service.ask({ path: '/.well-known/odyssey-audit-keys' })
     deepEqual((await read()).body, { keys: [] })

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { localKey } from '../../../src/lib/signed-note.ts'
 import { signCheckpoints } from '../../../src/accounts/transparency/sign-checkpoints.ts'
 import { change } from '../../../src/db/change.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-audit-log-'))
@@ -17,7 +17,7 @@ const prefix = `/api/v1/organizations/${organizationId}/audit/log`
 let service: ManagementService
 
 before(async () => {
-  service = await openManagementService(await openSqlite(':memory:'))
+  service = await openManagementService(await openMemoryDatabase())
   for (let made = 0; made < 600; made += 1) {
     const action = { action: 'things:change', organizationId, target: `thing ${made}` } as const
     await change(service, { kind: 'operator' }, action, (_, note) => Promise.resolve(note(null, { made })))

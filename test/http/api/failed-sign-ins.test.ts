@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readAudit } from '../../../src/accounts/audit/read-audit.ts'
 import { installationChain } from '../../../src/db/change.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { FailedAttempts } from '../../../src/http/api/failed-attempts.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
@@ -10,7 +10,7 @@ import { signInPerson } from '../../harness/sign-in.ts'
 const operator = { kind: 'operator' } as const
 let service: ManagementService
 beforeEach(async () => {
-  service = await openManagementService(await openSqlite(':memory:'))
+  service = await openManagementService(await openMemoryDatabase())
 })
 afterEach(() => service.close())
 

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fastify from 'fastify'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { addManagementRoutes, routes } from '../../../src/http/api/routes.ts'
 import { describeApi, openApiPath } from '../../../src/http/api/openapi.ts'
 import type { Access } from '../../../src/http/api/route.ts'
@@ -30,7 +30,7 @@ describe('the description of the API', () => {
   let text: string
 
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
     const answer = await service.ask({ path: openApiPath })
     equal(answer.status, 200)
     text = answer.text

@@ -9,7 +9,7 @@ import type { MemberId } from '../../../src/core/ids.ts'
 import { may, permissions, requirePermission, visibleProjects } from '../../../src/core/permission.ts'
 import type { Principal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { statusOf } from '../../../src/http/api/carry-out.ts'
 import { defineRoute, type Route } from '../../../src/http/api/route.ts'
 import { routes } from '../../../src/http/api/routes.ts'
@@ -42,7 +42,7 @@ describe('what each route lets each role do', () => {
   const standing = new Map<string, Things>()
 
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
     own = await createCompany(service.accounts)
     other = await createCompany(service.accounts)
     actors = await createActors()
@@ -249,7 +249,7 @@ function checkAnswer({ answer: schema }: Route, { status, headers, text, body }:
 describe('what nobody but a person may do', () => {
   let service: ManagementService
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
   })
   after(() => service.close())
 

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey } from '../../../src/accounts/api-keys.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { addRequest, createCompany, type Company } from './world.ts'
 
@@ -17,7 +17,7 @@ describe('the portal of a key', () => {
   let cookie = ''
 
   before(async () => {
-    service = await openManagementService(await openSqlite(':memory:'))
+    service = await openManagementService(await openMemoryDatabase())
     company = await createCompany(service.accounts)
     const { organizationId, projectId } = company
     const wanted = { organizationId, projectId }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createApiKey } from '../../../src/accounts/api-keys.ts'
 import { revokeManagementKey } from '../../../src/accounts/management-keys.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { FailedAttempts } from '../../../src/http/api/failed-attempts.ts'
 import type { Route } from '../../../src/http/api/route.ts'
 import { routes } from '../../../src/http/api/routes.ts'
@@ -20,7 +20,7 @@ let service: ManagementService
 let company: Company
 
 beforeEach(async () => {
-  service = await openManagementService(await openSqlite(':memory:'))
+  service = await openManagementService(await openMemoryDatabase())
   company = await createCompany(service.accounts)
 })
 afterEach(() => service.close())

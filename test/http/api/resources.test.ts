@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import type { ApiKeyId } from '../../../src/core/ids.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { addRequest, createCompany, type Company } from './world.ts'
@@ -10,7 +10,7 @@ let service: ManagementService
 let company: Company
 
 beforeEach(async () => {
-  service = await openManagementService(await openSqlite(':memory:'))
+  service = await openManagementService(await openMemoryDatabase())
   company = await createCompany(service.accounts)
 })
 afterEach(() => service.close())

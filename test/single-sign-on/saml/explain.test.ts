@@ -3,14 +3,14 @@
 import { equal, match, rejects } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { explainAnswer } from '../../../src/accounts/single-sign-on/saml/explain-answer.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { createTestSso, testSignIn } from '../../harness/management.ts'
 import { openSaml, type Saml } from './open-saml.ts'
 import { find } from './xml-tree.ts'
 
 let saml: Saml
 before(async () => {
-  saml = await openSaml(await openSqlite(':memory:'))
+  saml = await openSaml(await openMemoryDatabase())
 })
 after(() => saml.close())
 

@@ -2,10 +2,10 @@ import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { migrate } from '../../migrate.ts'
-import { openSqlite } from '../../open-sqlite.ts'
+import { openMemoryDatabase } from '../../../../test/harness/databases/memory-database.ts'
 
 test('a database that has later migrations already gets this one too', async () => {
-  const db = await openSqlite(':memory:')
+  const db = await openMemoryDatabase()
   for (const table of ['sso_results', 'connection_certificates', 'saml_connections']) {
     await db.schema.dropTable(table).execute()
   }
