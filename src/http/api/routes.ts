@@ -135,12 +135,13 @@ export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
     readings: new NotedReadings(accounts.clock),
     events: new EventHub({ db: accounts.db, clock: accounts.clock, feed, signIn }),
   }
+  const refuse: Handler = async (request) => refuseOtherMethod(request)
   for (const [path, own] of routesByPath) {
     const url = urlOf(path)
     for (const route of own) app.route({ method: route.method, url, handler: createHandler(parts, watched, route) })
     if (!paths.isShadowed(path)) continue
     const others = methods.filter((method) => own.every((route) => route.method !== method))
-    app.route({ method: others, url, handler: (request) => refuseOtherMethod(request) })
+    app.route({ method: others, url, handler: refuse })
   }
   // It takes a tenth of a second to make, for which no start should wait.
   let text: string | null = null

@@ -61,7 +61,7 @@ describe('the description of the API', () => {
     const served = new Set<string>()
     const app = fastify({ exposeHeadRoutes: false })
     app.addHook('onRoute', ({ method, url, handler }) => {
-      // What refuses a method is registered for it too, under one name.
+      // What refuses a method is registered where another path would take it, under one name.
       if (handler.name === 'refuse') return
       served.add(`${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{tile}')}`)
     })
