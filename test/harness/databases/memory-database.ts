@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { connectFile } from '../../../src/db/connect-file.ts'
 import { databaseOf } from '../../../src/db/connect-sqlite.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -11,7 +12,10 @@ export async function openMemoryDatabase(): Promise<Database> {
   const image = await (migrated ??= migrateInMemory())
   const file = connectFile(':memory:')
   file.deserialize(image)
-  return databaseOf(file)
+  const db = databaseOf(file)
+  // The query builder ends nothing that it has not begun.
+  await sql`select 1`.execute(db)
+  return db
 }
 
 async function migrateInMemory(): Promise<Uint8Array> {
