@@ -2,7 +2,8 @@
 //
 //     filter     = term *("or" term)
 //     term       = factor *("and" factor)
-//     factor     = ["not"] "(" filter ")" / path "pr" / path operator value / path "[" filter "]"
+//     factor     = ["not"] "(" filter ")" / path comparison / path "[" filter "]" ["." part comparison]
+//     comparison = "pr" / operator value
 
 import { ScimFault } from './fault.ts'
 import { findAttribute, findExtension, type Attribute, type ResourceType } from './schema.ts'
@@ -118,8 +119,17 @@ class FilterParser {
       return isNot ? { kind: 'not', side: filter } : filter
     }
     const { path, filter } = this.readTarget()
-    if (filter !== null && path.part === null && !this.#isOperatorNext()) return { kind: 'within', path, filter }
-    if (filter !== null) throw invalidFilter('what stands in brackets is a whole condition')
+    if (filter === null) return this.#readComparison(path)
+    if (this.#tokens[this.#next - 1]?.text.startsWith('.') === true && path.part !== null) {
+      // Entra looks for people by a part of values that it has chosen, as in emails[type eq "work"].value eq "…".
+      const condition = this.#readComparison({ schema: null, name: path.part, part: null })
+      return { kind: 'within', path: { ...path, part: null }, filter: combine('and', [filter, condition]) }
+    }
+    if (path.part === null && !this.#isOperatorNext()) return { kind: 'within', path, filter }
+    throw invalidFilter('what stands in brackets is a whole condition')
+  }
+
+  #readComparison(path: Path): Filter {
     if (this.#takeWord('pr')) return { kind: 'present', path }
     const operator = operators.find((name) => this.#takeWord(name))
     if (operator === undefined) throw invalidFilter('an operator is missing')
