@@ -2,6 +2,7 @@
 // the service checks it by.
 
 import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -20,6 +21,8 @@ export type Lie = {
   readonly userInfo?: (claims: Fields) => Fields
   /** Takes any verifier for a code, and a code as often as it comes. */
   readonly isLax?: boolean
+  /** The path at which it takes a request and never answers. */
+  readonly hangsAt?: string
 }
 
 type Code = { readonly nonce: string; readonly challenge: string }
@@ -41,6 +44,7 @@ export class HostileProvider {
   /** The paths that were asked for. */
   readonly asked: string[] = []
   readonly #server: Server
+  readonly #hung = new EventEmitter()
   readonly #codes = new Map<string, Code>()
   readonly #nowMs: () => number
   /** Whom the last token was about. */
@@ -66,6 +70,12 @@ export class HostileProvider {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
+  /** Resolves when a request waits that is never answered, with what resolves when whoever asks has given up. */
+  async hangs(): Promise<{ readonly givenUp: Promise<unknown> }> {
+    const [response] = (await once(this.#hung, 'request')) as [ServerResponse]
+    return { givenUp: once(response, 'close') }
+  }
+
   /** What somebody's browser brings back who was sent to this address and has signed in here. */
   authorize(location: string): URLSearchParams {
     const { searchParams: asked } = new URL(location)
@@ -79,6 +89,7 @@ export class HostileProvider {
     this.asked.push(path)
     const parts: Buffer[] = []
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
+    if (path === this.lie.hangsAt) return void this.#hung.emit('request', response)
     const form = new URLSearchParams(Buffer.concat(parts).toString())
     const [status, body] = this.#bodyOf(path, form, request.headers.authorization)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -1,13 +1,17 @@
-// The provider is away for an hour: who is signed in stays so, nobody new comes in, and programs notice nothing.
+// The provider never answers, or is away for an hour: who is signed in stays so, nobody new comes in or waits for long, and
+// programs notice nothing.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, before, describe, test, type TestContext } from 'node:test'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
+import type { Answer } from '../harness/management-service.ts'
 import { signInPerson } from '../harness/sign-in.ts'
+import type { Lie } from './hostile-provider.ts'
 import { openSso, type Sso } from './open-sso.ts'
+import { newSamlConnection } from './saml/open-saml.ts'
 
 const operator = { kind: 'operator' } as const
 const minuteMs = 60_000
@@ -18,6 +22,85 @@ onEachDatabase((database) => {
     sso = await openSso(await database.open())
   })
   after(() => sso.service.close())
+
+  describe('a provider that takes a request and never answers is left after five seconds', () => {
+    type Hanging = { readonly at: string; work(): Promise<Answer>; readonly lie?: Lie }
+
+    /** Has time run out for the request that hangs, and for no other. */
+    async function leave(t: TestContext, { at, work, lie = {} }: Hanging): Promise<Answer> {
+      const limits: { readonly ms: number; end(): void }[] = []
+      const timeout = t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+        const limit = new AbortController()
+        limits.push({ ms, end: () => limit.abort(new DOMException('The time is up.', 'TimeoutError')) })
+        return limit.signal
+      })
+      sso.provider.lie = { ...lie, hangsAt: at }
+      const hangs = sso.provider.hangs()
+      const answering = work()
+      const { givenUp } = await hangs
+      timeout.mock.restore()
+      ok(limits.length > 0 && limits.every(({ ms }) => ms === 5_000), limits.map(({ ms }) => ms).join())
+      for (const { end } of limits) end()
+      await givenUp
+      const answer = await answering
+      sso.provider.lie = {}
+      return answer
+    }
+
+    const isTold = ({ status, text }: Answer) => {
+      equal(status, 400)
+      match(text, /We could not sign you in[^]*req_\w+/)
+    }
+
+    test('where it says what it is', async (t) => {
+      const browser = sso.browser()
+      const id = await sso.connect()
+      isTold(await leave(t, { at: '/.well-known/openid-configuration', work: () => browser.go(`/sso/${id}/start`) }))
+    })
+
+    const withoutEmail: Lie = { claims: ({ email: _, email_verified: _verified, ...claims }) => claims }
+    for (const [where, at, lie] of [
+      ['where it gives tokens', '/token', {}],
+      ['where it shows its keys', '/jwks', {}],
+      ['where it tells of people', '/userinfo', withoutEmail],
+    ] as const) {
+      test(where, async (t) => {
+        const browser = sso.browser()
+        const id = await sso.connect()
+        const back = sso.provider.authorize(await browser.begin(id))
+        isTold(await leave(t, { at, lie, work: () => browser.back(id, back) }))
+        equal(browser.isSignedIn, false)
+      })
+    }
+
+    test('while somebody signs out, who is signed out here all the same', async (t) => {
+      sso.provider.lie = { claims: (claims) => ({ ...claims, sub: 'bo', email: 'bo@acme.example' }) }
+      const id = await sso.connect({ signsOutThere: true })
+      const browser = sso.browser()
+      equal((await browser.back(id, sso.provider.authorize(await browser.begin(id)))).status, 303)
+      const reference = { id, organizationId: sso.company.organizationId }
+      // With another secret what was known of the provider counts no more.
+      await updateConnection({ ...sso.service.accounts, signIn: testSignIn }, operator, reference, {
+        clientSecret: 'n',
+      })
+      const work = () => browser.ask('POST', 'session/sign-out')
+      const { status, body } = await leave(t, { at: '/.well-known/openid-configuration', work })
+      deepEqual([status, body['location']], [200, null])
+      equal((await browser.ask('GET', 'session')).status, 401)
+    })
+
+    test('where its SAML description is', async (t) => {
+      const { service, company, provider } = sso
+      const path = `/api/v1/organizations/${company.organizationId}/connections/saml`
+      const body = { ...newSamlConnection, metadataUrl: `${provider.issuer}/metadata` }
+      const answer = await leave(t, {
+        at: '/metadata',
+        work: () => service.ask({ method: 'POST', path, key: service.key, body }),
+      })
+      equal(answer.status, 400, answer.text)
+      match(answer.text, /metadataUrl.*cannot be read/)
+    })
+  })
 
   test('a provider that is away for an hour ends no session and no key, and lets nobody in or through', async () => {
     const { service, company, provider } = sso
