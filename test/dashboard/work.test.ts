@@ -6,6 +6,7 @@ import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { agentsSuite } from './suites/agents.ts'
 import { availabilitySuite } from './suites/availability.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
@@ -324,6 +325,7 @@ suite('what holds requests back', () => {
 })
 
 channelsSuite(dashboard)
+agentsSuite(dashboard)
 signInSuite(dashboard)
 availabilitySuite(dashboard)
 

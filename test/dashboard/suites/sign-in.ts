@@ -90,6 +90,69 @@ export function signInSuite(dashboard: () => Dashboard): void {
       )
     })
 
+    test('what groups would make of somebody is told before anybody signs in, and whom the mappings change', async () => {
+      const { owner, service } = dashboard()
+      const db = await openDatabase({ home: service.home, databaseUrl: null })
+      const organization_id = organizationOf(owner) as `org_${string}`
+      const known = await db
+        .selectFrom('members')
+        .select(['name', 'role', 'user_id'])
+        .where('organization_id', '=', organization_id)
+        .where('user_id', 'is not', null)
+        .where('role', 'in', ['developer', 'auditor'])
+        .executeTakeFirstOrThrow()
+      // As after a sign-in at the provider, which is at Microsoft and not here.
+      const connection_id = (await connectionId()) as `conn_${string}`
+      const seen = { subject: 'known', created_at: 1, last_seen_at: 1, named_groups: '["Finance"]' }
+      const user_id = known.user_id ?? 'usr_none'
+      await db
+        .insertInto('identities')
+        .values({ connection_id, organization_id, user_id, ...seen })
+        .execute()
+      await db.destroy()
+      const { page } = owner
+      await page.reload()
+      await page.getByRole('button', { name: 'Open Microsoft Entra' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Microsoft Entra' })
+      const changed = drawer.getByRole('table', { name: 'Whom mappings change' })
+      const toBilling = changed.getByRole('row', { name: new RegExp(`^${known.name} Finance ${known.role} billing`) })
+      await toBilling.waitFor()
+      await drawer.getByLabel('Try groups').fill('Engineers')
+      await drawer
+        .getByText('They are', { exact: true })
+        .locator('..')
+        .getByText('developer', { exact: true })
+        .waitFor()
+      await drawer.getByLabel('Try groups').fill('Engineers, Finance')
+      await drawer.getByText('They are', { exact: true }).locator('..').getByText('billing', { exact: true }).waitFor()
+      await drawer.getByLabel('What Finance gives').selectOption('')
+      await changed.waitFor({ state: 'detached' })
+      await drawer
+        .getByText('They are', { exact: true })
+        .locator('..')
+        .getByText('developer', { exact: true })
+        .waitFor()
+      await drawer.getByRole('button', { name: 'Leave as it was' }).click()
+      await toBilling.waitFor()
+    })
+
+    test('whoever signs out here is signed out at the provider too once that is switched on', async () => {
+      const { page } = dashboard().owner
+      const drawer = page.getByRole('dialog', { name: 'Microsoft Entra' })
+      const isSwitched = async () => {
+        const { body } = await askApi(page, 'GET', `${organizationPath()}/connections/${await connectionId()}`)
+        return (body as { readonly signsOutThere: boolean }).signsOutThere
+      }
+      await drawer.getByText('Whoever signs out here stays signed in at the provider.').waitFor()
+      await drawer.getByRole('button', { name: 'Sign out there too' }).click()
+      await drawer.getByText('Whoever signs out here is signed out at the provider too').waitFor()
+      match((await drawer.textContent()) ?? '', /Where the provider sends browsers back to.*\/login/)
+      equal(await isSwitched(), true)
+      await drawer.getByRole('button', { name: 'Sign out here alone' }).click()
+      await drawer.getByRole('button', { name: 'Sign out there too' }).waitFor()
+      equal(await isSwitched(), false)
+    })
+
     test('no provider is the only way in before everything for it is there, and the page says what is missing', async () => {
       const { page } = dashboard().owner
       const drawer = page.getByRole('dialog', { name: 'Microsoft Entra' })

@@ -12,6 +12,7 @@ import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
+import { AgentsCard } from './agents-card.tsx'
 import { RulesCard } from './rules-card.tsx'
 import { TierCard } from './tier-card.tsx'
 
@@ -29,6 +30,7 @@ export function Page({ params }: { readonly params: PageParams }) {
             </Card>
             <TierCard tier={organization.tier} />
             {mayReadRules && <RulesCard organizationId={organizationId} />}
+            {mayReadRules && <AgentsCard organizationId={organizationId} />}
             <Card title="Prompts and answers">
               <p>Prompts and answers are not kept.</p>
             </Card>
