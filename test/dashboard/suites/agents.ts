@@ -45,7 +45,7 @@ export function agentsSuite(dashboard: () => Dashboard): void {
       await page.goto(`${origin}/device`)
       await page.getByLabel('Code', { exact: true }).fill('BBBB-BBBB')
       await page.getByRole('button', { name: 'Go on' }).click()
-      await page.getByRole('alert').first().waitFor()
+      await page.getByText('There is no such thing').waitFor()
       equal(await page.getByRole('button', { name: 'Allow' }).count(), 0)
     })
 
