@@ -48,6 +48,12 @@ type PlacesProps = {
 /** One place at a time: a person’s agent has the settings of the organization, and over them those of its project. */
 function Places({ organizationId, entries, projects }: PlacesProps) {
   const [place, setPlace] = useState('')
+  // Kept here: what is saved comes back as the content of another form.
+  const [isSaved, setSaved] = useState(false)
+  const choosePlace = (chosen: string) => {
+    setPlace(chosen)
+    setSaved(false)
+  }
   const settingsOf = (value: string) => entries.find(({ projectId }) => (projectId ?? '') === value)?.settings
   const isKept = ({ id, archivedAt }: Project) => archivedAt === null || settingsOf(id) !== undefined
   const places = [
@@ -60,11 +66,13 @@ function Places({ organizationId, entries, projects }: PlacesProps) {
   const known = settingsOf(place)
   return (
     <>
-      <Select label="Where they count" value={place} choices={choices} onChoice={setPlace} />
+      <Select label="Where they count" value={place} choices={choices} onChoice={choosePlace} />
       <SettingsForm
         key={place + JSON.stringify(known ?? null)}
         organizationId={organizationId}
         known={known}
+        isSaved={isSaved}
+        onSaved={() => setSaved(true)}
         toEntries={(settings) => [
           ...entries.filter(({ projectId }) => (projectId ?? '') !== place),
           ...(settings === null ? [] : [{ projectId: place === '' ? null : place, settings }]),
@@ -77,16 +85,19 @@ function Places({ organizationId, entries, projects }: PlacesProps) {
 type FormProps = {
   readonly organizationId: string
   readonly known: Settings | undefined
+  readonly isSaved: boolean
+  readonly onSaved: () => void
   /** All that is set, with these in this place; null sets nothing here. */
   readonly toEntries: (settings: Settings | null) => Entries
 }
 
-function SettingsForm({ organizationId, known, toEntries }: FormProps) {
+function SettingsForm({ organizationId, known, isSaved, onSaved, toEntries }: FormProps) {
   const before = known === undefined ? '' : JSON.stringify(known, null, 2)
   const [text, setText] = useState(before)
   const read = readSettings(text)
   const change = useChange((data: Entries) => api(`PUT ${path}`, { params: { organizationId }, body: { data } }), {
     touches: [['organization', organizationId, 'agent-settings']],
+    onDone: onSaved,
   })
   const isSame = read.fault === undefined && JSON.stringify(read.settings) === JSON.stringify(known ?? null)
   const missing = useReason(organizationId, 'settings:update') ?? read.fault ?? (isSame ? 'Nothing was changed.' : null)
@@ -94,6 +105,7 @@ function SettingsForm({ organizationId, known, toEntries }: FormProps) {
   return (
     <Form onSend={save}>
       <ChangeProblem problem={change.problem} />
+      {isSaved && isSame && <Banner kind="good">Saved.</Banner>}
       <TextArea
         label="Settings, as JSON"
         isMono
