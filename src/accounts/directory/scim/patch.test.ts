@@ -118,6 +118,28 @@ suite('a change of a user', () => {
       },
       { addresses: [{ type: 'work', country: 'UK', locality: 'London' }] },
     ],
+    [
+      'makes a part of what is not there yet',
+      { op: 'add', path: 'addresses[type eq "work"].locality', value: 'Bonn' },
+      { addresses: [{ type: 'work', locality: 'Bonn' }] },
+    ],
+    [
+      'takes what is named by a text away as by its value',
+      { op: 'remove', path: 'emails', value: [home.value] },
+      { emails: [{ ...work, primary: true }] },
+    ],
+    ['puts nothing in the place of a chosen value', { op: 'replace', path: 'emails[type eq "home"]', value: [] }, {}],
+    ['takes an unknown attribute away by nothing', { op: 'add', value: { favourite: null } }, {}],
+    [
+      'keeps an unknown part',
+      { op: 'add', value: { 'name.pet': 'Cat' } },
+      { name: { ...(ada['name'] as Resource), pet: 'Cat' } },
+    ],
+    [
+      'overlooks a part that only the service says',
+      { op: 'add', value: { [`${enterprise}:manager`]: { displayName: 'Other', value: 'mary' } } },
+      {},
+    ],
     ['keeps no password', { op: 'add', path: 'password', value: 'secret' }, {}],
     ['reads a path of nothing as none', { op: 'replace', path: '', value: { title: 'Dr.' } }, { title: 'Dr.' }],
     [
@@ -193,6 +215,13 @@ suite('a change of a user', () => {
     throws(() => applyPatch(users, ada, { Operations: many }), /At most 1000/)
     equal(applyPatch(users, ada, { Operations: many.slice(1) })['title'], 'x')
   })
+})
+
+test('a part is made with what it is a part of, and goes with it', () => {
+  const plain = { userName: 'ada' }
+  const named = applyPatch(users, plain, { Operations: [{ op: 'add', path: 'name.givenName', value: 'Ada' }] })
+  deepEqual(named, { userName: 'ada', name: { givenName: 'Ada' } })
+  deepEqual(applyPatch(users, named, { Operations: [{ op: 'remove', path: 'name.givenName' }] }), plain)
 })
 
 test('members of a group are taken away by a list and by a filter, and what is read only is not written', () => {
