@@ -117,7 +117,10 @@ onEachDatabase((database) => {
     person = (await signInPerson(sso.service.accounts, { memberId: developer().memberId })).headers
     deepEqual((await exchange(late.device)).body, { error: 'expired_token' })
     equal((await allow(late.code)).status, 404)
-    deepEqual((await exchange('x'.repeat(43))).body, { error: 'invalid_grant' })
+    for (const nobodys of ['x'.repeat(43), 'short']) {
+      deepEqual((await exchange(nobodys)).body, { error: 'invalid_grant' })
+      equal((await refresh(nobodys)).status, 401)
+    }
   })
 
   test('an address has thirty agents that wait at a time, and another one is not held up by them', async () => {
@@ -133,6 +136,7 @@ onEachDatabase((database) => {
     const stranger = await signInPerson(sso.service.accounts, {})
     equal((await allow(code, auditor.headers)).status, 403)
     equal((await allow(code, stranger.headers)).status, 404)
+    deepEqual((await me('/look', { code }, stranger.headers)).body['projects'], [])
     equal((await me('', { code, ...place(), projectId: sso.company.siblingId })).status, 404)
     equal(
       (await sso.service.ask({ method: 'POST', path: '/api/v1/me/agents', headers: {}, body: { code, ...place() } }))
@@ -191,9 +195,15 @@ onEachDatabase((database) => {
 
   test('a member who may use models no more gets no next tokens', async () => {
     const { refresh: next } = await signIn()
+    const setDisabled = (disabled_at: number | null) =>
+      sso.service.db.updateTable('users').set({ disabled_at }).execute()
+    await setDisabled(1)
+    equal((await refresh(next)).status, 401)
+    await setDisabled(null)
+    const { refresh: after } = read(await refresh(next))
     const reference = { id: developer().memberId, organizationId: place().organizationId }
     await setMemberRole(sso.service.accounts, operator, reference, 'billing')
-    equal((await refresh(next)).status, 401)
+    equal((await refresh(after)).status, 401)
   })
 
   test('an organization that is entered by its own connection alone gives no next tokens to whom it did not vouch for', async () => {
@@ -257,7 +267,9 @@ onEachDatabase((database) => {
   })
 
   test('people see the agents that they are signed in to, and sign them out; so does an agent itself', async () => {
-    const [first, second] = [await signIn(), await signIn()]
+    const [first, second, third] = [await signIn(), await signIn(), await signIn()]
+    equal((await post('/oauth/revoke', { token: third.access })).status, 200)
+    equal((await ask(third.access)).status, 401)
     const list = async () => {
       const { body } = await sso.service.ask({ path: '/api/v1/me/agents', headers: person })
       return (body['data'] as { id: string; client: string }[]).map(({ id }) => id)
@@ -294,6 +306,8 @@ onEachDatabase((database) => {
     equal(headers['etag'], `"${String(body['checksum'])}"`)
     equal((await look({ 'if-none-match': String(headers['etag']) })).status, 304)
     equal((await look({ 'if-none-match': '"other"' })).status, 200)
+    const twice = { data: [data[0], data[0]] }
+    equal((await sso.service.ask({ method: 'PUT', path, key: sso.service.key, body: twice })).status, 400)
     equal((await sso.service.ask({ path: '/managed/settings' })).status, 401)
   })
 

@@ -16,8 +16,6 @@ export type AgentSettings = Readonly<Record<string, unknown>>
 /** Null for the organization as a whole. */
 export type SettingsOfAgents = { readonly projectId: ProjectId | null; readonly settings: AgentSettings }
 
-const bytesMax = 65_536
-
 export async function listAgentSettings(
   { db }: Pick<AccountsParts, 'db'>,
   principal: Principal,
@@ -54,10 +52,6 @@ export async function setAgentSettings(
 }
 
 function checkEntries(entries: readonly SettingsOfAgents[]): void {
-  entries.forEach(({ settings }, index) => {
-    if (Buffer.byteLength(JSON.stringify(settings)) <= bytesMax) return
-    throw invalidRequest(['data', index, 'settings'], 'value', `Settings have at most ${bytesMax} bytes.`)
-  })
   const places = new Set(entries.map(({ projectId }) => projectId))
   if (places.size < entries.length) throw invalidRequest(['data'], 'value', 'A project stands here once.')
 }

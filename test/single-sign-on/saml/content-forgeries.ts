@@ -68,6 +68,21 @@ const identity: readonly Forgery[] = [
     'saml-attribute',
     xml('saml:Attribute', { Name: 'x' }, xml('saml:AttributeValue', {}, xml('saml:X'))),
   ),
+  statement(
+    '59 a value with something foreign about it',
+    'saml-attribute',
+    xml('saml:Attribute', { Name: 'x' }, xml('saml:AttributeValue', { 'xmlns:f': 'urn:f', 'f:a': '1' }, 'v')),
+  ),
+  statement(
+    '59 more values than are taken',
+    'saml-attribute',
+    attribute('many', ...Array.from({ length: 2_001 }, String)),
+  ),
+  statement('59 an attribute without a name', 'saml-attribute', attribute('', 'x')),
+  statement('59 an attribute with too long a name', 'saml-attribute', attribute('n'.repeat(501), 'x')),
+  inAssertion('59 a session with a name of nothing', 'saml-shape', (assertion) => {
+    set(find(assertion, 'AuthnStatement'), 'SessionIndex', '')
+  }),
   statement('59 an encrypted attribute', 'saml-shape', xml('saml:EncryptedAttribute')),
 ]
 

@@ -15,7 +15,7 @@ import { createTestSso, testSignIn } from '../../harness/management.ts'
 import { providerKey } from '../../http/api/sso-things.ts'
 import { openSaml, type Saml } from './open-saml.ts'
 import { describeProvider, providerId, signInUrl, signOutUrl } from './saml-provider.ts'
-import { find } from './xml-tree.ts'
+import { find, xml } from './xml-tree.ts'
 
 const operator = { kind: 'operator' } as const
 const { certificate, privateKey } = providerKey
@@ -159,6 +159,26 @@ test('an answer that is signed as a whole, or says little, is explained too', as
   })
   const said = (await explainAnswer(parts(), id, bare)).join('\n')
   match(said, /E-mail address: none\. Name: none\.\nAttributes: none\.\nGroups: none/)
+})
+
+test('values that are nothing, typed, or names are taken, and moments with parts of a second', async () => {
+  const id = await saml.connect()
+  const begun = await saml.begin(id)
+  const instance = { 'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance' }
+  const value = (attributes: Record<string, string>, ...children: Parameters<typeof xml>[2][]) =>
+    xml('saml:AttributeValue', { ...instance, ...attributes }, ...children)
+  const groups = [value({ 'xsi:nil': 'true' }), value({ 'xsi:type': 'xs:string' }, 'engineers')]
+  const answer = saml.provider.respond(begun.question, saml.person(), {
+    assertion: (assertion) => {
+      const held = xml('saml:NameID', {}, 'ann')
+      const { children } = find(assertion, 'AttributeStatement')
+      children.push(xml('saml:Attribute', { Name: 'groups' }, ...groups))
+      children.push(xml('saml:Attribute', { Name: 'persistentId' }, value({}, held)))
+      const { attributes } = find(assertion, 'AuthnStatement')
+      attributes['AuthnInstant'] = String(attributes['AuthnInstant']).replace('Z', '.123Z')
+    },
+  })
+  match((await explainAnswer(parts(), id, answer)).join('\n'), /persistentId[^]*Groups: engineers\./)
 })
 
 describe('a message in an address', () => {

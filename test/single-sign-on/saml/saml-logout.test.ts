@@ -123,6 +123,16 @@ onEachDatabase((database) => {
         '138 of another provider': query(
           of((tree) => void (find(tree, 'Issuer').children = ['https://other.example'])),
         ),
+        'of another version': query(of((tree) => void (tree.attributes['Version'] = '1.1'))),
+        'without an id': query(of((tree) => void (tree.attributes['ID'] = ''))),
+        'with too long an id': query(of((tree) => void (tree.attributes['ID'] = `_${'a'.repeat(256)}`))),
+        'that asks for something else': query(of((tree) => void (tree.tag = 'samlp:ManageNameIDRequest'))),
+        'with more sessions than anybody has': query(
+          of((tree) => {
+            for (let count = 0; count < 100; count++) tree.children.push(xml('samlp:SessionIndex', {}, `s${count}`))
+          }),
+        ),
+        'that is no text': query(of()).replace('SAMLRequest=', 'SAMLRequest=%'),
         'with an extension': query(of((tree) => void tree.children.splice(1, 0, xml('samlp:Extensions')))),
         'with a name of another format': query(of((tree) => void delete find(tree, 'NameID').attributes['Format'])),
         'with a comment in the name': query(
@@ -138,6 +148,9 @@ onEachDatabase((database) => {
       }
       for (const [name, text] of Object.entries(forgeries)) equal((await go(text)).status, 400, name)
       equal((await post(of())).status, 400, '135 unsigned in a form')
+      for (const fields of [{}, { SAMLRequest: '!' }, { SAMLRequest: Buffer.from('<').toString('base64') }]) {
+        equal((await saml.browser().post(`/sso/${connectionId}/slo`, fields)).status, 400, JSON.stringify(fields))
+      }
       equal(await isIn(victim), true)
     })
 
