@@ -7,7 +7,7 @@ import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement
 import { findMemberPrincipal } from '../../src/accounts/members.ts'
 import { createOrganization } from '../../src/accounts/organizations.ts'
 import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../src/core/ids.ts'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { testSignIn } from '../harness/management.ts'
 import type { Answer } from '../harness/management-service.ts'
 import { signInPerson } from '../harness/sign-in.ts'
@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, unknown>>
 let sso: Sso
 let company: Company
 before(async () => {
-  sso = await openSso(await openSqlite(':memory:'))
+  sso = await openSso(await openMemoryDatabase())
   company = sso.company
 })
 after(() => sso.close())

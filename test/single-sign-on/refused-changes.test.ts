@@ -7,7 +7,7 @@ import { readNext } from '../../src/accounts/single-sign-on/flows.ts'
 import { readGroups } from '../../src/accounts/single-sign-on/group-mappings.ts'
 import { totpCode } from '../../src/accounts/sign-in/totp.ts'
 import type { MemberId } from '../../src/core/ids.ts'
-import { openSqlite } from '../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer } from '../harness/management-service.ts'
 import { signInPerson, type SignedInPerson } from '../harness/sign-in.ts'
@@ -15,7 +15,7 @@ import { openDirectory, type TestDirectory } from './directory/open-directory.ts
 
 let directory: TestDirectory
 before(async () => {
-  directory = await openDirectory(await openSqlite(':memory:'))
+  directory = await openDirectory(await openMemoryDatabase())
 })
 after(() => directory.service.close())
 
@@ -177,7 +177,7 @@ describe('a way to sign in', () => {
 
   test('by a password is none where passwords are switched off', async () => {
     const signIn = { ...testSignIn, passwords: 'off' as const }
-    const service = await openManagementService(await openSqlite(':memory:'), { signIn })
+    const service = await openManagementService(await openMemoryDatabase(), { signIn })
     const { headers } = await signInPerson(service.accounts, {})
     const set = await service.ask({ method: 'PUT', path: '/api/v1/me/password', headers, body: { password } })
     equal(set.status, 400, set.text)

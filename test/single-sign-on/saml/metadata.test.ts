@@ -10,7 +10,7 @@ import { readRedirect, writeRedirect } from '../../../src/accounts/single-sign-o
 import { readMetadata } from '../../../src/accounts/single-sign-on/saml/read-metadata.ts'
 import { updateSamlConnection } from '../../../src/accounts/single-sign-on/saml/saml-connections.ts'
 import { toClaims } from '../../../src/accounts/single-sign-on/saml/to-claims.ts'
-import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { createTestSso, testSignIn } from '../../harness/management.ts'
 import { providerKey } from '../../http/api/sso-things.ts'
 import { openSaml, type Saml } from './open-saml.ts'
@@ -22,7 +22,7 @@ const { certificate, privateKey } = providerKey
 
 let saml: Saml
 before(async () => {
-  saml = await openSaml(await openSqlite(':memory:'))
+  saml = await openSaml(await openMemoryDatabase())
 })
 after(() => saml.close())
 const parts = () => {
