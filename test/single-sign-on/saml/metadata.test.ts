@@ -215,3 +215,12 @@ describe('a message in an address', () => {
     refuses(write({ message: 'é'.repeat(200_000) }), 'saml-xml')
   })
 })
+
+test('a connection that speaks SAML takes nothing that OpenID Connect sends', async () => {
+  const id = await saml.connect()
+  const browser = saml.browser()
+  await saml.begin(id, '', browser)
+  equal((await browser.go(`/sso/${id}/callback?code=x&state=${'y'.repeat(43)}`)).status, 400)
+  equal((await browser.post(`/sso/${id}/backchannel-logout`, { logout_token: 'x' })).status, 400)
+  equal(browser.isSignedIn, false)
+})
