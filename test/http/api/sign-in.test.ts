@@ -158,6 +158,20 @@ onEachDatabase(({ open }) => {
       equal((await browser.ask('DELETE', `me/passkeys/${second.id}`)).status, 409)
     })
 
+    test('is not added when it was made for another host or signs for nothing, and not twice', async () => {
+      const second = authenticator()
+      const add = async (change: (response: ReturnType<Authenticator['create']>) => unknown, deviation?: Deviation) => {
+        const response = second.create(await options(browser, { for: 'add' }), deviation)
+        return browser.ask('POST', 'me/passkeys', { name: 'Phone', response: change(response) })
+      }
+      equal((await add((response) => response, { rpId: 'example.com' })).status, 400)
+      const nothing = Buffer.from('{}').toString('base64url')
+      const forNothing = await add((made) => ({ ...made, response: { ...made.response, clientDataJSON: nothing } }))
+      equal(forNothing.status, 401)
+      succeed(await add((response) => response))
+      equal((await add((response) => response)).status, 400)
+    })
+
     test('proves anew who somebody is, and not who somebody else is', async () => {
       service.clock.advance(11 * minuteMs)
       const removal = () => browser.ask('DELETE', 'sessions')
