@@ -67,7 +67,12 @@ const app = createApp({
   deliveries: billing.deliveries,
   inference: {
     catalog,
-    ledger: watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock }),
+    ledger: watchLedger(createLedger(rows), {
+      metrics,
+      tracing,
+      clock: systemClock,
+      agreedFirstTokenMs: () => null,
+    }),
     refusals: billing.refusals,
     prices: billing.prices,
     limiter: limits,

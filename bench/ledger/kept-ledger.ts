@@ -7,12 +7,18 @@ import { fillLedger } from './fill-ledger.ts'
 const rowsPerPart = 200_000
 
 /**
- * Fills a ledger that is kept, going on where an earlier run was broken off. Returns the time of its first request.
+ * Fills a ledger that is kept, up to a time, going on where an earlier run was broken off. Returns the time of its first
+ * request.
  *
  * Its indexes are made at the end, all at once: ten million rows that are each put into seven of them take an hour.
  */
-export async function fillKeptLedger(db: Database, rows: number, spanMs: number): Promise<number> {
-  const { firstMs, definitions } = await beginOrGoOn(db, Date.now() - spanMs)
+export async function fillKeptLedger(
+  db: Database,
+  rows: number,
+  spanMs: number,
+  untilMs = Date.now(),
+): Promise<number> {
+  const { firstMs, definitions } = await beginOrGoOn(db, untilMs - spanMs)
   const stepMs = spanMs / rows
   for (let done = await countRows(db); done < rows; done += rowsPerPart) {
     const part = Math.min(rowsPerPart, rows - done)

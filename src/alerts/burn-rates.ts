@@ -14,7 +14,7 @@ const dayMs = 24 * hourMs
  *     page     2 % of it in an hour, 5 % in six
  *     ticket   10 % in a day, 10 % in three
  */
-const burns = [
+export const burns = [
   { severity: 'page', factor: 14.4, longMs: hourMs, shortMs: 5 * minuteMs, againMs: hourMs },
   { severity: 'page', factor: 6, longMs: 6 * hourMs, shortMs: 30 * minuteMs, againMs: 6 * hourMs },
   { severity: 'ticket', factor: 3, longMs: dayMs, shortMs: 2 * hourMs, againMs: dayMs },
@@ -22,7 +22,7 @@ const burns = [
 ] as const
 
 /** A request that fails in a quiet night wakes nobody. */
-const badMin = 10
+export const badMin = 10
 
 /** The requests of a minute, of all organizations. */
 export type MinuteSums = { readonly at: number; readonly model: string; readonly valid: number; readonly bad: number }

@@ -48,6 +48,34 @@ export const callerFaults: readonly ApiErrorCode[] = Object.entries(owners)
   .filter(([, owner]) => owner === 'caller')
   .map(([code]) => code as ApiErrorCode)
 
+/**
+ * How a request went in the account of availability. All but `good` are bad: it failed by the service's fault, its first
+ * token came later than was agreed, or it was turned away by the service's fault and has no row in the ledger.
+ */
+export const verdicts = ['good', 'failed', 'slow', 'unserved'] as const
+export type Verdict = (typeof verdicts)[number]
+
+export type Judged = {
+  readonly outcome: 'finished' | 'aborted' | 'failed'
+  /** The error code of a failure. */
+  readonly reason: string | null
+  readonly firstTokenMs: number | null
+  readonly durationMs: number
+}
+
+/**
+ * Judges a request that has a row in the ledger, as the minutes of availability do; null where its caller has caused its
+ * failure, so that it does not count. Who leaves without a token after the agreed time has waited in vain as much as who
+ * gets it late.
+ */
+export function judgeRequest(
+  { outcome, reason, firstTokenMs, durationMs }: Judged,
+  agreedFirstTokenMs: number | null,
+): Verdict | null {
+  if (outcome === 'failed') return callerFaults.some((code) => code === reason) ? null : 'failed'
+  return agreedFirstTokenMs !== null && (firstTokenMs ?? durationMs) > agreedFirstTokenMs ? 'slow' : 'good'
+}
+
 /** The failure of the service's own that an error is; null for everything that its caller, or who rules over it, has caused. */
 export function serviceFaultOf(error: unknown): ServiceFault | null {
   if (error instanceof RequestEnded && error.endCause !== 'service-stopping') return null

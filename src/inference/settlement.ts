@@ -5,6 +5,7 @@ import { chargeFor, type PriceInForce } from '../billing/prices/price.ts'
 import type { Refusals } from '../billing/refusals/refusals.ts'
 import type { CountSource, Prepared, RoutingReason } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
+import type { OrganizationId } from '../core/ids.ts'
 import {
   addAnswer,
   inputTokens,
@@ -14,7 +15,8 @@ import {
   type Usage,
 } from '../core/generation.ts'
 import { picosPerMicro } from '../core/money.ts'
-import { modelIds } from '../core/model.ts'
+import { modelIds, type ModelId } from '../core/model.ts'
+import { judgeRequest } from '../core/refusal.ts'
 import { deadline, type Clock } from '../lib/clock.ts'
 import type { Admission } from '../limits/open-admission.ts'
 import type { GenerationRecord } from '../telemetry/generation-record.ts'
@@ -198,10 +200,17 @@ function unrecorded(cause: unknown): ApiError {
   return new ApiError(reason, 'The request could not be recorded. Please try again.', { cause })
 }
 
-export type LedgerWatchers = { readonly metrics: Metrics; readonly tracing: Tracing; readonly clock: Clock }
+export type LedgerWatchers = {
+  readonly metrics: Metrics
+  readonly tracing: Tracing
+  readonly clock: Clock
+  /** The wait for a first token that was agreed with an organization; null where none was. */
+  agreedFirstTokenMs(organizationId: OrganizationId, atMs: number): number | null
+}
 
 /** A ledger whose entries are also counted and traced: what the numbers say is what was billed. */
-export function watchLedger(ledger: Ledger, { metrics, tracing, clock }: LedgerWatchers): Ledger {
+export function watchLedger(ledger: Ledger, watchers: LedgerWatchers): Ledger {
+  const { metrics, tracing, clock } = watchers
   return {
     requireWritable: () => ledger.requireWritable(),
     async append(entry) {
@@ -215,11 +224,18 @@ export function watchLedger(ledger: Ledger, { metrics, tracing, clock }: LedgerW
       try {
         await ledger.append(entry)
         isWritten = true
+        // A request without a row is counted as one that was not served.
+        if (record !== null) judge(record.model, entry, watchers)
       } finally {
         metrics.recorded(clock.monotonicMs() - startedMs, isWritten)
       }
     },
   }
+}
+
+function judge(model: ModelId, entry: LedgerEntry, { metrics, agreedFirstTokenMs }: LedgerWatchers): void {
+  const verdict = judgeRequest(entry, agreedFirstTokenMs(entry.principal.organizationId, entry.atMs))
+  if (verdict !== null) metrics.judged(model, verdict)
 }
 
 /** Null for a model that is not offered, which no label may name. */

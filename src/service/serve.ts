@@ -189,7 +189,8 @@ async function createService(installation: Installation, parts: ServiceParts): P
   await rehearse(formats)
   const { countsPerKeyMinuteMax: perKeyMinuteMax, concurrentCountsPerKeyMax: concurrentPerKeyMax } = config.limits
   const counts = { perKeyMinuteMax, concurrentPerKeyMax }
-  const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock })
+  const { agreedFirstTokenMs } = availability
+  const ledger = watchLedger(createLedger(rows), { metrics, tracing, clock: systemClock, agreedFirstTokenMs })
   return createApp({
     deliveries: billing.deliveries,
     hashEndUser: billing.hashEndUser,

@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { canAnswer, type EngineStatus } from '../core/engine.ts'
 import type { SinkKind } from '../core/alert-topic.ts'
-import type { ModelId } from '../core/model.ts'
-import type { RefusalClass } from '../core/refusal.ts'
+import { modelIds, type ModelId } from '../core/model.ts'
+import { verdicts, type RefusalClass, type Verdict } from '../core/refusal.ts'
 import type { GenerationRecord } from './generation-record.ts'
 
 /**
@@ -18,6 +18,8 @@ export interface Metrics {
   refused(code: string): void
   /** A request that was turned away before anything was computed for it. */
   turnedAway(refusal: RefusalClass): void
+  /** A request that counts for availability, whose caller has not caused its failure. */
+  judged(model: ModelId, verdict: Verdict): void
   recorded(ledgerMs: number, isWritten: boolean): void
   /** The sinks of the audit that are enabled, as they are now. */
   sinksSeen(sinks: readonly SinkNumbers[]): void
@@ -123,7 +125,7 @@ function createSignMetrics(registry: Registry): Pick<Metrics, 'signsSeen'> {
   }
 }
 
-function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refused' | 'turnedAway'> {
+function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refused' | 'turnedAway' | 'judged'> {
   const registers = [registry]
   const requests = new Counter({
     name: 'odyssey_http_requests_total',
@@ -150,6 +152,14 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refu
     labelNames: ['class'],
     registers,
   })
+  const judged = new Counter({
+    name: 'odyssey_sli_requests_total',
+    help: 'Requests that count for availability, by how they went; all but good ones are bad.',
+    labelNames: ['model', 'class'],
+    registers,
+  })
+  // A series that began with its first failure would hide it: rates are of two numbers.
+  for (const model of modelIds) for (const verdict of verdicts) judged.inc({ model, class: verdict }, 0)
   return {
     answered({ route, method, status, durationMs }) {
       requests.inc({ route, method, status: String(status) })
@@ -157,6 +167,7 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'answered' | 'refu
     },
     refused: (code) => refusals.inc({ code }),
     turnedAway: (refusal) => turnedAway.inc({ class: refusal }),
+    judged: (model, verdict) => judged.inc({ model, class: verdict }),
   }
 }
 

@@ -100,7 +100,12 @@ export async function startFakeService(
     counter: createTokenCounter({ catalog, clock, limits: counts }),
     inference: {
       catalog,
-      ledger: watchLedger(createLedger(createDirectLedgerWriter(db)), { metrics, tracing: noTracing, clock }),
+      ledger: watchLedger(createLedger(createDirectLedgerWriter(db)), {
+        metrics,
+        tracing: noTracing,
+        clock,
+        agreedFirstTokenMs: () => null,
+      }),
       refusals,
       prices: prices ?? createPriceBook([]),
       limiter: limits,

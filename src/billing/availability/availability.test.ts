@@ -156,7 +156,7 @@ onEachDatabase(({ name, open }) => {
     })
 
     test('what was turned away counts against the service where that was its fault, by model, and never by a caller’s', async () => {
-      const refusals = createRefusals({ db, clock, log, metrics: { turnedAway: () => {} } })
+      const refusals = createRefusals({ db, clock, log, metrics: { turnedAway: () => {}, judged: () => {} } })
       const overloaded = new ApiError({ code: 'overloaded', retryAfterMs: 1 }, '')
       refusals.count(organizationId, overloaded, 'hal-1.0')
       refusals.count(organizationId, new Error('a bug'), 'hal-1.0')

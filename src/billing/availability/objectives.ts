@@ -6,7 +6,10 @@ import type { Principal } from '../../core/principal.ts'
 import { change, installationChain, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { SlaObjectiveTable } from '../../db/tables/availability.ts'
+import { nowAndEvery, type Clock } from '../../lib/clock.ts'
 import { randomId } from '../../lib/random-id.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { minuteMs } from '../refusals/minute.ts'
 
 /** A share in millionths, such as 999,000 for 99.9 %. */
 const ppm = z.int().min(0).max(1_000_000)
@@ -131,6 +134,35 @@ export function findObjective(
   const own = inForce.findLast((objective) => objective.organizationId === organizationId)
   const general = inForce.findLast((objective) => objective.organizationId === null)
   return own ?? general ?? { id: null, ...measuredBy }
+}
+
+export type LiveObjectives = {
+  /** The wait for a first token that was agreed with an organization, found without asking the database. */
+  agreedFirstTokenMs(organizationId: OrganizationId, atMs: number): number | null
+  close(): Promise<void>
+}
+
+export type LiveObjectivesParts = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** Reads what is promised once a minute. The metrics go by it; reports read the promises themselves. */
+export function keepObjectives({ db, clock, log }: LiveObjectivesParts): LiveObjectives {
+  let objectives: readonly Objective[] = []
+  const close = nowAndEvery(clock, minuteMs, async () => {
+    try {
+      objectives = await readObjectives(db, null)
+    } catch (error) {
+      log.warn({ error }, 'the promises of availability could not be read; those read before hold in the metrics')
+    }
+  })
+  return {
+    agreedFirstTokenMs: (organizationId, atMs) =>
+      objectives.length === 0 ? null : findObjective(objectives, organizationId, atMs).firstTokenMs,
+    close,
+  }
 }
 
 function fromRow(row: SlaObjectiveTable): Objective {

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
+import { modelIds } from '../../core/model.ts'
 import { refusalClassOf, serviceFaultOf, type RefusalClass } from '../../core/refusal.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -41,7 +42,7 @@ export type RefusalsParts = {
   readonly db: Database
   readonly clock: Clock
   readonly log: Log
-  readonly metrics: Pick<Metrics, 'turnedAway'>
+  readonly metrics: Pick<Metrics, 'turnedAway' | 'judged'>
 }
 
 type Counter = { readonly organizationId: OrganizationId | null; readonly class: RefusalClass; readonly atMs: number }
@@ -98,6 +99,8 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
       const fault = serviceFaultOf(error)
       if (fault !== null && organizationId !== null && model !== undefined) {
         unserved.add({ organizationId, model, fault, atMs: nowMs })
+        const offered = modelIds.find((id) => id === model)
+        if (offered !== undefined) metrics.judged(offered, 'unserved')
         schedule()
       }
       const refusal = refusalClassOf(error)

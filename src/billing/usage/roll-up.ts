@@ -17,18 +17,22 @@ const scopeColumns = ['organization_id', 'project_id', 'api_key_id', 'model'] as
  * How far it has come is written in the same transaction, so a row counts once
  * however often this runs, in how many processes and however it is interrupted.
  */
-export async function rollUp(db: Database, pause: () => Promise<void> = nextTurn): Promise<void> {
+export async function rollUp(
+  db: Database,
+  pause: () => Promise<void> = nextTurn,
+  batchRows = rowsAtOnce,
+): Promise<void> {
   const last = await lastSettled(db)
-  while (await rollUpBatch(db, last)) await pause()
+  while (await rollUpBatch(db, last, batchRows)) await pause()
 }
 
 /** Returns whether there is more to do. */
-function rollUpBatch(db: Database, last: number): Promise<boolean> {
+function rollUpBatch(db: Database, last: number, batchRows: number): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const select = transaction.selectFrom('ledger_progress').select('rolled_up_to')
     const progress = await (isPostgres(db) ? select.forUpdate() : select).executeTakeFirstOrThrow()
     const after = progress.rolled_up_to
-    const upTo = Math.min(last, after + rowsAtOnce)
+    const upTo = Math.min(last, after + batchRows)
     if (upTo <= after) return false
     for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
     await addToMinutes(transaction, { after, upTo })

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { listAuditKeys } from '../../accounts/transparency/signing-keys.ts'
+import { writeBurnRules } from '../../alerts/burn-rules.ts'
 import { reportName } from '../../billing/availability/close-months.ts'
 import { announceMaintenance, readExclusions, withdrawMaintenance } from '../../billing/availability/exclusions.ts'
 import { isMonth, monthOf } from '../../billing/availability/month.ts'
 import {
+  findObjective,
   listObjectives,
   measuredBy,
   setObjective,
@@ -14,6 +16,7 @@ import { readCurrent, readReports } from '../../billing/availability/read-report
 import { showModel } from '../../billing/availability/report.ts'
 import { verifyReport } from '../../billing/availability/verify-report.ts'
 import type { Config } from '../../config/schema.ts'
+import { installationChain } from '../../db/change.ts'
 import { formatVerifier, parseVerifier } from '../../lib/signed-note.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
 import { openSigning } from '../../service/joins/audit-anchors.ts'
@@ -57,6 +60,7 @@ const actions: Readonly<Record<string, Action>> = {
   maintenance,
   announce,
   withdraw,
+  rules,
 }
 
 /** `odyssey sla`: what is promised, how available the models were, and whether a report says what the ledger does. */
@@ -206,6 +210,15 @@ async function withdraw({ accounts }: Installation, { subject, values }: Given):
   const id = requireId(subject, 'maint')
   await withdrawMaintenance(accounts, operator, id)
   print(values.json, { id }, [`${id} is withdrawn: that time counts.`])
+}
+
+/** For Prometheus; an organization's own promise is measured over the requests of all. */
+async function rules({ db, accounts }: Installation, { config, values }: Given): Promise<void> {
+  const organizationId = values.organization === undefined ? null : requireId(values.organization, 'org')
+  const promised = await listObjectives(db, operator, organizationId)
+  const { availabilityPpm } = findObjective(promised, organizationId ?? installationChain, accounts.clock.nowMs())
+  const publicUrl = config.server.publicUrl ?? 'http://localhost:8080'
+  process.stdout.write(writeBurnRules({ availabilityPpm, publicUrl }))
 }
 
 function toTime(ms: number): string {

@@ -1,4 +1,5 @@
 import { closeMonths, listEnded } from '../../billing/availability/close-months.ts'
+import { keepObjectives, type LiveObjectives } from '../../billing/availability/objectives.ts'
 import { createLifeSigns, deleteOldSigns, type LifeSigns } from '../../billing/availability/life-signs.ts'
 import { keepHistory, type StatusHistory } from '../../billing/availability/status-history.ts'
 import { watchModels } from '../../billing/availability/watch-models.ts'
@@ -31,6 +32,7 @@ export type Availability = {
   readonly signs: LifeSigns
   /** How the models were, as it was read a minute ago at most, or before the database went away. */
   readHistory(): StatusHistory | null
+  readonly agreedFirstTokenMs: LiveObjectives['agreedFirstTokenMs']
   /** From now on requests are let in. */
   begin(canary: CanaryParts): void
   close(): Promise<void>
@@ -41,10 +43,12 @@ export function openAvailability(parts: AvailabilityParts): Availability {
   const { db, clock, log, config, isStopping } = parts
   const signs = createLifeSigns({ db, clock, log, bootId: `boot_${randomId()}`, isStopping })
   const history = keepHistory({ db, clock, log, models: modelIds })
-  const stops: (() => Promise<void>)[] = [() => history.close()]
+  const objectives = keepObjectives({ db, clock, log })
+  const stops: (() => Promise<void>)[] = [() => history.close(), () => objectives.close()]
   return {
     signs,
     readHistory: () => history.read(),
+    agreedFirstTokenMs: (organizationId, atMs) => objectives.agreedFirstTokenMs(organizationId, atMs),
     begin(canary) {
       signs.begin()
       const ask = (model: string) =>

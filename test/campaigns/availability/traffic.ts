@@ -27,7 +27,7 @@ export class Traffic {
     this.#world = world
     this.#random = random
     const { db, time: clock } = world
-    this.refusals = createRefusals({ db, clock, log: createLog('silent'), metrics: { turnedAway: () => {} } })
+    this.refusals = createRefusals({ db, clock, log: createLog('silent'), metrics: { turnedAway: () => {}, judged: () => {} } })
   }
 
   /** The requests of ten seconds. */
