@@ -71,7 +71,11 @@ async function addOrganizations(to: Database): Promise<void> {
     name: `Organization ${index + 1}`,
     created_at: period.fromMs,
   }))
-  await to.insertInto('organizations').values(organizations).onConflict((one) => one.doNothing()).execute()
+  await to
+    .insertInto('organizations')
+    .values(organizations)
+    .onConflict((one) => one.doNothing())
+    .execute()
 }
 
 /** A gateway that starts anew every day, and models that fail for a minute twice in it. */

@@ -69,7 +69,8 @@ function alertOf(alert: string, severity: 'page' | 'ticket', { availabilityPpm, 
     labels: { severity },
     annotations: {
       summary: `Requests fail so often that the error budget of 30 days ${lasts}`,
-      description: '{{ $value | humanizePercentage }} of the requests are bad by the fault of the service, model: {{ $labels.model }}.',
+      description:
+        '{{ $value | humanizePercentage }} of the requests are bad by the fault of the service, model: {{ $labels.model }}.',
       runbook_url: `${publicUrl}/docs/guides/runbooks#error-budget`,
     },
   }

@@ -112,6 +112,7 @@ ${describeOptions(budgetFields)}
   sla verify FILE [--key VERIFIER]     Compute a signed report once more from the ledger; sla keys shows who signs
   sla promise --availability PERCENT   Promise it from now on: --basis minutes|requests, --first-token MS, --credits
                                        STEPS, --from TIME, --organization ID; sla promises lists what is promised
+  sla rules                            Write rules of burn rates for Prometheus, for what is promised
   sla announce --from T --until T      Announce maintenance, which does not count, with --reason TEXT; sla maintenance
                                        lists it, and sla withdraw ID takes it back
   doctor [--json]                      Say what is wrong with this installation and its machine, and what to do

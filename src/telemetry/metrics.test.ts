@@ -39,6 +39,17 @@ test('a generation is counted with its tokens, times and cost', async () => {
   for (const [series, value] of Object.entries(counted)) assert.equal(await read(metrics, series), value, series)
 })
 
+test('requests are counted by how they went, from zero on for every model', async () => {
+  const metrics = create()
+  const series = (model: string, verdict: string) => `odyssey_sli_requests_total{model="${model}",class="${verdict}"}`
+  assert.equal(await read(metrics, series('hal-1.0', 'failed')), 0)
+  metrics.judged('hal-1.0', 'slow')
+  metrics.judged('hal-1.0', 'good')
+  assert.equal(await read(metrics, series('hal-1.0', 'slow')), 1)
+  assert.equal(await read(metrics, series('hal-1.0', 'good')), 1)
+  assert.equal(await read(metrics, series('clarke-1.0', 'unserved')), 0)
+})
+
 test('the engines are asked at every scrape', async () => {
   const metrics = create()
   assert.equal(await read(metrics, 'odyssey_engine_running{model="tycho-1.0"}'), 2)

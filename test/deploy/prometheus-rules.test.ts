@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse } from 'yaml'
+import { writeBurnRules } from '../../src/alerts/burn-rules.ts'
+import { measuredBy } from '../../src/billing/availability/objectives.ts'
 import { slugOf } from '../../web/guides/guide-list.ts'
 import { startService } from '../harness/start-service.ts'
 
@@ -97,6 +99,15 @@ test('every alert has a weight, words, and a place in the runbooks, which name i
   const named = [...page.matchAll(/`(Odyssey\w+)`/g)].map(([, name]) => name)
   deepEqual(new Set(named), new Set(alerts.map(({ alert }) => alert)))
   equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
+})
+
+test('the error budget has the rules that the service writes for what it measures by', () => {
+  const { availabilityPpm } = measuredBy
+  const written = writeBurnRules({ availabilityPpm, publicUrl: 'http://localhost:8080' })
+  deepEqual((parse(written) as { readonly groups: unknown }).groups, groups.slice(0, 1))
+  const other = writeBurnRules({ availabilityPpm: 995_000, publicUrl: 'https://ai.example.com' })
+  ok(other.includes('> 14.4 * 0.005') && !other.includes('* 0.001'))
+  equal(other.match(/https:\/\/ai\.example\.com\/docs/g)?.length, 2)
 })
 
 test('the chart has the same rules', () => {

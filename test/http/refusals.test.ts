@@ -2,6 +2,9 @@
 
 import { deepEqual, equal } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { monthOf } from '../../src/billing/availability/month.ts'
+import { computeSla } from '../../src/billing/availability/report.ts'
+import { modelIds } from '../../src/core/model.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
 import { bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
@@ -94,4 +97,49 @@ test('refused requests are in the metrics by class', async () => {
   equal(await ask(paths.chat, {}), 400)
   const { text } = await service.metrics.expose()
   equal(text.includes('odyssey_requests_refused_total{class="invalid-request"} 1'), true)
+})
+
+test('a storm of wrong requests moves no number of availability, in the ledger or in the metrics', async () => {
+  const { db, clock, home, accounts, limits } = service
+  const from = clock.nowMs() - (clock.nowMs() % 60_000) - 600_000
+  await db.updateTable('organizations').set({ created_at: from }).execute()
+  const span = { boot_id: 'boot_1', from_at: from, until_at: from + 3_600_000, ended_by: null }
+  const subjects = ['', ...modelIds].map((subject, number) => ({ ...span, number, subject }))
+  await db.insertInto('life_spans').values(subjects).execute()
+  const good = bodyFor('chat', { max_tokens: 100 })
+  equal(await ask(paths.chat, good), 200)
+  clock.advance(60_000)
+  const question = { organizationId: home.organizationId, month: monthOf(from), currency: 'USD' }
+  const measure = () => computeSla(db, question, clock.nowMs())
+  const before = await measure()
+  clock.advance(-60_000)
+  await setBudget(accounts, operator, {
+    organizationId: home.organizationId,
+    subject: { kind: 'organization', id: home.organizationId },
+    period: 'month',
+    tokensMax: 1,
+  })
+  await limits.look()
+  const wrong = [
+    () => ask(paths.chat, good),
+    () => ask(paths.chat, { model: 'clarke-1.0', messages: 'none' }),
+    () => ask(paths.messages, bodyFor('messages', { model: 'nobody-1.0' })),
+    () => ask(paths.messages, good, 'sk-ody-nobody'),
+    () => ask(countPath, bodyFor('messages', { model: 'nobody-1.0' })),
+    () => ask('/v1/nothing', {}),
+  ]
+  const statuses = new Set<number>()
+  for (let count = 0; count < 250; count += 1) {
+    for (const status of await Promise.all(wrong.map((send) => send()))) statuses.add(status)
+  }
+  deepEqual([...statuses].toSorted(), [400, 401, 404, 429])
+  await service.refusals.flush()
+  clock.advance(60_000)
+  deepEqual(await measure(), before)
+  const { text } = await service.metrics.expose()
+  const counted = [...text.matchAll(/^odyssey_sli_requests_total\{model="([^"]+)",class="([^"]+)"\} ([1-9]\d*)$/gm)]
+  deepEqual(
+    counted.map(([, ...parts]) => parts),
+    [['clarke-1.0', 'good', '1']],
+  )
 })

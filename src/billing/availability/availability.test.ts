@@ -4,8 +4,9 @@ import { afterEach, beforeEach, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
-import { ApiError } from '../../core/error.ts'
+import { ApiError, type ApiErrorReason } from '../../core/error.ts'
 import { zeroUsage } from '../../core/generation.ts'
+import { callerFaults } from '../../core/refusal.ts'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import { localKey, parseNote, publicKeyOf } from '../../lib/signed-note.ts'
@@ -170,6 +171,38 @@ onEachDatabase(({ name, open }) => {
       clock.advance(minute)
       deepEqual((await compute()).requests, { valid: 2, bad: 2, slow: 0, unserved: 2 })
       equal((await computeSla(db, question, clock.nowMs())).unread, 1)
+    })
+
+    test('a million requests that their callers get wrong move no number of availability', async () => {
+      await record({})
+      await record({ outcome: 'failed', reason: 'engine-failed' })
+      clock.advance(minute)
+      const before = await computeSla(db, question, clock.nowMs())
+      let judged = 0
+      const refusals = createRefusals({
+        db,
+        clock,
+        log,
+        metrics: { turnedAway: () => {}, judged: () => (judged += 1) },
+      })
+      const errors = callerFaults.map((code) => new ApiError({ code } as ApiErrorReason, ''))
+      const perMinute = 250_000
+      clock.advance(-minute)
+      for (let count = 0; count < 1_000_000; count += 1) {
+        const error = errors[count % errors.length]
+        if (count % 1_000 === 0) await record({ outcome: 'failed', reason: error?.code ?? null })
+        refusals.count(count % 3 === 0 ? null : organizationId, error, count % 2 === 0 ? 'hal-1.0' : null)
+        if (count % perMinute === perMinute - 1) await refusals.flush()
+      }
+      await refusals.close()
+      clock.advance(minute)
+      deepEqual(await computeSla(db, question, clock.nowMs()), before)
+      equal(judged, 0)
+      const { counted } = await db
+        .selectFrom('refusals')
+        .select(sql<number>`cast(sum(requests) as bigint)`.as('counted'))
+        .executeTakeFirstOrThrow()
+      equal(counted, 1_000_000)
     })
   })
 

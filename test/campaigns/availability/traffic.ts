@@ -27,7 +27,12 @@ export class Traffic {
     this.#world = world
     this.#random = random
     const { db, time: clock } = world
-    this.refusals = createRefusals({ db, clock, log: createLog('silent'), metrics: { turnedAway: () => {}, judged: () => {} } })
+    this.refusals = createRefusals({
+      db,
+      clock,
+      log: createLog('silent'),
+      metrics: { turnedAway: () => {}, judged: () => {} },
+    })
   }
 
   /** The requests of ten seconds. */
