@@ -2,6 +2,7 @@ import type { AlertTopic } from '../core/alert-topic.ts'
 
 export const topicWords: Readonly<Record<AlertTopic | 'channel.test', string>> = {
   'audit.broken': 'The audit log does not go on from what was signed',
+  'audit.deletion-held': 'Old rows of the audit log are kept for a sink that does not take them',
   'availability.burning': 'An error budget is used up too fast',
   'budget.threshold': 'A share of a budget is spent',
   'certificate.ending': 'The certificate ends soon',

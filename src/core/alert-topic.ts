@@ -1,6 +1,7 @@
 /** What an organization is told about where it asks to be. `channel.test` is sent by the test button alone. */
 export const alertTopics = [
   'audit.broken',
+  'audit.deletion-held',
   'availability.burning',
   'budget.threshold',
   'certificate.ending',

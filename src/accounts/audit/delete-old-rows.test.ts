@@ -73,7 +73,7 @@ onEachDatabase((database) => {
   afterEach(() => db.destroy())
 
   test('old rows are deleted, which the audit tells, and what was signed and anchored for them still holds', async () => {
-    deepEqual(await fillAndExpire(), [{ organizationId, rows: 600, refusal: null }])
+    deepEqual(await fillAndExpire(), [{ organizationId, rows: 600, refusal: null, held: null }])
     deepEqual(await keptSequences(), [601, 602, 603, 604])
     const [told] = await readAudit({ db }, operator, { organizationId, afterSequence: 603, limit: 1 })
     deepEqual(
@@ -90,7 +90,7 @@ onEachDatabase((database) => {
     clock.advance(29 * dayMs)
     deepEqual(await expire(), [])
     clock.advance(2 * dayMs)
-    deepEqual(await expire(), [{ organizationId, rows: 4, refusal: null }])
+    deepEqual(await expire(), [{ organizationId, rows: 4, refusal: null, held: null }])
     await sign()
     deepEqual(await keptSequences(), [605])
     clock.advance(40 * dayMs)
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     await add(1)
     await sign()
     clock.advance(31 * dayMs)
-    deepEqual(await expire(), [{ organizationId, rows: 2, refusal: null }])
+    deepEqual(await expire(), [{ organizationId, rows: 2, refusal: null, held: null }])
     deepEqual(await faultsNow(), [])
   })
 
@@ -121,12 +121,14 @@ onEachDatabase((database) => {
     await sign()
     await addSink(db)
     clock.advance(31 * dayMs)
-    deepEqual(await expire(), [])
+    const held = (rows: number) => ({ rows, sinks: ['file'] })
+    deepEqual(await expire(), [{ organizationId, rows: 0, refusal: null, held: held(10) }])
     await moveSink(db, 7)
-    deepEqual(await expire(), [{ organizationId, rows: 7, refusal: null }])
+    deepEqual(await expire(), [{ organizationId, rows: 7, refusal: null, held: held(3) }])
+    deepEqual(await expire(), [{ organizationId, rows: 0, refusal: null, held: held(3) }])
     await db.updateTable('audit_sinks').set({ disabled_at: 1 }).execute()
     await sign()
-    deepEqual(await expire(), [{ organizationId, rows: 3, refusal: null }])
+    deepEqual(await expire(), [{ organizationId, rows: 3, refusal: null, held: null }])
   })
 
   test('a row that was changed is not deleted, since nobody could find that afterwards', async () => {
@@ -169,7 +171,7 @@ onEachDatabase((database) => {
       await transaction.updateTable('audit_logs').set({ delete_to: 5_105 }).execute()
     })
     deepEqual(await faultsNow(), [])
-    deepEqual(await expire(), [{ organizationId, rows: 1, refusal: null }])
+    deepEqual(await expire(), [{ organizationId, rows: 1, refusal: null, held: null }])
     deepEqual(await keptSequences(), [5_106])
     deepEqual(await faultsNow(), [])
   })

@@ -31,6 +31,14 @@ export type Deletion = {
   readonly rows: number
   /** Why nothing was deleted; null where it was. */
   readonly refusal: string | null
+  /** Rows that are kept for sinks that have yet to be given them; null where there are none. */
+  readonly held: Held | null
+}
+
+export type Held = {
+  readonly rows: number
+  /** The sinks by their names, in order. */
+  readonly sinks: readonly string[]
 }
 
 /**
@@ -47,13 +55,13 @@ export async function deleteOldAuditRows(
     const before = await readLog(parts.db, organizationId)
     // Whoever was ended in the midst of deleting goes on here.
     while (await deleteSome(parts.db, organizationId));
-    const due = await findDue(parts, organizationId, retention)
+    const { due, held } = await findDue(parts, organizationId, retention)
     const refusal = due === null ? null : await findFault(parts.db, { organizationId, ...due })
     if (refusal === null && due !== null) await announce(parts, principal, { organizationId, ...due })
     while (await deleteSome(parts.db, organizationId));
     const { deletedTo } = await readLog(parts.db, organizationId)
     const rows = deletedTo - before.deletedTo
-    if (rows > 0 || refusal !== null) done.push({ organizationId, rows, refusal })
+    if (rows > 0 || refusal !== null || held !== null) done.push({ organizationId, rows, refusal, held })
   }
   return done
 }
@@ -75,17 +83,17 @@ type Due = {
   readonly signed: { readonly size: number; readonly root: Buffer }
 }
 
-/** The rows that may be deleted; null where there are none. */
+/** The rows that may be deleted, null where there are none, and those that might be if no sink held them up. */
 async function findDue(
   { db, clock }: ChangeParts,
   organizationId: OrganizationId,
   { daysMax, file }: Retention,
-): Promise<Due | null> {
+): Promise<{ readonly due: Due | null; readonly held: Held | null }> {
   const olderThanMs = clock.nowMs() - daysMax * dayMs
   const { deleteTo: from } = await readLog(db, organizationId)
   const { roots } = await readSignedRoots(db, organizationId, file)
   const signed = roots.toSorted((one, other) => other.size - one.size)[0]
-  if (signed === undefined || signed.size <= from) return null
+  if (signed === undefined || signed.size <= from) return { due: null, held: null }
   const { sequence: firstKept } = await db
     .selectFrom('audit')
     .select((eb) => eb.fn.min<number | null>('sequence').as('sequence'))
@@ -94,7 +102,11 @@ async function findDue(
     .where('at', '>=', olderThanMs)
     .executeTakeFirstOrThrow()
   const old = firstKept === null ? signed.size : firstKept - 1
-  const through = Math.min(old, signed.size, await readGivenTo(db, organizationId))
+  const wanted = Math.min(old, signed.size)
+  const behind = await readSinksBehind(db, organizationId, wanted)
+  const through = Math.min(wanted, ...behind.map(({ given }) => given))
+  const rows = wanted - Math.max(from, through)
+  const held = behind.length > 0 && rows > 0 ? { rows, sinks: behind.map(({ name }) => name) } : null
   // That something was deleted is not worth a row of its own that says so.
   const other = await db
     .selectFrom('audit')
@@ -105,21 +117,22 @@ async function findDue(
     .where('action', '!=', deletionAction)
     .limit(1)
     .executeTakeFirst()
-  return other === undefined ? null : { from, through, olderThanMs, signed }
+  return { due: other === undefined ? null : { from, through, olderThanMs, signed }, held }
 }
 
-/** The row up to which every sink that is in use was given everything. */
-async function readGivenTo(db: Database, organizationId: OrganizationId): Promise<number> {
-  const { given } = await db
+/** The sinks in use that were not given all rows up to this one, and the row up to which they were. */
+async function readSinksBehind(db: Database, organizationId: OrganizationId, wanted: number) {
+  const sinks = await db
     .selectFrom('audit_sinks as sink')
     .leftJoin('audit_sink_cursors as cursor', (join) =>
       join.onRef('cursor.sink_id', '=', 'sink.id').on('cursor.organization_id', '=', organizationId),
     )
-    .select(sql<number | null>`min(coalesce(cursor.sequence, 0))`.as('given'))
+    .select(['sink.name', sql<number>`coalesce(cursor.sequence, 0)`.as('given')])
     .where('sink.organization_id', 'in', [installationChain, organizationId])
     .where('sink.disabled_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return given === null ? Infinity : Number(given)
+    .orderBy('sink.name')
+    .execute()
+  return sinks.map(({ name, given }) => ({ name, given: Number(given) })).filter(({ given }) => given < wanted)
 }
 
 type OwnDue = Due & { readonly organizationId: OrganizationId }

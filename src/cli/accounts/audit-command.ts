@@ -230,8 +230,10 @@ async function expire({ installation: { accounts }, config }: AuditedChain, days
     throw new UsageError('audit expire takes --days N.')
   const deletions = await deleteOldAuditRows(accounts, operator, { daysMax, file: checkpointFileIn(config.home) })
   if (deletions.length === 0) console.log(`Nothing that may be deleted is older than ${daysMax} days.`)
-  for (const { organizationId, rows, refusal } of deletions) {
-    console.log(`${organizationId}: ${rows} rows were deleted. ${refusal ?? ''}`.trimEnd())
+  for (const { organizationId, rows, refusal, held } of deletions) {
+    const kept =
+      held === null ? '' : `${held.rows} more are kept for ${held.sinks.join(', ')}, which has yet to be given them.`
+    console.log(`${organizationId}: ${rows} rows were deleted. ${refusal ?? kept}`.trimEnd())
     if (refusal !== null) process.exitCode = 1
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { writeAnchors, type AnchorFile } from '../../accounts/audit/anchors.ts'
-import { deleteOldAuditRows } from '../../accounts/audit/delete-old-rows.ts'
+import { deleteOldAuditRows, type Deletion } from '../../accounts/audit/delete-old-rows.ts'
 import { checkpointFileIn } from '../../accounts/transparency/checkpoint-file.ts'
 import { signCheckpoints, type Refusal, type Signing } from '../../accounts/transparency/sign-checkpoints.ts'
 import { askWitnesses, type Witness } from '../../accounts/transparency/witnesses.ts'
@@ -84,22 +84,34 @@ export function keepSigning(parts: Parts, config: SigningConfig, log: Log) {
   return nowAndEvery(parts.clock, signEveryMs, sign)
 }
 
+/** A sink that is away for good holds the deletion of old rows up for good, which nobody sees by itself. */
+async function tellHeld(parts: Parts, { organizationId, held }: Deletion): Promise<void> {
+  if (held === null) return
+  for (const told of new Set([organizationId, installationChain])) {
+    const cause = {
+      organizationId: told,
+      topic: 'audit.deletion-held',
+      cause: organizationId,
+      windowMs: dayMs,
+    } as const
+    await raise(parts, { ...cause, data: { organizationId, ...held } })
+  }
+}
+
 /** Deletes once a day what of the audit is older than so many days. Returns the way to stop. */
 export function keepDeleting(parts: Parts, { home, audit: { daysMax } }: SigningConfig, log: Log) {
   if (daysMax === null) return () => Promise.resolve()
   const work = async () => {
     try {
       const retention = { daysMax, file: checkpointFileIn(home) }
-      for (const { organizationId, rows, refusal } of await deleteOldAuditRows(
-        parts,
-        { kind: 'operator' },
-        retention,
-      )) {
-        if (refusal === null) log.info({ organizationId, rows }, 'old rows of the audit were deleted')
-        else {
-          log.error({ organizationId, message: refusal }, 'old rows of the audit are not deleted')
-          await tellBroken(parts, { organizationId, message: refusal })
-        }
+      for (const done of await deleteOldAuditRows(parts, { kind: 'operator' }, retention)) {
+        const { organizationId, rows, refusal, held } = done
+        if (rows > 0) log.info({ organizationId, rows }, 'old rows of the audit were deleted')
+        if (held !== null) log.warn({ organizationId, ...held }, 'old rows of the audit are kept for sinks')
+        await tellHeld(parts, done)
+        if (refusal === null) continue
+        log.error({ organizationId, message: refusal }, 'old rows of the audit are not deleted')
+        await tellBroken(parts, { organizationId, message: refusal })
       }
     } catch (error) {
       log.error({ error }, 'old rows of the audit could not be deleted')

@@ -12,6 +12,7 @@ export type Topic = Channel['topics'][number]
 const words: Readonly<Record<Topic, string>> = {
   'budget.threshold': 'A share of a budget is spent',
   'audit.broken': 'The audit log does not go on from what was signed',
+  'audit.deletion-held': 'Old rows of the audit log wait for a sink',
   'key.ending': 'A key ends soon',
   'key.new-network': 'A key is used from a new network',
   'requests.failing': 'Requests fail on our side',
@@ -36,6 +37,7 @@ export const rules: readonly Topic[] = [
   'key.ending',
   'key.new-network',
   'audit.broken',
+  'audit.deletion-held',
 ]
 const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']
 
