@@ -20,7 +20,10 @@ onEachDatabase(({ open }) => {
   let clock: ManualClock
   let refusals: LiveRefusals
   let counted: string[]
-  const metrics = { turnedAway: (refusal: string) => void counted.push(refusal) }
+  const metrics = {
+    turnedAway: (refusal: string) => void counted.push(refusal),
+    judged: (model: string, verdict: string) => void counted.push(`${model} ${verdict}`),
+  }
   beforeEach(async () => {
     db = await open()
     clock = createManualClock(hour)
@@ -76,6 +79,16 @@ onEachDatabase(({ open }) => {
     refusals.count('org_1', new RequestEnded('client-left', { code: 'request-timeout' }, 'left'))
     await refusals.close()
     assert.deepEqual([await read(), counted], [[], []])
+  })
+
+  test('what is turned away by the service’s fault is told by its model, if it is one that is offered', () => {
+    const overloaded = new ApiError({ code: 'overloaded', retryAfterMs: 1 }, '')
+    refusals.count('org_1', overloaded, 'hal-1.0')
+    refusals.count('org_1', overloaded, 'somebody’s text')
+    refusals.count('org_1', overloaded, null)
+    refusals.count('org_1', limited, 'hal-1.0')
+    const told = ['hal-1.0 unserved', 'overloaded', 'overloaded', 'overloaded', 'rate-limited']
+    assert.deepEqual(counted, told)
   })
 
   test('what could not be written is written later, once', async () => {

@@ -99,8 +99,7 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
       const fault = serviceFaultOf(error)
       if (fault !== null && organizationId !== null && model !== undefined) {
         unserved.add({ organizationId, model, fault, atMs: nowMs })
-        const offered = modelIds.find((id) => id === model)
-        if (offered !== undefined) metrics.judged(offered, 'unserved')
+        judgeUnserved(metrics, model)
         schedule()
       }
       const refusal = refusalClassOf(error)
@@ -115,6 +114,12 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
       callOff?.()
     },
   }
+}
+
+/** A model's name is what a client wrote: only those that are offered have a series. */
+function judgeUnserved(metrics: RefusalsParts['metrics'], model: string | null): void {
+  const offered = modelIds.find((id) => id === model)
+  if (offered !== undefined) metrics.judged(offered, 'unserved')
 }
 
 type Count = Counter & { readonly requests: number }

@@ -178,6 +178,29 @@ suite('the status', () => {
     equal(/<script|<style|style=/.test(body), false)
   })
 
+  test('is written anew as soon as a model, or what is known of the past, is another one', async () => {
+    const states: Record<string, string> = { 'hal-1.0': 'ready' }
+    let past: StatusHistory | null = null
+    const app = fastify()
+    const parts = partsIn(states)
+    const list = () =>
+      Object.entries(states).map(([id, state]) => ({ model: { id }, engine: { status: () => ({ state }) } }))
+    const catalog = { list } as unknown as StatusParts['inference']['catalog']
+    const changing = { ...parts, inference: { ...parts.inference, catalog }, readHistory: () => past }
+    for (const [url, { GET }] of Object.entries(statusRoutes(changing))) app.get(url, GET)
+    const [first, second] = [await app.inject('/status'), await app.inject('/status')]
+    equal(first.body, second.body)
+    ok(first.body.includes('All models answer.') && !first.body.includes('<svg'))
+    states['hal-1.0'] = 'down'
+    ok((await app.inject('/status')).body.includes('does not answer'))
+    past = history
+    const { body } = await app.inject('/status')
+    ok(body.includes('<svg') && body.includes('does not answer'))
+    states['hal-1.0'] = 'ready'
+    ok((await app.inject('/status')).body.includes('All models answer.'))
+    await app.close()
+  })
+
   test('is there for programs too, in the usual shape', async () => {
     const { body } = await ask(withPast, '/status.json')
     const {

@@ -25,11 +25,14 @@ const headers = {
 /** How the service is and was, for anybody. It needs neither the dashboard nor the database. */
 export function statusRoutes(parts: StatusParts): Readonly<Record<string, { readonly GET: Handler }>> {
   const read = () => ({ readiness: readReadiness(parts), history: parts.readHistory?.() ?? null })
-  const send = (type: string, write: (status: Status) => string) => ({
-    async GET(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      await reply.headers(headers).type(type).send(write(read()))
-    },
-  })
+  const send = (type: string, write: (status: Status) => string) => {
+    const writeOnce = keepingLast(write)
+    return {
+      async GET(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+        await reply.headers(headers).type(type).send(writeOnce(read()))
+      },
+    }
+  }
   const { publicUrl } = parts.management
   return {
     '/status': send('text/html; charset=utf-8', writePage),
@@ -39,6 +42,18 @@ export function statusRoutes(parts: StatusParts): Readonly<Record<string, { read
 }
 
 type Status = { readonly readiness: Readiness; readonly history: StatusHistory | null }
+
+/** Writes anew only what has changed: crowds read the page at just the time at which something else needs the processor. */
+function keepingLast(write: (status: Status) => string): (status: Status) => string {
+  let last: { readonly history: StatusHistory | null; readonly readiness: string; readonly text: string } | null = null
+  return (status) => {
+    const { history } = status
+    const readiness = JSON.stringify(status.readiness)
+    if (last === null || last.history !== history || last.readiness !== readiness)
+      last = { history, readiness, text: write(status) }
+    return last.text
+  }
+}
 
 const overall: Readonly<Record<Readiness['status'], string>> = {
   ready: 'All models answer.',
