@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,9 @@ import { addAuditRows } from '../../../test/harness/databases/audit-rows.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { OrganizationId } from '../../core/ids.ts'
+import type { Principal } from '../../core/principal.ts'
 import { chainStart, hashAuditRow } from '../../db/audit-chain.ts'
+import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import { GrowingTree, isConsistent, rootOf } from '../../lib/merkle-tree.ts'
 import { formatVerifier, parseNote, parseVerifier } from '../../lib/signed-note.ts'
@@ -29,6 +32,8 @@ after(() => rmSync(folder, { recursive: true }))
 const operator = { kind: 'operator' } as const
 const organizationId: OrganizationId = 'org_tested'
 const origin = `log.example/audit/${organizationId}`
+const rowColumns =
+  'action,actor,address,after,at,before,id,organization_id,previous_hash,request_id,sequence,target'.split(',')
 
 onEachDatabase((database) => {
   let db: Database
@@ -208,6 +213,48 @@ onEachDatabase((database) => {
       proveAuditRow(db, operator, { organizationId: 'org_other', rowId: rows[0]?.id ?? '' }),
       /There is no such thing/,
     )
+  })
+
+  test('a proof tells nothing of another row, in whatever way it might be written', async () => {
+    const names = ['actor', 'action', 'target', 'before', 'after', 'address', 'request_id'] as const
+    const secretsOf = (row: number) =>
+      names.map((name) => `${name}${createHash('sha256').update(`${row} ${name}`).digest('hex')}`)
+    const count = 40
+    for (let row = 0; row < count; row += 1) {
+      const [, action = '', target = '', was = '', is = '', address = '', requestId = ''] = secretsOf(row)
+      const parts = { db, clock, origin: { address, requestId: `req_${requestId}` as const } }
+      const principal = { kind: 'user', userId: `user_${secretsOf(row)[0]}` } as unknown as Principal
+      await change(parts, principal, { action, organizationId, target }, (_, note) =>
+        Promise.resolve(note({ was }, { is })),
+      )
+    }
+    equal(await signCheckpoint({ db, clock }, signing, organizationId), null)
+    const rows = await readAuditRows(db, { organizationId, afterSequence: 0, limit: count })
+    const readings = (text: string) => [
+      text,
+      Buffer.from(text).toString('base64').slice(0, -4),
+      Buffer.from(text).toString('hex'),
+    ]
+    for (const { id, sequence } of rows) {
+      const proof = await proveAuditRow(db, operator, { organizationId, rowId: id })
+      const text = JSON.stringify(proof)
+      ok(
+        secretsOf((sequence ?? 0) - 1).every((secret) => text.includes(secret)),
+        'The row itself is in it.',
+      )
+      for (const other of rows.filter((row) => row.id !== id)) {
+        const told = [other.id, ...secretsOf((other.sequence ?? 0) - 1)].flatMap(readings)
+        equal(
+          told.find((one) => text.includes(one)),
+          undefined,
+          `The proof of row ${sequence} tells of ${other.sequence}.`,
+        )
+      }
+      // Whatever else is in it are hashes of 32 bytes: the one that the row follows, and the way up to the root.
+      deepEqual(Object.keys(proof), ['format', 'row', 'inclusion', 'checkpoint'])
+      deepEqual(Object.keys(proof.row).toSorted(), rowColumns)
+      ok(proof.inclusion.every((hash) => Buffer.from(hash, 'base64').length === 32) && proof.inclusion.length <= 6)
+    }
   })
 
   test('a later checkpoint is proven to begin with an earlier one', async () => {

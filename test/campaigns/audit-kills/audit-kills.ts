@@ -17,7 +17,7 @@ import { openDatabase } from '../../../src/db/open-database.ts'
 import { rootOf } from '../../../src/lib/merkle-tree.ts'
 import { createPostgresDatabase } from '../../harness/databases/shared-postgres.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from '../campaign.ts'
-import { createRandom } from '../random.ts'
+import { createRandom, type Random } from '../random.ts'
 
 const program = join(import.meta.dirname, 'changing-program.ts')
 const organizationId = 'org_1'
@@ -26,9 +26,11 @@ const lanes = 2
 const killsPerDatabase = 100
 /** In one database, numbers of one round are never those of another. */
 const numbersPerRound = 1_000_000
-const livesMsMax = 60
+const livesMsMax = 200
+/** What is old from the round before is deleted first of all, which takes some hundredths of a second. */
+const deletesMsMax = 80
 
-type Sums = { changes: number; deleted: number; checkpoints: number }
+type Sums = { changes: number; deleted: number; checkpoints: number; brokenOff: number }
 
 type Lane = {
   readonly location: DatabaseLocation
@@ -42,13 +44,13 @@ type Lane = {
 export async function runAuditKills(options: CampaignOptions): Promise<CampaignResult> {
   const { seed, count, log, database = 'sqlite' } = options
   const failures = new Failures()
-  const sums: Sums = { changes: 0, deleted: 0, checkpoints: 0 }
+  const sums: Sums = { changes: 0, deleted: 0, checkpoints: 0, brokenOff: 0 }
   for (let first = 0; first < count; first += killsPerDatabase) {
     const end = Math.min(count, first + killsPerDatabase)
     const playLane = (lane: number) =>
       withDatabase(database, { failures, sums }, async (played) => {
         for (let round = first + lane; round < end; round += lanes) {
-          await playRound(played, round, createRandom(seed, round).integer(0, livesMsMax))
+          await playRound(played, round, planKill(createRandom(seed, round), round))
         }
         await addUp(played)
       })
@@ -58,6 +60,7 @@ export async function runAuditKills(options: CampaignOptions): Promise<CampaignR
   return failures.toResult({
     'changes done, each there or deleted for its age': sums.changes,
     'rows deleted': sums.deleted,
+    'kills between the word of a deletion and its end': sums.brokenOff,
     checkpoints: sums.checkpoints,
   })
 }
@@ -80,23 +83,39 @@ async function withDatabase(
   }
 }
 
-async function playRound(lane: Lane, round: number, livesMs: number): Promise<void> {
+/** So long after the program has said this for the first time. */
+type Kill = { readonly word: 'changing' | 'deleting'; readonly afterMs: number }
+
+/** A lane kills in turn while rows are written and in the midst of the deletion of those from the round before. */
+function planKill(random: Random, round: number): Kill {
+  return Math.floor(round / lanes) % 2 === 0
+    ? { word: 'changing', afterMs: random.integer(0, livesMsMax) }
+    : { word: 'deleting', afterMs: random.integer(0, deletesMsMax) }
+}
+
+async function playRound(lane: Lane, round: number, kill: Kill): Promise<void> {
   const { failures, sums } = lane
-  const done = await changeUntilKilled(lane, (round % killsPerDatabase) * numbersPerRound, livesMs)
+  const done = await changeUntilKilled(lane, (round % killsPerDatabase) * numbersPerRound, kill)
   const label = `round ${round}`
-  failures.check(label, () => ok(done.length > 0, 'Nothing was changed.'))
+  if (kill.word === 'changing') failures.check(label, () => ok(done.length > 0, 'Nothing was changed.'))
   sums.changes += done.length
+  sums.brokenOff += Number(await isDeletionBrokenOff(lane))
   await checkRows(lane, label, done)
   await checkSigned(lane, label)
 }
 
-/** Kills the program some milliseconds after its first change. Returns the changes that it said to be done. */
-function changeUntilKilled({ location, epochMs }: Lane, first: number, livesMs: number): Promise<number[]> {
+/** Kills the program at the moment that is planned. Returns the changes that it said to be done. */
+function changeUntilKilled({ location, epochMs }: Lane, first: number, kill: Kill): Promise<number[]> {
   const url = location.databaseUrl === null ? [] : [location.databaseUrl]
   const child = spawn(process.execPath, [program, location.home, String(first), String(epochMs), ...url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), livesMs))
+  let isHeard = false
+  child.stdout.on('data', (piece: Buffer) => {
+    if (isHeard || !piece.includes(kill.word)) return
+    isHeard = true
+    setTimeout(() => child.kill('SIGKILL'), kill.afterMs)
+  })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (_code, signal) => {
@@ -128,6 +147,12 @@ async function checkSigned({ location, db, failures }: Lane, label: string): Pro
     const own = await rootOf(size, subtreesOf(db, organizationId)).catch(() => null)
     failures.check(label, () => ok(own?.equals(root) === true, 'The tiles are not those that were signed for.'))
   }
+}
+
+/** Whether rows are left that the audit says are deleted. */
+async function isDeletionBrokenOff({ db }: Lane): Promise<boolean> {
+  const log = await db.selectFrom('audit_logs').select(['deleted_to', 'delete_to']).executeTakeFirst()
+  return log !== undefined && (log.delete_to ?? 0) > (log.deleted_to ?? 0)
 }
 
 async function addUp({ db, sums }: Lane): Promise<void> {

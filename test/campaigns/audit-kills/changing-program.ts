@@ -5,6 +5,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deleteOldAuditRows } from '../../../src/accounts/audit/delete-old-rows.ts'
 import { checkpointFileIn } from '../../../src/accounts/transparency/checkpoint-file.ts'
 import { signCheckpoint } from '../../../src/accounts/transparency/sign-checkpoints.ts'
@@ -35,6 +36,8 @@ async function changeOn(): Promise<never> {
     await change(parts, operator, action, (_, note) => Promise.resolve(note({ was: number }, { is: number + 1 })))
     writeSync(told, `${number}\n`)
     if (number === Number(first)) console.log('changing')
+    // SQLite answers at once, and whoever never waits lets no timer of the others run.
+    await nextTurn()
   }
 }
 
@@ -48,6 +51,8 @@ async function signOn(): Promise<never> {
 
 async function deleteOn(): Promise<never> {
   for (;;) {
+    // Whoever waits for this may kill in the midst of what follows.
+    process.stdout.write('deleting\n')
     const [refused] = (await deleteOldAuditRows(parts, operator, { daysMax, file })).filter(({ refusal }) => refusal)
     if (refused !== undefined) throw new Error(refused.refusal ?? '')
     await pause(5)
