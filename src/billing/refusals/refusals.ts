@@ -109,10 +109,7 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
       schedule()
     },
     flush,
-    async close() {
-      await flush()
-      callOff?.()
-    },
+    close: () => flush().then(() => callOff?.()),
   }
 }
 
