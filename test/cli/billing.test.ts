@@ -230,3 +230,11 @@ test('refused requests are counted by class and hour, of all organizations or of
   assert.match(await run('refusals', ...period), /^2026-10-01T00:00 +- +unauthenticated +7$/m)
   assert.equal((await attempt('refusals', '--by', 'year')).exitCode, 2)
 })
+
+test('rules for Prometheus are of what is promised, to everyone or to the organization that is named', async () => {
+  const usual = await run('sla', 'rules')
+  assert.match(usual, /> 14\.4 \* 0\.001\n/)
+  assert.match(usual, /runbook_url: http:\/\/localhost:8080\/docs\/guides\/runbooks#error-budget/)
+  await run('sla', 'promise', '--availability', '99.95', '--organization', 'org_default')
+  assert.match(await run('sla', 'rules', '--organization', 'org_default'), /> 14\.4 \* 0\.0005\n/)
+})
