@@ -8,6 +8,9 @@ import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createApiKey } from '../../accounts/api-keys.ts'
 import { recordRestore } from '../../accounts/audit/restores.ts'
 import { ensureDefaultHome } from '../../accounts/organizations.ts'
+import { monthOf, periodOf } from '../../billing/availability/month.ts'
+import { measuredBy, setObjective, usualCredits } from '../../billing/availability/objectives.ts'
+import { reportText } from '../../billing/availability/report.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
 import { lockHome } from '../lock-home.ts'
@@ -68,6 +71,52 @@ onEachDatabase(({ name, createLocation }) => {
       return db.selectFrom('ledger').select('sequence').where('request_id', '=', 'req_1000').executeTakeFirstOrThrow()
     })
     assert.equal(last.sequence, 41)
+  })
+
+  test('a month’s report of availability is the same to the byte after a restore, also into the other database', async () => {
+    const from = await createLocation()
+    await fill(from, 40)
+    const path = join(from.home, 'backup.db')
+    const { at } = ledgerRow(0)
+    const asked = await withDatabase(from, async (db) => {
+      const { organization_id: organizationId } = await db
+        .selectFrom('ledger')
+        .select('organization_id')
+        .executeTakeFirstOrThrow()
+      const month = monthOf(at)
+      const { fromMs, untilMs } = periodOf(month)
+      const organization = { id: organizationId, name: 'Asked', created_at: fromMs }
+      await db
+        .insertInto('organizations')
+        .values(organization)
+        .onConflict((one) => one.doNothing())
+        .execute()
+      const span = { boot_id: 'boot_1', number: 0, subject: '', ended_by: null, from_at: fromMs }
+      await db
+        .insertInto('life_spans')
+        .values({ ...span, until_at: untilMs - 600_000 })
+        .execute()
+      const clock = { ...systemClock, nowMs: () => fromMs }
+      const promised = {
+        ...measuredBy,
+        credits: usualCredits,
+        firstTokenMs: 1,
+        organizationId: null,
+        effectiveAtMs: null,
+      }
+      await setObjective({ db, clock }, operator, promised)
+      return { question: { organizationId, month, currency: 'USD' }, nowMs: untilMs + 86_400_000 }
+    })
+    await backUp(from, path)
+    const reportOf = (location: DatabaseLocation) =>
+      withDatabase(location, async (db) => (await reportText(db, asked.question, asked.nowMs)).text)
+    const expected = await reportOf(from)
+    assert.equal((JSON.parse(expected) as { readonly ledger: { readonly rows: number } }).ledger.rows, 40)
+    const places = [await createLocation(), { home: join(from.home, 'other'), databaseUrl: null }]
+    for (const to of places) {
+      await restore(to, { path, replaces: false })
+      assert.equal(await reportOf(to), expected)
+    }
   })
 
   test('a backup made under load is what the ledger was at one moment', async () => {
