@@ -11,10 +11,13 @@ import { join } from 'node:path'
 import { formatCheckpoint } from '../../../src/accounts/transparency/checkpoint.ts'
 import { signCheckpoint } from '../../../src/accounts/transparency/sign-checkpoints.ts'
 import { growTree, subtreesOf } from '../../../src/accounts/transparency/tiles.ts'
+import { closeMonth, reportName } from '../../../src/billing/availability/close-months.ts'
+import { periodOf } from '../../../src/billing/availability/month.ts'
 import type { OrganizationId } from '../../../src/core/ids.ts'
 import { change } from '../../../src/db/change.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openSqlite } from '../../../src/db/open-sqlite.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { proveConsistency, proveInclusion, rootOf } from '../../../src/lib/merkle-tree.ts'
 import { formatVerifier, localKey, publicKeyOf, signNote } from '../../../src/lib/signed-note.ts'
 import { openManagementService } from '../../harness/management-service.ts'
@@ -44,6 +47,7 @@ export async function runTransparency({ seed, count, log }: CampaignOptions): Pr
     for (const [place, verdict] of verdicts.entries()) failures.check(`size ${place}`, () => equal(verdict, '<nil>'))
     failures.check('forged', () => notEqual(forged, '<nil>', 'A row that is not in the log is taken for one.'))
     failures.check('sizes', () => equal(verdicts.length, count))
+    await checkReport(db, privateKey, failures)
     const signing = { keys: [localKey(privateKey)], name: 'log.example', file: join(folder, 'checkpoints.txt') }
     equal(await signCheckpoint(service, signing, organizationId), null)
     await service.app.listen({ host: '127.0.0.1', port: 0 })
@@ -60,6 +64,26 @@ export async function runTransparency({ seed, count, log }: CampaignOptions): Pr
     await service.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The report of a month is a signed note as well, and one with another number in it is none. */
+async function checkReport(db: Database, privateKey: KeyObject, failures: Failures): Promise<void> {
+  const question = { organizationId, month: '2026-01', currency: 'USD' }
+  const { fromMs, untilMs } = periodOf(question.month)
+  const span = { boot_id: 'boot_1', number: 0, subject: '', ended_by: null, from_at: fromMs, until_at: untilMs }
+  await db.insertInto('life_spans').values(span).execute()
+  await db.updateTable('organizations').set({ created_at: fromMs }).where('id', '=', organizationId).execute()
+  const clock = { ...systemClock, nowMs: () => untilMs + 86_400_000 }
+  const signing = { keys: [localKey(privateKey)], name: 'log.example' }
+  await closeMonth({ db, clock }, signing, question)
+  const { note: report } = await db.selectFrom('sla_reports').select('note').executeTakeFirstOrThrow()
+  const verifier = { name: reportName(signing, organizationId), publicKey: publicKeyOf(privateKey) }
+  const forged = report.replace(/"down": \d+/, '"down": 1')
+  const lines = [report, forged].map((note) => JSON.stringify({ note }))
+  const [sound, changed] = await runGo([formatVerifier(verifier)], lines)
+  failures.check('report', () => equal(sound, '<nil>'))
+  failures.check('report', () => notEqual(forged, report))
+  failures.check('report', () => notEqual(changed, '<nil>', 'A report that was changed is taken for the signed one.'))
 }
 
 /** Fills the audit with rows of made-up hashes behind the first one: the log has no part in what is in a row. */
