@@ -37,7 +37,6 @@ export const rules: readonly Topic[] = [
   'key.ending',
   'key.new-network',
   'audit.broken',
-  'audit.deletion-held',
 ]
 const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']
 

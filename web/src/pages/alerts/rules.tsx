@@ -23,7 +23,6 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
   'key.ending': '14 days and 3 days before the end of a key in use.',
   'key.new-network': 'A key without a list of addresses, after its first day of use; once for each network.',
   'audit.broken': 'The log does not go on from what was signed; once a day.',
-  'audit.deletion-held': 'A sink in use was not given rows that are old enough to be deleted; once a day.',
 }
 
 /** What an organization is told of by itself, over which channels, and what was told lately. */
