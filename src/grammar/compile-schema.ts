@@ -9,6 +9,7 @@ import { flattenParts } from './schema/references.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
 import { anyBoolean, anyJsonValue, nullValue } from './json-rules.ts'
 import { createLeastLengths, type NamedParts } from './least-lengths.ts'
+import { lacksRequired } from './object-properties.ts'
 import { exclusiveBranches, mayContradict } from './one-of.ts'
 import { ImpossibleSchema, SchemaFault, type SchemaPath } from './schema-fault.ts'
 import { expandedNodesMax, mergeWork, partsMax, workMax } from './schema/schema-limits.ts'
@@ -82,11 +83,16 @@ function unlessImpossible<Result>(
   }
 }
 
-type Shared = Pick<Context, 'spend' | 'objectParts'> & { readonly impossibles: ImpossibleValues }
+type Shared = Pick<Context, 'spend' | 'objectParts' | 'omissions'> & { readonly impossibles: ImpossibleValues }
 
 /** What the passes over one schema have in common. */
 function createShared(builder: GrammarBuilder): Shared {
-  return { spend: createSpend(builder), objectParts: new Map(), impossibles: createImpossibleValues() }
+  return {
+    spend: createSpend(builder),
+    objectParts: new Map(),
+    omissions: new Map(),
+    impossibles: createImpossibleValues(),
+  }
 }
 
 function relaxWith(onRelaxed?: (relaxation: Relaxation) => void): Relax {
@@ -101,7 +107,7 @@ export function compilationOf(
   builder: GrammarBuilder,
   root: SchemaObject,
   onRelaxed?: (relaxation: Relaxation) => void,
-  { spend, objectParts, impossibles }: Shared = createShared(builder),
+  { spend, objectParts, omissions, impossibles }: Shared = createShared(builder),
 ) {
   const rules = createRuleTable(builder, impossibles)
   const context: Context = {
@@ -110,6 +116,7 @@ export function compilationOf(
     relax: relaxWith(onRelaxed),
     spend,
     objectParts,
+    omissions,
     isImpossible: impossibles.has,
     flatten: (parts) => flatten(root, parts),
     value: (parts, hint) => {
@@ -226,12 +233,17 @@ function compileChoice(context: Context, { parts, chooser }: Choosing, hint: str
   const [choice = 'anyOf', ...pending] = chooser.pending
   const beside = parts.map((part) => (part === chooser ? { ...part, pending } : part))
   const branches = listed(chooser, choice).map((branch) => context.flatten([...beside, branch]))
-  const possible = branches.filter((branch) => !context.isImpossible(branch))
+  const possible = branches.filter((branch) => isPossible(context, branch))
   if (possible.length === 0) throw impossible([chooser])
   const chosen =
     choice === 'oneOf' ? exclusive(context, chooser, withoutContradictions(context, possible, hint)) : possible
   const names = new Set(chosen.map((branch) => context.value(branch, hint)))
   return [...names].map((name) => ({ text: name, own: 0, needs: [{ value: name, times: 1 }] }))
+}
+
+/** Looks a little further than at types: what stands beside a choice often leaves objects of one of its branches no value. */
+function isPossible(context: Context, branch: readonly Part[]): boolean {
+  return !context.isImpossible(branch) && !(branch.length > 1 && lacksRequired(context, branch))
 }
 
 /** The branches without those that are seen to be impossible as soon as they are made: they cannot be compared. */
@@ -241,8 +253,9 @@ function withoutContradictions(context: Context, branches: readonly Part[][], hi
 }
 
 function exclusive(context: Context, chooser: Part, branches: readonly Part[][]): readonly Part[][] {
-  const told = compared(context, branches)
-  if (told !== null) return told
+  if (branches.length === 0) return branches
+  const told = compared(context, branches)?.filter((branch) => isPossible(context, branch)) ?? []
+  if (told.length > 0) return told
   const choice: Choice = 'oneOf'
   context.relax(
     chooser,

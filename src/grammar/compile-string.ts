@@ -3,7 +3,7 @@ import { isMatch } from './patterns/nfa-runner.ts'
 import { automatonRule } from './patterns/automaton-rule.ts'
 import type { Body, Context } from './context.ts'
 import { anyString, stringCharacter } from './json-rules.ts'
-import { excludingNfa } from './patterns/name-trie.ts'
+import { excludingAutomaton, excludingNfa } from './patterns/name-trie.ts'
 import { type Nfa, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
 import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
@@ -138,7 +138,7 @@ function automatonOf({ spend }: Context, parts: readonly Part[], nfas: readonly 
 }
 
 /** Null where the automaton would be too large, or accept nothing. */
-function determinizeWithin(make: () => Automaton): Automaton | null {
+function determinizeWithin(make: () => Automaton | null): Automaton | null {
   try {
     return make()
   } catch (error) {
@@ -177,6 +177,7 @@ export function nameRule(
   const isFree = nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity
   if (isFree && excluded.length === 0) return anyString(builder)
   const automaton = determinizeWithin(() => {
+    if (isFree) return excludingAutomaton(excluded, spend)
     const all = excluded.length === 0 ? nfas : [...nfas, excludingNfa(excluded, spend)]
     return determinize(all, lengths, spend)
   })

@@ -1,7 +1,7 @@
 import type { GrammarBuilder } from './grammar-builder.ts'
 import type { SchemaPath } from './schema-fault.ts'
 import type { Nfa } from './patterns/nfa.ts'
-import type { Part } from './schema/schema-part.ts'
+import type { Part, SchemaObject } from './schema/schema-part.ts'
 
 /** Something a schema says that the grammar does not enforce. */
 export type Relaxation = { readonly path: SchemaPath; readonly keyword: string }
@@ -41,6 +41,8 @@ export type Context = {
   readonly isImpossible: (parts: readonly Part[]) => boolean
   /** What was read of schemas already: a choice reads its branches again for each comparison. */
   readonly objectParts: Map<Part['schema'], ObjectPart>
+  /** The schemas that leave a property out, by its name: one object for each, since a schema is told by its object. */
+  readonly omissions: Map<string, SchemaObject>
   /** Counts work that a small schema can ask for much of, and throws when it is too much. */
   readonly spend: (amount: number) => void
   /** Rules that something was left out of must not be shared with a schema that is kept in full. */

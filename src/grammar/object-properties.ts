@@ -5,6 +5,7 @@ import { isMatch, literalStart, mayBegin } from './patterns/nfa-runner.ts'
 import type { Nfa } from './patterns/nfa.ts'
 import { hidesProperties } from './schema/hidden-properties.ts'
 import { impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
+import { typesOf } from './schema/schema-types.ts'
 import { colon } from './json-rules.ts'
 import { ImpossibleSchema } from './schema-fault.ts'
 
@@ -132,6 +133,16 @@ export function knownProperties(context: Context, { objects, names, known }: Kno
     else if (required.has(name)) throw impossible(value.length > 0 ? value : parts)
   }
   return properties
+}
+
+/** Whether parts that allow objects alone visibly allow no value for a property that has to be there. */
+export function lacksRequired(context: Context, parts: readonly Part[]): boolean {
+  const types = typesOf(parts)
+  if (types === null || types.size !== 1 || !types.has('object')) return false
+  const required = requiredNames(parts)
+  if (required.size === 0) return false
+  const objects = readObjectParts(context, parts)
+  return [...required].some((name) => context.isImpossible(context.flatten(partsOf(context, objects, name))))
 }
 
 export type Extras = {

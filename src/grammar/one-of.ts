@@ -6,7 +6,7 @@
 import type { Context } from './context.ts'
 import { hasListedValues, listedValues, mayBe, typesOfValue } from './compile-values.ts'
 import { partsOf, readObjectParts, requiredNames } from './object-properties.ts'
-import { keyword, type Part, toPart } from './schema/schema-part.ts'
+import { keyword, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
 import { type JsonType, namedTypes, typesOf } from './schema/schema-types.ts'
 
 /** Discriminators lie at the top of an object or one level below it. */
@@ -30,11 +30,17 @@ export function exclusiveBranches(context: Context, branches: readonly (readonly
       if (other === branch || excludes(context, { valid: other, generated: own }, 0)) continue
       const name = omittable(context, other, own)
       if (name === null) return null
-      own.push(toPart({ properties: { [name]: false } }, branch[0]?.path ?? []))
+      own.push(toPart(omission(context, name), branch[0]?.path ?? []))
     }
     exclusive.push(own)
   }
   return exclusive
+}
+
+function omission({ omissions }: Context, name: string): SchemaObject {
+  const schema = omissions.get(name) ?? { properties: { [name]: false } }
+  omissions.set(name, schema)
+  return schema
 }
 
 /** What is valid for one branch, and what is generated for another. */

@@ -92,12 +92,17 @@ function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, fo
 /** Writes characters and repetitions of them. Most edges of an automaton have one of a few sets. */
 function createWriter(builder: GrammarBuilder, form: TextForm) {
   const characters = new Map<string, string>()
+  const bySet = new Map<CodePointSet, string>()
 
   function characterOf(set: CodePointSet): string {
-    const key = set.join()
-    const known = characters.get(key) ?? form.character(builder, set)
-    characters.set(key, known)
-    return known
+    const known = bySet.get(set)
+    if (known !== undefined) return known
+    let key = ''
+    for (const [first, last] of set) key += `${first}-${last},`
+    const character = characters.get(key) ?? form.character(builder, set)
+    characters.set(key, character)
+    bySet.set(set, character)
+    return character
   }
 
   /** So many characters of a set or fewer, up to and with what closes the text. */
@@ -170,13 +175,15 @@ export function bareCharacter(builder: GrammarBuilder, set: CodePointSet): strin
 
 /** What of a set stands in a JSON string as it is. */
 function jsonRaw(set: CodePointSet): CodePointSet {
-  return set.flatMap(([first, last]) =>
-    rawRanges.flatMap(([rawFirst, rawLast]): CodePointRange[] => {
+  const raw: CodePointRange[] = []
+  for (const [first, last] of set) {
+    for (const [rawFirst, rawLast] of rawRanges) {
       const from = Math.max(first, rawFirst)
       const to = Math.min(last, rawLast)
-      return from <= to ? [[from, to]] : []
-    }),
-  )
+      if (from <= to) raw.push([from, to])
+    }
+  }
+  return raw
 }
 
 function rawForm(builder: GrammarBuilder, ranges: CodePointSet): string | null {
@@ -192,28 +199,42 @@ function rangeText([first, last]: CodePointRange): string {
 
 /** A code point inside a GBNF class: everything but letters and digits by number. */
 function pointText(point: number): string {
-  const character = String.fromCodePoint(point)
-  if (/^[a-zA-Z0-9]$/.test(character)) return character
+  const isPlain =
+    (point >= 0x30 && point <= 0x39) || (point >= 0x41 && point <= 0x5a) || (point >= 0x61 && point <= 0x7a)
+  if (isPlain) return String.fromCharCode(point)
   return point <= 0xffff ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
 }
 
 function shortForm(builder: GrammarBuilder, set: CodePointSet): string | null {
-  const letters = shortEscapes.filter(([, point]) => includes(set, point)).map(([letter]) => letter)
+  const letters: string[] = []
+  for (const [letter, point] of shortEscapes) if (includes(set, point)) letters.push(letter)
   const [only] = letters
   if (only === undefined) return null
+  if (letters.length === shortEscapes.length) return allShortForms
   if (letters.length === 1) return builder.literal(`\\${only}`)
-  return `${builder.literal('\\')} (${letters.map((letter) => builder.literal(letter)).join(' | ')})`
+  return shortForms(letters.map((letter) => builder.literal(letter)))
+}
+
+const allShortForms = shortForms(
+  shortEscapes.map(([letter]) => (/["\\]/.test(letter) ? `"\\${letter}"` : `"${letter}"`)),
+)
+
+function shortForms(literals: readonly string[]): string {
+  return `"\\\\" (${literals.join(' | ')})`
 }
 
 /** Control characters by their number, which is the only form that some of them have. */
-function controlForms(set: CodePointSet): string[] {
-  const controls = Array.from({ length: controlsCount }, (_, point) => point).filter((point) => includes(set, point))
-  if (controls.length === controlsCount) return [String.raw`"\\u00" [01] [0-9a-fA-F]`]
+function controlForms(set: CodePointSet): readonly string[] {
+  const [lowest] = set
+  if (lowest === undefined || lowest[0] >= controlsCount) return []
+  if (lowest[0] === 0 && lowest[1] >= controlsCount - 1) return allControlForms
   const named = new Set(shortEscapes.map(([, point]) => point))
-  return controls
-    .filter((point) => !named.has(point))
+  return Array.from({ length: controlsCount }, (_, point) => point)
+    .filter((point) => includes(set, point) && !named.has(point))
     .map((point) => `"\\\\u00${point >> 4}" [${hex(point & 15, 1)}${hex(point & 15, 1).toLowerCase()}]`)
 }
+
+const allControlForms = [String.raw`"\\u00" [01] [0-9a-fA-F]`]
 
 function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, '0')

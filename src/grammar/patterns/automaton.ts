@@ -1,6 +1,6 @@
 // Subset construction: makes the deterministic automaton of what several NFAs accept together.
 
-import { type CodePointRange, type CodePointSet, codePointSet, everything, includes } from './code-points.ts'
+import { type CodePointRange, type CodePointSet, everything, includes } from './code-points.ts'
 import type { Nfa, Spend } from './nfa.ts'
 import { type NfaRunner, runnerOf } from './nfa-runner.ts'
 import { PatternError } from './pattern-reader.ts'
@@ -65,6 +65,8 @@ class SubsetConstruction {
   readonly #runners: readonly NfaRunner[]
   readonly #spend: Spend
   readonly #numbersByKey = new Map<string, number>()
+  /** What texts led to before ε-transitions are followed, which is often the same in several states. */
+  readonly #closed = new Map<string, { readonly target: number; readonly work: number }>()
   readonly #subsets: Active[] = []
   #work = 0
 
@@ -88,42 +90,54 @@ class SubsetConstruction {
   #edgesOf(active: Active): Edge[] {
     // Most of the ranges lead the same way, and one look at where is enough.
     const targets = new Map<string, number>()
-    const rangesByTarget = new Map<number, CodePointRange[]>()
-    for (const range of elementaryRanges(this.#runners, active)) {
-      const reached = this.#advance(active, range[0])
-      if (reached === null) continue
-      const key = keyOf(reached)
-      const target = targets.get(key) ?? this.#numberOf(this.#close(reached))
+    const rangesByTarget = new Map<number, [number, number][]>()
+    const readers = this.#runners.map((runner, at) => createReaders(runner.nfa, active[at] ?? []))
+    for (const [first, last] of elementaryRanges(readers.flat())) {
+      const key = this.#advance(readers, first)
+      if (key === null) continue
+      const target = targets.get(key) ?? this.#close(key)
       targets.set(key, target)
       const ranges = rangesByTarget.get(target)
-      if (ranges === undefined) rangesByTarget.set(target, [range])
-      else ranges.push(range)
+      if (ranges === undefined) rangesByTarget.set(target, [[first, last]])
+      else extend(ranges, first, last)
     }
-    return [...rangesByTarget].map(([target, ranges]) => ({ set: codePointSet(ranges), target }))
+    return [...rangesByTarget].map(([target, set]) => ({ set, target }))
   }
 
-  /** What each NFA reads a character into; null where one of them can no longer be satisfied. */
-  #advance(active: Active, point: number): Active | null {
-    const reached: (readonly number[])[] = []
-    for (const [index, runner] of this.#runners.entries()) {
-      const from = active[index] ?? []
+  /** The states that each NFA reads a character into, as a key; null where one of them can no longer be satisfied. */
+  #advance(readers: readonly (readonly Reader[])[], point: number): string | null {
+    let key = ''
+    let work = 0
+    for (const [index, own] of readers.entries()) {
       // An NFA that must not match and no longer can is out of the way.
-      if (from.length > 0) this.#count(from.length + 1)
-      const next = from.length > 0 ? runner.advance(from, point) : from
-      if (next.length === 0 && !runner.nfa.isNegated) return null
-      reached.push(next)
+      if (own.length > 0) work += own.length + 1
+      const before = key.length
+      for (const reader of own) if (isReading(reader, point)) key += `${reader.next},`
+      if (key.length === before && this.#runners[index]?.nfa.isNegated !== true) {
+        this.#count(work)
+        return null
+      }
+      key += ';'
     }
-    return reached
+    this.#count(work)
+    return key
   }
 
-  #close(reached: Active): Active {
-    const active = reached.map((from, index) => this.#runners[index]?.closure(from, null) ?? [])
-    this.#count(active.reduce((sum, ids) => sum + ids.length, 0))
-    return active
+  #close(key: string): number {
+    const known = this.#closed.get(key) ?? this.#closeAnew(key)
+    this.#closed.set(key, known)
+    this.#count(known.work)
+    return known.target
+  }
+
+  #closeAnew(key: string): { readonly target: number; readonly work: number } {
+    const reached = key.split(';').map((ids) => ids.split(',').slice(0, -1).map(Number))
+    const active = this.#runners.map((runner, index) => runner.closure(reached[index] ?? [], null))
+    return { target: this.#numberOf(active), work: active.reduce((sum, ids) => sum + ids.length, 0) }
   }
 
   #numberOf(active: Active): number {
-    const key = keyOf(active)
+    const key = active.join(';')
     const known = this.#numbersByKey.get(key)
     if (known !== undefined) return known
     if (this.#subsets.length >= statesMax) throw tooComplex()
@@ -138,44 +152,82 @@ class SubsetConstruction {
   }
 }
 
+/** An active state that reads characters in their order: the ranges of its set below `at` are passed. */
+type Reader = { readonly set: CodePointSet; readonly next: number; at: number }
+
+function createReaders({ states }: Nfa, active: readonly number[]): Reader[] {
+  return active.map((id) => ({ set: states[id]?.set ?? [], next: states[id]?.next ?? -1, at: 0 }))
+}
+
+function isReading(reader: Reader, point: number): boolean {
+  const { set } = reader
+  let range = set[reader.at]
+  while (range !== undefined && range[1] < point) range = set[++reader.at]
+  return range !== undefined && range[0] <= point
+}
+
+/** Adds a range behind others. */
+function extend(ranges: [number, number][], first: number, last: number): void {
+  const previous = ranges.at(-1)
+  if (previous !== undefined && previous[1] + 1 === first) previous[1] = last
+  else ranges.push([first, last])
+}
+
 function tooComplex(): PatternError {
   return new PatternError('unsupported pattern: it is too complex')
 }
 
-function keyOf(active: Active): string {
-  return active.map((ids) => ids.join()).join(';')
-}
-
 /** The alphabet cut so finely that no set of an active state holds only a part of a range. */
-function elementaryRanges(runners: readonly NfaRunner[], active: Active): CodePointRange[] {
-  const cuts = new Set<number>()
-  const addCuts = (set: CodePointSet): void => {
-    for (const [first, last] of set) cuts.add(first).add(last + 1)
+function elementaryRanges(readers: readonly Reader[]): CodePointRange[] {
+  const cuts: number[] = []
+  for (const [first, last] of everything) cuts.push(first, last + 1)
+  for (const { set } of readers) for (const [first, last] of set) cuts.push(first, last + 1)
+  const sorted = Uint32Array.from(cuts).sort()
+  const ranges: CodePointRange[] = []
+  for (const [index, first] of sorted.entries()) {
+    const last = (sorted[index + 1] ?? first) - 1
+    if (first <= last && includes(everything, first)) ranges.push([first, last])
   }
-  addCuts(everything)
-  for (const [index, { nfa }] of runners.entries()) {
-    for (const id of active[index] ?? []) addCuts(nfa.states[id]?.set ?? [])
-  }
-  const sorted = [...cuts].toSorted((left, right) => left - right)
-  const ranges = sorted.map((first, index): CodePointRange => [first, (sorted[index + 1] ?? first) - 1])
-  return ranges.filter(([first, last]) => first <= last && includes(everything, first))
+  return ranges
 }
 
+/** Without the states that lead to no accepted text. Throws where that is the first. */
 function withoutDeadEnds(states: Automaton): Automaton {
-  const sources = states.map((): number[] => [])
-  for (const [index, { edges }] of states.entries()) for (const { target } of edges) sources[target]?.push(index)
-  const living = new Set(states.keys().filter((index) => states[index]?.isAccepting === true))
-  for (const index of living) for (const source of sources[index] ?? []) living.add(source)
-  const order = [...living].toSorted((left, right) => left - right)
-  if (order[0] !== 0) throw new PatternError('no text can satisfy this schema')
-  const numbers = new Map(order.map((index, number) => [index, number]))
-  return order.map((index) => ({
-    isAccepting: states[index]?.isAccepting === true,
-    edges: (states[index]?.edges ?? []).flatMap(({ set, target }) => {
-      const number = numbers.get(target)
-      return number === undefined ? [] : [{ set, target: number }]
+  const isLiving = livingStates(states)
+  if (isLiving[0] !== 1) throw new PatternError('no text can satisfy this schema')
+  if (!isLiving.includes(0)) return states
+  const numbers = new Int32Array(states.length).fill(-1)
+  let count = 0
+  for (const [index, flag] of isLiving.entries()) if (flag === 1) numbers[index] = count++
+  const living = states.filter((_, index) => isLiving[index] === 1)
+  return living.map(({ isAccepting, edges }) => ({
+    isAccepting,
+    edges: edges.flatMap(({ set, target }) => {
+      const number = numbers[target] ?? -1
+      return number < 0 ? [] : [{ set, target: number }]
     }),
   }))
+}
+
+/** 1 for each state from which some text is accepted. */
+function livingStates(states: Automaton): Uint8Array {
+  const isLiving = new Uint8Array(states.length)
+  const sources = states.map((): number[] => [])
+  const open: number[] = []
+  for (const [index, { isAccepting, edges }] of states.entries()) {
+    for (const { target } of edges) sources[target]?.push(index)
+    if (!isAccepting) continue
+    isLiving[index] = 1
+    open.push(index)
+  }
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    for (const source of sources[index] ?? []) {
+      if (isLiving[source] === 1) continue
+      isLiving[source] = 1
+      open.push(source)
+    }
+  }
+  return isLiving
 }
 
 /** The lengths of the shortest and the longest text an automaton accepts. */

@@ -89,7 +89,11 @@ export class NfaRunner {
 
   /** Whether a text that ends here is one that the NFA is for. */
   isSatisfied(active: readonly number[]): boolean {
-    return this.closure(active, 'end').includes(this.nfa.final) !== this.nfa.isNegated
+    const { states, final, isNegated } = this.nfa
+    const isFinal =
+      active.includes(final) ||
+      (active.some((id) => states[id]?.anchor === 'end') && this.closure(active, 'end').includes(final))
+    return isFinal !== isNegated
   }
 
   /** False where the state was visited in this round before. */

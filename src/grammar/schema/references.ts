@@ -13,18 +13,36 @@ export function resolveReference(root: unknown, part: Part): Part | SchemaFault 
   if (reference !== '#' && !reference.startsWith('#/')) {
     return faultAt(part, '$ref', 'only references into the same schema are supported, such as "#/$defs/name"')
   }
-  const segments = reference.split('/').slice(1).map(decodeSegment)
+  const { target, path } = follow(root, reference)
+  if (!isSchemaObject(target) && typeof target !== 'boolean') {
+    return faultAt(part, '$ref', 'the reference points to no schema')
+  }
+  return toPart(target, path)
+}
+
+type Followed = { readonly target: unknown; readonly path: SchemaPath }
+
+/** Where the references of a schema lead: each is followed for every value that has it, several times. */
+const followedByRoot = new WeakMap<object, Map<string, Followed>>()
+
+function follow(root: unknown, reference: string): Followed {
+  if (!isSchemaObject(root)) return followAnew(root, reference)
+  const known = followedByRoot.get(root) ?? new Map<string, Followed>()
+  followedByRoot.set(root, known)
+  const followed = known.get(reference) ?? followAnew(root, reference)
+  known.set(reference, followed)
+  return followed
+}
+
+function followAnew(root: unknown, reference: string): Followed {
   let target: unknown = root
   const path: (string | number)[] = []
-  for (const segment of segments) {
+  for (const segment of reference.split('/').slice(1).map(decodeSegment)) {
     const key = Array.isArray(target) && /^(0|[1-9][0-9]*)$/.test(segment) ? Number(segment) : segment
     target = childOf(target, key)
     path.push(key)
   }
-  if (!isSchemaObject(target) && typeof target !== 'boolean') {
-    return faultAt(part, '$ref', 'the reference points to no schema')
-  }
-  return toPart(target, path satisfies SchemaPath)
+  return { target, path }
 }
 
 function childOf(parent: unknown, key: string | number): unknown {
