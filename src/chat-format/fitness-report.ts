@@ -10,6 +10,8 @@ export type FitnessReport = {
   /** `own` is the template's notation; `generic` is described in the system text; `none` means that nothing renders. */
   readonly tools: 'own' | 'generic' | 'none'
   readonly notation: string | null
+  /** An operator has written the notation down. */
+  readonly isConfigured: boolean
   /** A call as the model is to write it. */
   readonly exampleCall: string | null
   /** How replayed calls and their results are handed to the template. */
@@ -23,9 +25,10 @@ export type Derived = {
   readonly template: ChatTemplate
   readonly traits: TemplateTraits
   readonly toolFormat: ToolFormat | null
+  readonly isGiven?: boolean
 }
 
-export function reportFitness({ template, traits, toolFormat }: Derived): FitnessReport {
+export function reportFitness({ template, traits, toolFormat, isGiven = false }: Derived): FitnessReport {
   const { thinkingTags, thinkingSwitch } = traits
   const thinking =
     thinkingTags === null
@@ -34,6 +37,7 @@ export function reportFitness({ template, traits, toolFormat }: Derived): Fitnes
   return {
     tools: toolFormat === null ? 'none' : toolFormat.isGeneric ? 'generic' : 'own',
     notation: toolFormat?.notation.kind ?? null,
+    isConfigured: isGiven,
     exampleCall: toolFormat === null ? null : exampleOf(template, traits, toolFormat),
     history: toolFormat === null ? null : historyOf(toolFormat),
     thinking,
@@ -72,7 +76,7 @@ function exampleOf(template: ChatTemplate, traits: TemplateTraits, format: ToolF
 export function describeFitness(report: FitnessReport): string[] {
   const { tools, notation, exampleCall, history, thinking } = report
   const named = {
-    own: `the template’s own (${notation ?? ''})`,
+    own: `${report.isConfigured ? 'as configured' : 'the template’s own'} (${notation ?? ''})`,
     generic: 'generic, described in the system text',
     none: 'none',
   }

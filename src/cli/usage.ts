@@ -83,7 +83,8 @@ ${describeOptions(budgetFields)}
                                        or an address: --sha256 HASH, --hub ADDRESS, --no-use
   models use MODEL FILE                Give a model a GGUF file, also while the service runs
   models use MODEL --built-in          Go back to the weights that come with Odyssey
-  models inspect FILE [--json]         Print what is derived from the chat template of a GGUF file
+  models inspect FILE [--json] [--chat JSON]
+                                       Print what is derived from the chat template of a GGUF file
   connect                              List the clients that can be connected, with all options
   connect CLIENT [--write]             Print or write a client's settings, and try them with one call
   pools [--json]                       Show the pools and how each of their replicas is

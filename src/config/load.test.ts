@@ -45,6 +45,29 @@ test('a model may name its weights alone and keeps its own thinking', () => {
   assert.equal(config.models['clarke-1.0'].weights, null)
 })
 
+test('a notation of calls is filled up with what most of its kind have', () => {
+  const chatOf = (tools: string) =>
+    loadConfig(withFile(`{"models": {"hal-1.0": {"weights": "a.gguf", "chat": {"tools": ${tools}}}}}`), folder).models[
+      'hal-1.0'
+    ].chat
+  assert.deepEqual(chatOf('{"notation": "envelope", "open": "<call>", "close": "</call>"}'), {
+    tools: {
+      notation: 'envelope',
+      open: '<call>',
+      close: '</call>',
+      nameKey: 'name',
+      argumentsKey: 'arguments',
+      section: { open: '', close: '' },
+      separator: '\n',
+    },
+    thinking: 'derived',
+    system: 'derived',
+    lateSystem: 'derived',
+  })
+  assert.throws(() => chatOf('{"notation": "marked", "open": "<call>", "close": "</call>"}'), /nameEnd/u)
+  assert.throws(() => chatOf('{"notation": "xml"}'), /notation/u)
+})
+
 test('every fault is named in one readable list', () => {
   const environment = { ...withFile('{"engine": {"slots": 0, "gpus": 2}, "models": {"hal-2.0": {}}}'), PORT: 'http' }
   assert.throws(

@@ -245,12 +245,19 @@ type Issue = z.core.$ZodIssue
 /** The faults of a config file's fields, each told once, in words for whoever wrote it. `nameOf` says where a field was set. */
 function describeIssues(issues: readonly Issue[], nameOf: (field: string) => string): string[] {
   const told = new Map<string, string>()
-  for (const issue of issues) {
+  for (const issue of issues.flatMap(inForm)) {
     const field = issue.path.map(String).join('.')
     // A number that is much too large is told as being too large alone.
     if (!told.has(field)) told.set(field, `${nameOf(field)}: ${describeIssue(issue)}.`)
   }
   return [...told.values()]
+}
+
+/** Where a value may have one of several forms, what is wrong with the one that was meant: it goes wrong further inside. */
+function inForm(issue: Issue): Issue[] {
+  const forms = issue.code === 'invalid_union' ? issue.errors : []
+  const meant = forms.find((faults) => faults.every(({ path }) => path.length > 0))
+  return meant?.map((fault) => ({ ...fault, path: [...issue.path, ...fault.path] })) ?? [issue]
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -11,17 +11,50 @@ const ropeScaling = z.strictObject({
 
 export type RopeScaling = z.output<typeof ropeScaling>
 
+const marks = z.strictObject({ open: z.string(), close: z.string() })
+const mark = z.string().min(1)
+
+/** What stands around all calls of a turn, around each of them, and between two. */
+const aroundCalls = {
+  section: marks.default({ open: '', close: '' }),
+  separator: z.string().default('\n'),
+  open: mark,
+  close: z.string(),
+}
+
+/** How a model writes calls, where an operator knows better than its template shows. */
+const notation = z.discriminatedUnion('notation', [
+  z.strictObject({
+    notation: z.literal('envelope'),
+    ...aroundCalls,
+    nameKey: mark.default('name'),
+    argumentsKey: mark.default('arguments'),
+  }),
+  z.strictObject({ notation: z.literal('marked'), ...aroundCalls, nameEnd: mark }),
+  z.strictObject({
+    notation: z.literal('tagged'),
+    ...aroundCalls,
+    nameEnd: mark,
+    argument: z.strictObject({ open: mark, nameEnd: mark, close: mark, separator: z.string().default('\n') }),
+  }),
+  z.strictObject({ notation: z.enum(['pythonic', 'harmony', 'bare-keys']), section: marks.nullable().default(null) }),
+])
+
 /** Overrides what is derived from the weights' chat template, in the words of `odyssey models inspect`. */
-const chat = z.strictObject({
-  /** `generic` describes tools in the system text and holds calls to the generic format. */
-  tools: z.enum(['derived', 'generic']).default('derived'),
+export const chatSettings = z.strictObject({
+  /** `generic` describes tools in the system text and holds calls to the generic format; a notation is what the model writes. */
+  tools: z.union([z.enum(['derived', 'generic']), notation]).default('derived'),
   /** The markers around thinking; `none` for a model that does not think. */
   thinking: z
     .union([z.enum(['derived', 'none']), z.strictObject({ open: z.string().min(1), close: z.string().min(1) })])
     .default('derived'),
+  /** Where the system text goes: the template may render a turn of role system that its model was never taught. */
+  system: z.enum(['derived', 'own-turn', 'first-user-turn']).default('derived'),
+  /** Where system text goes that comes later in a conversation. */
+  lateSystem: z.enum(['derived', 'in-place', 'next-user-turn']).default('derived'),
 })
 
-export type ChatSettings = z.output<typeof chat>
+export type ChatSettings = z.output<typeof chatSettings>
 
 /** A day, which begins in UTC. */
 const day = z.iso.date('must be a day such as 2027-06-30')
@@ -46,7 +79,7 @@ const model = z.strictObject({
   /** Null leaves the window as the file says; a file that several models name is scaled alike for all. */
   ropeScaling: ropeScaling.nullable().default(null),
   /** Null takes everything from the chat template; a file that several models name is taken alike for all. */
-  chat: chat.nullable().default(null),
+  chat: chatSettings.nullable().default(null),
   /** Whether the model thinks when a request does not say. */
   thinking: z.enum(['on', 'off']),
   /** The most one answer may hold, whatever a client asks for. */

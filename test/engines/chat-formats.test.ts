@@ -6,7 +6,8 @@ import { runAlone } from '../../src/core/engine.ts'
 import type { EngineRequest, Tool } from '../../src/core/generation.ts'
 import { describeFitness } from '../../src/chat-format/fitness-report.ts'
 import { loadText } from '../../src/engines/llama/child/native.ts'
-import { createTextTools } from '../../src/engines/text/text-tools.ts'
+import type { GivenNotation } from '../../src/chat-format/tool-format/given-format.ts'
+import { type ChatOverrides, createTextTools } from '../../src/engines/text/text-tools.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
 import { weightsWithTemplate } from '../harness/engines/with-template.ts'
@@ -103,4 +104,65 @@ test('an operator’s word goes before what is derived', async () => {
   assert.deepEqual([thinking.toolFormat?.isGeneric, thinking.tags], [false, tags])
   assert.ok(describeFitness(thinking.fitness).some((line) => line.includes('"[reason]" … "[/reason]"')))
   assert.equal(createTextTools(native, { tools: 'derived', thinking: 'none' }).tags, null)
+})
+
+const around = { section: { open: '', close: '' }, separator: '\n' }
+
+/** A call in each notation that an operator may write down. */
+const given: readonly (readonly [GivenNotation, string])[] = [
+  [
+    { notation: 'envelope', open: '«', close: '»', nameKey: 'tool', argumentsKey: 'with', ...around },
+    '«{"tool": "get_weather", "with": {"place": "Oslo", "days": 3}}»',
+  ],
+  [
+    { notation: 'marked', open: '[call ', nameEnd: ' with ', close: ' end]', ...around },
+    '[call get_weather with {"place": "Oslo", "days": 3} end]',
+  ],
+  [
+    {
+      notation: 'tagged',
+      open: '<invoke name="',
+      nameEnd: '">',
+      argument: { open: '<', nameEnd: '>', close: '</{name}>', separator: '' },
+      close: '</invoke>',
+      ...around,
+      section: { open: '<calls>', close: '</calls>' },
+    },
+    '<calls><invoke name="get_weather"><place>Oslo</place><days>3</days></invoke></calls>',
+  ],
+  [
+    { notation: 'pythonic', section: { open: '```calls\n[', close: ']\n```' } },
+    '```calls\n[get_weather(place="Oslo", days=3)]\n```',
+  ],
+]
+
+test('a notation that an operator writes down is what the model is held to, and told', async () => {
+  const native = await loadText({ weightsPath: placeholderPath })
+  for (const [notation, call] of given) {
+    const { fitness, toolFormat } = createTextTools(native, { tools: notation, thinking: 'derived' })
+    assert.deepEqual([fitness.exampleCall, fitness.isConfigured, toolFormat?.isGeneric], [call, true, false])
+    assert.ok(describeFitness(fitness).includes(`Tools: as configured (${notation.notation})`))
+  }
+  const [[marked] = []] = given.filter(([{ notation }]) => notation === 'marked')
+  assert.ok(marked !== undefined)
+  const engine = open({ chat: { tools: marked, thinking: 'none', system: 'first-user-turn' } })
+  requireCall(await run(engine, { tools: [tool], toolChoice: { kind: 'required', parallel: false, allowed: null } }))
+})
+
+test('an override that does not fit the template is refused when the weights are loaded', async () => {
+  const native = await loadText({ weightsPath: placeholderPath })
+  const load = (overrides: Partial<ChatOverrides>, source?: string) =>
+    createTextTools(
+      { ...native, ...(source !== undefined && { chatTemplate: source }) },
+      { tools: 'derived', thinking: 'derived', ...overrides },
+    )
+  // Where the argument ends like the call, nobody can tell which of the two has ended.
+  const argument = { open: '<', nameEnd: '>', close: '<', separator: '' }
+  const garbled: GivenNotation = { notation: 'tagged', open: '<', nameEnd: '>', argument, close: '<', ...around }
+  assert.throws(() => load({ tools: garbled }), /in the configuration does not fit .* come back whole/u)
+  const deaf = "{% for m in messages if m.role != 'system' %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
+  assert.throws(() => load({ system: 'own-turn' }, deaf), /leaves out a turn of role system/u)
+  assert.throws(() => load({ lateSystem: 'in-place' }, deaf), /leaves out a later turn of role system/u)
+  assert.equal(load({ system: 'first-user-turn' }).fitness.system, 'the beginning of the first user turn')
+  assert.equal(load({ lateSystem: 'next-user-turn' }).fitness.lateSystem, 'marked, in the next user turn')
 })

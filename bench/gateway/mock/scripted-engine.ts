@@ -27,6 +27,7 @@ const slots = 16_384
 const fitness = {
   tools: 'own',
   notation: null,
+  isConfigured: false,
   exampleCall: null,
   history: null,
   thinking: null,

@@ -26,15 +26,19 @@ import {
 import type { KnownNotation } from './known-notation.ts'
 import { readListedCalls } from './listed-calls.ts'
 
+/** The marks of one template. */
+type Marks = Enclosure & { readonly quote: string }
+
+/** Of templates that show no arguments but those that are given as text. */
+const gemma: Marks = { quote: '<|"|>', open: '<|tool_call>call:', close: '<tool_call|>' }
+
 export const bareKeys: KnownNotation = {
+  usual: formatWith(gemma, 'own-notation', 'own'),
   detect,
   read,
   writeTurn,
   grammar: { trigger: ({ section }) => section.open, section: () => ({ open: '', close: '' }), call: callBody },
 }
-
-/** The marks of one template. */
-type Marks = Enclosure & { readonly quote: string }
 
 function detect(render: RenderProbe): ToolFormat | null {
   const [probe] = sentinelCalls({ kind: 'any' })
@@ -53,9 +57,6 @@ function detect(render: RenderProbe): ToolFormat | null {
   }
   return null
 }
-
-/** Of templates that show no arguments but those that are given as text. */
-const gemma: Marks = { quote: '<|"|>', open: '<|tool_call>call:', close: '<tool_call|>' }
 
 /** What stands around a call and around its values, where their keys stand bare between braces. */
 function findMarks(rendered: string | null, { name, arguments: given }: ProbeCall): Marks | null {

@@ -19,15 +19,6 @@ const ends = ['<|end|>', '<|return|>', '<|call|>', marks.start]
 
 const call = { open: `${marks.channel}commentary to=functions.`, close: '<|call|>' }
 
-export const harmony: KnownNotation = {
-  detect,
-  read,
-  writeTurn,
-  grammar: { trigger: () => call.open, section: () => ({ open: '', close: '' }), call: callBody },
-}
-
-export const harmonyThinking = { open: `${marks.channel}analysis${marks.message}`, close: '<|end|>' }
-
 const format: ToolFormat = {
   notation: { kind: 'harmony' },
   section: call,
@@ -43,6 +34,16 @@ const format: ToolFormat = {
   endsTurn: false,
   ...plainFrame,
 }
+
+export const harmony: KnownNotation = {
+  usual: format,
+  detect,
+  read,
+  writeTurn,
+  grammar: { trigger: () => call.open, section: () => ({ open: '', close: '' }), call: callBody },
+}
+
+export const harmonyThinking = { open: `${marks.channel}analysis${marks.message}`, close: '<|end|>' }
 
 function detect(_: RenderProbe, prompt: string): ToolFormat | null {
   return isHarmony(prompt) ? format : null

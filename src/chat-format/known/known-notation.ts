@@ -4,6 +4,8 @@ import type { Enclosure, RenderProbe, TemplateToolMessage, ToolFormat } from '..
 
 /** A notation of calls that cannot be derived from a template's renders: its one file recognises, reads, writes and constrains it. */
 export type KnownNotation = {
+  /** The format as most templates have it, for an operator who names it. */
+  readonly usual: ToolFormat
   /** The format of a template that uses the notation, else null. `prompt` is a rendered conversation with tools. */
   detect(render: RenderProbe, prompt: string): ToolFormat | null
   /** Parses an answer. */

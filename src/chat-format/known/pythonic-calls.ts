@@ -19,17 +19,6 @@ import { readListedCalls } from './listed-calls.ts'
 const marks = { start: '<|tool_call_start|>', end: '<|tool_call_end|>' }
 const section = { open: `${marks.start}[`, close: `]${marks.end}` }
 
-export const pythonicCalls: KnownNotation = {
-  detect,
-  read,
-  writeTurn,
-  grammar: {
-    trigger: ({ section: { open } }) => open.trim().split(/\s/u)[0] ?? '',
-    section: (format) => format.section,
-    call: callBody,
-  },
-}
-
 const format: ToolFormat = {
   notation: { kind: 'pythonic' },
   section,
@@ -44,6 +33,18 @@ const format: ToolFormat = {
   },
   endsTurn: true,
   ...plainFrame,
+}
+
+export const pythonicCalls: KnownNotation = {
+  usual: format,
+  detect,
+  read,
+  writeTurn,
+  grammar: {
+    trigger: ({ section: { open } }) => open.trim().split(/\s/u)[0] ?? '',
+    section: (format) => format.section,
+    call: callBody,
+  },
 }
 
 function detect(_: RenderProbe, prompt: string): ToolFormat | null {

@@ -111,7 +111,11 @@ type Formats = Readonly<Record<'asCalls' | 'textApart' | 'asContent', readonly T
  * `textApart` keeps the text of a turn away from its calls, where a template writes the two so that nobody could tell them
  * apart; `asContent` leaves nothing of a call to the template.
  */
-function historiesFor(render: RenderProbe, layout: Omit<ToolFormat, 'history'>, { ids, form }: Attempt): Formats {
+export function historiesFor(
+  render: RenderProbe,
+  layout: Omit<ToolFormat, 'history'>,
+  { ids, form }: Attempt,
+): Formats {
   const history = deriveHistory(render, ids, layout.callsMax)
   const isOwn = isKnown(layout.notation)
   const forms: readonly ArgumentsForm[] = isOwn ? [] : form === 'text' ? ['text'] : ['object', 'scalars-as-text']

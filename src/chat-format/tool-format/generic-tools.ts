@@ -1,7 +1,8 @@
 // The generic format: calls as JSON between markers, for models whose template has no place for tools.
 // The notation is the one that most open models have seen (Hermes), and a grammar holds it.
 
-import { isKnown } from '../known/notations.ts'
+import type { KnownNotation } from '../known/known-notation.ts'
+import { isKnown, knownNotations } from '../known/notations.ts'
 import type { TemplateToolCall, ToolFormat } from './tool-format.ts'
 import type { TurnCutter } from './turn-frame.ts'
 import { spacedJson, writeSection } from './write-calls.ts'
@@ -45,7 +46,9 @@ export function genericFormat(cutter: TurnCutter): ToolFormat {
 /** What the model is told in the system text, where its template does not tell it: the tools, and how it calls one. */
 export function describeTools(tools: readonly object[], format: ToolFormat): string {
   const { notation } = format
-  const example = isKnown(notation) ? null : writeSection({ ...format, notation }, [exampleCall]).trim()
+  const example = isKnown(notation)
+    ? exampleIn(knownNotations[notation.kind], format)
+    : writeSection({ ...format, notation }, [exampleCall]).trim()
   return [
     '# Tools',
     '',
@@ -59,6 +62,15 @@ export function describeTools(tools: readonly object[], format: ToolFormat): str
       : []),
     'Where no function helps, just answer.',
   ].join('\n')
+}
+
+/** Null where it is the template that writes such calls. */
+function exampleIn({ writeTurn }: KnownNotation, format: ToolFormat): string | null {
+  const { content, tool_calls: calls } = writeTurn(
+    { role: 'assistant', content: '', tool_calls: [exampleCall] },
+    format,
+  )
+  return calls === undefined ? content : null
 }
 
 const exampleCall: TemplateToolCall = {

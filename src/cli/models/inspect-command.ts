@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { z } from 'zod'
 import { describeFitness } from '../../chat-format/fitness-report.ts'
 import { loadText } from '../../engines/llama/child/native.ts'
 import { createTextTools } from '../../engines/text/text-tools.ts'
 import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
+import { type ChatSettings, chatSettings } from '../../config/models-schema.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -14,7 +17,7 @@ const tokensShown = 24
 export async function inspectCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({
     args,
-    options: { json: { type: 'boolean', default: false } },
+    options: { json: { type: 'boolean', default: false }, chat: { type: 'string' } },
     allowPositionals: true,
   })
   const [file, ...others] = positionals
@@ -24,7 +27,7 @@ export async function inspectCommand(args: string[]): Promise<void> {
   const { architecture, metadata } = inspectWeights(weightsPath)
   const trained = metadata[`${architecture}.context_length`]
   const native = await loadText({ weightsPath })
-  const { vocabulary, fitness } = createTextTools(native)
+  const { vocabulary, fitness } = createTextTools(native, values.chat === undefined ? null : readChat(values.chat))
   const textOf = (token: number) => native.vocabulary.getTokenString(token)
   const report = {
     file: weightsPath,
@@ -41,6 +44,16 @@ export async function inspectCommand(args: string[]): Promise<void> {
   for (const line of describeFitness(fitness)) console.log(line)
   console.log(`An answer ends with: ${listOf(report.stopTokens)}`)
   console.log(`A client may not write: ${listOf(report.reservedTokens)}`)
+}
+
+/** What the configuration may say under `chat`, to be tried before it is written there. */
+function readChat(text: string): ChatSettings {
+  try {
+    return chatSettings.parse(JSON.parse(text))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
+    throw new UsageError(`--chat takes what the configuration says under "chat". ${reason}`)
+  }
 }
 
 function listOf(texts: readonly string[]): string {

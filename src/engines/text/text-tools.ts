@@ -4,8 +4,9 @@ import { JinjaFault } from '../../chat-format/jinja/interpreter.ts'
 import { reportFitness, type FitnessReport } from '../../chat-format/fitness-report.ts'
 import { probeTemplate, type TemplateTraits, type ThinkingTags } from '../../chat-format/probe-template.ts'
 import { deriveGenericFormat, deriveToolFormat } from '../../chat-format/tool-format/derive-tool-format.ts'
+import { giveToolFormat, type GivenNotation } from '../../chat-format/tool-format/given-format.ts'
 import type { RenderProbe, ToolFormat } from '../../chat-format/tool-format/tool-format.ts'
-import { templateFault } from './template-fault.ts'
+import { overrideFault, templateFault } from './template-fault.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { prepareFormats } from '../../grammar/formats.ts'
 import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
@@ -27,8 +28,10 @@ export type TextTools = {
 
 /** Where an operator knows better than what was derived. */
 export type ChatOverrides = {
-  readonly tools: 'derived' | 'generic'
+  readonly tools: 'derived' | 'generic' | GivenNotation
   readonly thinking: 'derived' | 'none' | { readonly open: string; readonly close: string }
+  readonly system?: 'derived' | 'own-turn' | 'first-user-turn'
+  readonly lateSystem?: 'derived' | 'in-place' | 'next-user-turn'
 }
 
 /** For weights that bring no template of their own. */
@@ -42,23 +45,42 @@ export function createTextTools(
 ): TextTools {
   prepareFormats()
   const template = compileOrRefuse(chatTemplate ?? plainTemplate, native)
-  const traits = overrideThinking(probeTemplate(template), overrides)
+  const traits = overrideTraits(probeTemplate(template), overrides)
   const render: RenderProbe = (messages, options) => template.render(messages, options)
-  const toolFormat = overrides?.tools === 'generic' ? deriveGenericFormat(render) : deriveToolFormat(render)
+  const toolFormat = toolFormatOf(render, overrides?.tools ?? 'derived')
   const vocabulary = createVocabulary(native, {
     size: vocabularySize,
     markup: markupOf(traits.thinkingTags, toolFormat, template.source),
     templateSource: template.source,
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary, memory })
-  const fitness = reportFitness({ template, traits, toolFormat })
+  const isGiven = typeof overrides?.tools === 'object'
+  const fitness = reportFitness({ template, traits, toolFormat, isGiven })
   return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts, fitness }
 }
 
-function overrideThinking(traits: TemplateTraits, overrides: ChatOverrides | null): TemplateTraits {
-  const thinking = overrides?.thinking ?? 'derived'
-  if (thinking === 'derived') return traits
-  return { ...traits, thinkingTags: thinking === 'none' ? null : thinking }
+/** Throws where calls in a given notation do not come back as they went in. */
+function toolFormatOf(render: RenderProbe, tools: ChatOverrides['tools']): ToolFormat | null {
+  if (tools === 'derived') return deriveToolFormat(render)
+  if (tools === 'generic') return deriveGenericFormat(render)
+  const format = giveToolFormat(render, tools)
+  if (format !== null) return format
+  throw new Error(overrideFault(`Calls in the notation "${tools.notation}" that "tools" gives do not come back whole.`))
+}
+
+/** Throws where the template leaves out system text that is said to have a turn of its own. */
+function overrideTraits(traits: TemplateTraits, overrides: ChatOverrides | null): TemplateTraits {
+  const { thinking = 'derived', system = 'derived', lateSystem = 'derived' } = overrides ?? {}
+  if (system === 'own-turn' && !traits.takesSystem)
+    throw new Error(overrideFault('The template leaves out a turn of role system, to which "system" gives the text.'))
+  if (lateSystem === 'in-place' && !traits.takesLateSystem)
+    throw new Error(overrideFault('The template leaves out a later turn of role system, which "lateSystem" asks for.'))
+  return {
+    ...traits,
+    ...(thinking !== 'derived' && { thinkingTags: thinking === 'none' ? null : thinking }),
+    ...(system === 'first-user-turn' && { takesSystem: false }),
+    ...(lateSystem === 'next-user-turn' && { takesLateSystem: false }),
+  }
 }
 
 /** A template that fails is found out now, and not by the first request. */
