@@ -16,6 +16,8 @@ const stateWork = 20
 /** Where it is cut, whatever follows is excluded. */
 type Node = { readonly next: Map<number, Node>; isEnd: boolean; isCut: boolean }
 
+const lastNode: Node = { next: new Map(), isEnd: true, isCut: false }
+
 /** An NFA for every text but the given ones, and maybe some that begin like them. */
 export function excludingNfa(texts: readonly string[], spend: Spend): Nfa {
   // After the state in which names begin: the one in which they end, and two that take whatever follows.
@@ -53,8 +55,10 @@ export function excludingAutomaton(texts: readonly string[], spend: Spend): Auto
   const places: (Node | null)[] = []
   const numbers = new Map<Node | null, number>()
   const numberOf = (node: Node | null): number => {
-    const known = numbers.get(node) ?? places.push(node) - 1
-    numbers.set(node, known)
+    // Behind a name that no other begins with, all names are alike.
+    const place = node !== null && node.isEnd && node.next.size === 0 ? lastNode : node
+    const known = numbers.get(place) ?? places.push(place) - 1
+    numbers.set(place, known)
     return known
   }
   numberOf(root)
