@@ -1,7 +1,7 @@
 // The names that a property may not have, as an automaton: a trie, so that names with the same beginning share its states.
 
 import type { Automaton, AutomatonState, Edge } from './automaton.ts'
-import { type CodePointSet, complement, everything, includes } from './code-points.ts'
+import { type CodePointSet, codePointSet, complement, everything, includes } from './code-points.ts'
 import { emptyState, type Nfa, type Spend, type State } from './nfa.ts'
 
 /**
@@ -82,9 +82,14 @@ function edgesOf({ next }: Node, numberOf: (node: Node | null) => number): Edge[
   const set = complement(children.map(([point]) => [point, point]))
   const ways: [CodePointSet, Node | null][] = children.map(([point, child]) => [single(point), child])
   ways.splice(rest, 0, [set, null])
-  return ways
-    .filter(([, node]) => node?.isCut !== true)
-    .map(([chars, node]) => ({ set: chars, target: numberOf(node) }))
+  const sets = new Map<number, CodePointSet>()
+  for (const [chars, node] of ways) {
+    if (node?.isCut === true) continue
+    const target = numberOf(node)
+    const known = sets.get(target)
+    sets.set(target, known === undefined ? chars : codePointSet([...known, ...chars]))
+  }
+  return [...sets].map(([target, chars]) => ({ set: chars, target }))
 }
 
 function single(point: number): CodePointSet {
