@@ -84,10 +84,10 @@ function excludesObjects(context: Context, { valid, generated }: Pair, depth: nu
 
 /** Whether an object generated for the parts may have a property. What a choice still to be made adds is not known. */
 function canHave(context: Context, parts: readonly Part[], name: string): boolean {
-  if (parts.some(({ pending }) => pending.length > 0)) return true
   const objects = readObjectParts(context, parts)
   const own = context.flatten(partsOf(context, objects, name))
   if (own.some(({ schema }) => schema === false)) return false
+  if (parts.some(({ pending }) => pending.length > 0)) return true
   const isDeclared = objects.some(({ declared }) => declared.has(name)) || requiredNames(parts).has(name)
   const isOpen = objects.some(({ patterns, others, hidesMore }) => patterns.length > 0 || others !== null || hidesMore)
   const declaresNone = objects.every(({ declared }) => declared.size === 0) && requiredNames(parts).size === 0

@@ -41,6 +41,38 @@ const cases: readonly Case[] = [
     refuses: ['{"kind":"a","value":{"in":{"in":'],
   },
   {
+    name: 'a branch of oneOf that would have to leave out what its choices require',
+    schema: {
+      oneOf: [
+        { type: 'object', properties: { a: text }, required: ['a'] },
+        {
+          type: 'object',
+          properties: { a: text, b: text, c: text },
+          required: ['b'],
+          anyOf: [{ required: ['a'] }, { required: ['a', 'c'] }],
+        },
+      ],
+    },
+    accepts: ['{"a":"x"}'],
+    refuses: ['{"b":"x"}', '{"a":"x","b":"x"}'],
+  },
+  {
+    name: 'a branch of oneOf that is closed, beside one that requires another property',
+    schema: {
+      oneOf: [
+        object({ a: text, b: text }),
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: { a: text, c: text },
+          anyOf: [{ required: ['a', 'c'] }, { required: ['c'] }],
+        },
+      ],
+    },
+    accepts: ['{"a":"x","b":"y"}', '{"a":"x","c":"y"}', '{"c":"y"}'],
+    refuses: ['{"a":"x"}'],
+  },
+  {
     name: 'a branch behind a reference, used in two places',
     schema: {
       $defs: {

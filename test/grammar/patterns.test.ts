@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { toGrammar } from './compile.ts'
 import { createDeriver, createRandom, type Random } from './derive.ts'
 import { createNativeParser } from './native-grammar.ts'
+import { determinize } from '../../src/grammar/patterns/automaton.ts'
+import { excludingAutomaton, excludingNfa } from '../../src/grammar/patterns/name-trie.ts'
 import { parseGbnf } from './parse-gbnf.ts'
 
 const parseNative = await createNativeParser()
@@ -93,3 +95,24 @@ function randomTerm(random: Random, depth: number): string {
   )
   return `(?:${choices.join('|')})${quantifier}`
 }
+
+test('names are excluded by a trie as by the automaton that is made of it', () => {
+  const random = createRandom(7)
+  const letters = [...alphabet, '\ud800']
+  const anyLength = { min: 0, max: Infinity }
+  const name = () => Array.from({ length: random(5) }, () => letters[random(17)]).join('')
+  for (let round = 0; round < 300; round++) {
+    const names = Array.from({ length: 1 + random(12) }, name)
+    const made = excludingAutomaton(names, () => {})
+    assert.deepEqual(
+      made,
+      determinize([excludingNfa(names, () => {})], anyLength, () => {}),
+      JSON.stringify(names),
+    )
+  }
+  const many = Array.from({ length: 900 }, (_, index) => `name-${index * 7919}`)
+  assert.deepEqual(
+    excludingAutomaton(many, () => {}),
+    determinize([excludingNfa(many, () => {})], anyLength, () => {}),
+  )
+})
