@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/error.ts'
-import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
+import { GenerationAborted, zeroUsage, type EngineRequest, type Owner } from '../../core/generation.ts'
 import { yieldingPriority } from '../../lib/yield-processor.ts'
 import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } from './ipc.ts'
 import type { ModelText } from '../text/model-text.ts'
@@ -25,7 +25,6 @@ type Job = {
   readonly id: TaskId
   readonly request: EngineRequest
   readonly message: ToTextChild
-  isSent: boolean
   readonly answer: PromiseWithResolvers<Answer>
 }
 
@@ -38,7 +37,10 @@ export class TextChild {
   readonly #options: ChildOptions
   readonly #priority: number
   readonly #gate: ReadyGate
-  readonly #jobs = new Map<TaskId, Job>()
+  /** Those of each key that the child has yet to be given, the longest wait first; a key without any is not in it. */
+  readonly #waiting = new Map<Owner['apiKeyId'], Set<Job>>()
+  /** Those that the child works on. */
+  readonly #sent = new Map<TaskId, Job>()
   #supervisor: Supervisor<ToTextChild, FromTextChild> | null = null
   #isClosed = false
   #described: PromiseWithResolvers<ModelText> | null = null
@@ -86,7 +88,7 @@ export class TextChild {
 
   /** Ends the process until the next text comes. Changes nothing while texts are under way. */
   rest(): void {
-    if (this.#jobs.size > 0) return
+    if (this.#waiting.size + this.#sent.size > 0) return
     const supervisor = this.#supervisor
     this.#supervisor = null
     this.#described = null
@@ -135,10 +137,11 @@ export class TextChild {
     await this.#gate.pass(signal)
     if (signal.aborted) throw new GenerationAborted(zeroUsage)
     const id = ++this.#lastId
-    const job: Job = { id, request, message: toMessage(id), isSent: false, answer: Promise.withResolvers() }
-    this.#jobs.set(id, job)
+    const job: Job = { id, request, message: toMessage(id), answer: Promise.withResolvers() }
+    const { apiKeyId } = request.owner
+    this.#waiting.set(apiKeyId, (this.#waiting.get(apiKeyId) ?? new Set()).add(job))
     const leave = () => {
-      if (job.isSent) this.#supervisor?.send({ kind: 'abort', id })
+      if (this.#sent.has(id)) this.#supervisor?.send({ kind: 'abort', id })
       job.answer.reject(new GenerationAborted(zeroUsage))
     }
     signal.addEventListener('abort', leave, { once: true })
@@ -147,7 +150,8 @@ export class TextChild {
       return await job.answer.promise
     } finally {
       signal.removeEventListener('abort', leave)
-      this.#jobs.delete(id)
+      this.#sent.delete(id)
+      this.#stopWaiting(job)
       this.#sendNext()
     }
   }
@@ -155,35 +159,46 @@ export class TextChild {
   #sendNext(): void {
     if (this.#state !== 'ready') return
     for (let job = this.#next(); job !== null; job = this.#next()) {
-      job.isSent = true
+      this.#stopWaiting(job)
+      this.#sent.set(job.id, job)
       this.#supervisor?.sendText(job.message, promptCharacters(job.request))
     }
   }
 
   /** The job that has waited longest of the organization with the fewest texts at work; null while there is no room. */
   #next(): Job | null {
-    const sent = [...this.#jobs.values()].filter(({ isSent }) => isSent)
-    if (sent.length >= textsAtOnce) return null
-    const busyKeys = new Set(sent.map(({ request }) => request.owner.apiKeyId))
-    const atWork = ({ request }: Job) =>
-      sent.filter((other) => other.request.owner.organizationId === request.owner.organizationId).length
+    if (this.#sent.size >= textsAtOnce) return null
+    const atWork = [...this.#sent.values()].map(({ request }) => request.owner)
     let next: Job | null = null
-    for (const job of this.#jobs.values()) {
-      if (job.isSent || busyKeys.has(job.request.owner.apiKeyId)) continue
-      if (next === null || atWork(job) < atWork(next)) next = job
+    let fewest = Infinity
+    // Keys are looked through and not jobs: one key may have thousands of them.
+    for (const [apiKeyId, [first]] of this.#waiting) {
+      if (first === undefined || atWork.some((owner) => owner.apiKeyId === apiKeyId)) continue
+      const { organizationId } = first.request.owner
+      const own = atWork.filter((owner) => owner.organizationId === organizationId).length
+      if (own > fewest || (own === fewest && first.id > (next?.id ?? 0))) continue
+      next = first
+      fewest = own
     }
     return next
+  }
+
+  #stopWaiting(job: Job): void {
+    const { apiKeyId } = job.request.owner
+    const ofKey = this.#waiting.get(apiKeyId)
+    ofKey?.delete(job)
+    if (ofKey?.size === 0) this.#waiting.delete(apiKeyId)
   }
 
   #receive(message: FromTextChild): void {
     if (message.kind === 'described') this.#described?.resolve(message.model)
     if (message.kind !== 'text' && message.kind !== 'counted' && message.kind !== 'failed') return
-    this.#jobs.get(message.id)?.answer.resolve(message)
+    this.#sent.get(message.id)?.answer.resolve(message)
   }
 
   #ended(reason: string): void {
     if (!this.#isClosed) this.#options.onOutput(`The process that prepares long texts ended (${reason}).`)
-    for (const job of this.#jobs.values()) if (job.isSent) job.answer.reject(textFailed())
+    for (const job of this.#sent.values()) job.answer.reject(textFailed())
     this.#described?.reject(textFailed())
     this.#described = null
     this.#changed()
@@ -192,7 +207,7 @@ export class TextChild {
   #changed(): void {
     const state = this.#state
     if (state === 'down' || state === 'stopped')
-      for (const job of this.#jobs.values()) if (!job.isSent) job.answer.reject(notReady())
+      for (const ofKey of this.#waiting.values()) for (const job of ofKey) job.answer.reject(notReady())
     this.#gate.wake()
     this.#sendNext()
   }
