@@ -21,6 +21,9 @@ const source = new URL('../../src/', import.meta.url).href
 /** Enough that what runs once for a request cannot be taken for what runs for each event. */
 const answerTokens = 200
 
+/** Whatever the service does every few seconds is done at least once in it. */
+const idleMs = 16_000
+
 const home = mkdtempSync(join(tmpdir(), 'odyssey-path-'))
 writeFileSync(
   join(home, 'models.json'),
@@ -46,7 +49,7 @@ async function measure(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await ask()
   const coverage = await Coverage.open(inspector, source)
   await coverage.take()
-  await pause(3_000)
+  await pause(idleMs)
   const idle = new Set((await coverage.take()).map(nameOf))
   const rounds: Called[][] = []
   let events = 0

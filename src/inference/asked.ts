@@ -2,7 +2,7 @@ import type { RequestOrigin } from '../billing/ledger/ledger-entry.ts'
 import type { GenerationRequest } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
-import type { Entrance } from '../limits/entrance.ts'
+import type { Entrance } from '../limits/limiter.ts'
 
 /** A request to the path that leads to the ledger, and by whom it is made. */
 export type Asked = {

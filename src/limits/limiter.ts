@@ -13,7 +13,7 @@ import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { takeAtOnce, takeWhenBack, whenAvailable } from './allowances/take-together.ts'
 import { BudgetQueue } from './budgets/budget-queue.ts'
-import { Entrance } from './entrance.ts'
+import type { Allowance } from './allowances/allowance.ts'
 import type { LimitKind } from '../core/limit-fields.ts'
 import type { LimitBook } from './limit-book.ts'
 import type { LimitEntry } from './limit-entry.ts'
@@ -30,6 +30,31 @@ export interface Limiter {
   admit(subject: AdmissionSubject, entrance?: Entrance): Promise<Admission>
   /** How the limits stand that apply; without a model those for all models. */
   snapshot(principal: ApiKeyPrincipal, model: string | null): LimitSnapshot
+}
+
+/** The places of a request whose body is not read yet. Its admission takes them over; if there is none, it leaves them. */
+export class Entrance {
+  #places: readonly LimitClaim[]
+
+  constructor(places: readonly LimitClaim[]) {
+    this.#places = places
+  }
+
+  has(allowance: Allowance): boolean {
+    return this.#places.some((place) => place.allowance === allowance)
+  }
+
+  /** Whoever gets them gives them back. */
+  handOver(): readonly LimitClaim[] {
+    const places = this.#places
+    this.#places = []
+    return places
+  }
+
+  /** Changes nothing once they are handed over. */
+  leave(): void {
+    for (const { allowance, amount } of this.handOver()) allowance.settle(amount, 0)
+  }
 }
 
 export type LimiterParts = {

@@ -10,7 +10,7 @@ import { RequestEnded } from '../../core/request-ended.ts'
 import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import { generate } from '../../inference/generate.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Entrance } from '../../limits/entrance.ts'
+import type { Entrance } from '../../limits/limiter.ts'
 import type { FormatRoute, OpenFormat } from '../../protocols/format.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import type { Tracing } from '../../telemetry/trace.ts'
@@ -167,7 +167,7 @@ async function start(exchange: Exchange): Promise<AsyncGenerator<GenerationEvent
   const traced = traceparent === null ? {} : { traceparent }
   const asked = { request: decoded.request, requestId, principal, origin, entrance, ...traced }
   const generation = await generate(parts.inference, asked, signal)
-  tellUnenforced(parts, { request, reply }, generation.unenforced)
+  if (generation.unenforced.length > 0) tellUnenforced(parts, { request, reply }, generation.unenforced)
   return generation
 }
 

@@ -19,7 +19,6 @@ export function tellUnenforced(
   { request, reply }: Exchanged,
   places: readonly ErrorPath[],
 ): void {
-  if (places.length === 0) return
   const named = places.map((place) => place.map(spell).join('.'))
   const unenforced = listWithin(named, charactersMax)
   log.info({ request_id: request.id, unenforced }, 'schema keywords are not enforced')
