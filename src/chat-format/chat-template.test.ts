@@ -73,6 +73,20 @@ test('a call goes on from the mark of its recipient, which the prompt ends with'
   assert.deepEqual([format?.lead, format?.textOpen], ['<|for|>', '<|for|>all<|says|>'])
 })
 
+test('calls that begin with a brace, and are no JSON from there, are derived', () => {
+  const template = compile(
+    '{% for m in messages %}%{{ m.role }}%{{ m.content or "" }}{% for c in m.tool_calls or [] %}{use:{{ c.function.name }}:' +
+      '{{ c.function.arguments | tojson }}:use}{% endfor %}%.%\n{% endfor %}{% if add_generation_prompt %}%assistant%{% endif %}',
+  )
+  const format = deriveToolFormat((messages, given) => template.render(messages, given))
+  assert.deepEqual(format?.notation, {
+    kind: 'marked',
+    open: '{use:',
+    close: ':use}',
+    pieces: [{ kind: 'name' }, { kind: 'literal', text: ':' }, { kind: 'arguments' }],
+  })
+})
+
 test('a template that renders no question says why, and in which line', () => {
   assert.match(compile('one\n{{ messages[0].content.missing() }}').fault ?? '', /^Line 2: /u)
   assert.equal(compile('constant').fault, 'It leaves out what the user says.')

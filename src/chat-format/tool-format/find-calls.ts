@@ -55,8 +55,9 @@ function parseAt(text: string, start: number, accepts: (value: object) => boolea
 
 /** The smallest JSON object that has the name and the arguments among its members. */
 function findEnvelope(text: string, from: number, slots: readonly Slot[], call: ProbeCall) {
-  let start = Math.min(...slots.map((slot) => slot.start))
-  while ((start = text.lastIndexOf('{', start - 1)) >= from && start !== -1) {
+  for (let start = Math.min(...slots.map((slot) => slot.start)); start > from;) {
+    start = text.lastIndexOf('{', start - 1)
+    if (start < from) return null
     let members: readonly (readonly [string, unknown])[] = []
     const span = parseAt(text, start, (value) => {
       members = Object.entries(value)
