@@ -21,15 +21,17 @@ export type TestFile = {
   runs(file: string, offset: number): boolean
 }
 
-/** Runs each file once; one that fails by itself says nothing of mutants. The shortest come first. */
-export async function measureTests(paths: readonly string[], files: readonly string[]): Promise<readonly TestFile[]> {
+type Measuring = { readonly paths: readonly string[]; readonly files: readonly string[]; log(line: string): void }
+
+/** Runs each file once; one that fails by itself says nothing of mutants, and is left out. The shortest come first. */
+export async function measureTests({ paths, files, log }: Measuring): Promise<readonly TestFile[]> {
   const measured: TestFile[] = []
   await runCases(paths.length, 2, async (number) => {
     const path = paths[number] ?? ''
     const folder = mkdtempSync(join(tmpdir(), 'odyssey-coverage-'))
     const startedMs = performance.now()
     const outcome = await runTestFile(path, { environment: { NODE_V8_COVERAGE: folder } })
-    if (outcome !== 'passed') throw new Error(`${path} ${outcome} without any change`)
+    if (outcome !== 'passed') return log(`${path} ${outcome} without any change, and is left out`)
     const ms = performance.now() - startedMs
     const ranges = readRanges(folder, files)
     rmSync(folder, { recursive: true })

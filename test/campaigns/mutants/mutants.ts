@@ -38,7 +38,7 @@ export async function runMutants({ seed, count, log }: CampaignOptions): Promise
   const chosen = choose(all, { seed, count })
   log(`${all.length} changes are possible; ${chosen.length} of them are tried`)
   const paths = globSync(tests, { cwd: root }).map((path) => join(root, path))
-  const known = await measureTests(paths, files)
+  const known = await measureTests({ paths, files, log })
   log(`${known.length} files of tests pass`)
   const verdicts: Verdict[] = []
   await runCases(chosen.length, 2, async (number) => {
