@@ -1,16 +1,25 @@
 // What administrators, directories and people ask for of members, sessions and ways to sign in, and do not get.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createMember } from '../../src/accounts/members.ts'
+import { createApiKey } from '../../src/accounts/api-keys.ts'
+import { createDirectory, rotateDirectoryToken } from '../../src/accounts/directory/directories.ts'
+import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
+import { createManagementKey } from '../../src/accounts/management-keys.ts'
+import { createMember, findMemberPrincipal } from '../../src/accounts/members.ts'
+import { createConnection, updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
+import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
+import { createSamlConnection } from '../../src/accounts/single-sign-on/saml/saml-connections.ts'
 import { readNext } from '../../src/accounts/single-sign-on/flows.ts'
 import { readGroups } from '../../src/accounts/single-sign-on/group-mappings.ts'
 import { totpCode } from '../../src/accounts/sign-in/totp.ts'
 import type { MemberId } from '../../src/core/ids.ts'
 import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
-import { testSignIn } from '../harness/management.ts'
+import { createTestSso, testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer } from '../harness/management-service.ts'
 import { signInPerson, type SignedInPerson } from '../harness/sign-in.ts'
+import { newConnection, providerKey } from '../http/api/sso-things.ts'
+import { newSamlConnection } from './saml/open-saml.ts'
 import { openDirectory, type TestDirectory } from './directory/open-directory.ts'
 
 let directory: TestDirectory
@@ -186,6 +195,34 @@ describe('a way to sign in', () => {
     equal(tried.status, 404, tried.text)
     await service.close()
   })
+})
+
+test('whoever was suspended while they asked makes nothing that would outlive them', async () => {
+  const { service, organizationId } = directory
+  const { accounts } = service
+  const parts = { ...accounts, signIn: testSignIn, sso: createTestSso(accounts) }
+  const id = await directory.member('leaving@acme.example', 'owner')
+  const owner = await findMemberPrincipal(accounts, id)
+  if (owner === null) throw new Error('The owner is not let in.')
+  const connectionId = await createConnection(parts, owner, { ...newConnection, organizationId })
+  const reference = { id: connectionId, organizationId }
+  await setMemberSuspended(accounts, { kind: 'operator' }, { id, organizationId }, true)
+  const settings = { organizationId, name: 'Directory', defaultRole: 'developer' } as const
+  const source = { entityId: 'https://idp.example.com', signInUrl: 'https://idp.example.com/', signOutUrl: null }
+  const saml = { ...newSamlConnection, organizationId, source: { ...source, certificates: [providerKey.certificate] } }
+  const works: readonly (() => Promise<unknown>)[] = [
+    () => createDirectory(accounts, owner, settings),
+    () => rotateDirectoryToken(accounts, owner, { id: directory.id, organizationId }, 0),
+    () => createConnection(parts, owner, { ...newConnection, organizationId }),
+    () => updateConnection(parts, owner, reference, { clientSecret: 'other' }),
+    () => enforceConnection(parts, owner, { ...reference, breakGlassId: id }),
+    () => createSamlConnection(parts, owner, saml),
+    () => createApiKey(accounts, owner, { name: 'k', organizationId, projectId: 'proj_none', ownerId: id }),
+    () => createManagementKey(accounts, owner, { organizationId, name: 'k', role: 'owner', expiresAtMs: null }),
+  ]
+  for (const work of works) {
+    await rejects(work(), { code: 'unauthenticated' }, work.toString())
+  }
 })
 
 test('a page that somebody is sent on to is one of this service', () => {

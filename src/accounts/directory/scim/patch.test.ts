@@ -140,6 +140,16 @@ suite('a change of a user', () => {
       { op: 'add', value: { [`${enterprise}:manager`]: { displayName: 'Other', value: 'mary' } } },
       {},
     ],
+    [
+      'adds a value beside the primary one, which stays it',
+      { op: 'add', path: 'emails', value: [{ value: 'new@acme.example' }] },
+      { emails: [{ ...work, primary: true }, home, { value: 'new@acme.example' }] },
+    ],
+    [
+      'adds a primary value, and the one before is it no more',
+      { op: 'add', path: 'emails', value: [{ value: 'new@acme.example', primary: true }] },
+      { emails: [{ ...work, primary: false }, home, { value: 'new@acme.example', primary: true }] },
+    ],
     ['keeps no password', { op: 'add', path: 'password', value: 'secret' }, {}],
     ['reads a path of nothing as none', { op: 'replace', path: '', value: { title: 'Dr.' } }, { title: 'Dr.' }],
     [
