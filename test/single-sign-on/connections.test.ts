@@ -1,7 +1,8 @@
 // Connections and domains as an organization's administrators make and change them.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
 import { trustDomain } from '../../src/accounts/single-sign-on/domains.ts'
 import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
 import { findMemberPrincipal } from '../../src/accounts/members.ts'
@@ -90,6 +91,9 @@ describe('a connection', () => {
     const said = rows.map(({ after: text }) => (JSON.parse(text ?? '{}') as Fields)['client_secret'])
     deepEqual(said, [undefined, 'changed', undefined])
     equal((await ask('PATCH', `/connections/${id}`, { defaultRole: 'owner' })).status, 400)
+    const reference = { id, organizationId: company.organizationId }
+    const owners = updateConnection(parts(), operator, reference, { defaultRole: 'owner' })
+    await rejects(owners, /No connection makes owners/)
   })
 
   test('gives nobody a role that whoever makes it has not', async () => {
