@@ -174,6 +174,20 @@ onEachDatabase((database) => {
       }
     })
 
+    test('55 ends well for people of the tenant that was agreed, by either name of it, and for no others', async () => {
+      const connectionId = await sso.connect({ tenant: 'acme.example' })
+      const come = async (fields: Readonly<Record<string, string>>) => {
+        const { sub, sid } = somebodyNew()
+        const email = `${sub}@acme.example`
+        sso.provider.lie = { claims: (claims) => ({ ...claims, sub, sid, email, ...fields }) }
+        const browser = sso.browser()
+        await browser.back(connectionId, sso.provider.authorize(await browser.begin(connectionId)))
+        return browser.isSignedIn
+      }
+      deepEqual([await come({ tid: 'acme.example' }), await come({ hd: 'acme.example' })], [true, true])
+      deepEqual([await come({}), await come({ tid: 'evil.example', hd: 'evil.example' })], [false, false])
+    })
+
     test('46 does not begin where the description is of another issuer, or of all tenants', async () => {
       for (const issuer of ['https://other.example', `${sso.provider.issuer}/`, `${sso.provider.issuer}/{tenantid}`]) {
         const connectionId = await sso.connect()
