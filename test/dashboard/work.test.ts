@@ -126,6 +126,8 @@ ownRolesSuite(dashboard)
 
 serviceAccountsSuite(dashboard)
 
+agentsSuite(dashboard)
+
 suite('without a pointer', () => {
   test('a key is made by the keyboard alone', async () => {
     const { page } = dashboard().owner
@@ -325,7 +327,6 @@ suite('what holds requests back', () => {
 })
 
 channelsSuite(dashboard)
-agentsSuite(dashboard)
 signInSuite(dashboard)
 availabilitySuite(dashboard)
 
