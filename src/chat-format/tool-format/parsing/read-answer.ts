@@ -156,7 +156,9 @@ function* readBetween(source: OutputSource, format: DerivedFormat): Reading<Call
       return null
     }
     if (head !== null && head !== 'more') return head
-    if (typeof skip === 'number') drop(source, skip)
+    // What ends a call may be what the end of the section begins with.
+    const mayBeClosing = closed === 'more' && !source.hasEnded
+    if (typeof skip === 'number' && !mayBeClosing) drop(source, skip)
     else if (source.hasEnded || (closed === null && skip === null && head === null)) return null
     else yield
   }
