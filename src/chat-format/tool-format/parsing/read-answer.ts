@@ -138,6 +138,11 @@ function* skipLiteral(source: OutputSource, literal: string): Reading {
   }
 }
 
+/** Whether the section may be ending: what ends a call may be what the end of the section begins with. */
+function isUndecided({ hasEnded }: OutputSource, closed: number | 'more' | null): boolean {
+  return closed === 'more' && !hasEnded
+}
+
 /** What stands after a call: the head of another one, or null where the section is over. */
 function* readBetween(source: OutputSource, format: DerivedFormat): Reading<CallHead | null> {
   const { notation, section, separator } = format
@@ -156,9 +161,7 @@ function* readBetween(source: OutputSource, format: DerivedFormat): Reading<Call
       return null
     }
     if (head !== null && head !== 'more') return head
-    // What ends a call may be what the end of the section begins with.
-    const mayBeClosing = closed === 'more' && !source.hasEnded
-    if (typeof skip === 'number' && !mayBeClosing) drop(source, skip)
+    if (typeof skip === 'number' && !isUndecided(source, closed)) drop(source, skip)
     else if (source.hasEnded || (closed === null && skip === null && head === null)) return null
     else yield
   }
