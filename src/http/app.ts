@@ -17,6 +17,7 @@ import { sendError } from './errors.ts'
 import { healthRoute, readinessRoute } from './health.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { createCrossOrigin } from './middleware/cross-origin.ts'
+import { httpMethods, methodNotAllowed } from './methods.ts'
 import type { Door, HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
 import { addScimRoutes } from './scim/scim-routes.ts'
@@ -118,11 +119,9 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
 /** Adds a path with its handlers; every other method is told which ones there are. */
 function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers: Handlers): void {
-  for (const method of methods) {
+  for (const method of httpMethods) {
     const handler = handlers[method] ?? ((request: FastifyRequest) => refuseMethod(parts, request, handlers))
     app.route({ method, url: path, handler })
   }
@@ -130,9 +129,7 @@ function addRoute(app: FastifyInstance, parts: HttpParts, path: string, handlers
 
 async function refuseMethod(parts: HttpParts, request: FastifyRequest, handlers: Handlers): Promise<never> {
   if (pathOf(request.url).startsWith('/v1/')) await authenticate(parts, request, null)
-  const allowed = Object.keys(handlers)
-  const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
-  throw new ApiError({ code: 'method-not-allowed', allowed }, message)
+  throw methodNotAllowed(request.method, Object.keys(handlers))
 }
 
 /** One line per answered request. The path is cut before the query: clients put keys there by mistake. */

@@ -24,8 +24,7 @@ export function createQueryReader({ query }: Pick<Route, 'query'>): (request: Fa
   let properties: JsonSchema['properties']
   return (request) => {
     // No start should wait for what most routes never need.
-    properties ??= z.toJSONSchema(schema, { io: 'input' }).properties ?? {}
-    const known = properties
+    const known = (properties ??= z.toJSONSchema(schema, { io: 'input' }).properties ?? {})
     const texts = request.query as Readonly<Record<string, string | readonly string[]>>
     const values = Object.entries(texts).map(([name, text]) => [name, readValue(text, known[name])] as const)
     return parse(schema, Object.fromEntries(values))

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/error.ts'
 import { noteBreakOff } from '../connections/connection-events.ts'
 import type { Door, HttpParts } from '../parts.ts'
@@ -65,6 +65,7 @@ import { samlRoutes } from './single-sign-on/saml-routes.ts'
 import { directoryRoutes } from './single-sign-on/directory-routes.ts'
 import { domainRoutes } from './single-sign-on/domain-routes.ts'
 import { identityRoutes } from './single-sign-on/identity-routes.ts'
+import { httpMethods, methodNotAllowed } from '../methods.ts'
 import { pathOf } from '../request-path.ts'
 import { PathMethods } from './path-methods.ts'
 import type { Bytes, Export, Route } from './route.ts'
@@ -140,7 +141,7 @@ export function addManagementRoutes(app: FastifyInstance, parts: Door): void {
     const url = urlOf(path)
     for (const route of own) app.route({ method: route.method, url, handler: createHandler(parts, watched, route) })
     if (!paths.isShadowed(path)) continue
-    const others = methods.filter((method) => own.every((route) => route.method !== method))
+    const others = httpMethods.filter((method) => own.every((route) => route.method !== method))
     app.route({ method: others, url, handler: refuse })
   }
   // It takes a tenth of a second to make, for which no start should wait.
@@ -165,14 +166,10 @@ function urlOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'tile' ? '*' : `:${name}`))
 }
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
 /** Refuses a method that a path of the management API does not have. Nothing comes of it where there is no such path. */
 export function refuseOtherMethod(request: FastifyRequest): void {
   const allowed = paths.find(pathOf(request.url))
-  if (allowed === null) return
-  const message = `${request.method} is not possible here; use ${allowed.join(' or ')}.`
-  throw new ApiError({ code: 'method-not-allowed', allowed }, message)
+  if (allowed !== null) throw methodNotAllowed(request.method, allowed)
 }
 
 function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events' | 'readings'>, route: Route): Handler {

@@ -26,6 +26,7 @@ import {
 import { createUser, deleteUser, updateUser, type UserChange } from '../../accounts/directory/users.ts'
 import { ApiError } from '../../core/error.ts'
 import { FailedAttempts } from '../api/failed-attempts.ts'
+import { httpMethods } from '../methods.ts'
 import type { Door } from '../parts.ts'
 import {
   answerScim,
@@ -107,8 +108,6 @@ export function addScimRoutes(app: FastifyInstance, door: Door): void {
   add('/Me', { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse })
 }
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
 function addPath(
   app: FastifyInstance,
   url: string,
@@ -118,7 +117,7 @@ function addPath(
   const allowed = Object.keys(works)
   const message = `This is not possible here; use ${allowed.join(' or ')}.`
   const refuse: ScimWork = () => Promise.reject(new ApiError({ code: 'method-not-allowed', allowed }, message))
-  for (const method of methods) app.route({ method, url, handler: answer(works[method] ?? refuse) })
+  for (const method of httpMethods) app.route({ method, url, handler: answer(works[method] ?? refuse) })
 }
 
 function addKind(add: (path: string, works: Works) => void, kind: Kind): void {
