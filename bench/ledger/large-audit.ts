@@ -18,19 +18,17 @@ import { readLastCheckpoint, signCheckpoint } from '../../src/accounts/transpare
 import { openSigningKeys } from '../../src/accounts/transparency/signing-keys.ts'
 import { growTree } from '../../src/accounts/transparency/tiles.ts'
 import type { OrganizationId } from '../../src/core/ids.ts'
-import { hashAuditRow } from '../../src/db/audit-chain.ts'
 import { change } from '../../src/db/change.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { randomId } from '../../src/lib/random-id.ts'
+import { addAuditRows } from '../../test/harness/databases/audit-rows.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 const organizationId: OrganizationId = 'org_1'
 const operator = { kind: 'operator' } as const
 const changes = 2_000
 const proofs = 1_000
-const rowsPerStatement = 2_000
 
 const type = 'string'
 const { values } = parseArgs({ options: { rows: { type }, database: { type }, verify: { type } } })
@@ -83,33 +81,17 @@ async function measureChanges(where: string): Promise<void> {
   console.log(`a change in ${where}: without its row ${describe(plain)}, with it ${describe(audited)}`)
 }
 
-/** Rows as `change` writes them, hashed and chained, many to a statement. */
+/** Rows as `change` writes them, up to as many as are asked for. */
 async function fill(): Promise<void> {
-  const chain = await db.selectFrom('audit_chains').selectAll().executeTakeFirstOrThrow()
-  let [sequence, previous_hash] = [chain.sequence, chain.hash]
-  while (sequence < rows) {
-    const batch = Array.from({ length: Math.min(rowsPerStatement, rows - sequence) }, () => {
-      sequence += 1
-      const row = {
-        id: `audit_${randomId()}`,
-        at: systemClock.nowMs(),
-        organization_id: organizationId,
-        actor: 'operator',
-        action: 'keys:update',
-        target: `key_${sequence}`,
-        before: JSON.stringify({ name: `Key ${sequence}`, disabled: false }),
-        after: JSON.stringify({ name: `Key ${sequence}`, disabled: true }),
-        address: '192.0.2.7',
-        request_id: `req_${sequence}`,
-      } as const
-      const link = { sequence, previous_hash }
-      previous_hash = hashAuditRow(row, link)
-      return { ...row, ...link, hash: previous_hash }
-    })
-    await db.insertInto('audit').values(batch).execute()
-  }
-  const end = { sequence, hash: previous_hash }
-  await db.updateTable('audit_chains').set(end).where('organization_id', '=', organizationId).execute()
+  const { sequence } = await db.selectFrom('audit_chains').select('sequence').executeTakeFirstOrThrow()
+  await addAuditRows(parts, organizationId, rows - sequence, (number) => ({
+    action: 'keys:update',
+    target: `key_${number}`,
+    before: JSON.stringify({ name: `Key ${number}`, disabled: false }),
+    after: JSON.stringify({ name: `Key ${number}`, disabled: true }),
+    address: '192.0.2.7',
+    request_id: `req_${number}`,
+  }))
 }
 
 /** A process of its own shows what memory it takes. */
