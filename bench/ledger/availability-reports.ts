@@ -22,6 +22,7 @@ import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { localKey } from '../../src/lib/signed-note.ts'
 import { wholeNumber } from '../whole-number.ts'
+import { ask, printHead } from './ask.ts'
 import { organizationCount } from './fill-ledger.ts'
 import { fillKeptLedger } from './kept-ledger.ts'
 
@@ -108,7 +109,7 @@ async function askAll(): Promise<void> {
     .select(sql<number>`cast(sum(valid) as bigint)`.as('valid'))
     .executeTakeFirstOrThrow()
   console.log(`${counted.valid} requests in the minutes of availability`)
-  console.log(`${'question'.padEnd(44)}${['p50 ms', 'p95 ms', 'max ms'].map((head) => head.padStart(9)).join('')}`)
+  printHead('question')
   await ask('the report of the month, not signed yet', runs, () => readCurrent(db, operator, { ...question, nowMs }))
   const clock = { ...systemClock, nowMs: () => nowMs }
   await ask('the history that the status page shows', 5, () => readHistory({ db, clock, models: modelIds }))
@@ -120,16 +121,4 @@ async function askAll(): Promise<void> {
     )
     await ask('the signed report', runs, () => readReports(db, operator, question))
   }
-}
-
-async function ask(name: string, times: number, query: () => Promise<unknown>): Promise<void> {
-  const measured: number[] = []
-  for (let run = 0; run < times; run++) {
-    const startedMs = performance.now()
-    await query()
-    measured.push(performance.now() - startedMs)
-  }
-  measured.sort((a, b) => a - b)
-  const cells = [0.5, 0.95, 1].map((part) => (measured[Math.ceil(part * times) - 1] ?? 0).toFixed(1).padStart(9))
-  console.log(`${name.padEnd(44)}${cells.join('')}`)
 }

@@ -19,6 +19,7 @@ import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { wholeNumber } from '../whole-number.ts'
+import { ask, printHead } from './ask.ts'
 import { fillLedger } from './fill-ledger.ts'
 import { fillKeptLedger } from './kept-ledger.ts'
 
@@ -57,21 +58,20 @@ async function fill(): Promise<number> {
 }
 
 async function askAll(nowMs: number): Promise<void> {
-  console.log(
-    `\n${'page of 101 rows'.padEnd(50)}${['p50 ms', 'p95 ms', 'max ms'].map((head) => head.padStart(9)).join('')}`,
-  )
+  console.log()
+  printHead('page of 101 rows')
   const page = (filter: Partial<LedgerFilter>) => () =>
     listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', limit: 101, after: null, ...filter })
-  await ask('plain', page({}))
-  await ask('of a key', page({ apiKeyId: 'key_1_7' }))
-  await ask('of a key without requests', page({ apiKeyId: 'key_none' }))
-  await ask('of a project', page({ projectIds: ['proj_1_3'] }))
-  await ask('of three projects', page({ projectIds: ['proj_1_1', 'proj_1_2', 'proj_1_3'] }))
-  await ask('of a model', page({ model: 'hal-1.0' }))
-  await ask('of a model that nobody asked', page({ model: 'none' }))
-  await ask('aborted', page({ outcome: 'aborted' }))
-  await ask('failed, of which there are none', page({ outcome: 'failed' }))
-  await ask('failed, of a key', page({ outcome: 'failed', apiKeyId: 'key_1_7' }))
+  await ask('plain', runs, page({}))
+  await ask('of a key', runs, page({ apiKeyId: 'key_1_7' }))
+  await ask('of a key without requests', runs, page({ apiKeyId: 'key_none' }))
+  await ask('of a project', runs, page({ projectIds: ['proj_1_3'] }))
+  await ask('of three projects', runs, page({ projectIds: ['proj_1_1', 'proj_1_2', 'proj_1_3'] }))
+  await ask('of a model', runs, page({ model: 'hal-1.0' }))
+  await ask('of a model that nobody asked', runs, page({ model: 'none' }))
+  await ask('aborted', runs, page({ outcome: 'aborted' }))
+  await ask('failed, of which there are none', runs, page({ outcome: 'failed' }))
+  await ask('failed, of a key', runs, page({ outcome: 'failed', apiKeyId: 'key_1_7' }))
   await askRepeated(nowMs)
 }
 
@@ -100,21 +100,9 @@ async function askRepeated(nowMs: number): Promise<void> {
     body_hash,
     at: nowMs,
   }
-  await ask('the charges for a body', () => findCharges(db, repetition))
-  await ask('a repetition noted and decided about', () =>
+  await ask('the charges for a body', runs, () => findCharges(db, repetition))
+  await ask('a repetition noted and decided about', runs, () =>
     deliveries.begin(requestId, { principal, bodyHash: body_hash })(true),
   )
   await deliveries.close()
-}
-
-async function ask(name: string, query: () => Promise<unknown>): Promise<void> {
-  const times: number[] = []
-  for (let run = 0; run < runs; run++) {
-    const startedMs = performance.now()
-    await query()
-    times.push(performance.now() - startedMs)
-  }
-  times.sort((a, b) => a - b)
-  const cells = [0.5, 0.95, 1].map((part) => (times[Math.ceil(part * times.length) - 1] ?? 0).toFixed(1).padStart(9))
-  console.log(`${name.padEnd(50)}${cells.join('')}`)
 }
