@@ -1,6 +1,6 @@
-// node scripts/test-postgres.ts                    a throw-away PostgreSQL until Ctrl-C; prints its address
-// node scripts/test-postgres.ts --set NAME=VALUE   another setting than tests have; may be given several times
-// node scripts/test-postgres.ts --owner PID --address FILE
+// node bin/odyssey.cjs --run scripts/test-postgres.ts                    a throw-away PostgreSQL until Ctrl-C; prints its address
+// node bin/odyssey.cjs --run scripts/test-postgres.ts --set NAME=VALUE   another setting than tests have; may be given several times
+// node bin/odyssey.cjs --run scripts/test-postgres.ts --owner PID --address FILE
 //
 // The last form serves tests: the address is written to a file, and the server is gone, with its
 // data and that file's folder, as soon as the process that owns it is, however that one ended.

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { OrganizationId } from '../core/ids.ts'
 import type { AuditTable } from './tables/audit.ts'
@@ -19,7 +19,7 @@ export type ChainLink = { readonly sequence: number; readonly previous_hash: str
 export function hashAuditRow(row: AuditRow, { sequence, previous_hash }: ChainLink): string {
   const fields = [row.id, row.at, row.actor, row.action, row.target, row.before, row.after, row.address, row.request_id]
   const content = JSON.stringify(['odyssey-audit-1', row.organization_id, sequence, previous_hash, ...fields])
-  return createHash('sha256').update(content).digest('hex')
+  return hashOf('sha256', content)
 }
 
 /** Adds a row at the end of its organization's chain. Others who want to do so wait until this transaction ends. */

@@ -1,6 +1,6 @@
 // The Merkle tree of RFC 6962 (certificate transparency), section 2.1: roots, inclusion proofs and consistency proofs.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** 32 bytes, of SHA-256. */
 export type TreeHash = Buffer
@@ -9,14 +9,22 @@ export type TreeHash = Buffer
 export type SubtreeReader = (level: number, index: number) => Promise<TreeHash>
 
 /** The root of a tree without leaves. */
-export const emptyRoot: TreeHash = createHash('sha256').digest()
+export const emptyRoot: TreeHash = sha256(Buffer.of())
+
+const leafPrefix = Buffer.of(0)
+const nodePrefix = Buffer.of(1)
 
 export function hashLeaf(entry: Uint8Array): TreeHash {
-  return createHash('sha256').update(Buffer.of(0)).update(entry).digest()
+  return sha256(Buffer.concat([leafPrefix, entry]))
 }
 
 export function hashNode(left: TreeHash, right: TreeHash): TreeHash {
-  return createHash('sha256').update(Buffer.of(1)).update(left).update(right).digest()
+  return sha256(Buffer.concat([nodePrefix, left, right]))
+}
+
+/** At once: an audit of a million rows takes three million of them, and a hash that is fed in parts twice the time. */
+function sha256(content: Uint8Array): Buffer {
+  return hash('sha256', content, 'buffer')
 }
 
 /** Adds leaves one after the other in memory that grows with the tree's height alone. */
@@ -26,12 +34,12 @@ export class GrowingTree {
   readonly #subtrees: TreeHash[] = []
 
   add(leaf: TreeHash): void {
-    let hash = leaf
+    let root = leaf
     // Each bit that is set at the end of the size is a subtree as large as the one made so far.
     for (let rest = this.size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
-      hash = hashNode(this.#subtrees.pop() ?? emptyRoot, hash)
+      root = hashNode(this.#subtrees.pop() ?? emptyRoot, root)
     }
-    this.#subtrees.push(hash)
+    this.#subtrees.push(root)
     this.size += 1
   }
 

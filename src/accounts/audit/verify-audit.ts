@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import { chainStart } from '../../db/audit-chain.ts'
 import type { Database } from '../../db/database.ts'
+import type { AuditTable } from '../../db/tables/audit.ts'
 import type { Anchor } from './anchors.ts'
 import {
   ChainWalk,
@@ -110,20 +111,26 @@ async function walkRows(walk: ChainWalk, { after, rowsMax, ...range }: Rows): Pr
   let isForeign = false
   let position = (after?.sequence ?? 1) - 1
   const end = (after?.sequence ?? 0) + rowsMax
-  while (position < end) {
-    const links = position < range.deletedTo ? await walkDeleted(walk, range, position) : []
-    if (position < range.deletedTo) position = Math.min(range.deletedTo, position + hashesPerRead)
-    else {
-      const limit = Math.min(rowsPerRead, end - position)
-      const rows = await readAuditRows(range.db, { ...range, afterSequence: position, limit })
-      if (rows.length === 0) return true
-      for (const row of rows) walk.add(row)
-      links.push(...rows)
-      position = walk.through?.sequence ?? end
-    }
+  while (position < end && position < range.deletedTo) {
+    const links = await walkDeleted(walk, range, position)
+    position = Math.min(range.deletedTo, position + hashesPerRead)
     if (!isForeign) isForeign = await reportForeignRow(walk, range, links)
   }
-  return false
+  const readNext = async () => {
+    const limit = Math.min(rowsPerRead, end - position)
+    return limit > 0 ? readAuditRows(range.db, { ...range, afterSequence: position, limit }) : []
+  }
+  const check = async (rows: readonly AuditTable[]) => {
+    for (const row of rows) walk.add(row)
+    if (!isForeign) isForeign = await reportForeignRow(walk, range, rows)
+  }
+  for (let rows = await readNext(); rows.length > 0;) {
+    position = rows.at(-1)?.sequence ?? end
+    // PostgreSQL reads the next rows while these are hashed.
+    const [next] = await Promise.all([readNext(), check(rows)])
+    rows = next
+  }
+  return position < end
 }
 
 /** Walks the hashes of the deleted rows that come next. */

@@ -134,8 +134,13 @@ export async function findForeignRow(
   rows: readonly { readonly sequence: number | null; readonly hash: string | null }[],
 ): Promise<number | null> {
   const byTile = Map.groupBy(rows, ({ sequence }) => Math.floor(((sequence ?? 1) - 1) / hashesPerTile))
-  for (const [number, own] of byTile) {
-    const hashes = await readTile(db, organizationId, { level: 0, number })
+  const tiles = await Promise.all(
+    [...byTile].map(async ([number, own]) => ({
+      own,
+      hashes: await readTile(db, organizationId, { level: 0, number }),
+    })),
+  )
+  for (const { own, hashes } of tiles) {
     const foreign = own.find(({ sequence, hash }) => {
       const taken = hashes[((sequence ?? 1) - 1) % hashesPerTile]
       return taken !== undefined && !taken.equals(auditLeaf(hash ?? ''))
