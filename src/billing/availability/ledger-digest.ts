@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import type { LedgerRow } from '../ledger/read-ledger.ts'
 import type { Interval } from './intervals.ts'
 
@@ -47,7 +48,8 @@ export function hashOfRow({ end_user: _, tags: __, ...row }: LedgerRow): Buffer 
   return createHash('sha256').update(JSON.stringify(columns)).digest()
 }
 
-const rowsAtOnce = 2_000
+/** Hashing so many takes some milliseconds, in which a gateway with SQLite does nothing else. */
+const rowsAtOnce = 250
 
 /** The rows of an organization as they stand in time, a page in memory; those of others are not looked at. */
 export async function* readInTime(
@@ -72,5 +74,6 @@ export async function* readInTime(
     const last = page.at(-1)
     if (last === undefined || page.length < rowsAtOnce) return
     after = last
+    await nextTurn()
   }
 }

@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { AvailabilityMinuteTable, LifeSpanTable } from '../../db/tables/availability.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import { minuteMs } from '../refusals/minute.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Exclusion } from './exclusions.ts'
@@ -39,6 +40,8 @@ export type MeasureOptions = {
   readonly downSharePpm: number
   readonly exclusions: readonly Exclusion[]
 }
+
+const dayMs = 86_400_000
 
 /** What is silent over an end of the window is as long as it is, and not as long as its part in there. */
 export const marginMs = 600_000
@@ -136,14 +139,6 @@ export function readSpans(db: Database, { fromMs, untilMs }: Interval): Promise<
 }
 
 async function readMinutes(db: Database, organizationId: OrganizationId, { fromMs, untilMs }: Interval) {
-  const inWindow = <Query extends { where(column: 'at', operator: '>=' | '<', value: number): Query }>(query: Query) =>
-    query.where('at', '>=', fromMs).where('at', '<', untilMs)
-  const served = await inWindow(
-    db.selectFrom('availability_minutes').selectAll().where('organization_id', '=', organizationId),
-  ).execute()
-  const unserved = await inWindow(
-    db.selectFrom('unserved_requests').selectAll().where('organization_id', '=', organizationId),
-  ).execute()
   const byModel = new Map<string, Map<number, MinuteCounts>>()
   const add = (model: string, at: number, counts: MinuteCounts) => {
     const minutes = byModel.get(model) ?? new Map<number, MinuteCounts>()
@@ -151,12 +146,37 @@ async function readMinutes(db: Database, organizationId: OrganizationId, { fromM
     minutes.set(at, known === undefined ? counts : together(known, counts))
     byModel.set(model, minutes)
   }
-  for (const row of served) add(row.model, row.at, countsOf(row))
+  for await (const row of readServed(db, organizationId, { fromMs, untilMs })) add(row.model, row.at, countsOf(row))
+  const unserved = await db
+    .selectFrom('unserved_requests')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', fromMs)
+    .where('at', '<', untilMs)
+    .execute()
   for (const { model, at, requests, first_at: firstBadMs, last_at: lastBadMs } of unserved) {
     add(model, at, { valid: requests, bad: requests, slow: 0, unserved: requests, firstBadMs, lastBadMs })
   }
   const unread = unserved.filter(({ model }) => model === '').reduce((sum, { requests }) => sum + requests, 0)
   return { byModel, unread }
+}
+
+/** A day at once: a month of busy models is 130,000 rows. */
+async function* readServed(
+  db: Database,
+  organizationId: OrganizationId,
+  { fromMs, untilMs }: Interval,
+): AsyncGenerator<AvailabilityMinuteTable> {
+  for (let from = fromMs; from < untilMs; from += dayMs) {
+    yield* await db
+      .selectFrom('availability_minutes')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('at', '>=', from)
+      .where('at', '<', Math.min(from + dayMs, untilMs))
+      .execute()
+    await nextTurn()
+  }
 }
 
 function countsOf(row: AvailabilityMinuteTable): MinuteCounts {

@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import type { LifeSpanTable } from '../../db/tables/availability.ts'
 import { nowAndEvery, type Clock } from '../../lib/clock.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { minuteMs } from '../refusals/minute.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
+import type { Interval } from './intervals.ts'
 import { marginMs, readSpans } from './measure.ts'
 import { measuredBy } from './objectives.ts'
 
@@ -77,13 +79,16 @@ export async function readHistory(
   const from = Math.min(...missing)
   const spans = await readSpans(db, { fromMs: from - marginMs, untilMs: atMs })
   const first = await db.selectFrom('life_spans').select('from_at').orderBy('from_at').limit(1).executeTakeFirst()
-  const bad = await readBadMinutes(db, from)
-  const shown: ModelHistory[] = []
-  for (const model of models) {
-    const minutes = bad.get(model) ?? new Map<number, MinuteCounts>()
-    for (const start of missing) {
+  for (const start of missing) {
+    const bad = await readBadMinutes(db, { fromMs: start, untilMs: start + dayMs })
+    for (const model of models) {
+      const minutes = bad.get(model) ?? new Map<number, MinuteCounts>()
       past.set(`${model} ${start}`, measureDay({ model, start, atMs, firstMs: first?.from_at ?? atMs, spans, minutes }))
     }
+    await nextTurn()
+  }
+  const shown: ModelHistory[] = []
+  for (const model of models) {
     const days = starts.flatMap((start) => past.get(`${model} ${start}`) ?? [])
     const incidents = days.slice(-incidentDays).flatMap(({ down }) => down)
     shown.push({
@@ -107,14 +112,13 @@ type DayParts = {
   readonly minutes: ReadonlyMap<number, MinuteCounts>
 }
 
-function measureDay({ model, start, atMs, firstMs, spans, minutes: all }: DayParts): Day {
+function measureDay({ model, start, atMs, firstMs, spans, minutes }: DayParts): Day {
   const fromMs = Math.max(start, Math.ceil(firstMs / minuteMs) * minuteMs)
   const untilMs = Math.min(start + dayMs, atMs - (atMs % minuteMs))
   const day = new Date(start).toISOString().slice(0, 10)
   if (untilMs <= fromMs) return { day, minutes: 0, downMinutes: 0, down: [] }
   const around = { fromMs: Math.max(firstMs, fromMs - marginMs), untilMs: Math.min(untilMs + marginMs, atMs) }
   const near = spans.filter(({ from_at: from, until_at: until }) => from < around.untilMs && until >= around.fromMs)
-  const minutes = new Map([...all].filter(([at]) => at >= fromMs && at < untilMs))
   const { downSharePpm } = measuredBy
   const window = { fromMs, untilMs }
   const found = findDownTime({ model, window, around, spans: near, minutes, downSharePpm, isExcluded: () => false })
@@ -142,7 +146,12 @@ function joined(intervals: readonly DownInterval[]): DownInterval[] {
 }
 
 /** The minutes in which anybody's request was bad, by model. */
-async function readBadMinutes(db: Database, fromMs: number): Promise<ReadonlyMap<string, Map<number, MinuteCounts>>> {
+async function readBadMinutes(
+  db: Database,
+  { fromMs, untilMs }: Interval,
+): Promise<ReadonlyMap<string, Map<number, MinuteCounts>>> {
+  // As the index of such minutes has it, so that a day in which all was well costs nothing.
+  const isBad = sql<boolean>`bad > 0`
   const rows = await db
     .selectFrom('availability_minutes')
     .select(['model', 'at'])
@@ -153,7 +162,14 @@ async function readBadMinutes(db: Database, fromMs: number): Promise<ReadonlyMap
       sql<number | null>`min(first_bad_at)`.as('firstBadMs'),
       sql<number | null>`max(last_bad_at)`.as('lastBadMs'),
     ])
-    .where('at', '>=', fromMs)
+    .where('at', 'in', (query) =>
+      query
+        .selectFrom('availability_minutes')
+        .select('at')
+        .where(isBad)
+        .where('at', '>=', fromMs)
+        .where('at', '<', untilMs),
+    )
     .groupBy(['model', 'at'])
     .having(sql<boolean>`sum(bad) > 0`)
     .execute()

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import { addToMinutes } from '../availability/minutes.ts'
 import { lastSettled } from './last-settled.ts'
 import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
@@ -71,11 +72,4 @@ async function addRows(
         ),
     )
     .execute()
-}
-
-/** Lets others write in between. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }
