@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import { findSigners, parseNote } from '../../lib/signed-note.ts'
-import { hashOfRow, markBytes, readInTime } from './ledger-digest.ts'
+import { createRowHash, markBytes, readInTime } from './ledger-digest.ts'
 import { marginMs } from './measure.ts'
 import { isMonth, periodOf } from './month.ts'
 import { reportText } from './report.ts'
@@ -99,6 +99,7 @@ async function findChangedRows(db: Database, { organizationId, month, marksSha25
   if (createHash('sha256').update(marks).digest('hex') !== marksSha256)
     return ['the marks of the rows are not those that were signed']
   const faults: string[] = []
+  const hashOfRow = createRowHash()
   let index = 0
   for await (const row of readInTime(db, organizationId, periodOf(month))) {
     const mark = marks.subarray(index * markBytes, (index + 1) * markBytes)
