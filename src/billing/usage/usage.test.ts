@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { CompiledQuery } from 'kysely'
 import { createRandom } from '../../../test/campaigns/random.ts'
+import { statementsOf } from '../../../test/harness/databases/count-statements.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { randomEntry } from '../../../test/harness/databases/ledger-entries.ts'
 import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
 import { createDirectLedgerWriter } from '../ledger/writer/insert-rows.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import type { LedgerEntry } from '../ledger/ledger-entry.ts'
@@ -211,6 +214,21 @@ onEachDatabase((database) => {
     } while (cursor !== null)
     assert.deepEqual(pages, whole)
     await assert.rejects(query({ cursor: 'none' }), InvalidCursor)
+  })
+
+  test('what is not rolled up yet is found by its place in the ledger, and not by an index of all of it', async () => {
+    if (isPostgres(db)) return
+    const filters = [{}, { projectIds: ['project_1'] }, { apiKeyIds: ['key_1'] }, { models: ['hal-1.0'] }] as const
+    for (const filter of filters) {
+      const statements = await statementsOf(() => query(filter))
+      const [statement = ''] = statements.filter((text) => /from ledger\s/.test(text))
+      const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${statement}`))
+      const ways = rows.map(({ detail }) => detail).filter((detail) => /^(SEARCH|SCAN) ledger\b/.test(detail))
+      assert.deepEqual(
+        ways.map((way) => way.replace(/ \(.*/, '')),
+        ['SEARCH ledger USING INTEGER PRIMARY KEY'],
+      )
+    }
   })
 
   test('another organization sees nothing of it', async () => {
