@@ -1,6 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { OrganizationId } from '../core/ids.ts'
+import { isPostgres } from './is-postgres.ts'
 import type { AuditTable } from './tables/audit.ts'
 import type { Tables } from './tables.ts'
 
@@ -22,30 +23,44 @@ export function hashAuditRow(row: AuditRow, { sequence, previous_hash }: ChainLi
   return hashOf('sha256', content)
 }
 
+type ChainEnd = { readonly sequence: number; readonly hash: string }
+
+/** Where transactions have brought chains to that they hold locked: nobody else can have moved these since. */
+const endsOf = new WeakMap<Transaction<Tables>, Map<OrganizationId, ChainEnd>>()
+
 /** Adds a row at the end of its organization's chain. Others who want to do so wait until this transaction ends. */
 export async function appendAuditRow(transaction: Transaction<Tables>, row: AuditRow): Promise<void> {
-  const end = await lockChainEnd(transaction, row.organization_id)
+  const { organization_id: organizationId } = row
+  const ends = endsOf.get(transaction) ?? new Map<OrganizationId, ChainEnd>()
+  endsOf.set(transaction, ends)
+  const end = ends.get(organizationId) ?? (await lockChainEnd(transaction, organizationId))
   const link = { sequence: end.sequence + 1, previous_hash: end.hash }
   const hash = hashAuditRow(row, link)
-  await transaction
-    .insertInto('audit')
-    .values({ ...row, ...link, hash })
-    .execute()
-  await transaction
-    .updateTable('audit_chains')
-    .set({ sequence: link.sequence, hash })
-    .where('organization_id', '=', row.organization_id)
-    .execute()
+  await writeRow(transaction, { ...row, ...link, hash })
+  ends.set(organizationId, { sequence: link.sequence, hash })
+}
+
+/** PostgreSQL does both in one statement, for which others who wait for the chain wait less. */
+async function writeRow(transaction: Transaction<Tables>, row: AuditTable): Promise<void> {
+  const { organization_id: organizationId, sequence, hash } = row
+  const insert = (db: Pick<Transaction<Tables>, 'insertInto'>) => db.insertInto('audit').values(row)
+  const moveEnd = (db: Pick<Transaction<Tables>, 'updateTable'>) =>
+    db
+      .updateTable('audit_chains')
+      .set({ sequence: sequence ?? 0, hash: hash ?? chainStart })
+      .where('organization_id', '=', organizationId)
+  if (isPostgres(transaction)) await moveEnd(transaction.with('added', insert)).execute()
+  else {
+    await insert(transaction).execute()
+    await moveEnd(transaction).execute()
+  }
 }
 
 /**
  * Locks the end of a chain until the transaction is over. An update that changes nothing locks the row on PostgreSQL;
  * SQLite has one writer at a time anyway.
  */
-export function lockChainEnd(
-  transaction: Transaction<Tables>,
-  organizationId: OrganizationId,
-): Promise<{ readonly sequence: number; readonly hash: string }> {
+export function lockChainEnd(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<ChainEnd> {
   return transaction
     .insertInto('audit_chains')
     .values({ organization_id: organizationId, sequence: 0, hash: chainStart })

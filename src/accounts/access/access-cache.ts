@@ -241,13 +241,18 @@ class Cache {
   }
 
   async #readEntries(): Promise<void> {
-    this.#hasImported ||= await hasImportedKeys(this.#options.db)
+    const { db } = this.#options
+    const asking = this.#hasImported === true ? true : hasImportedKeys(db)
     const hashes = [...new Set([...this.#known.keys(), ...this.running.hashes()])]
     const found = new Map<string, KeyAccess>()
-    for (let start = 0; start < hashes.length; start += hashesPerRead) {
-      const some = await readKeyAccess(this.#options.db, hashes.slice(start, start + hashesPerRead))
-      for (const access of some) found.set(access.hash, access)
+    const read = async () => {
+      for (let start = 0; start < hashes.length; start += hashesPerRead) {
+        const some = await readKeyAccess(db, hashes.slice(start, start + hashesPerRead))
+        for (const access of some) found.set(access.hash, access)
+      }
     }
+    const [hasImported] = await Promise.all([asking, read()])
+    this.#hasImported = hasImported
     this.#unknown.clear()
     for (const hash of hashes) {
       const access = found.get(hash)

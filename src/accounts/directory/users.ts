@@ -52,7 +52,7 @@ async function makeUser(inside: Inside, { resource, baseUrl }: NewUser): Promise
     changed_at: now,
   }
   await inside.transaction.insertInto('directory_users').values(row).execute()
-  if (stored.active === 0) await setActive(inside, member.id, false)
+  if (stored.active === 0) await setActive(inside, member, false)
   await mapMembers(inside, [member.id])
   return showOne(inside.transaction, row, baseUrl)
 }
@@ -116,10 +116,10 @@ async function readMember({ transaction, directory }: Inside, id: MemberId): Pro
 }
 
 /** Whom somebody here has suspended stays so, whatever the directory says. */
-async function setActive(inside: Inside, id: MemberId, isActive: boolean): Promise<void> {
+async function setActive(inside: Inside, member: Selectable<MemberTable>, isActive: boolean): Promise<void> {
   const { parts, directory } = inside
   const { organizationId, principal } = directory
-  const member = await readMember(inside, id)
+  const { id } = member
   if (!isActive) await requireOwnerStays(inside, member)
   if (isActive ? member.suspended_by !== 'scim' : member.suspended_at !== null) return
   const action = { action: isActive ? 'members:restore' : 'members:suspend', organizationId, target: id }
@@ -143,33 +143,36 @@ export async function updateUser(
   directory: AskingDirectory,
   wanted: UserChange,
 ): Promise<Resource> {
-  return notingOwners(parts, directory, wanted.id, () =>
+  const row = await notingOwners(parts, directory, wanted.id, () =>
     inDirectory(parts, directory, async (inside) => {
       const before = await findUser(inside.transaction, directory, wanted.id)
       requireVersion(wanted.ifMatch, before.version)
       const resource = wanted.change(toResource(before))
       const stored = toStored(resource)
       const after = { ...before, ...stored }
-      if (JSON.stringify(after) === JSON.stringify(before)) return showOne(inside.transaction, before, wanted.baseUrl)
-      await requireUnique(inside, stored, before.member_id)
+      if (JSON.stringify(after) === JSON.stringify(before)) return before
+      const isRenamed = after.user_name_key !== before.user_name_key || after.external_id !== before.external_id
+      if (isRenamed) await requireUnique(inside, stored, before.member_id)
       const row = { ...after, version: before.version + 1, changed_at: parts.clock.nowMs() }
-      await write(inside, row, { before, resource })
+      const member = await write(inside, row, { before, resource })
       if (before.active !== row.active) {
-        await setActive(inside, row.member_id, row.active === 1)
+        await setActive(inside, member, row.active === 1)
         await mapMembers(inside, [row.member_id])
       }
-      return showOne(inside.transaction, row, wanted.baseUrl)
+      return row
     }),
   )
+  return showOne(parts.db, row, wanted.baseUrl)
 }
 
 type Written = { readonly before: UserRow; readonly resource: Resource }
 
-async function write(inside: Inside, row: UserRow, { before, resource }: Written): Promise<void> {
+/** Returns the member as they are now. */
+async function write(inside: Inside, row: UserRow, { before, resource }: Written): Promise<Selectable<MemberTable>> {
   const { transaction, parts, directory } = inside
   const { organizationId, principal } = directory
   const action = { action: 'members:provision', organizationId, target: row.member_id }
-  await change(parts, principal, action, async (same, note) => {
+  return change(parts, principal, action, async (same, note) => {
     const { user_name, user_name_key, external_id, active, attributes, version, changed_at } = row
     await same
       .updateTable('directory_users')
@@ -190,6 +193,7 @@ async function write(inside: Inside, row: UserRow, { before, resource }: Written
     }
     const shown = { user_name: before.user_name, email: member.email, version: before.version }
     note(shown, { user_name, email, version })
+    return { ...member, email, name }
   })
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ApiKeyId, InvitationId, ManagementKeyId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
@@ -15,54 +16,43 @@ export type MadeThings = {
 
 type Leaving = Pick<MemberTable, 'id' | 'organization_id' | 'user_id'>
 
-/** Finds what a member knows the secrets of in the organization, whichever of their own keys it was made with. */
-export async function findMadeThings(db: Pick<Database, 'selectFrom'>, member: Leaving): Promise<MadeThings> {
-  const { makers, managementKeys } = await findMakers(db, member)
-  const keysForOthers = await db
-    .selectFrom('api_keys')
-    .select(['id', 'name'])
-    .where('organization_id', '=', member.organization_id)
-    .where('created_by', 'in', makers)
-    .where(({ or, eb }) => or([eb('owner_id', 'is', null), eb('owner_id', '!=', member.id)]))
-    .where('revoked_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  const invitations = await db
-    .selectFrom('invitations')
-    .select('id')
-    .where('organization_id', '=', member.organization_id)
-    .where('created_by', 'in', makers)
-    .where('accepted_at', 'is', null)
-    .where('withdrawn_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  return { managementKeys, keysForOthers, invitations: invitations.map(({ id }) => id) }
-}
+type MadeRow =
+  | ({ readonly kind: 'management-key' } & Named<ManagementKeyId>)
+  | ({ readonly kind: 'key' } & Named<ApiKeyId>)
+  | ({ readonly kind: 'invitation' } & Named<InvitationId>)
 
-type Makers = {
-  /** The names by which the audit knows the member and their keys. */
-  readonly makers: readonly string[]
-  readonly managementKeys: readonly Named<ManagementKeyId>[]
-}
-
-/** A management key makes further ones: the whole line of them is its first maker's, also where one of it has ended. */
-async function findMakers(db: Pick<Database, 'selectFrom'>, member: Leaving): Promise<Makers> {
-  const makers: string[] = member.user_id === null ? [member.id] : [member.id, member.user_id]
-  const managementKeys: Named<ManagementKeyId>[] = []
-  for (let latest: readonly string[] = makers; latest.length > 0;) {
-    const rows = await db
-      .selectFrom('management_keys')
-      .select(['id', 'name', 'revoked_at'])
-      .where('organization_id', '=', member.organization_id)
-      .where('created_by', 'in', latest)
-      .orderBy('created_at')
-      .orderBy('id')
-      .execute()
-    for (const { id, name, revoked_at } of rows) if (revoked_at === null) managementKeys.push({ id, name })
-    latest = rows.map(({ id }) => id)
-    makers.push(...latest)
+/**
+ * Finds what a member knows the secrets of in the organization, whichever of their own keys it was made with. A management
+ * key makes further ones: the whole line of them is its first maker's, also where one of it has ended.
+ *
+ * In one statement, since others wait for the transaction that it is a part of.
+ */
+export async function findMadeThings(db: Pick<Database, 'getExecutor'>, member: Leaving): Promise<MadeThings> {
+  const { id, organization_id: organizationId, user_id: userId } = member
+  // The names by which the audit knows them.
+  const own = sql.join(userId === null ? [id] : [id, userId])
+  const isTheirs = sql`organization_id = ${organizationId} and (created_by in (${own}) or created_by in (select id from line))`
+  const { rows } = await sql<MadeRow>`
+    with recursive line as (
+      select id, name, created_at, revoked_at from management_keys
+      where organization_id = ${organizationId} and created_by in (${own})
+      union
+      select made.id, made.name, made.created_at, made.revoked_at from management_keys as made
+      inner join line on made.created_by = line.id where made.organization_id = ${organizationId}
+    )
+    select 'management-key' as kind, id, name, created_at from line where revoked_at is null
+    union all
+    select 'key' as kind, id, name, created_at from api_keys
+    where ${isTheirs} and (owner_id is null or owner_id <> ${id}) and revoked_at is null
+    union all
+    select 'invitation' as kind, id, '' as name, created_at from invitations
+    where ${isTheirs} and accepted_at is null and withdrawn_at is null
+    order by created_at, id`.execute(db)
+  const named = <Row extends MadeRow>(some: readonly Row[]) =>
+    some.map(({ id, name }) => ({ id, name }) as Named<Row['id']>)
+  return {
+    managementKeys: named(rows.filter((row) => row.kind === 'management-key')),
+    keysForOthers: named(rows.filter((row) => row.kind === 'key')),
+    invitations: rows.filter((row) => row.kind === 'invitation').map((row) => row.id),
   }
-  return { makers, managementKeys }
 }

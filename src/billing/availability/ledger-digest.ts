@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
-import { nextTurn } from '../../lib/next-turn.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import type { LedgerRow } from '../ledger/read-ledger.ts'
 import type { Interval } from './intervals.ts'
 

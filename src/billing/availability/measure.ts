@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { AvailabilityMinuteTable, LifeSpanTable } from '../../db/tables/availability.ts'
-import { nextTurn } from '../../lib/next-turn.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { minuteMs } from '../refusals/minute.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Exclusion } from './exclusions.ts'

@@ -9,6 +9,7 @@ import type { tokenColumns } from '../ledger/token-columns.ts'
 import type { Dimension } from '../attribution/roll-up-attributions.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import { lastSettled } from './last-settled.ts'
+import { makeCursor, parseCursor } from './usage-cursor.ts'
 import {
   bucketOfLedger,
   dayMs,
@@ -358,22 +359,4 @@ function toUsage(count: (column: (typeof tokenColumns)[number]) => number): Usag
     output: count('output'),
     outputThinking: count('output_thinking'),
   }
-}
-
-function makeCursor({ bucket, grouped }: Pick<SumRow, 'bucket' | 'grouped'>): string {
-  return Buffer.from(JSON.stringify([bucket, grouped])).toString('base64url')
-}
-
-export class InvalidCursor extends Error {
-  override readonly name = 'InvalidCursor'
-}
-
-function parseCursor(cursor: string): Pick<SumRow, 'bucket' | 'grouped'> {
-  try {
-    const [bucket, grouped] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[]
-    if (Number.isSafeInteger(bucket) && typeof grouped === 'string') return { bucket: bucket as number, grouped }
-  } catch {
-    // Told below, like a cursor that parses and is none.
-  }
-  throw new InvalidCursor('This is no cursor of a usage page.')
 }

@@ -12,8 +12,9 @@ import { createLedger } from '../ledger/ledger.ts'
 import type { LedgerEntry } from '../ledger/ledger-entry.ts'
 import type { Price } from '../prices/price.ts'
 import { createPriceBook } from '../prices/price-book.ts'
-import { InvalidCursor, queryUsage, spentSince, type UsageQuery, type UsageRow } from './query-usage.ts'
+import { queryUsage, spentSince, type UsageQuery, type UsageRow } from './query-usage.ts'
 import { rollUp } from './roll-up.ts'
+import { InvalidCursor } from './usage-cursor.ts'
 import { readSeries } from './usage-series.ts'
 import { bucketStarts } from './zone-buckets.ts'
 import { dayMs, hourMs } from './usage-columns.ts'
@@ -218,7 +219,7 @@ onEachDatabase((database) => {
 
   test('what is not rolled up yet is found by its place in the ledger, and not by an index of all of it', async () => {
     if (isPostgres(db)) return
-    const filters = [{}, { projectIds: ['project_1'] }, { apiKeyIds: ['key_1'] }, { models: ['hal-1.0'] }] as const
+    const filters = [{}, { projectIds: ['proj_1'] }, { apiKeyIds: ['key_1'] }, { models: ['hal-1.0'] }] as const
     for (const filter of filters) {
       const statements = await statementsOf(() => query(filter))
       const [statement = ''] = statements.filter((text) => /from ledger\s/.test(text))

@@ -30,6 +30,7 @@ type Trial = {
   readonly failures: Failures
   /** When the last stream ended, and when the last request was answered that should not have been, whichever was later. */
   readonly lastMs: number[]
+  readonly answeredMs: number[]
   readonly cutMs: number[]
   readonly refusedMs: number[]
   /** A stream was asked to come again, and did. */
@@ -38,7 +39,7 @@ type Trial = {
 
 export async function runOffboarding({ count, log }: CampaignOptions): Promise<CampaignResult> {
   const failures = new Failures()
-  const [lastMs, cutMs, refusedMs]: [number[], number[], number[]] = [[], [], []]
+  const [lastMs, answeredMs, cutMs, refusedMs]: [number[], number[], number[], number[]] = [[], [], [], []]
   let later = 0
   const shared = await openShared()
   try {
@@ -49,7 +50,17 @@ export async function runOffboarding({ count, log }: CampaignOptions): Promise<C
     const server = { publicUrl: samePage.origin, trustedProxies: ['127.0.0.0/8'] }
     const start = () => shared.start(undefined, { config: { server } })
     const services = [await start(), await start(), await start()]
-    const trial: Trial = { shared, services, token, failures, lastMs, cutMs, refusedMs, onLater: () => (later += 1) }
+    const trial: Trial = {
+      shared,
+      services,
+      token,
+      failures,
+      lastMs,
+      answeredMs,
+      cutMs,
+      refusedMs,
+      onLater: () => (later += 1),
+    }
     await runCases(count, atOnce, async (number) => {
       await play(trial, number)
       if (number % 50 === 49) log(`${number + 1} of ${count}`)
@@ -61,6 +72,7 @@ export async function runOffboarding({ count, log }: CampaignOptions): Promise<C
   const most = Math.round(quantile(lastMs, 0.99))
   if (count >= longRun && most > cutMsMax) failures.add(`the last byte came after ${most} ms at the 99th percentile`)
   return failures.toResult({
+    'until the directory is answered, median, P99 and longest (ms)': describe(answeredMs),
     'to the last byte of an answer under way, median, P99 and longest (ms)': describe(cutMs),
     'to the last byte and the last answer, median, P99 and longest (ms)': describe(lastMs),
     'until all refuse the keys and the session, median, P99 and longest (ms)': describe(refusedMs),
@@ -75,7 +87,7 @@ function describe(times: readonly number[]): string {
 }
 
 async function play(trial: Trial, number: number): Promise<void> {
-  const { shared, services, token, failures, lastMs, cutMs, refusedMs, onLater } = trial
+  const { shared, services, token, failures, lastMs, answeredMs, cutMs, refusedMs, onLater } = trial
   const through = services[number % services.length] as Service
   const id = await makePerson(through, token, number)
   const key = await makeKey(shared, id, number)
@@ -91,6 +103,7 @@ async function play(trial: Trial, number: number): Promise<void> {
   const body = JSON.stringify({ Operations: [{ op: 'replace', path: 'active', value: false }] })
   const path = `/scim/v2/Users/${id}`
   const answer = await exchange(through.address, { method: 'PATCH', path, headers: scimHeaders(token), body })
+  answeredMs.push(performance.now() - sentMs)
   failures.check('switch off', () => equal(answer.status, 200, answer.text))
   const ends = streams.map(async (stream) => {
     const hasEnded = await stream.until(({ isComplete }) => isComplete, waitMsMax)
