@@ -3,6 +3,7 @@
 // was told also where no channel asks for it.
 
 import { sql } from 'kysely'
+import { domainGraceMs } from '../accounts/single-sign-on/domains.ts'
 import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
 import { hourMs, dayMs } from '../billing/usage/usage-columns.ts'
 import { toMicrosText } from '../core/money.ts'
@@ -57,6 +58,29 @@ async function readCauses({ db }: AlertParts, organizationId: OrganizationId): P
     .where('topic', '=', 'key.ending')
     .execute()
   return new Set(rows.map(({ cause }) => cause))
+}
+
+/** Tells of domains whose record is gone: once when it is, and once when the domain counts for nothing because of that. */
+export async function tellDomains(parts: AlertParts): Promise<void> {
+  const rows = await parts.db
+    .selectFrom('domains')
+    .select(['id', 'organization_id as organizationId', 'name', 'verified_at', 'missing_since as missingSinceMs'])
+    .where('missing_since', 'is not', null)
+    .orderBy('id')
+    .execute()
+  for (const { id, organizationId, name, verified_at, missingSinceMs } of rows) {
+    if (missingSinceMs === null) continue
+    const isVerified = verified_at !== null
+    const missingSince = new Date(missingSinceMs).toISOString()
+    const lapsesAt = new Date(missingSinceMs + domainGraceMs).toISOString()
+    await raise(parts, {
+      organizationId,
+      topic: 'domain.record-missing',
+      cause: `${id}:${missingSinceMs}:${isVerified ? 'missing' : 'lapsed'}`,
+      windowMs: null,
+      data: { domainId: id, domain: name, isVerified, missingSince, lapsesAt },
+    })
+  }
 }
 
 /** In its first day of use a key shows where it is used from. */

@@ -7,6 +7,7 @@ export const alertTopics = [
   'certificate.ending',
   'cost.unusual',
   'disk.near-full',
+  'domain.record-missing',
   'engine.crash-loop',
   'key.ending',
   'key.new-network',

@@ -47,6 +47,7 @@ import { badMinutes } from './migrations/billing/105-bad-minutes.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
+import { domainChecks } from './migrations/people/113-domain-checks.ts'
 import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
 
@@ -160,4 +161,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '110-agent-sign-ins': agentSignIns,
   '111-provider-sign-outs': providerSignOuts,
   '112-named-groups': namedGroups,
+  '113-domain-checks': domainChecks,
 }

@@ -17,13 +17,26 @@ export type Domain = {
   /** The TXT record that shows whose the domain is, and where it stands. */
   readonly record: { readonly name: string; readonly value: string }
   readonly verifiedAtMs: number | null
+  /** When the domain’s servers last said what there is; null for one that stands on the operator’s word. */
+  readonly checkedAtMs: number | null
+  /** Since when they have said that there is no record. */
+  readonly missingSinceMs: number | null
+  /** When it counts for nothing any more, unless the record is back by then; null where none is missing. */
+  readonly lapsesAtMs: number | null
   readonly createdAtMs: number
 }
 
 export type DomainReference = { readonly id: string; readonly organizationId: OrganizationId }
 
-const place = '_odyssey'
-const mark = 'odyssey-domain='
+/** So often a record is looked for that was there the last time. */
+export const domainCheckMs = 86_400_000
+/** A domain whose record is gone counts for so much longer: servers of names are moved, and make mistakes. */
+export const domainGraceMs = 7 * domainCheckMs
+
+/** The TXT record by which a domain is shown to be an organization’s own. */
+export function recordOf({ name, token }: Pick<DomainTable, 'name' | 'token'>): Domain['record'] {
+  return { name: `_odyssey.${name}`, value: `odyssey-domain=${token}` }
+}
 
 export async function addDomain(
   parts: SignInParts,
@@ -58,10 +71,13 @@ function checkDomain(name: string): string {
 /** Looks for the record. A domain that another organization has shown to be its own stays that one’s. */
 export async function verifyDomain(parts: SsoParts, principal: Principal, reference: DomainReference): Promise<void> {
   requirePermission(principal, 'connections:update', reference)
-  const { name, token } = await findDomain(parts.db, reference)
-  const texts = await parts.sso.resolveTexts(`${place}.${name}`)
-  if (!texts.includes(`${mark}${token}`)) {
-    throw new ApiError({ code: 'conflict' }, `There is no TXT record ${place}.${name} with ${mark}${token} yet.`)
+  const { name, value } = recordOf(await findDomain(parts.db, reference))
+  const texts = await parts.sso.resolveTexts(name)
+  if (texts === null) {
+    throw new ApiError({ code: 'conflict' }, `The servers of the domain do not say now what ${name} is. Try it later.`)
+  }
+  if (!texts.includes(value)) {
+    throw new ApiError({ code: 'conflict' }, `There is no TXT record ${name} with ${value} yet.`)
   }
   await setVerified(parts, principal, { ...reference, action: 'domains:verify' })
 }
@@ -88,9 +104,11 @@ async function setVerified(
       .executeTakeFirst()
     if (other !== undefined) throw new ApiError({ code: 'conflict' }, 'The domain is another organization’s.')
     const verified_at = parts.clock.nowMs()
+    const isTrusted = action === 'domains:trust'
+    const look_at = isTrusted ? null : verified_at + domainCheckMs
     await transaction
       .updateTable('domains')
-      .set({ verified_at })
+      .set({ verified_at, look_at, checked_at: isTrusted ? null : verified_at, missing_since: null })
       .where('id', '=', id as DomainId)
       .where('organization_id', '=', organizationId)
       .execute()
@@ -157,7 +175,16 @@ async function findDomain(db: Pick<Transaction<Tables>, 'selectFrom'>, { id, org
   return row
 }
 
-function toDomain({ id, name, token, verified_at, created_at }: DomainTable): Domain {
-  const record = { name: `${place}.${name}`, value: `${mark}${token}` }
-  return { id, name, record, verifiedAtMs: verified_at, createdAtMs: created_at }
+function toDomain(row: DomainTable): Domain {
+  const { id, name, verified_at, created_at, checked_at, missing_since } = row
+  return {
+    id,
+    name,
+    record: recordOf(row),
+    verifiedAtMs: verified_at,
+    checkedAtMs: checked_at,
+    missingSinceMs: missing_since,
+    lapsesAtMs: missing_since === null ? null : missing_since + domainGraceMs,
+    createdAtMs: created_at,
+  }
 }

@@ -11,13 +11,15 @@ export type SamlTerms = {
   readonly answerMsMax: number
 }
 
+/** The texts that a name has in the domain name system; null where nobody can say that now. */
+export type ResolveTexts = (name: string) => Promise<readonly string[] | null>
+
 export type SingleSignOn = {
   readonly providers: Providers
   readonly saml: SamlTerms
   /** Where people sign in, as the beginning of addresses. */
   siteUrl(): string
-  /** The texts that a name has in the domain name system. */
-  resolveTexts(name: string): Promise<readonly string[]>
+  readonly resolveTexts: ResolveTexts
 }
 
 export type SsoParts = SignInParts & { readonly sso: SingleSignOn }

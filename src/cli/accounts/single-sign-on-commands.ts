@@ -18,6 +18,7 @@ import {
   removeDomain,
   trustDomain,
   verifyDomain,
+  type Domain,
 } from '../../accounts/single-sign-on/domains.ts'
 
 const text = { type: 'string' } as const
@@ -174,6 +175,13 @@ async function attempts({ values, ...given }: Given): Promise<void> {
 const domainOptions = { organization: { type: 'string' }, json: { type: 'boolean', default: false } } as const
 const domainVerbs = ['add', 'list', 'verify', 'trust', 'remove']
 
+function standingOf({ verifiedAtMs, missingSinceMs, lapsesAtMs }: Domain): string {
+  if (missingSinceMs === null || lapsesAtMs === null) return verifiedAtMs === null ? 'waits' : 'verified'
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  if (verifiedAtMs === null) return `lapsed, its record is missing since ${day(missingSinceMs)}`
+  return `verified until ${day(lapsesAtMs)}, its record is missing`
+}
+
 /** `odyssey domains`: which domains of e-mail addresses are an organization's own. */
 export async function domainsCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options: domainOptions, allowPositionals: true })
@@ -187,9 +195,7 @@ export async function domainsCommand(args: string[]): Promise<void> {
     const parts = { ...installation.accounts, signIn, sso: openSingleSignOn(config, () => '') }
     const known = await listDomains(parts, operator, organizationId)
     if (verb === 'list') {
-      const lines = known.map(
-        ({ id, name: of, verifiedAtMs }) => `${id}  ${verifiedAtMs === null ? 'waits' : 'verified'}  ${of}`,
-      )
+      const lines = known.map((one) => `${one.id}  ${standingOf(one)}  ${one.name}`)
       return printList(values.json, 'domains', known, lines)
     }
     if (verb === 'add') {

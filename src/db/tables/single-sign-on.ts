@@ -118,4 +118,10 @@ export type DomainTable = {
   readonly token: string
   verified_at: number | null
   readonly created_at: number
+  /** When the record is looked for again; null for one that is not verified, or stands on the operator's word. */
+  look_at: number | null
+  /** When the domain's servers last said what there is. */
+  checked_at: number | null
+  /** Since when they have said that there is no record; kept when the domain counts for nothing because of that. */
+  missing_since: number | null
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { checkDomains } from '../../accounts/single-sign-on/check-domains.ts'
 import { raise, type AlertParts } from '../../alerts/append-event.ts'
 import { declareSinks, type DeclaredSink } from '../../alerts/audit-sinks/declare-sinks.ts'
 import { readTarget } from '../../alerts/audit-sinks/sink-target.ts'
@@ -11,7 +12,7 @@ import { createMailer } from '../../alerts/mail.ts'
 import { notingFaults } from '../../alerts/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
-import { tellCosts, tellFailing, tellKeyEnds, tellNewNetworks } from '../../alerts/rules.ts'
+import { tellCosts, tellDomains, tellFailing, tellKeyEnds, tellNewNetworks } from '../../alerts/rules.ts'
 import { tellBudgets, tellRequests, tellHours } from '../../alerts/sources.ts'
 import { createPoster } from '../../alerts/webhook.ts'
 import type { Config } from '../../config/schema.ts'
@@ -24,6 +25,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { readVersion } from '../read-version.ts'
 import type { Installation } from './open-installation.ts'
+import { createTextResolver } from './open-single-sign-on.ts'
 import { watchSigns } from './watch-signs.ts'
 
 const minuteMs = 60_000
@@ -43,7 +45,7 @@ export type AlertingParts = {
   readEngines(): readonly Pick<LoadedWeights, 'model' | 'state' | 'reason'>[]
 }
 
-/** Looks for what is to be told, and delivers it; pushes the audit to its sinks. */
+/** Looks for what is to be told, and delivers it; looks again for the records of domains; pushes the audit to its sinks. */
 export async function openAlerts({ installation, config, log, metrics, readEngines }: AlertingParts): Promise<Alerts> {
   const parts = { db: installation.db, clock: systemClock }
   const { allowedNetworks, diskPercentMax } = config.alerts
@@ -57,15 +59,21 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
     await tellNewNetworks(parts)
     await tellFailing(parts)
     await tellCosts(parts)
+    await tellDomains(parts)
     await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })
     await tellEngines(parts, readEngines())
     await tellBurning(parts)
     await deleteOldEvents(parts)
   })
   await declareConfigured({ ...parts, alertKey: installation.secrets.alertKey }, config)
+  const resolveTexts = createTextResolver()
+  const domains = notingFaults(log, 'the records of domains could not be looked for', () =>
+    checkDomains({ ...parts, resolveTexts }),
+  )
   const stops = [
     every(systemClock, 1_000, often),
     every(systemClock, minuteMs, seldom),
+    every(systemClock, minuteMs, domains),
     watchSigns({ ...parts, config, log, metrics }),
   ]
   const isReachable = createReachable(allowedNetworks)

@@ -23,12 +23,28 @@ const domain = z
       .strictObject({ name: z.string(), value: z.string() })
       .describe('The TXT record that shows that the domain is the organization’s own.'),
     verifiedAt: time.nullable(),
+    checkedAt: time
+      .nullable()
+      .describe('When the domain’s servers last said what there is; null where the operator vouches for it.'),
+    missingSince: time.nullable().describe('Since when they have said that there is no such record.'),
+    lapsesAt: time
+      .nullable()
+      .describe('When the domain counts for nothing any more, unless the record is back by then.'),
     createdAt: time,
   })
   .meta({ id: 'Domain' })
 
-function show({ verifiedAtMs, createdAtMs, record, ...rest }: Domain): z.input<typeof domain> {
-  return { ...rest, record: { ...record }, verifiedAt: toTimeOrNull(verifiedAtMs), createdAt: toTime(createdAtMs) }
+function show({ id: own, name, record, createdAtMs, ...times }: Domain): z.input<typeof domain> {
+  return {
+    id: own,
+    name,
+    record: { ...record },
+    verifiedAt: toTimeOrNull(times.verifiedAtMs),
+    checkedAt: toTimeOrNull(times.checkedAtMs),
+    missingSince: toTimeOrNull(times.missingSinceMs),
+    lapsesAt: toTimeOrNull(times.lapsesAtMs),
+    createdAt: toTime(createdAtMs),
+  }
 }
 
 export const domainRoutes: readonly Route[] = [

@@ -74,12 +74,19 @@ const verbs: Readonly<Record<string, string>> = {
 }
 
 /** What reads otherwise. */
-const sentences: Readonly<Record<string, string>> = { 'sessions:refuse': 'Did not let somebody sign in' }
+const sentences: Readonly<Record<string, string>> = {
+  'domains:lapse': 'Stopped counting a domain, whose record is gone',
+  'domains:miss': 'Did not find the record of a domain',
+  'domains:return': 'Found the record of a domain again',
+  'sessions:refuse': 'Did not let somebody sign in',
+}
 
 /** Such as "Rotated an API key" for `api-keys:rotate`; null for an action that has no words here. */
 export function wordsOfAction(action: string): string | null {
+  const sentence = sentences[action]
+  if (sentence !== undefined) return sentence
   const [thing = '', verb = ''] = action.split(':')
   const [noun, done] = [things[thing], verbs[verb]]
   if (noun === undefined || done === undefined) return null
-  return sentences[action] ?? `${done} ${noun}`
+  return `${done} ${noun}`
 }

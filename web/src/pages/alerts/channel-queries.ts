@@ -15,6 +15,7 @@ const words: Readonly<Record<Topic, string>> = {
   'audit.deletion-held': 'Old rows of the audit log wait for a sink',
   'key.ending': 'A key ends soon',
   'key.new-network': 'A key is used from a new network',
+  'domain.record-missing': 'The record of a domain is gone',
   'requests.failing': 'Requests fail on our side',
   'cost.unusual': 'An hour costs far more than usual',
   'usage.hour': 'The sums of each hour and model',
@@ -36,6 +37,7 @@ export const rules: readonly Topic[] = [
   'cost.unusual',
   'key.ending',
   'key.new-network',
+  'domain.record-missing',
   'audit.broken',
 ]
 const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']

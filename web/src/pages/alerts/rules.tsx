@@ -22,6 +22,8 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
   'cost.unusual': 'An hour cost more than three times what the hours in use of the week before cost.',
   'key.ending': '14 days and 3 days before the end of a key in use.',
   'key.new-network': 'A key without a list of addresses, after its first day of use; once for each network.',
+  'domain.record-missing':
+    'A verified domain has no record any more, and again when it counts for nothing after a week.',
   'audit.broken': 'The log does not go on from what was signed; once a day.',
 }
 
@@ -104,12 +106,15 @@ type Data = {
   readonly apiKeyId?: string
   readonly name?: string
   readonly endsAt?: string
+  readonly domain?: string
+  readonly isVerified?: boolean
+  readonly lapsesAt?: string
 }
 
 function Figures({ organizationId, event }: { readonly organizationId: string; readonly event: Event }) {
   const currency = useCurrency()
   const { percent, requests, failed, from, to, hour, costMicros, usualCostMicros, ...key } = event.data as Data
-  const { apiKeyId, name, endsAt } = key
+  const { apiKeyId, name, endsAt, domain, isVerified, lapsesAt } = key
   const cost = (micros: string) => formatMoney(micros, { currency })
   if (percent !== undefined) return <Link href={pagePath('budgets', { organizationId })}>{`${percent} %`}</Link>
   if (requests !== undefined && failed !== undefined && from !== undefined && to !== undefined) {
@@ -127,6 +132,16 @@ function Figures({ organizationId, event }: { readonly organizationId: string; r
           <Name>{name ?? apiKeyId}</Name>
         </Link>{' '}
         ends <Time at={endsAt} />
+      </>
+    )
+  }
+  if (domain !== undefined && lapsesAt !== undefined) {
+    return (
+      <>
+        <Link href={pagePath('sign-in', { organizationId })}>
+          <Name>{domain}</Name>
+        </Link>{' '}
+        {isVerified === true ? 'counts until' : 'counts for nothing since'} <Time at={lapsesAt} />
       </>
     )
   }

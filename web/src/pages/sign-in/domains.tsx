@@ -8,7 +8,7 @@ import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
-import { Code } from '../../kit/content.tsx'
+import { Code, Time } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { Card, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
@@ -41,14 +41,13 @@ function DomainTable({ organizationId, domains }: Props & { readonly domains: re
     {
       key: 'state',
       head: 'State',
-      cell: ({ verifiedAt }) =>
-        verifiedAt === null ? <StateTag mood="warn">Waits</StateTag> : <StateTag mood="good">Verified</StateTag>,
+      cell: (domain) => <State domain={domain} />,
     },
     {
       key: 'record',
       head: 'TXT record',
-      cell: ({ record, verifiedAt }) =>
-        verifiedAt === null && (
+      cell: ({ record, ...domain }) =>
+        needsRecord(domain) && (
           <Code label={`TXT record at ${record.name}`} wraps text={`${record.name} ${record.value}`} />
         ),
     },
@@ -56,10 +55,32 @@ function DomainTable({ organizationId, domains }: Props & { readonly domains: re
       key: 'actions',
       head: '',
       isRight: true,
-      cell: (domain) => domain.verifiedAt === null && <Verify organizationId={organizationId} domain={domain} />,
+      cell: (domain) => needsRecord(domain) && <Verify organizationId={organizationId} domain={domain} />,
     },
   ]
   return <Table name="Domains" columns={columns} items={domains} keyOf={({ id }) => id} />
+}
+
+function needsRecord({ verifiedAt, missingSince }: Pick<Domain, 'verifiedAt' | 'missingSince'>): boolean {
+  return verifiedAt === null || missingSince !== null
+}
+
+function State({ domain: { verifiedAt, missingSince, lapsesAt } }: { readonly domain: Domain }) {
+  if (missingSince === null || lapsesAt === null) {
+    return verifiedAt === null ? <StateTag mood="warn">Waits</StateTag> : <StateTag mood="good">Verified</StateTag>
+  }
+  if (verifiedAt === null) {
+    return (
+      <>
+        <StateTag mood="bad">Record gone</StateTag> since <Time at={missingSince} />: counts for nothing
+      </>
+    )
+  }
+  return (
+    <>
+      <StateTag mood="warn">Record gone</StateTag> counts until <Time at={lapsesAt} />
+    </>
+  )
 }
 
 function Verify({ organizationId, domain }: Props & { readonly domain: Domain }) {
