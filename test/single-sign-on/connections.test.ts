@@ -96,6 +96,18 @@ describe('a connection', () => {
     await rejects(owners, /No connection makes owners/)
   })
 
+  test('that is switched on again ends no session, and one that is switched off ends those that it began', async () => {
+    const id = await sso.connect()
+    const browser = sso.browser()
+    await browser.back(id, sso.provider.authorize(await browser.begin(id)))
+    const status = async () => (await browser.ask('GET', 'session')).status
+    equal(await status(), 200)
+    equal((await ask('POST', `/connections/${id}/enable`)).status, 200)
+    equal(await status(), 200)
+    equal((await ask('POST', `/connections/${id}/disable`)).status, 200)
+    equal(await status(), 401)
+  })
+
   test('gives nobody a role that whoever makes it has not', async () => {
     const admin = await sso.service.createKey('admin', company.organizationId)
     const made = await ask('POST', '/connections', { ...okta, defaultRole: 'admin' }, admin)

@@ -8,6 +8,7 @@ import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { createMember, findMemberPrincipal } from '../../src/accounts/members.ts'
 import { createConnection, updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
+import { listConnections } from '../../src/accounts/single-sign-on/read-connections.ts'
 import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
 import { createSamlConnection } from '../../src/accounts/single-sign-on/saml/saml-connections.ts'
 import { readNext } from '../../src/accounts/single-sign-on/flows.ts'
@@ -223,6 +224,14 @@ test('whoever was suspended while they asked makes nothing that would outlive th
   for (const work of works) {
     await rejects(work(), { code: 'unauthenticated' }, work.toString())
   }
+})
+
+test('connections are told to nobody who may not see them', async () => {
+  const { service, organizationId } = directory
+  const id = await directory.member('curious@acme.example', 'developer')
+  const developer = await findMemberPrincipal(service.accounts, id)
+  if (developer === null) throw new Error('The developer is not let in.')
+  await rejects(listConnections(service.accounts, developer, organizationId), /connections:read/)
 })
 
 test('a page that somebody is sent on to is one of this service', () => {

@@ -224,6 +224,17 @@ onEachDatabase(({ open }) => {
       succeed(await signIn(new TestBrowser(service, '203.0.113.9')))
     })
 
+    test('begins anew with the wrong ones that it forgives, once the right one has come', async () => {
+      service.clock.advance(10 * minuteMs)
+      for (let round = 0; round < 2; round += 1) {
+        for (let count = 0; count < 6; count += 1) {
+          const from = new TestBrowser(service, `198.51.${100 + round}.${count}`)
+          equal((await signIn(from, { password: `wrong ${count}` })).status, 401)
+        }
+        succeed(await signIn(new TestBrowser(service, `203.0.113.${10 + round}`)))
+      }
+    })
+
     test('waits for the code of the authenticator app, which counts once', async () => {
       const { body } = succeed(await browser.ask('POST', 'me/totp'))
       const secret = String(body['secret'])

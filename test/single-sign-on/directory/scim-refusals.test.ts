@@ -335,7 +335,7 @@ onEachDatabase((database) => {
       const group = await directory.group('versions')
       await directory.patch(`/Groups/${group.id}`, { op: 'add', path: 'externalId', value: 'x' })
       await refuses(412, undefined, () => directory.ask('DELETE', `/Groups/${group.id}`, undefined, old))
-      const now = { headers: { 'if-match': 'W/"2"' } }
+      const now = { headers: { 'if-match': 'W/"1" , W/"2"' } }
       equal((await directory.ask('PUT', path, body, now)).status, 200)
       equal((await directory.ask('GET', path, undefined, { headers: { 'if-none-match': 'W/"3"' } })).status, 304)
     })

@@ -100,6 +100,11 @@ export const benignForms: Readonly<Record<string, SamlLie>> = {
       delete root.attributes['Destination']
     },
   },
+  'conditions that name the audience and no times': {
+    assertion(assertion) {
+      find(assertion, 'Conditions').attributes = {}
+    },
+  },
   'a fraction of a second, and a session that ends': {
     assertion(assertion) {
       const statement = find(assertion, 'AuthnStatement')
