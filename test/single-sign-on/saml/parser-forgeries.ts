@@ -94,6 +94,13 @@ export const parserForgeries: readonly Forgery[] = [
   inResponse('127 a detail of the status', 'saml-shape', (root) => {
     find(root, 'Status').children.push(xml('samlp:StatusDetail'))
   }),
+  inEncrypted('127 an element beside what is encrypted', /(?=<\/saml:EncryptedAssertion>)/, '<saml:X/>'),
+  inEncrypted('127 an element in what is encrypted', /(?=<\/xenc:EncryptedData>)/, '<xenc:X/>'),
+  inEncrypted(
+    '127 an element in the method of a key',
+    /(?<=<xenc:EncryptionMethod Algorithm="[^"]*rsa-oaep[^"]*")(?:\/>|><\/xenc:EncryptionMethod>)/,
+    '><xenc:X/></xenc:EncryptionMethod>',
+  ),
   form('128 the answer twice', (fields) => fields.append('SAMLResponse', fields.get('SAMLResponse') ?? '')),
   form('128 a request beside the answer', (fields) => fields.set('SAMLRequest', 'x')),
   form('128 no answer', (fields) => fields.delete('SAMLResponse')),
@@ -108,6 +115,15 @@ export const parserForgeries: readonly Forgery[] = [
   relay('129 a state that is a script', 'javascript:alert(1)'),
   relay('129 a state of 81 bytes', `/${'x'.repeat(80)}`),
 ]
+
+/** What is encrypted is signed inside alone, so that everything around it is anybody's to write. */
+function inEncrypted(name: string, place: RegExp, written: string): Forgery {
+  const text = (whole: string) => {
+    if (!place.test(whole)) throw new Error(`It has no such place: ${whole}`)
+    return whole.replace(place, written)
+  }
+  return { name, code: 'saml-shape', shapes: ['assertion'], lie: () => ({ encrypting: {}, text }) }
+}
 
 function damage(text: string, bytes: readonly number[]): Buffer {
   const mark = '<samlp:Status>'
