@@ -24,7 +24,7 @@ import { localKey } from '../../src/lib/signed-note.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { ask, printHead } from './ask.ts'
 import { organizationCount } from './fill-ledger.ts'
-import { fillKeptLedger } from './kept-ledger.ts'
+import { fillKeptLedger, openToFill } from './kept-ledger.ts'
 
 const runs = 20
 const month = '2026-10'
@@ -47,7 +47,8 @@ const { values } = parseArgs({
 const rows = wholeNumber('rows', values.rows, 1_000_000)
 if (values.folder === undefined) throw new Error('--folder says where the ledger is kept.')
 mkdirSync(values.folder, { recursive: true })
-const db = await openDatabase({ home: values.folder, databaseUrl: values.database ?? null })
+const location = { home: values.folder, databaseUrl: values.database ?? null }
+const db = values.fill === true ? await openToFill(location) : await openDatabase(location)
 try {
   if (values.fill === true) await fill()
   else await askAll()
@@ -57,7 +58,6 @@ try {
 
 async function fill(): Promise<void> {
   await fillKeptLedger(db, rows, period.untilMs - period.fromMs, period.untilMs)
-  if (isPostgres(db)) await sql`set statement_timeout = 0`.execute(db)
   const startedMs = performance.now()
   await rollUp(db, () => Promise.resolve(), 50_000)
   console.log(`rolled up in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`)

@@ -1,7 +1,17 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/db/database.ts'
+import type { DatabaseLocation } from '../../src/db/database-location.ts'
+import { migrateDatabase, openDatabase } from '../../src/db/open-database.ts'
+import { connectPostgres } from '../../src/db/open-postgres.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { fillLedger } from './fill-ledger.ts'
+
+/** Opens a database with its newest schema, for statements over ten million rows, which take minutes. */
+export async function openToFill(location: DatabaseLocation): Promise<Database> {
+  if (location.databaseUrl === null) return openDatabase(location)
+  await migrateDatabase(location)
+  return connectPostgres(location.databaseUrl, { connectionsMax: 4, statementTimeoutMs: 3_600_000 })
+}
 
 /** A part of a filling, after which it can be broken off and gone on with. */
 const rowsPerPart = 200_000
@@ -30,7 +40,6 @@ export async function fillKeptLedger(
     })
     console.log(`${done + part} of ${rows}`)
   }
-  if (isPostgres(db)) await sql`set statement_timeout = 0`.execute(db)
   for (const [name, definition] of definitions) {
     if (await isThere(db, name)) continue
     await sql.raw(definition).execute(db)

@@ -21,7 +21,7 @@ import { createLog } from '../../src/telemetry/log.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { ask, printHead } from './ask.ts'
 import { fillLedger } from './fill-ledger.ts'
-import { fillKeptLedger } from './kept-ledger.ts'
+import { fillKeptLedger, openToFill } from './kept-ledger.ts'
 
 const runs = 200
 /** Within the ten minutes in which a repeated body is looked for, all of them. */
@@ -35,7 +35,8 @@ const rows = wholeNumber('rows', values.rows, 1_000_000)
 const { folder } = values
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 const home = folder ?? mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
-const db = await openDatabase({ home, databaseUrl: values.database ?? null })
+const location = { home, databaseUrl: values.database ?? null }
+const db = values.fill === true ? await openToFill(location) : await openDatabase(location)
 try {
   const firstMs = await fill()
   if (values.fill !== true) await askAll(firstMs + spanMs)
