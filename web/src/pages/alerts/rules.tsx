@@ -138,7 +138,7 @@ function Figures({ organizationId, event }: { readonly organizationId: string; r
   if (domain !== undefined && lapsesAt !== undefined) {
     return (
       <>
-        <Link href={pagePath('sign-in', { organizationId })}>
+        <Link href={pagePath('signIn', { organizationId })}>
           <Name>{domain}</Name>
         </Link>{' '}
         {isVerified === true ? 'counts until' : 'counts for nothing since'} <Time at={lapsesAt} />
