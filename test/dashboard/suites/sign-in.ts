@@ -211,6 +211,26 @@ export function signInSuite(dashboard: () => Dashboard): void {
       await page.getByRole('row', { name: /^Microsoft Entra OpenID Connect On/ }).waitFor()
     })
 
+    test('a domain whose record is gone says until when it counts, and shows the record that is missed', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      const row = page.getByRole('table', { name: 'Domains' }).getByRole('row', { name: /^acme\.example/ })
+      await row.getByText('Verified').waitFor()
+      equal(await row.getByRole('button', { name: 'Look for the record' }).count(), 0)
+      const db = await openDatabase({ home: service.home, databaseUrl: null })
+      const missing = { missing_since: Date.now() - 86_400_000, look_at: Date.now() + 86_400_000 }
+      await db.updateTable('domains').set(missing).execute()
+      await page.reload()
+      await row.getByText('Record gone').waitFor()
+      match((await row.textContent()) ?? '', /counts until .*_odyssey\.acme\.example odyssey-domain=/)
+      await row.getByRole('button', { name: 'Look for the record' }).waitFor()
+      await db.updateTable('domains').set({ verified_at: null, look_at: null }).execute()
+      await page.reload()
+      await row.getByText(/: counts for nothing/).waitFor()
+      await db.updateTable('domains').set({ verified_at: Date.now(), missing_since: null }).execute()
+      await db.destroy()
+    })
+
     test('a directory is added, and its token is shown once and works', async () => {
       const { page } = dashboard().owner
       await page.getByRole('button', { name: 'Add directory' }).click()

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { createSamlConnection, type SamlSettings } from '../../../src/accounts/single-sign-on/saml/saml-connections.ts'
 import type { MetadataSource } from '../../../src/accounts/single-sign-on/saml/find-metadata.ts'
 import { setConnectionOn } from '../../../src/accounts/single-sign-on/connections.ts'
@@ -104,14 +105,17 @@ export async function attemptsOf({ service }: Pick<Saml, 'service'>, id: Connect
   return rows.map(({ outcome, code }) => ({ outcome, code }))
 }
 
-/** How many users, members, sessions and identities there are, ways that were used, and results that wait. */
+const counted = ['users', 'members', 'sessions', 'identities', 'sso_results'] as const
+
+/** How many users, members, sessions and identities there are, results that wait, and ways that were used. */
 export async function countAll({ service }: Pick<Saml, 'service'>): Promise<number[]> {
-  const tables = ['users', 'members', 'sessions', 'identities', 'sso_results'] as const
-  const counts: number[] = []
-  for (const table of tables) {
-    const query = service.db.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))
-    counts.push(Number((await query.executeTakeFirstOrThrow()).count))
-  }
-  const used = await service.db.selectFrom('sso_flows').select('state_hash').where('used_at', 'is not', null).execute()
-  return [...counts, used.length]
+  const row = await service.db
+    .selectNoFrom((from) => [
+      ...counted.map((table) => from.selectFrom(table).select(countRows).as(table)),
+      from.selectFrom('sso_flows').select(countRows).where('used_at', 'is not', null).as('used'),
+    ])
+    .executeTakeFirstOrThrow()
+  return [...counted, 'used' as const].map((name) => Number(row[name]))
 }
+
+const countRows = sql<number>`count(*)`.as('count')

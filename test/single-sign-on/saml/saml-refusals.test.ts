@@ -8,7 +8,7 @@ import { contentForgeries } from './content-forgeries.ts'
 import type { Forgery } from './forgery.ts'
 import { attemptsOf, countAll, openSaml, type Saml } from './open-saml.ts'
 import { parserForgeries } from './parser-forgeries.ts'
-import { shapes, type Shape } from './saml-provider.ts'
+import { readQuestion, shapes, type Shape } from './saml-provider.ts'
 import { encryptedPairs, signatureForgeries } from './signature-forgeries.ts'
 
 onEachDatabase((database) => {
@@ -24,7 +24,10 @@ onEachDatabase((database) => {
 
   const isRefused = async ({ code, lie, form }: Forgery, shape: Shape) => {
     await saml.service.db.deleteFrom('login_attempts').execute()
-    const begun = await saml.begin(connectionId)
+    const browser = saml.browser()
+    // The certificate is the same each time, so it is not asked for each time.
+    const question = readQuestion(await browser.begin(connectionId), certificate)
+    const begun = { connectionId, browser, question }
     const [known, person] = [await countAll(saml), saml.person()]
     const forging = { provider: saml.provider, question: begun.question, person }
     const response = saml.provider.respond(begun.question, person, { shape, ...lie(forging), certificate })
