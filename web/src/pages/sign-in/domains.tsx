@@ -23,7 +23,10 @@ export function Domains({ organizationId }: Props) {
   return (
     <Card title="Domains">
       <Stack>
-        <p>Somebody is recognised by an e-mail address only where its domain is verified.</p>
+        <p>
+          Somebody is recognised by an e-mail address only where its domain is verified. The TXT record has to stay: it
+          is looked for once a day.
+        </p>
         <Loaded query={query} what="The domains" rows={2}>
           {({ data }) =>
             data.length === 0 ? <p>No domain yet.</p> : <DomainTable domains={data} {...{ organizationId }} />
