@@ -106,6 +106,8 @@ describe('a connection', () => {
     equal(await status(), 200)
     equal((await ask('POST', `/connections/${id}/disable`)).status, 200)
     equal(await status(), 401)
+    equal((await ask('POST', `/connections/${id}/enable`)).status, 200)
+    equal(await status(), 401, 'What has ended does not begin again.')
   })
 
   test('gives nobody a role that whoever makes it has not', async () => {
