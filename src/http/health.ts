@@ -3,13 +3,15 @@ import type { Ledger } from '../billing/ledger/ledger.ts'
 import { canAnswer } from '../core/engine.ts'
 import type { HttpParts } from './parts.ts'
 
+const buildHeader = 'x-odyssey-build'
+
 /** `GET /healthz`: the process is alive. Says nothing else, since it needs no key. */
 export async function healthRoute(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   await reply.type('application/json').send('{"status":"ok"}')
 }
 
 /** The parts that readiness is asked of. */
-export type ReadinessParts = Pick<HttpParts, 'tracker'> & {
+export type ReadinessParts = Pick<HttpParts, 'tracker' | 'dashboard'> & {
   readonly access: Pick<HttpParts['access'], 'isAvailable'>
   readonly inference: Pick<HttpParts['inference'], 'catalog' | 'ledger'>
 }
@@ -18,11 +20,14 @@ export type ReadinessParts = Pick<HttpParts, 'tracker'> & {
  * `GET /readyz`: every model can answer, keys can be checked and requests recorded.
  *
  * 503 while one of these cannot, in which case requests are refused, or the
- * service stops. It needs no key, so it names the part and no reason.
+ * service stops. It needs no key, so it names the part and no reason. A header names
+ * the dashboard's build, by which a page that is open notices that another took its place.
  */
 export function readinessRoute(parts: ReadinessParts) {
   return async (_request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const readiness = readReadiness(parts)
+    const build = parts.dashboard?.build() ?? null
+    if (build !== null) void reply.header(buildHeader, build)
     await reply
       .code(readiness.status === 'ready' ? 200 : 503)
       .type('application/json')

@@ -41,7 +41,7 @@ export type HttpParts = {
   /** How the models were, for everybody; absent where nobody keeps it. */
   readHistory?(): StatusHistory | null
   /** Absent where nothing but the API is served. */
-  readonly dashboard?: Pick<Dashboard, 'answer'>
+  readonly dashboard?: Pick<Dashboard, 'answer' | 'build'>
 }
 
 /** What the routes are made of: the parts, and what the door makes itself. */

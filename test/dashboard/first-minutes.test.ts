@@ -7,6 +7,7 @@ import { openDashboard, organizationOf, setUp } from './harness/open-dashboard.t
 import { useDashboard } from './harness/use-dashboard.ts'
 import { openScales } from './harness/weigh.ts'
 import { tabsSuite } from './suites/tabs.ts'
+import { updateSuite } from './suites/update.ts'
 
 const dashboard = useDashboard({ isSetUp: false })
 let key = ''
@@ -77,6 +78,7 @@ suite('the first minutes', () => {
   })
 })
 
+updateSuite(dashboard)
 tabsSuite(dashboard)
 
 suite('after signing out', () => {

@@ -3,16 +3,17 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { askWith } from './harness/ask.ts'
 import { chooseFrom, findPage, press, tabTo, typeInto } from './harness/keyboard.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
+import { restByKeyboardSuite } from './suites/rest-by-keyboard.ts'
 import { runCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
 
 const dashboard = useDashboard({ isSetUp: false })
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
+const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name }).first()
 const row = (page: Page, name: RegExp) => page.getByRole('row', { name })
 let key = ''
 
@@ -248,6 +249,11 @@ suite('by the keyboard alone', () => {
     await findPage(page, 'Audit log')
     await press(page, button(page, 'Verify'))
     await page.getByText(/\d+ rows, intact\./).waitFor()
+    await press(page, button(row(page, /api-keys:create/).first(), /./))
+    const entry = page.getByRole('dialog')
+    await entry.getByRole('row', { name: /name.*nightly/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await entry.waitFor({ state: 'detached' })
   })
 
   test('who holds a key looks at it in the portal, and leaves', async () => {
@@ -293,6 +299,8 @@ suite('by the keyboard alone', () => {
     await press(page, button(page, 'Sign in with a passkey'))
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
   })
-
-  test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))
 })
+
+restByKeyboardSuite(dashboard)
+
+test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))

@@ -9,6 +9,7 @@ import { routes } from '../../web/src/app/route-table.ts'
 import { askApi, goTo, settled } from './harness/ask.ts'
 import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
+import { stretchText } from './harness/stretch-text.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { openScales, type Scales, type Weighed } from './harness/weigh.ts'
 import { strangersSuite } from './suites/strangers.ts'
@@ -97,6 +98,13 @@ for (const [name, { title }] of pages) {
       await page.setViewportSize(narrow)
       ok(await fitsItsWidth(page), await widestOf(page))
       await page.setViewportSize(wide)
+    })
+
+    test('holds words that are two fifths longer, and wider spacing, on a phone and on a desk', async () => {
+      for (const viewport of [narrow, wide]) {
+        await page.setViewportSize(viewport)
+        deepEqual(await stretchText(page), [])
+      }
     })
 
     if (isPublic(name)) return

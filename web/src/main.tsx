@@ -7,31 +7,23 @@ import { preferences } from './app/preferences.ts'
 import { askEarly } from './app/early-session.ts'
 import { loadInside, loadPage } from './app/router.tsx'
 import { toLogin } from './app/to-login.ts'
-import { location } from './lib/location.ts'
+import { loadAnew, location } from './lib/location.ts'
 import { routes } from './app/route-table.ts'
 import './styles/tokens.css'
 import './styles/base.css'
 
 /** After this the frame is shown, though the page's own part is still on its way. */
 const patienceMs = 150
-const reloadedAt = 'odyssey-reloaded-at'
-const reloadGuardMs = 10_000
 
 preferences.apply()
 for (const input of ['pointerdown', 'keydown'] as const) window.addEventListener(input, noteInput, { passive: true })
-// A part of the program that is gone: another build has taken its place, and loading anew finds that one.
-window.addEventListener('vite:preloadError', () => {
-  if (Date.now() - Number(sessionStorage.getItem(reloadedAt) ?? 0) < reloadGuardMs) return
-  sessionStorage.setItem(reloadedAt, String(Date.now()))
-  window.location.reload()
-})
 
 const page = findPage(window.location.pathname)
 void show()
 
 // Nothing here waits at the top: pages are made of what is in this file, so it has to be whole before they come.
 async function show(): Promise<void> {
-  const ready = begin()
+  const ready = begin().catch(() => loadAnew(location.current()))
   await Promise.race([ready, new Promise((resolve) => setTimeout(resolve, patienceMs))])
   const container = document.getElementById('root')
   if (container === null) throw new Error('The page has no place for the dashboard.')

@@ -1,6 +1,6 @@
 // The door with a build of the dashboard made by hand: what is served, to whom, and with what headers.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ function open(t: TestContext, { isBuilt = true } = {}) {
   t.after(() => app.close())
   const ask = (url: string, headers: Record<string, string> = {}, method: InjectOptions['method'] = 'GET') =>
     app.inject({ method: method ?? 'GET', url, headers })
-  return { folder, clock, ask }
+  return { folder, clock, dashboard, ask }
 }
 
 suite('the dashboard at the door', () => {
@@ -85,8 +85,14 @@ suite('the dashboard at the door', () => {
 
   test('has the theme that was chosen in the page before anything runs', async (t) => {
     const { ask } = open(t)
-    match((await ask('/', { ...asPage, cookie: 'a=b; odyssey-theme=dark' })).body, /<html lang="en" data-theme="dark">/)
-    match((await ask('/', { ...asPage, cookie: 'odyssey-theme=dark"><script>' })).body, /<html lang="en">/)
+    match(
+      (await ask('/', { ...asPage, cookie: 'a=b; odyssey-theme=dark' })).body,
+      /<html lang="en" data-build="\w+" data-theme="dark">/,
+    )
+    match(
+      (await ask('/', { ...asPage, cookie: 'odyssey-theme=dark"><script>' })).body,
+      /<html lang="en" data-build="\w+">/,
+    )
   })
 
   test('says that it is being prepared until it is built, and is there then without a restart', async (t) => {
@@ -109,11 +115,13 @@ suite('the dashboard at the door', () => {
   })
 
   test('serves another build as soon as one has taken the place of the first', async (t) => {
-    const { ask, folder, clock } = open(t)
-    match((await ask('/', asPage)).body, /Odyssey/)
+    const { ask, dashboard, folder, clock } = open(t)
+    const before = dashboard.build()
+    match((await ask('/', asPage)).body, new RegExp(`data-build="${before}".*Odyssey`))
     makeBuild(folder, 'Another')
     utimesSync(join(folder, 'dist/pages.json'), new Date(), new Date(Date.now() + 5_000))
     clock.advance(2_000)
     match((await ask('/', asPage)).body, /Another/)
+    notEqual(dashboard.build(), before, 'A page that is open notices the other build by its name.')
   })
 })

@@ -34,7 +34,7 @@ export class Dashboard {
 
   /** The build that is served; null before there is one. */
   build(): string | null {
-    return this.#assets?.build ?? null
+    return this.#current()?.build ?? null
   }
 
   /** Answers what asks for a file or a page of the dashboard. False for everything else, which it leaves as it was. */
@@ -47,7 +47,7 @@ export class Dashboard {
     const assets = this.#current()
     if (assets === null) return this.#answerPreparing(path, reply)
     if (!assets.isPage(path)) return false
-    void reply.headers(pageHeaders).type('text/html; charset=utf-8').send(withTheme(assets.html, request))
+    void reply.headers(pageHeaders).type('text/html; charset=utf-8').send(withMarks(assets, request))
     return true
   }
 
@@ -107,10 +107,11 @@ function choose({ bytes, brotli, gzip }: Asset, accepted: string): { bytes: Buff
   return { bytes, encoding: null }
 }
 
-/** The reader's choice is in the page before anything runs, so that no page flashes in the other theme. */
-function withTheme(html: string, { headers: { cookie = '' } }: FastifyRequest): string {
+/** The reader's theme is in the page before anything runs, so that no page flashes in the other one; so is its build. */
+function withMarks({ html, build }: Assets, { headers: { cookie = '' } }: FastifyRequest): string {
   const theme = /(?:^|;\s*)odyssey-theme=(light|dark)(?:;|$)/.exec(cookie)?.[1]
-  return theme === undefined ? html : html.replace('<html lang="en"', `<html lang="en" data-theme="${theme}"`)
+  const marks = `data-build="${build}"${theme === undefined ? '' : ` data-theme="${theme}"`}`
+  return html.replace('<html lang="en"', `<html lang="en" ${marks}`)
 }
 
 const page = (title: string, text: string) =>

@@ -119,6 +119,22 @@ test('a reader of whom nothing was changed is asked about now and then, and not 
   equal(now.asked <= 8, true, `${now.asked} questions in sixty looks`)
 })
 
+test('a browser that reads nothing for long is told a short text then, however much has changed', async () => {
+  const { next, tell } = open(sessionOf('owner', own))
+  equal(await next(), begin)
+  for (let change = 0; change < 100_000; change += 1) {
+    tell('requests', own)
+    tell('requests', `org_${change}`)
+    for (const topic of ['access', 'limits', 'prices'] as const) tell(topic, null)
+  }
+  const text = await next()
+  equal(
+    text,
+    `event: changed\ndata: {"organizationId":"org_own","topics":["requests"]}\n\n` +
+      `event: changed\ndata: {"organizationId":null,"topics":["access","limits","prices"]}\n\n`,
+  )
+})
+
 test('a service that stops ends the stream', async () => {
   const { now, next } = open(sessionOf('owner', own))
   await next()

@@ -1,9 +1,16 @@
 import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
+import { Button } from '../kit/button.tsx'
 import { Banner } from '../kit/page.tsx'
 import { queryClient } from './session.ts'
 
-type Readiness = { readonly status: string; readonly keys?: string; readonly ledger?: string }
+type Readiness = {
+  readonly status: string
+  readonly keys?: string
+  readonly ledger?: string
+  /** Of the dashboard that the service has now. */
+  readonly build: string | null
+}
 
 const everyMs = 15_000
 
@@ -11,8 +18,10 @@ const everyMs = 15_000
 export function SystemBanner() {
   const { data, isError } = useQuery({
     queryKey: ['readiness'],
-    queryFn: async ({ signal }): Promise<Readiness> =>
-      (await fetch('/readyz', { signal, headers: { accept: 'application/json' } })).json() as Promise<Readiness>,
+    queryFn: async ({ signal }): Promise<Readiness> => {
+      const answer = await fetch('/readyz', { signal, headers: { accept: 'application/json' } })
+      return { ...((await answer.json()) as Readiness), build: answer.headers.get('x-odyssey-build') }
+    },
     refetchInterval: (query) => (query.state.error === null ? everyMs : 4_000),
     retry: false,
   })
@@ -25,7 +34,18 @@ export function SystemBanner() {
     return <Banner kind="warn">The service stops: running answers end, and no new ones begin.</Banner>
   if (data?.keys === 'down' || data?.ledger === 'down')
     return <Banner kind="bad">The database cannot be reached. Requests are refused until it is back.</Banner>
+  const { build = null } = data ?? {}
+  if (build !== null && build !== document.documentElement.dataset['build']) return <UpdateBanner />
   return null
+}
+
+function UpdateBanner() {
+  const reload = (
+    <Button isSmall onClick={() => window.location.reload()}>
+      Reload
+    </Button>
+  )
+  return <Banner action={reload}>Odyssey was updated. Reload to use the new dashboard.</Banner>
 }
 
 /** When the service answers again, what failed meanwhile is read anew. */

@@ -69,7 +69,7 @@ class Location {
   async #arrive(place: PageAddress): Promise<boolean> {
     this.#moves += 1
     const move = this.#moves
-    const isReady = await this.#prepare(place)
+    const isReady = await this.#prepare(place).catch(() => loadAnew(place))
     if (!isReady || move !== this.#moves) return false
     this.#place = place
     this.#tell()
@@ -88,6 +88,26 @@ function read(): PageAddress {
 function parse(href: string): PageAddress {
   const { pathname, search } = new URL(href, window.location.href)
   return { path: pathname, search }
+}
+
+const loadedAnewAt = 'odyssey-loaded-anew-at'
+/** What is missing again this soon would be missing for ever. */
+const loadedAnewGuardMs = 10_000
+
+/**
+ * A part of the program that is not to be had belongs to a build that is gone: loading the place anew finds the one in
+ * its stead. Where nothing answers at all the reader stays with what they see.
+ */
+export async function loadAnew({ path, search }: PageAddress): Promise<false> {
+  const isAnswered = await fetch('/healthz').then(
+    () => true,
+    () => false,
+  )
+  const isRecent = Date.now() - Number(sessionStorage.getItem(loadedAnewAt) ?? 0) < loadedAnewGuardMs
+  if (!isAnswered || isRecent) return false
+  sessionStorage.setItem(loadedAnewAt, String(Date.now()))
+  window.location.assign(path + search)
+  return false
 }
 
 export const location = new Location()
