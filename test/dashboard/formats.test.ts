@@ -9,6 +9,7 @@ import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/
 import { plainName, shortId } from '../../web/src/format/id.ts'
 import { formatExactMoney, formatMoney, parseMoney, shareOf } from '../../web/src/format/money.ts'
 import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time.ts'
+import { wordsOfAction } from '../../web/src/app/audit/action-words.ts'
 import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/requests/requests-search.ts'
 import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
 import { readEvents } from '../../web/src/lib/wire.ts'
@@ -164,6 +165,19 @@ suite('the requests that a figure is made of', () => {
 suite('text of others', () => {
   test('shows the marks that would change what is around it', () => equal(plainName('a\u202eb\u200bc'), 'a▯b▯c'))
   test('shows an id by its beginning', () => equal(shortId('req_brPxwmjGdwhr0Xu2B6xb597A'), 'req_brPxwmjG…'))
+})
+
+test('what was done to accounts and by agents has words in the log, and what nobody knows has none', () => {
+  for (const [action, words] of [
+    ['users:create', 'Created an account'],
+    ['totp:begin', 'Began to set up an authenticator'],
+    ['agents:allow', 'Let in a coding agent'],
+    ['owners:link', 'Made a link for an owner'],
+    ['connections:break-glass', 'Signed in past the only provider'],
+    ['elsewhere:create', null],
+  ] as const) {
+    equal(wordsOfAction(action), words)
+  }
 })
 
 test('a stream of events is read however it is cut', async () => {

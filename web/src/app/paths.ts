@@ -21,6 +21,7 @@ export const paths = {
   usage: '/o/:organizationId/usage',
   requests: '/o/:organizationId/requests',
   request: '/o/:organizationId/requests/:requestId',
+  refusals: '/o/:organizationId/refusals',
   availability: '/o/:organizationId/availability',
   limits: '/o/:organizationId/limits',
   budgets: '/o/:organizationId/budgets',

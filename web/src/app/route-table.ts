@@ -68,6 +68,12 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
     load: () => import('../pages/requests/page.tsx'),
   },
   request: { title: 'Request', needs: 'requests:read', load: () => import('../pages/request/page.tsx') },
+  refusals: {
+    title: 'Refusals',
+    needs: 'refusals:read',
+    menu: { group: 'Observe', icon: 'off' },
+    load: () => import('../pages/refusals/page.tsx'),
+  },
   availability: {
     title: 'Availability',
     needs: 'availability:read',

@@ -1,5 +1,6 @@
 /** What an action is done to, in words that follow a verb. */
 const things: Readonly<Record<string, string>> = {
+  agents: 'a coding agent',
   alerts: 'an alert',
   'alert-channels': 'a channel for alerts',
   'alert-silences': 'a silence of alerts',
@@ -16,6 +17,7 @@ const things: Readonly<Record<string, string>> = {
   installation: 'the installation',
   'installation-members': 'somebody who runs the installation',
   invitations: 'an invitation',
+  invoices: 'an invoice',
   ledger: 'the list of requests',
   limits: 'a limit',
   'management-keys': 'a management key',
@@ -23,28 +25,39 @@ const things: Readonly<Record<string, string>> = {
   members: 'a member',
   objectives: 'a promise of availability',
   organizations: 'the organization',
+  passkeys: 'a passkey',
+  passwords: 'a password',
   prices: 'a price',
   projects: 'a project',
+  'recovery-codes': 'recovery codes',
   roles: 'a role',
   'service-accounts': 'a service account',
   sessions: 'a session',
   settings: 'the settings of the organization',
   tiers: 'a plan of limits',
+  totp: 'an authenticator',
   usage: 'the sums of usage',
+  users: 'an account',
   weights: 'the weights of a model',
 }
 
 const verbs: Readonly<Record<string, string>> = {
   accept: 'Accepted',
   acknowledge: 'Acknowledged',
+  adjust: 'Adjusted',
   adopt: 'Took over',
+  allow: 'Let in',
   announce: 'Announced',
   archive: 'Archived',
+  ask: 'Asked for more than',
   assign: 'Gave',
+  begin: 'Began to set up',
   configure: 'Started with other settings:',
   create: 'Created',
+  deny: 'Turned away',
   disable: 'Disabled',
   enable: 'Enabled',
+  end: 'Signed out',
   enforce: 'Enforced',
   expire: 'Deleted the oldest rows of',
   export: 'Saved',
@@ -75,10 +88,15 @@ const verbs: Readonly<Record<string, string>> = {
 
 /** What reads otherwise. */
 const sentences: Readonly<Record<string, string>> = {
+  'audit:accept-restore': 'Accepted that the database was restored',
+  'connections:break-glass': 'Signed in past the only provider',
   'domains:lapse': 'Stopped counting a domain, whose record is gone',
   'domains:miss': 'Did not find the record of a domain',
   'domains:return': 'Found the record of a domain again',
+  'owners:link': 'Made a link for an owner',
+  'sessions:prove': 'Showed again who they are',
   'sessions:refuse': 'Did not let somebody sign in',
+  'settings:agents': 'Changed what reaches coding agents',
 }
 
 /** Such as "Rotated an API key" for `api-keys:rotate`; null for an action that has no words here. */

@@ -12,7 +12,7 @@ import { Button } from '../../kit/button.tsx'
 import { Name } from '../../kit/content.tsx'
 import { DayField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
-import { KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
 import { SearchField } from '../../kit/search-field.tsx'
 import { More, Table, type Column } from '../../kit/table.tsx'
 import { day, searchCodec, text } from '../../lib/search-codec.ts'
@@ -57,8 +57,10 @@ export function AuditPage({ organizationId, title, said }: Props) {
       />
       <SearchField label="Who, by id" value={actor} onText={(value) => change({ actor: value })} />
       <SearchField label="To what, by id" value={target} onText={(value) => change({ target: value })} />
-      <DayField label="From" value={from} onText={(value) => change({ from: value })} />
-      <DayField label="To" value={to} onText={(value) => change({ to: value })} />
+      <Row>
+        <DayField label="From" value={from} onText={(value) => change({ from: value })} />
+        <DayField label="To" value={to} onText={(value) => change({ to: value })} />
+      </Row>
     </>
   )
   return (

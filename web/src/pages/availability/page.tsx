@@ -71,7 +71,12 @@ function lastMonths(now: Date): string[] {
 
 function MonthShown({ found, address }: { readonly found: Month; readonly address: string }) {
   const { models, objective, exclusions, report, versions } = found
-  if (models.length === 0) return <Empty>Nothing is known of this month.</Empty>
+  if (models.length === 0)
+    return (
+      <Empty>
+        Nothing is known of this month. Its minutes are counted while the service runs, and stand here once one is over.
+      </Empty>
+    )
   const down = models
     .flatMap(({ model, down: intervals }) => intervals.map((one) => ({ ...one, model })))
     .toSorted((one, other) => Date.parse(other.from) - Date.parse(one.from))

@@ -22,10 +22,10 @@ export function ModelTiles({ models }: Pick<Overview, 'models'>) {
               ...(running === null ? [] : [['Answering', formatCount(running)] as const]),
               ...(waiting === null ? [] : [['Waiting', formatCount(waiting)] as const]),
               [
-                'First token, last hour',
+                'First token, 1 h',
                 firstTokenMs === null
                   ? 'no requests'
-                  : `${formatDuration(firstTokenMs.p50)}, one in 20 after ${formatDuration(firstTokenMs.p95)}`,
+                  : `${formatDuration(firstTokenMs.p50)}, 1 in 20 after ${formatDuration(firstTokenMs.p95)}`,
               ],
             ]}
           />

@@ -45,7 +45,7 @@ const shown: Readonly<Record<Task['kind'], Shown>> = {
   },
   'second-owner': {
     mood: 'info',
-    words: () => 'There is one owner alone: who loses their passkey then is let in by nobody.',
+    words: () => 'There is only one owner: if they lose their passkey, nobody can let them back in.',
     href: (organizationId) => pagePath('members', { organizationId }),
   },
   'starter-weights': {

@@ -4,6 +4,8 @@ import { Card, Row, Stack } from '../../kit/page.tsx'
 import { InputCount } from './input-count.tsx'
 import type { Playground } from './use-playground.ts'
 
+const example = 'Name three things that a gateway for models does, each in one sentence.'
+
 /** Where the next message is written and sent, with what it will be counted as. */
 export function Composer({ playground }: { readonly playground: Playground }) {
   const { typed, setTyped, isBusy, reason, search, settings, next, fault, organizationId, projectId } = playground
@@ -28,6 +30,11 @@ export function Composer({ playground }: { readonly playground: Playground }) {
           ) : (
             <Button look="primary" icon="play" shortcut="⌘⏎" reason={reason} onClick={() => playground.ask()}>
               {search.compare ? 'Run both' : 'Run'}
+            </Button>
+          )}
+          {typed === '' && !isBusy && playground.turns.length === 0 && (
+            <Button look="quiet" onClick={() => setTyped(example)}>
+              Use an example
             </Button>
           )}
           {projectId !== '' && next.length > 0 && fault === null && (

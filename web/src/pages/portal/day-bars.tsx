@@ -1,4 +1,5 @@
 import type { AnswerOf } from '../../api/client.ts'
+import { titlesOf } from '../../charts/bucket-titles.ts'
 import { TimeBars } from '../../charts/time-bars.tsx'
 import { formatCount } from '../../format/figures.ts'
 
@@ -8,12 +9,13 @@ type Day = AnswerOf<'GET /api/v1/portal/usage'>['days'][number]
 export function DayBars({ days }: { readonly days: readonly Day[] }) {
   const good = days.map(({ requests, failed }) => requests - failed)
   const failed = days.map((day) => day.failed)
-  const labels = days.map(({ startsAt }) => startsAt.slice(5, 10))
   return (
     <TimeBars
       summary={`${formatCount(days.reduce((sum, { requests }) => sum + requests, 0))} requests in 30 days.`}
-      labels={labels}
-      titles={days.map(({ startsAt }) => startsAt.slice(0, 10))}
+      {...titlesOf(
+        days.map(({ startsAt }) => startsAt),
+        { zone: 'UTC', bucket: 'day' },
+      )}
       series={[
         { name: 'Answered', color: 'var(--series-1)', values: good, words: good.map(formatCount) },
         { name: 'Failed', color: 'var(--bad)', values: failed, words: failed.map(formatCount) },
