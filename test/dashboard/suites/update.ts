@@ -1,8 +1,9 @@
-// A page that stays open while the service gets another dashboard.
+// A page that stays open while the service gets another dashboard, or is away for a while.
 
 import { equal } from 'node:assert/strict'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { baseOf } from '../harness/ask.ts'
+import { askApi, baseOf } from '../harness/ask.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 export function updateSuite(dashboard: () => Dashboard): void {
@@ -45,19 +46,72 @@ export function updateSuite(dashboard: () => Dashboard): void {
       await page.unrouteAll({ behavior: 'wait' })
     })
 
-    test('stays as it is where a part is missing and nothing answers', async () => {
+    test('stays as it is where a part is missing and nothing answers', async (t) => {
       const { page } = dashboard().owner
+      t.after(() => page.unrouteAll({ behavior: 'wait' }))
       await page.goto(`${baseOf(dashboard())}/keys`)
       await page.getByRole('link', { name: 'laptop' }).waitFor()
       await page.route('**/assets/*.js', (route) => route.abort('connectionrefused'))
       await page.route('**/healthz', (route) => route.abort('connectionrefused'))
       const asked = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/healthz'))
-      await page.getByRole('link', { name: 'Prices' }).click()
+      await page.getByRole('link', { name: 'Prices', exact: true }).click()
       await asked
       await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
       await page.unrouteAll({ behavior: 'wait' })
-      await page.getByRole('link', { name: 'Prices' }).click()
+      await page.getByRole('link', { name: 'Prices', exact: true }).click()
       await page.getByRole('heading', { level: 1, name: 'Prices' }).waitFor()
     })
   })
+
+  test('a page is live again without being loaded anew once the service is back, and shows what it missed', async (t) => {
+    const { owner, service } = dashboard()
+    const door = await openDoor(Number(new URL(service.address).port))
+    t.after(() => door.close())
+    const page = await owner.context.newPage()
+    const path = new URL(baseOf(dashboard())).pathname
+    await page.goto(`http://localhost:${door.port}${path}/keys`)
+    await page.getByRole('link', { name: 'laptop' }).waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.evaluate(() => Object.assign(window, { isFirst: true }))
+    await door.close()
+    await page.getByText('every 15 s', { exact: true }).waitFor()
+    await page.getByText('Odyssey does not answer.').waitFor()
+    const within = `/api/v1/organizations/${path.split('/').at(-1)}`
+    const { body } = await askApi(owner.page, 'GET', `${within}/projects`)
+    const [project] = (body as { readonly data: readonly { readonly id: string }[] }).data
+    const made = await askApi(owner.page, 'POST', `${within}/api-keys`, { name: 'meanwhile', projectId: project?.id })
+    equal(made.status, 201)
+    await door.open()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'meanwhile' }).waitFor()
+    await page.getByText('Odyssey does not answer.').waitFor({ state: 'detached' })
+    equal(await page.evaluate(() => 'isFirst' in window), true)
+    await page.close()
+  })
+}
+
+/** A port in front of a service that can be shut, as the service's own is while it starts anew. */
+async function openDoor(target: number) {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((near) => {
+    const far = connect(target, '127.0.0.1')
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).once('close', () => sockets.delete(socket))
+    }
+    near.pipe(far).pipe(near)
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    open: () => listen(port),
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy()
+        if (server.listening) server.close(() => resolve())
+        else resolve()
+      }),
+  }
 }
