@@ -7,7 +7,10 @@ import type { Locator, Page } from 'playwright-core'
 import { totpCode } from '../../../src/accounts/sign-in/totp.ts'
 import { madeGguf } from '../../harness/engines/made-gguf.ts'
 import { sendFile, startWeightsHub, type WeightsHub } from '../../harness/engines/weights-hub.ts'
+import { until } from '../../harness/start-service.ts'
+import { askApi } from '../harness/ask.ts'
 import { chooseFrom, findPage, press, tabTo, typeInto } from '../harness/keyboard.ts'
+import { organizationOf } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const button = (within: Page | Locator, name: string | RegExp) => within.getByRole('button', { name }).first()
@@ -73,7 +76,11 @@ export function restByKeyboardSuite(dashboard: () => Dashboard): void {
       await findPage(page, 'Settings')
       await typeInto(page, page.getByLabel('Who is asked for higher limits'), 'ann@example.com')
       await press(page, button(page, 'Save rules'))
-      await page.getByText('Saved.').waitFor()
+      const path = `/api/v1/organizations/${organizationOf(dashboard().owner)}/settings`
+      await until(async () => {
+        const { body } = await askApi(page, 'GET', path)
+        return (body as { readonly contact: string | null }).contact === 'ann@example.com'
+      }, 'The contact is not kept.')
     })
 
     test('a directory is added, and its token is shown once', async () => {
@@ -103,7 +110,7 @@ export function restByKeyboardSuite(dashboard: () => Dashboard): void {
         await typeInto(page, page.getByLabel('Message', { exact: true }), 'Look it up.')
         await page.keyboard.press('Control+Enter')
         await typeInto(page, page.getByLabel('Result of look_up').first(), 'forty-two')
-        const answered = page.waitForResponse(/\/playground\//)
+        const answered = page.waitForResponse(/\/playground\/(?:messages|chat-completions)$/)
         await press(page, button(page, /^Send results?$/))
         ok((await answered).request().postData()?.includes('forty-two'))
         await page.getByText(/\d+ in.* · \d+ out/).waitFor()
