@@ -3,7 +3,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { askWith, baseOf, createKey, settled } from './harness/ask.ts'
+import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { agentsSuite } from './suites/agents.ts'
@@ -22,7 +22,6 @@ import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
 import { wayBackSuite } from './suites/way-back.ts'
 import { weightsStepSuite } from './suites/weights-step.ts'
-import { until } from '../harness/start-service.ts'
 
 const dashboard = useDashboard({ isSetUp: true })
 const base = () => baseOf(dashboard())
@@ -310,22 +309,6 @@ suite('what holds requests back', () => {
       .getByText('Stopped')
       .waitFor()
     equal(await ask(key), 429)
-  })
-
-  test('what was refused stands on its page by its reason, which leads to what it means', async () => {
-    const { page } = dashboard().owner
-    const reason = page.getByRole('row', { name: /^Budget exceeded/ })
-    // Refusals are written some seconds after they were counted.
-    await until(async () => {
-      await page.goto(`${base()}/refusals`)
-      await page.getByRole('heading', { level: 1, name: 'Refusals' }).waitFor()
-      await settled(page)
-      return (await reason.count()) === 1
-    }, 'The refusal is not there.')
-    await page.getByRole('heading', { name: 'Refused requests by hour' }).waitFor()
-    await reason.getByRole('link').click()
-    await page.getByRole('heading', { name: /budget-exceeded/ }).waitFor()
-    await page.goto(`${base()}/budgets`)
   })
 
   test('a budget says what was spent in the periods before, by the same sums', async () => {

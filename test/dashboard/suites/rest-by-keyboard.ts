@@ -23,6 +23,16 @@ export function restByKeyboardSuite(dashboard: () => Dashboard): void {
     let page: Page
     before(() => ({ page } = dashboard().owner))
 
+    test('what was refused stands on its page by its reason, which leads to what it means', async () => {
+      // A budget that was spent has refused a request before.
+      await findPage(page, 'Refusals')
+      await page.getByRole('heading', { name: 'Refused requests by hour' }).waitFor()
+      await press(page, row(page, /^Budget exceeded/).getByRole('link'))
+      await page.getByRole('heading', { name: /budget-exceeded/ }).waitFor()
+      await page.goBack()
+      await row(page, /^Budget exceeded/).waitFor()
+    })
+
     test('a project is made, archived and restored', async () => {
       await findPage(page, 'Projects')
       await press(page, button(page, 'Create project'))
