@@ -45,22 +45,6 @@ export function updateSuite(dashboard: () => Dashboard): void {
       equal(await page.evaluate(() => 'isFirst' in window), false)
       await page.unrouteAll({ behavior: 'wait' })
     })
-
-    test('stays as it is where a part is missing and nothing answers', async (t) => {
-      const { page } = dashboard().owner
-      t.after(() => page.unrouteAll({ behavior: 'wait' }))
-      await page.goto(`${baseOf(dashboard())}/keys`)
-      await page.getByRole('link', { name: 'laptop' }).waitFor()
-      await page.route('**/assets/*.js', (route) => route.abort('connectionrefused'))
-      await page.route('**/healthz', (route) => route.abort('connectionrefused'))
-      const asked = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/healthz'))
-      await page.getByRole('link', { name: 'Prices', exact: true }).click()
-      await asked
-      await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
-      await page.unrouteAll({ behavior: 'wait' })
-      await page.getByRole('link', { name: 'Prices', exact: true }).click()
-      await page.getByRole('heading', { level: 1, name: 'Prices' }).waitFor()
-    })
   })
 
   test('a page is live again without being loaded anew once the service is back, and shows what it missed', async (t) => {
