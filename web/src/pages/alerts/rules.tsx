@@ -43,7 +43,7 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
             head: 'Channels',
             cell: (topic: Topic) => {
               const asking = channels.filter(({ topics, disabledAt }) => disabledAt === null && topics.includes(topic))
-              return asking.length === 0 ? 'only\u00a0here' : asking.map(({ name }) => <Name key={name}>{name}</Name>)
+              return asking.length === 0 ? 'only here' : asking.map(({ name }) => <Name key={name}>{name}</Name>)
             },
           },
         ]
