@@ -195,5 +195,28 @@ export function restByKeyboardSuite(dashboard: () => Dashboard): void {
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     })
+
+    test('who has lost the authenticator signs in with the password and a recovery code', async () => {
+      const { page } = dashboard().owner
+      await findPage(page, 'Account')
+      await press(page, button(page, 'New recovery codes'))
+      await press(page, button(page, 'Make codes'))
+      const shown = page.getByRole('dialog')
+      await shown
+        .getByText(/[0-9A-Z]{4}-[0-9A-Z]{4}-/)
+        .first()
+        .waitFor()
+      const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/.exec((await shown.textContent()) ?? '') ?? []
+      await press(page, button(page, 'Done'))
+      await signOut(page)
+      await typeInto(page, page.getByLabel('Email'), 'ann@example.com')
+      await typeInto(page, page.getByLabel('Password'), password)
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Code of your authenticator').waitFor()
+      await press(page, button(page, 'Use a recovery code'))
+      await typeInto(page, page.getByLabel('Recovery code'), code)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+    })
   })
 }

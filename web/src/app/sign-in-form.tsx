@@ -77,22 +77,57 @@ function StartStep({ known, isBusy, attempt }: StepProps & { readonly known: str
   )
 }
 
+/** Whoever has lost the authenticator has recovery codes in its place. */
 function CodeStep({ isBusy, attempt }: StepProps) {
+  const [isRecovery, setRecovery] = useState(false)
   const [code, setCode] = useState('')
+  const body = isRecovery ? { recoveryCode: code.trim() } : { code: code.replaceAll(' ', '') }
+  const change = () => {
+    setRecovery(!isRecovery)
+    setCode('')
+  }
   return (
-    <Form onSend={() => attempt(() => api('POST /api/v1/session/totp', { body: { code: code.replaceAll(' ', '') } }))}>
-      <TextField
-        label="Code of your authenticator"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        autoFocus
-        value={code}
-        onText={setCode}
-      />
+    <Form onSend={() => attempt(() => api('POST /api/v1/session/totp', { body }))}>
+      {isRecovery ? (
+        <RecoveryCodeField code={code} onCode={setCode} isFirst />
+      ) : (
+        <TextField
+          label="Code of your authenticator"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          autoFocus
+          value={code}
+          onText={setCode}
+        />
+      )}
       <Button type="submit" look="primary" isBusy={isBusy}>
         Continue
       </Button>
+      <Button look="quiet" isSmall onClick={change}>
+        {isRecovery ? 'Use the authenticator' : 'Use a recovery code'}
+      </Button>
     </Form>
+  )
+}
+
+type RecoveryCodeProps = {
+  readonly code: string
+  readonly onCode: (code: string) => void
+  readonly isFirst?: boolean
+}
+
+function RecoveryCodeField({ code, onCode, isFirst = false }: RecoveryCodeProps) {
+  return (
+    <TextField
+      key="recovery"
+      label="Recovery code"
+      isMono
+      autoComplete="off"
+      autoFocus={isFirst}
+      value={code}
+      onText={onCode}
+      hint="Each code works once."
+    />
   )
 }
 
@@ -106,14 +141,7 @@ function RecoveryStep({ known, isBusy, attempt }: StepProps & { readonly known: 
       }
     >
       <TextField label="Email" type="email" autoComplete="username" value={email} onText={setEmail} />
-      <TextField
-        label="Recovery code"
-        isMono
-        autoComplete="off"
-        value={recoveryCode}
-        onText={setCode}
-        hint="Each code works once."
-      />
+      <RecoveryCodeField code={recoveryCode} onCode={setCode} />
       <Button type="submit" look="primary" isBusy={isBusy}>
         Continue
       </Button>
