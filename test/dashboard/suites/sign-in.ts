@@ -99,7 +99,8 @@ export function signInSuite(dashboard: () => Dashboard): void {
         .select(['name', 'role', 'user_id'])
         .where('organization_id', '=', organization_id)
         .where('user_id', 'is not', null)
-        .where('role', 'in', ['developer', 'auditor'])
+        // What the provider's people are whom no group maps.
+        .where('role', '=', 'developer')
         .executeTakeFirstOrThrow()
       // As after a sign-in at the provider, which is at Microsoft and not here.
       const connection_id = (await connectionId()) as `conn_${string}`
