@@ -25,7 +25,7 @@ export function channelsSuite(dashboard: () => Dashboard): void {
       const drawer = page.getByRole('dialog', { name: 'Add channel' })
       await drawer.getByLabel('Goes to').selectOption('log')
       await drawer.getByLabel('Name').fill('Our log')
-      equal(await drawer.getByRole('checkbox').count(), 7, 'A log is not told of every request.')
+      equal(await drawer.getByRole('checkbox').count(), 8, 'A log is not told of every request.')
       await drawer.getByRole('button', { name: 'Add channel' }).click()
       await rowOf(/^Our log.*Nothing sent yet/).waitFor()
       await choose('Our log', 'Send a test')

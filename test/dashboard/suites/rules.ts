@@ -49,7 +49,7 @@ export function rulesSuite(dashboard: () => Dashboard, email: string): void {
       await page.goto(`${base}/alerts`)
       const rules = page.getByRole('table', { name: 'Rules' })
       await rules.getByRole('row', { name: /^Requests fail on our side.*only here.*not in 30 days/ }).waitFor()
-      equal(await rules.locator('tr[data-row]').count(), 7)
+      equal(await rules.locator('tr[data-row]').count(), 8)
       await page.getByText('Nothing was told.').waitFor()
     })
 

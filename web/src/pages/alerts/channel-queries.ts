@@ -39,6 +39,7 @@ export const rules: readonly Topic[] = [
   'key.new-network',
   'domain.record-missing',
   'audit.broken',
+  'audit.deletion-held',
 ]
 const ofOrganization: readonly Topic[] = [...rules, 'usage.hour', 'request.finished']
 

@@ -25,6 +25,7 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
   'domain.record-missing':
     'A verified domain has no record any more, and again when it counts for nothing after a week.',
   'audit.broken': 'The log does not go on from what was signed; once a day.',
+  'audit.deletion-held': 'A sink in use was not given rows that are old enough to be deleted; once a day.',
 }
 
 /** What an organization is told of by itself, over which channels, and what was told lately. */
