@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import type { LedgerRow } from '../ledger/read-ledger.ts'
 import type { Interval } from './intervals.ts'
 

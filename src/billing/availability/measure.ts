@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { LifeSpanTable } from '../../db/tables/availability.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import { minuteMs } from '../refusals/minute.ts'
+import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Exclusion } from './exclusions.ts'
 import type { Interval } from './intervals.ts'
@@ -41,8 +42,6 @@ export type MeasureOptions = {
   readonly downSharePpm: number
   readonly exclusions: readonly Exclusion[]
 }
-
-const dayMs = 86_400_000
 
 /** What is silent over an end of the window is as long as it is, and not as long as its part in there. */
 export const marginMs = 600_000
@@ -167,8 +166,8 @@ async function readMinutes(db: Database, organizationId: OrganizationId, { fromM
 }
 
 /**
- * A day at once: a month of busy models is 130,000 rows. In nearly all of these nothing was bad, and what is null costs
- * nothing to read.
+ * A day at once, and everything else has its turn in between: a month of busy models is 130,000 rows, which SQLite reads in
+ * this thread. In nearly all of these nothing was bad, and what is null costs nothing to read.
  */
 async function* readServed(db: Database, organizationId: OrganizationId, { fromMs, untilMs }: Interval) {
   for (let from = fromMs; from < untilMs; from += dayMs) {

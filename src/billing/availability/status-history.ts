@@ -1,16 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import type { LifeSpanTable } from '../../db/tables/availability.ts'
 import { nowAndEvery, type Clock } from '../../lib/clock.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { minuteMs } from '../refusals/minute.ts'
+import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Interval } from './intervals.ts'
 import { marginMs, readSpans } from './measure.ts'
 import { measuredBy } from './objectives.ts'
 
-const dayMs = 86_400_000
 export const daysShown = 90
 const incidentDays = 14
 /** What is asked of the ledger for the latest first tokens looks at no more rows than these. */
