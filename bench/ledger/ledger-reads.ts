@@ -15,7 +15,6 @@ import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
 import { findCharges } from '../../src/billing/deliveries/void-undelivered.ts'
 import { listLedger, type LedgerFilter } from '../../src/billing/ledger/read-ledger.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
-import { openDatabase } from '../../src/db/open-database.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { wholeNumber } from '../whole-number.ts'
@@ -35,8 +34,7 @@ const rows = wholeNumber('rows', values.rows, 1_000_000)
 const { folder } = values
 if (folder !== undefined) mkdirSync(folder, { recursive: true })
 const home = folder ?? mkdtempSync(join(tmpdir(), 'odyssey-ledger-'))
-const location = { home, databaseUrl: values.database ?? null }
-const db = values.fill === true ? await openToFill(location) : await openDatabase(location)
+const db = await openToFill({ home, databaseUrl: values.database ?? null })
 try {
   const firstMs = await fill()
   if (values.fill !== true) await askAll(firstMs + spanMs)

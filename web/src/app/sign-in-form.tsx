@@ -119,7 +119,6 @@ type RecoveryCodeProps = {
 function RecoveryCodeField({ code, onCode, isFirst = false }: RecoveryCodeProps) {
   return (
     <TextField
-      key="recovery"
       label="Recovery code"
       isMono
       autoComplete="off"
