@@ -99,8 +99,10 @@ export function signInSuite(dashboard: () => Dashboard): void {
         .select(['name', 'role', 'user_id'])
         .where('organization_id', '=', organization_id)
         .where('user_id', 'is not', null)
-        // What the provider's people are whom no group maps.
+        // What the provider's people are whom no group maps: neither their role nor a project changes.
         .where('role', '=', 'developer')
+        .where('id', 'not in', db.selectFrom('project_members').select('member_id'))
+        .orderBy('id')
         .executeTakeFirstOrThrow()
       // As after a sign-in at the provider, which is at Microsoft and not here.
       const connection_id = (await connectionId()) as `conn_${string}`

@@ -7,6 +7,7 @@ import { collect } from '../../../src/core/collect.ts'
 import { countTokens, runAlone } from '../../../src/core/engine.ts'
 import { ApiError } from '../../../src/core/error.ts'
 import { inputTokens, type EngineRequest, type Tool } from '../../../src/core/generation.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { findLlamaServer } from '../../campaigns/real-weights/real-files.ts'
 import { createRandom } from '../../campaigns/random.ts'
@@ -36,7 +37,8 @@ describe('a pool of a real llama-server', { skip: path === null ? 'There is no l
 
   before(async () => {
     server = await launchLlamaServer(path ?? '', ['-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui'])
-    engine = await openPool([server])
+    // Its answers take as long as they take: the fast clock of the stand-ins would give it up after seconds.
+    engine = await openPool([server], { clock: systemClock })
   })
   after(async () => {
     await engine.close()
