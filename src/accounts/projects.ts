@@ -21,6 +21,8 @@ export type Project = {
   readonly archivedAtMs: number | null
   /** Whose new keys may be in it. */
   readonly keyOwners: KeyOwners
+  /** Until when what is said in its requests is kept; null where nothing is. */
+  readonly recordedUntilMs: number | null
 }
 
 export type ProjectReference = { readonly id: string; readonly organizationId: OrganizationId }
@@ -46,7 +48,7 @@ export async function createProject(
 }
 
 export async function listProjects(
-  { db }: AccountsParts,
+  { db, clock }: AccountsParts,
   principal: Principal,
   request: PageRequest & { readonly organizationId: OrganizationId },
 ): Promise<Page<Project>> {
@@ -54,11 +56,14 @@ export async function listProjects(
   if (visible?.length === 0) return { items: [], next: null }
   let query = db.selectFrom('projects').selectAll().where('organization_id', '=', request.organizationId)
   if (visible !== null) query = query.where('id', 'in', visible)
-  return readPage(query, request, toProject)
+  const nowMs = clock.nowMs()
+  return readPage(query, request, (row) => toProject(row, nowMs))
 }
 
-function toProject({ id, name, created_at, archived_at, key_owners }: Selectable<ProjectTable>): Project {
-  return { id, name, createdAtMs: created_at, archivedAtMs: archived_at, keyOwners: key_owners }
+function toProject(row: Selectable<ProjectTable>, nowMs: number): Project {
+  const { id, name, created_at, archived_at, key_owners, recorded_until } = row
+  const recordedUntilMs = recorded_until !== null && recorded_until > nowMs ? recorded_until : null
+  return { id, name, createdAtMs: created_at, archivedAtMs: archived_at, keyOwners: key_owners, recordedUntilMs }
 }
 
 export type ProjectChanges = { readonly name?: string; readonly keyOwners?: KeyOwners }
@@ -163,7 +168,7 @@ async function setColumns(
 }
 
 export async function readProject(
-  { db }: AccountsParts,
+  { db, clock }: AccountsParts,
   principal: Principal,
   { id, organizationId }: ProjectReference,
 ): Promise<Project> {
@@ -175,7 +180,7 @@ export async function readProject(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
-  return toProject(row)
+  return toProject(row, clock.nowMs())
 }
 
 type InOrganization = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }

@@ -19,6 +19,8 @@ export type Secrets = {
   readonly signInKey: Uint8Array
   /** Encrypts where alerts go, and what signs them. */
   readonly alertKey: Uint8Array
+  /** Encrypts what organizations have recorded of their requests, under a key of each made of it. */
+  readonly recordingKey: Uint8Array
   /** Keeps what clients are told of the deployment from being computed by others. */
   readonly systemFingerprintKey: Uint8Array
   /** End users are kept as hashes under this, where an organization asks for that. */
@@ -47,6 +49,7 @@ export function loadSecrets(home: string): Secrets {
     storedAnswerKey: derive('stored answers'),
     signInKey: derive('sign-in'),
     alertKey: derive('alert channels'),
+    recordingKey: derive('recordings'),
     systemFingerprintKey: derive('system fingerprints'),
     endUserKey: derive('end users'),
     fingerprint: Buffer.from(derive('installation fingerprint')).toString('hex'),

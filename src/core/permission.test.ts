@@ -9,6 +9,7 @@ import { mayGrant, roles, type Role } from './role.ts'
  * What each role may do, told apart from the table that decides it.
  *
  *     O everything in its organization   P in projects it may see   S of its own in these
+ *     C everything in its organization, and nothing for the installation
  *     I in any organization, if it is the key of none   - nothing
  */
 const expected: Readonly<Record<Permission, string>> = {
@@ -71,6 +72,8 @@ const expected: Readonly<Record<Permission, string>> = {
   'usage:read': 'OOPOO',
   'refusals:read': 'OO-OO',
   'requests:read': 'OOP-O',
+  'recordings:read': 'CCS--',
+  'recordings:update': 'C----',
   'prices:read': 'OOOOO',
   'prices:update': 'II---',
   'availability:read': 'OO-OO',
@@ -111,6 +114,7 @@ type Relation = keyof typeof targets
 
 const reached: Readonly<Record<string, { readonly member: readonly Relation[]; readonly key: readonly Relation[] }>> = {
   O: { member: ['mine', 'colleagues', 'sibling', 'whole'], key: ['mine', 'colleagues', 'sibling', 'whole'] },
+  C: { member: ['mine', 'colleagues', 'sibling', 'whole'], key: ['mine', 'colleagues', 'sibling', 'whole'] },
   P: { member: ['mine', 'colleagues'], key: [] },
   S: { member: ['mine'], key: [] },
   I: { member: [], key: [] },

@@ -101,6 +101,8 @@ const table = {
   'usage:read': { ...everyone, developer: 'projects' },
   'refusals:read': { ...accountants, auditor: 'organization' },
   'requests:read': { ...administrators, developer: 'projects', auditor: 'organization' },
+  'recordings:read': { ...administrators, developer: 'own' },
+  'recordings:update': owners,
   'prices:read': everyone,
   'prices:update': installation,
   'availability:read': { ...accountants, auditor: 'organization' },
@@ -122,6 +124,9 @@ const table = {
 export type Permission = keyof typeof table
 export const permissions = Object.keys(table) as readonly Permission[]
 
+/** What people have said to a model is for the organization alone: whoever runs the installation has no part in it. */
+const confidential: ReadonlySet<Permission> = new Set<Permission>(['recordings:read', 'recordings:update'])
+
 /** How far a permission reaches in each role. */
 export function reachByRole(permission: Permission): Row {
   return table[permission]
@@ -141,6 +146,7 @@ export function may(principal: Principal, permission: Permission, target: Target
   const isInstallation = principal.organizationId === null
   const reach = reachOf(principal, permission)
   if (reach === 'none' || !belongs(principal, target)) return false
+  if (isInstallation && confidential.has(permission)) return false
   if (reach === 'installation') return isInstallation
   if (reach === 'organization') return true
   // A management key stands for no member, so it has neither projects nor anything of its own.
@@ -184,7 +190,10 @@ export function reachesOf(
 ): Readonly<Record<string, Reach>> {
   const reaches = permissions.map((permission) => [permission, reachIn(role, permission, custom)] as const)
   return Object.fromEntries(
-    reaches.filter(([, reach]) => reach !== 'none' && (where === 'installation' || reach !== 'installation')),
+    reaches.filter(([permission, reach]) => {
+      if (where === 'organization') return reach !== 'none' && reach !== 'installation'
+      return reach !== 'none' && !confidential.has(permission)
+    }),
   )
 }
 

@@ -21,6 +21,9 @@ export type AttributionRules = {
   readonly tagKeys: readonly string[]
 }
 
+/** Until when what is said under a key is kept, and for how many days. */
+export type RecordingRules = { readonly untilMs: number; readonly days: number }
+
 export type ApiKeyPrincipal = {
   readonly kind: 'api-key'
   readonly apiKeyId: ApiKeyId
@@ -30,6 +33,8 @@ export type ApiKeyPrincipal = {
   readonly quotaId?: ApiKeyId
   /** What its organization lets be kept of whom requests are for. Absent, nothing. */
   readonly attribution?: AttributionRules
+  /** Absent, nothing of what is said is kept. */
+  readonly recorded?: RecordingRules
   /** How soon its requests have their turn; absent, as those of others. */
   readonly priority?: Priority
 }

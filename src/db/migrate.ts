@@ -47,6 +47,7 @@ import { badMinutes } from './migrations/billing/105-bad-minutes.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
+import { recordings } from './migrations/people/114-recordings.ts'
 import { domainChecks } from './migrations/people/113-domain-checks.ts'
 import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
@@ -162,4 +163,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '111-provider-sign-outs': providerSignOuts,
   '112-named-groups': namedGroups,
   '113-domain-checks': domainChecks,
+  '114-recordings': recordings,
 }

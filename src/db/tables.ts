@@ -8,6 +8,7 @@ import type {
   OrganizationTable,
   ProjectMemberTable,
   ProjectTable,
+  RecordingTable,
   RoleTable,
   ServiceAccountTable,
 } from './tables/accounts.ts'
@@ -105,6 +106,7 @@ export type Tables = {
   projects: ProjectTable
   members: MemberTable
   project_members: ProjectMemberTable
+  recordings: RecordingTable
   service_accounts: ServiceAccountTable
   roles: RoleTable
   api_keys: ApiKeyTable

@@ -22,8 +22,14 @@ export type Admitted = {
    * It is the only one the request has: signals made of others are looked through with every event.
    */
   readonly signal: AbortSignal
-  /** Reads the body, which counts among those in memory until `end`. */
-  decodeBody<Use extends keyof Decodings>(kind: BodyKind<Use>): Promise<Decoded<Use>>
+  /**
+   * Reads the body, which counts among those in memory until `end`, and gives what came back as well where it has no more
+   * bytes than `bytesKeptMax`.
+   */
+  decodeBody<Use extends keyof Decodings>(
+    kind: BodyKind<Use>,
+    bytesKeptMax?: number,
+  ): Promise<Decoded<Use> & { readonly received: Uint8Array | null }>
   abort(reason: RequestEnded): void
   end(): void
 }
@@ -47,9 +53,9 @@ export async function admit(
   return {
     access,
     signal: tracked.signal,
-    decodeBody(kind) {
+    decodeBody(kind, bytesKeptMax = -1) {
       body = parts.bodies.open(request.raw, access.principal.apiKeyId)
-      return body.decode(kind, tracked.signal)
+      return body.decode(kind, tracked.signal, bytesKeptMax)
     },
     abort: (reason) => tracked.abort(reason),
     end() {

@@ -1,4 +1,5 @@
 import type { AccessCache } from '../accounts/access/access-cache.ts'
+import type { Recorder } from '../accounts/recordings/recorder.ts'
 import type { EndUserHash } from '../billing/attribution/attribute.ts'
 import type { StatusHistory } from '../billing/availability/status-history.ts'
 import type { Deliveries } from '../billing/deliveries/deliveries.ts'
@@ -22,6 +23,8 @@ export type HttpParts = {
   readonly deliveries?: Deliveries
   /** Without it nothing is kept of whom requests are for. */
   readonly hashEndUser?: EndUserHash
+  /** Without it nothing is kept of what is said. */
+  readonly recorder?: Recorder
   readonly access: AccessCache
   readonly bounds: HttpBounds
   /** Addresses and CIDR blocks whose word is taken for where a request came from. */

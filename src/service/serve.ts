@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { AccessCache } from '../accounts/access/access-cache.ts'
+import { createRecorder, type Recorder } from '../accounts/recordings/recorder.ts'
 import { createLedger } from '../billing/ledger/ledger.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
@@ -69,6 +70,8 @@ export async function serve(): Promise<void> {
   const telemetry = await openTelemetry(config, { catalog, pools, log })
   const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
   const availability = openAvailability({ ...installation.accounts, log, config, isStopping: tracker.isDraining })
+  const { db, secrets } = installation
+  const recorder = createRecorder({ db, key: secrets.recordingKey, clock: systemClock, log })
   const app = await createService(installation, {
     access: access.cache,
     feed,
@@ -86,6 +89,7 @@ export async function serve(): Promise<void> {
     rows,
     limits,
     billing,
+    recorder,
     availability,
   })
   const address = await listen(app, config, () => Promise.all([pool.close(), pools.close()]))
@@ -101,7 +105,8 @@ export async function serve(): Promise<void> {
 
   const stop = async () => {
     await Promise.all([operatorDoor.close(), jobs.close(), availability.close()])
-    for (const part of [alerts, pool, pools, app, telemetry, access, billing, limits, rows]) await part.close()
+    for (const part of [alerts, pool, pools, app, telemetry, recorder, access, billing, limits, rows])
+      await part.close()
     await installation.db.destroy()
     removeServiceFile(config.home)
     unlock()
@@ -176,6 +181,7 @@ type ServiceParts = {
   readonly rows: LedgerWriter
   readonly limits: Limits
   readonly billing: Billing
+  readonly recorder: Recorder
   readonly telemetry: Telemetry
   readonly availability: Availability
 }
@@ -194,6 +200,7 @@ async function createService(installation: Installation, parts: ServiceParts): P
   return createApp({
     deliveries: billing.deliveries,
     hashEndUser: billing.hashEndUser,
+    recorder: parts.recorder,
     inference: {
       catalog,
       ledger,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createAccessCache } from '../../src/accounts/access/access-cache.ts'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { ensureDefaultHome, type Home } from '../../src/accounts/organizations.ts'
+import { createRecorder } from '../../src/accounts/recordings/recorder.ts'
 import type { AccountsParts } from '../../src/accounts/parts.ts'
 import { createLedger } from '../../src/billing/ledger/ledger.ts'
 import { createPriceBook, type PriceBook } from '../../src/billing/prices/price-book.ts'
@@ -96,6 +97,7 @@ export async function startFakeService(
   const metrics = createMetrics({ version: 'test', readEngines: () => [] })
   const refusals = createRefusals({ db, clock, log, metrics })
   const catalog = createCatalog(entries)
+  const recorder = createRecorder({ db, key: new Uint8Array(32).fill(5), clock: systemClock, log })
   const parts: HttpParts = {
     counter: createTokenCounter({ catalog, clock, limits: counts }),
     inference: {
@@ -111,6 +113,7 @@ export async function startFakeService(
       limiter: limits,
       clock,
     },
+    recorder,
     access,
     bounds: { ...testBounds, ...bounds },
     trustedProxies,
@@ -127,6 +130,7 @@ export async function startFakeService(
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const close = async () => {
     await app.close()
+    await recorder.close()
     await refusals.close()
     await limits.close()
     await access.close()

@@ -103,6 +103,7 @@ export const knownPool: PoolStatus = {
 export function createTestManagement(accounts: AccountsParts, limits: Limits): ManagementParts {
   return {
     accounts: { ...accounts, currency: 'USD', limitsChanged: (change) => limits.apply(change) },
+    recordingKey: new Uint8Array(32).fill(5),
     alertKey: new Uint8Array(32).fill(7),
     mail: { recipientDomains: null },
     hashEndUser: createEndUserHash(new Uint8Array(32)),

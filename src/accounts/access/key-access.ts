@@ -57,6 +57,8 @@ function readUsable(db: Database) {
       'organizations.priority as organizationPriority',
       'organizations.disabled_at as organization_disabled_at',
       'projects.archived_at as archived_at',
+      'projects.recorded_until as recorded_until',
+      'projects.recording_days as recording_days',
     ])
     .where('revoked_at', 'is', null)
     .where('api_keys.disabled_at', 'is', null)
@@ -70,9 +72,11 @@ function toAccess(row: Row, tokenEndsAtMs: number | null): KeyAccess {
   const { expiresAtMs, models, endpoints, addresses, priority: own } = fromRuleColumns(row)
   const priority = keyPriority(row.organizationPriority, own)
   const isDisabled = row.organization_disabled_at !== null
+  const { recorded_until: untilMs, recording_days: days } = row
+  const recorded = untilMs === null ? {} : { recorded: { untilMs, days } }
   return {
     hash,
-    principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution, priority },
+    principal: { kind: 'api-key', apiKeyId, organizationId, projectId, quotaId, attribution, priority, ...recorded },
     expiresAtMs: tokenEndsAtMs ?? expiresAtMs,
     closed: isDisabled ? 'organization-disabled' : row.archived_at === null ? null : 'project-archived',
     models: models && new Set(models),

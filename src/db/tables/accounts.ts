@@ -6,6 +6,7 @@ import type {
   MemberId,
   OrganizationId,
   ProjectId,
+  RequestId,
   RoleId,
   ServiceAccountId,
   UserId,
@@ -40,7 +41,29 @@ export type ProjectTable = {
   archived_at: number | null
   /** Whose new keys may be in it. */
   key_owners: Generated<KeyOwners>
+  /** Until when what is said under its keys is kept; null or past, nothing is. */
+  recorded_until: number | null
+  /** How many days that is kept. */
+  recording_days: Generated<number>
 }
+
+/** What was said in a request, or why it was not kept. */
+export type RecordingTable = {
+  readonly request_id: RequestId
+  readonly organization_id: OrganizationId
+  readonly project_id: ProjectId
+  readonly at: number
+  /** From then on it is nobody's, and soon gone. */
+  readonly ends_at: number
+  readonly state: RecordingState
+  /** What the content takes. */
+  readonly bytes: number
+  /** Sealed; null where it was not kept. */
+  readonly content: string | null
+}
+
+export const recordingStates = ['kept', 'too-large', 'no-room'] as const
+export type RecordingState = (typeof recordingStates)[number]
 
 export const keyOwners = ['anyone', 'service-accounts'] as const
 export type KeyOwners = (typeof keyOwners)[number]

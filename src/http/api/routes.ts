@@ -38,6 +38,7 @@ import { organizationRoutes } from './resources/organizations.ts'
 import { overviewRoutes } from './resources/overview.ts'
 import { priceRoutes } from './resources/prices.ts'
 import { projectRoutes } from './resources/projects.ts'
+import { recordingRoutes } from './resources/recordings.ts'
 import { requestRoutes } from './resources/requests.ts'
 import { searchRoutes } from './resources/search.ts'
 import { taskRoutes } from './resources/tasks.ts'
@@ -99,6 +100,7 @@ export const routes: readonly Route[] = [
   ...invoiceRoutes,
   ...ledgerRoutes,
   ...requestRoutes,
+  ...recordingRoutes,
   ...requestTailRoutes,
   ...auditRoutes,
   ...auditLogRoutes,

@@ -21,8 +21,12 @@ const everydayBytesMax = 2 * 1_024 * 1_024
 export type OpenBody = {
   /** Small ones only: it is parsed at once. */
   readJson(bytesMax: number): Promise<unknown>
-  /** The signal ends the reading. */
-  decode<Use extends keyof Decodings>(kind: BodyKind<Use>, signal: AbortSignal): Promise<Decoded<Use>>
+  /** The signal ends the reading. What came is given back as well where it has no more bytes than `bytesKeptMax`. */
+  decode<Use extends keyof Decodings>(
+    kind: BodyKind<Use>,
+    signal: AbortSignal,
+    bytesKeptMax: number,
+  ): Promise<Decoded<Use> & { readonly received: Uint8Array | null }>
   release(): void
 }
 
@@ -60,8 +64,12 @@ export class Bodies {
     return {
       readJson: async (bytesMax) =>
         parseJson(Buffer.concat(await this.#receive(request, { hold, signal: null, bytesMax }))),
-      decode: async (kind, signal) =>
-        this.#decode(kind, await this.#receive(request, { hold, signal, bytesMax: bodyBytesMax })),
+      decode: async (kind, signal, bytesKeptMax) => {
+        const blocks = await this.#receive(request, { hold, signal, bytesMax: bodyBytesMax })
+        // A thread takes the blocks away.
+        const received = sizeOf(blocks) <= bytesKeptMax ? Buffer.concat(blocks) : null
+        return { ...(await this.#decode(kind, blocks)), received }
+      },
       release: () => {
         this.#memory.note(hold.bytes)
         hold.release()
@@ -85,7 +93,7 @@ export class Bodies {
     kind: BodyKind<Use>,
     blocks: readonly Buffer[],
   ): Decoded<Use> | Promise<Decoded<Use>> {
-    const size = blocks.reduce((sum, block) => sum + block.length, 0)
+    const size = sizeOf(blocks)
     if (size <= quickBytesMax) {
       const [first] = blocks
       const bytes = blocks.length === 1 && first !== undefined ? first : Buffer.concat(blocks)
@@ -95,4 +103,8 @@ export class Bodies {
     }
     return (size <= everydayBytesMax ? this.#everyday : this.#giants).decode(kind, blocks)
   }
+}
+
+function sizeOf(blocks: readonly Buffer[]): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0)
 }

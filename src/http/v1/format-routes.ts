@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attribute } from '../../billing/attribution/attribute.ts'
 import type { Deliveries } from '../../billing/deliveries/deliveries.ts'
+import type { Recording } from '../../accounts/recordings/recorder.ts'
 import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
 import type { Attribution, GenerationEvent, GenerationRequest } from '../../core/generation.ts'
 import { collectAll } from '../../core/collect.ts'
@@ -46,7 +47,8 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
     try {
       const entering = parts.inference.limiter.enter(principal)
       entrance = entering instanceof Promise ? await entering : entering
-      const { shaped, bytes } = await admitted.decodeBody({ format, use: 'generation' })
+      const keptMax = parts.recorder?.bodyBytesMax(principal) ?? -1
+      const { shaped, bytes, received: body } = await admitted.decodeBody({ format, use: 'generation' }, keptMax)
       const decoded = { ...shaped, encoder: protocol.createEncoder(shaped.shape) }
       model = decoded.request.model
       requireModel(admitted.access, model)
@@ -63,7 +65,11 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
         body: bytes,
       }
       const origin = noteOrigin(parts, received)
-      const exchange = { parts, protocol, format, decoded, origin, principal, request, reply, signal, entrance }
+      const exchange: Exchange = {
+        ...{ parts, protocol, format, decoded, origin, principal, request, reply, signal, entrance },
+        record: () =>
+          parts.recorder?.begin({ requestId: request.id as RequestId, principal, protocol: format, body }) ?? null,
+      }
       isGenerating = true
       await (decoded.isStream ? answerAsStream(exchange) : answerWhole(exchange))
     } catch (error) {
@@ -88,6 +94,8 @@ type Exchange = {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly entrance: Entrance
+  /** Begins to keep what is said, where that is asked for. */
+  record(): Recording | null
   /** Fires when the client leaves, the service stops or the key may no longer be used. */
   readonly signal: AbortSignal
 }
@@ -105,7 +113,7 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   const { raw, headers } = takeOver(reply)
   const writer = new SseWriter(raw, { clock, ping: protocol.ping, headers })
   try {
-    await read(await starting, async (events) => {
+    await read(exchange, await starting, async (events) => {
       for await (const message of decoded.encoder.encodeStream(events, metaOf(exchange))) {
         const waiting = writer.write(message)
         if (waiting !== null) await waiting
@@ -125,7 +133,7 @@ async function answerWhole(exchange: Exchange): Promise<void> {
   const { parts, decoded, reply, signal } = exchange
   const writer = new WholeAnswerWriter(reply, parts.inference.clock, () => tellLimitsOf(exchange))
   try {
-    const answers = await read(await start(exchange), collectAll)
+    const answers = await read(exchange, await start(exchange), collectAll)
     const body = JSON.stringify(decoded.encoder.encodeAnswer(answers, metaOf(exchange)))
     await writer.send(body)
   } catch (thrown) {
@@ -141,16 +149,25 @@ async function answerWhole(exchange: Exchange): Promise<void> {
  * whatever else goes wrong in reading is a failure of the service.
  */
 async function read<Result>(
+  { record }: Exchange,
   answer: AsyncGenerator<GenerationEvent>,
   work: (events: AsyncIterable<GenerationEvent>) => Promise<Result>,
 ): Promise<Result> {
+  const recording = record()
+  const next = async () => {
+    const event = await answer.next()
+    if (event.done !== true) recording?.note(event.value)
+    return event
+  }
   try {
     // Whoever reads cannot end it: it would not know how to say why.
-    return await work({ [Symbol.asyncIterator]: () => ({ next: () => answer.next() }) })
+    return await work({ [Symbol.asyncIterator]: () => ({ next: recording === null ? () => answer.next() : next }) })
   } catch (error) {
     if (error instanceof ClientGone) await answer.return(undefined)
     else await answer.throw(error).catch(() => {})
     throw error
+  } finally {
+    recording?.end()
   }
 }
 

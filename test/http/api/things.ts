@@ -28,6 +28,7 @@ import type {
   MemberId,
   OrganizationId,
   ProjectId,
+  RequestId,
   UserId,
 } from '../../../src/core/ids.ts'
 import { installationChain } from '../../../src/db/change.ts'
@@ -211,7 +212,9 @@ const makers: readonly Maker[] = [
     of: ['apiKeyId'],
     async make(parts, made) {
       await addRefusals(parts, made.organizationId)
-      return { requestId: await addRequest(parts, made) }
+      const requestId = await addRequest(parts, made)
+      await addRecording(parts, made, requestId)
+      return { requestId }
     },
   },
   { makes: ['month'], make: async (parts, { organizationId }) => ({ month: await addReport(parts, organizationId) }) },
@@ -383,6 +386,22 @@ async function addInvoice(parts: AccountsParts, { organizationId, month }: Thing
 }
 
 /** Counts refused requests of an organization, and one of nobody knows whom. */
+/** What was said in it, which was too large to be kept. */
+async function addRecording(
+  { db, clock }: AccountsParts,
+  { organizationId: organization_id, projectId: project_id }: Things,
+  requestId: string,
+): Promise<void> {
+  const at = clock.nowMs()
+  await db
+    .insertInto('recordings')
+    .values({
+      ...{ request_id: requestId as RequestId, organization_id, project_id },
+      ...{ at, ends_at: at + 86_400_000, state: 'too-large', bytes: 0, content: null },
+    })
+    .execute()
+}
+
 async function addRefusals({ db, clock }: AccountsParts, organizationId: OrganizationId): Promise<void> {
   count += 1
   const counter = { at: clock.nowMs() - count * 3_600_000, class: 'rate-limited', requests: count }

@@ -36,11 +36,17 @@ const project = z
     createdAt: time,
     archivedAt: time.nullable().describe('While it is archived its keys are refused.'),
     keyOwners: keyOwner,
+    recordedUntil: time.nullable().describe('Until when what is said in its requests is kept; null where nothing is.'),
   })
   .meta({ id: 'Project' })
 
-function show({ createdAtMs, archivedAtMs, ...rest }: Project): z.input<typeof project> {
-  return { ...rest, createdAt: toTime(createdAtMs), archivedAt: toTimeOrNull(archivedAtMs) }
+function show({ createdAtMs, archivedAtMs, recordedUntilMs, ...rest }: Project): z.input<typeof project> {
+  return {
+    ...rest,
+    createdAt: toTime(createdAtMs),
+    archivedAt: toTimeOrNull(archivedAtMs),
+    recordedUntil: toTimeOrNull(recordedUntilMs),
+  }
 }
 
 const path = '/api/v1/organizations/{organizationId}/projects'

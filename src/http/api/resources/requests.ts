@@ -1,15 +1,19 @@
 import { z } from 'zod'
+import type { AccountsParts } from '../../../accounts/parts.ts'
+import { findRecording, findRecordingTarget } from '../../../accounts/recordings/recordings.ts'
 import { countByHour, findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import { bucketStarts, UnusableZone } from '../../../billing/usage/zone-buckets.ts'
 import type { RequestId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
-import { isOfInstallation, notFound } from '../../../core/permission.ts'
+import { isOfInstallation, may, notFound } from '../../../core/permission.ts'
+import type { Principal } from '../../../core/principal.ts'
 import type { Database } from '../../../db/database.ts'
 import { parseJson } from '../../../lib/json/parse-json.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { costMicros, id, inOrganization, time, toTime } from '../schemas.ts'
+import { recordingState } from './recordings.ts'
 import { entry, ledgerFilter, showEntry, toFilter } from './ledger.ts'
 
 const requestId = id('req')
@@ -61,6 +65,10 @@ const requestDetails = z
         'Whose word the counts are, for roles of the installation: what an engine elsewhere reported, or bounds where it did not say; null where they are this service’s own.',
       ),
     routing: routing.nullable().describe('Why that copy was chosen; for roles of the installation.'),
+    recording: z
+      .strictObject({ state: recordingState, endsAt: time })
+      .nullable()
+      .describe('Whether what was said is kept; null where it is not, and for whoever may not read it.'),
     replica: z.string().nullable().describe('Which copy of a remote engine answered; for roles of the installation.'),
   })
   .meta({ id: 'RequestDetails' })
@@ -114,6 +122,17 @@ async function readPriceLines(db: Database, line: LedgerRow) {
   })
   const saved = BigInt(line.input_cache_read) * BigInt(price.input - price.cache_read)
   return { lines: lines.filter(({ tokens }) => tokens > 0), savedMicros: toMicrosText(saved) }
+}
+
+async function readRecordingState(
+  accounts: AccountsParts,
+  principal: Principal,
+  requestId: RequestId,
+): Promise<z.input<typeof requestDetails>['recording']> {
+  const target = await findRecordingTarget(accounts.db, requestId)
+  if (target === null || !may(principal, 'recordings:read', target)) return null
+  const recording = await findRecording(accounts, requestId)
+  return recording && { state: recording.state, endsAt: toTime(recording.endsAtMs) }
 }
 
 const daysDefault = 7
@@ -182,6 +201,7 @@ export const requestRoutes: readonly Route[] = [
         ...(await readPriceLines(parts.accounts.db, charge)),
         countSource: isOfInstallation(principal) ? charge.count_source : null,
         routing: isOfInstallation(principal) ? readRouting(charge) : null,
+        recording: await readRecordingState(parts.accounts, principal, params.requestId),
         replica: isOfInstallation(principal) ? charge.replica : null,
       }
     },

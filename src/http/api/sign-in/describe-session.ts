@@ -104,7 +104,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     endsAt: toTime(session.endsAtMs),
     preferences: readPreferences(session.preferences),
     features: {
-      recording: false,
+      recording: true,
       prices: hasPrices !== undefined,
       publicPrices: parts.management.arePricesPublic,
       portal: true,
