@@ -70,8 +70,7 @@ export async function serve(): Promise<void> {
   const telemetry = await openTelemetry(config, { catalog, pools, log })
   const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
   const availability = openAvailability({ ...installation.accounts, log, config, isStopping: tracker.isDraining })
-  const { db, secrets } = installation
-  const recorder = createRecorder({ db, key: secrets.recordingKey, clock: systemClock, log })
+  const recorder = createRecorder({ ...installation.accounts, key: installation.secrets.recordingKey, log })
   const app = await createService(installation, {
     access: access.cache,
     feed,
@@ -111,8 +110,7 @@ export async function serve(): Promise<void> {
     removeServiceFile(config.home)
     unlock()
   }
-  const { launcherPid, server } = config
-  stopOnSignals({ tracker, server, launcherPid, log, stop })
+  stopOnSignals({ tracker, server: config.server, launcherPid: config.launcherPid, log, stop })
   await printBanner(address, { installation, site, folder: config.home, catalog, pool, pools })
 }
 

@@ -183,8 +183,17 @@ describe('a project', () => {
     await service.db
       .insertInto('members')
       .values({
-        ...{ id: 'mem_me', organization_id: organizationId, email: 'me@example.com', name: 'Me', role: 'developer' },
-        ...{ created_at: 1, removed_at: null, user_id: null, suspended_at: null, suspended_by: null, source: 'manual' },
+        id: 'mem_me',
+        organization_id: organizationId,
+        email: 'me@example.com',
+        name: 'Me',
+        role: 'developer',
+        created_at: 1,
+        removed_at: null,
+        user_id: null,
+        suspended_at: null,
+        suspended_by: null,
+        source: 'manual',
       })
       .execute()
     const own = await createApiKey(service.accounts, operator, { name: 'k', ...service.home, ownerId: 'mem_me' })
@@ -250,7 +259,9 @@ describe('a project', () => {
     equal((await rows()).length, 0)
     equal((await call('admin', 'GET', recording)).status, 404)
     deepEqual((await call('owner', 'PUT', path, { isOn: false })).json(), {
-      ...{ isOn: false, days: 3, endsAt: null },
+      isOn: false,
+      days: 3,
+      endsAt: null,
       kept: { requests: 0, bytes: 0 },
     })
   })
@@ -272,8 +283,10 @@ test('more than may be held at once is not kept, and what is let go makes room a
     const bytes = new Uint8Array(contentLengthMax).fill(120)
     const begin = (number: number) =>
       recorder.begin({
-        ...{ requestId: `req_${number}`, principal: { ...principal, recorded } },
-        ...{ protocol: 'messages', body: bytes },
+        requestId: `req_${number}`,
+        principal: { ...principal, recorded },
+        protocol: 'messages',
+        body: bytes,
       })
     const all = Array.from({ length: 9 }, (_, number) => begin(number))
     for (const recording of all) recording?.end()

@@ -14,6 +14,7 @@ import { installationSuite } from './suites/installation.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
+import { recordingsSuite } from './suites/recordings.ts'
 import { roleSuite } from './suites/roles.ts'
 import { rulesSuite } from './suites/rules.ts'
 import { secretsSuite } from './suites/secrets.ts'
@@ -127,6 +128,8 @@ ownRolesSuite(dashboard)
 serviceAccountsSuite(dashboard)
 
 agentsSuite(dashboard)
+
+recordingsSuite(dashboard)
 
 suite('without a pointer', () => {
   test('a key is made by the keyboard alone', async () => {

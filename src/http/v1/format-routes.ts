@@ -66,7 +66,16 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
       }
       const origin = noteOrigin(parts, received)
       const exchange: Exchange = {
-        ...{ parts, protocol, format, decoded, origin, principal, request, reply, signal, entrance },
+        parts,
+        protocol,
+        format,
+        decoded,
+        origin,
+        principal,
+        request,
+        reply,
+        signal,
+        entrance,
         record: () =>
           parts.recorder?.begin({ requestId: request.id as RequestId, principal, protocol: format, body }) ?? null,
       }

@@ -396,8 +396,14 @@ async function addRecording(
   await db
     .insertInto('recordings')
     .values({
-      ...{ request_id: requestId as RequestId, organization_id, project_id },
-      ...{ at, ends_at: at + 86_400_000, state: 'too-large', bytes: 0, content: null },
+      request_id: requestId as RequestId,
+      organization_id,
+      project_id,
+      at,
+      ends_at: at + 86_400_000,
+      state: 'too-large',
+      bytes: 0,
+      content: null,
     })
     .execute()
 }

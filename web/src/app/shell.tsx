@@ -55,7 +55,7 @@ export function Shell({ session, organizationId, title, children }: Props) {
           <TopBar session={session} onOpen={setOpen} />
         </header>
         <div className={styles.banners}>
-          <SystemBanner />
+          <SystemBanner organizationId={organizationId} />
         </div>
         <main id="main" tabIndex={-1}>
           {children}

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Button } from '../kit/button.tsx'
+import { Time } from '../kit/content.tsx'
 import { Banner } from '../kit/page.tsx'
-import { queryClient } from './session.ts'
+import { queryClient, useMembership } from './session.ts'
 
 type Readiness = {
   readonly status: string
@@ -15,7 +16,7 @@ type Readiness = {
 const everyMs = 15_000
 
 /** The one worst thing that is true of the service at the moment, as long as it is. */
-export function SystemBanner() {
+export function SystemBanner({ organizationId }: { readonly organizationId: string | null }) {
   const { data, isError } = useQuery({
     queryKey: ['readiness'],
     queryFn: async ({ signal }): Promise<Readiness> => {
@@ -36,7 +37,18 @@ export function SystemBanner() {
     return <Banner kind="bad">The database cannot be reached. Requests are refused until it is back.</Banner>
   const { build = null } = data ?? {}
   if (build !== null && build !== document.documentElement.dataset['build']) return <UpdateBanner />
-  return null
+  return <RecordingBanner organizationId={organizationId} />
+}
+
+/** Tells everybody whose prompts it may be, as long as it is so. */
+function RecordingBanner({ organizationId }: { readonly organizationId: string | null }) {
+  const until = useMembership(organizationId ?? '')?.recordedUntil ?? null
+  if (until === null || Date.parse(until) <= Date.now()) return null
+  return (
+    <Banner kind="warn">
+      What is said in requests is kept in a project of this organization, until <Time at={until} />.
+    </Banner>
+  )
 }
 
 function UpdateBanner() {

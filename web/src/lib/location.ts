@@ -15,6 +15,8 @@ class Location {
   #layers: LayerHistory | null = null
   /** Counted up by each move, so that one which was overtaken ends. */
   #moves = 0
+  /** Whether a place is shown that is not in the history yet. */
+  #isUnwritten = false
 
   constructor() {
     window.addEventListener('popstate', () => {
@@ -47,16 +49,23 @@ class Location {
   async go(href: string, { replace = false }: { readonly replace?: boolean } = {}): Promise<void> {
     const place = parse(href)
     if (place.path !== this.#place.path && this.#guard !== null && !this.#guard()) return
-    if (!(await this.#arrive(place))) return
-    await this.#layers?.settled()
-    const method = replace ? 'replaceState' : 'pushState'
-    history[method](null, '', place.path + place.search)
+    if (!(await this.#arrive(place, { isUnwritten: true }))) return
+    try {
+      await this.#layers?.settled()
+      const method = replace ? 'replaceState' : 'pushState'
+      // A page may say more in its address as soon as it is shown.
+      const { search } = this.#place.path === place.path ? this.#place : place
+      history[method](null, '', place.path + search)
+    } finally {
+      this.#isUnwritten = false
+    }
   }
 
   /** Changes what is said after the question mark; the page stays. */
   replaceSearch(search: string): void {
     if (search === this.#place.search) return
-    history.replaceState(history.state, '', this.#place.path + search)
+    // What stands in the history until then is the page before.
+    if (!this.#isUnwritten) history.replaceState(history.state, '', this.#place.path + search)
     this.#place = { ...this.#place, search }
     this.#tell()
   }
@@ -66,12 +75,13 @@ class Location {
     this.#layers = layers
   }
 
-  async #arrive(place: PageAddress): Promise<boolean> {
+  async #arrive(place: PageAddress, { isUnwritten = false } = {}): Promise<boolean> {
     this.#moves += 1
     const move = this.#moves
     const isReady = await this.#prepare(place).catch(() => loadAnew(place))
     if (!isReady || move !== this.#moves) return false
     this.#place = place
+    this.#isUnwritten = isUnwritten
     this.#tell()
     return true
   }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Session } from '../../../accounts/sign-in/sessions.ts'
-import type { OrganizationId } from '../../../core/ids.ts'
-import { reachesOf } from '../../../core/permission.ts'
+import type { OrganizationId, ProjectId } from '../../../core/ids.ts'
+import { may, reachesOf } from '../../../core/permission.ts'
+import type { MemberPrincipal } from '../../../core/principal.ts'
 import type { RouteParts } from '../route.ts'
-import { id, memberId, organizationId, projectId, role, time, toTime } from '../schemas.ts'
+import { id, memberId, organizationId, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { method } from './schemas.ts'
 
 const reach = z.enum(['installation', 'organization', 'projects', 'own'])
@@ -35,6 +36,9 @@ const membership = z.strictObject({
   projectIds: z.array(projectId),
   permissions,
   owners: z.array(z.strictObject({ name: z.string() })).describe('Who may give permissions: owners and admins.'),
+  recordedUntil: time
+    .nullable()
+    .describe('Until when what is said is kept in a project that the person sees; null where it is in none.'),
   needsProof: z
     .strictObject({ connectionId: id('conn') })
     .nullable()
@@ -69,6 +73,7 @@ type Described = z.input<typeof sessionSchema>
 export async function describeSession(parts: RouteParts, session: Session): Promise<Described> {
   const { principal, proof } = session
   const owners = await readOwners(parts, session)
+  const recorded = await readRecorded(parts, session)
   const hasPrices = await parts.accounts.db.selectFrom('prices').select('id').limit(1).executeTakeFirst()
   return {
     user: session.user,
@@ -85,6 +90,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
           member.custom,
         ) as Described['memberships'][number]['permissions'],
         owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
+        recordedUntil: toTimeOrNull(latestOf(recorded.get(member.organizationId) ?? [], member)),
         needsProof: null,
       })),
       ...session.closed.map(({ connectionId, ...closed }) => ({
@@ -92,6 +98,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
         projectIds: [],
         permissions: {},
         owners: [],
+        recordedUntil: null,
         needsProof: { connectionId },
       })),
     ],
@@ -131,4 +138,27 @@ async function readOwners({ accounts }: RouteParts, { memberships }: Session) {
     .limit(ownersMax)
     .execute()
   return Map.groupBy(rows, (row) => row.organization_id)
+}
+
+type Recorded = { readonly id: ProjectId; readonly recorded_until: number | null }
+
+/** The projects of the person’s organizations in which what is said is kept at the moment. */
+async function readRecorded({ accounts }: RouteParts, { memberships }: Session) {
+  const ids: readonly OrganizationId[] = memberships.map(({ organizationId: own }) => own)
+  if (ids.length === 0) return new Map<OrganizationId, Recorded[]>()
+  const rows = await accounts.db
+    .selectFrom('projects')
+    .select(['organization_id', 'id', 'recorded_until'])
+    .where('organization_id', 'in', ids)
+    .where('recorded_until', '>', accounts.clock.nowMs())
+    .execute()
+  return Map.groupBy(rows, (row) => row.organization_id)
+}
+
+function latestOf(projects: readonly Recorded[], member: MemberPrincipal): number | null {
+  const { organizationId: own } = member
+  const seen = projects.filter((project) =>
+    may(member, 'projects:read', { organizationId: own, projectId: project.id }),
+  )
+  return seen.length === 0 ? null : Math.max(...seen.map(({ recorded_until }) => recorded_until ?? 0))
 }

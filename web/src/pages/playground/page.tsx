@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { PageParams } from '../../app/paths.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox, Select } from '../../kit/field.tsx'
-import { Columns, Grid, Page as Frame, Stack } from '../../kit/page.tsx'
+import { Banner, Columns, Grid, Page as Frame, Stack } from '../../kit/page.tsx'
 import { AnswerView } from './answer-view.tsx'
 import { CodeDialog } from './code-dialog.tsx'
 import { Comparison } from './comparison.tsx'
@@ -33,6 +33,9 @@ export function Page({ params }: { readonly params: PageParams }) {
     >
       <Columns>
         <Stack>
+          {playground.isPartial && (
+            <Banner>Something of this request has no place here, as pictures: it is left out.</Banner>
+          )}
           <TurnList turns={turns} />
           <Answers playground={playground} />
           <Composer playground={playground} />

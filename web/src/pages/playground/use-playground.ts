@@ -6,8 +6,8 @@ import { faultOf, toBody, type Settings, type Turn } from './conversation.ts'
 import { useColumn, type Run } from './run.ts'
 import { playgroundSearch, type PlaygroundSearch } from './search.ts'
 import type { Texts } from './settings-card.tsx'
+import { useDraft } from './use-draft.ts'
 
-const noTexts: Texts = { system: '', tools: '', schema: '' }
 const noProject = 'You see no project yet. An owner can show you one.'
 
 export type Playground = ReturnType<typeof usePlayground>
@@ -15,13 +15,12 @@ export type Playground = ReturnType<typeof usePlayground>
 /** A conversation with one model or two: what was said, what comes of it, and what is said next. */
 export function usePlayground(organizationId: string) {
   const [search, change] = useSearch(playgroundSearch)
-  const [texts, setTexts] = useState(noTexts)
-  const [turns, setTurns] = useState<readonly Turn[]>([])
-  const [typed, setTyped] = useState('')
+  const draft = useDraft(change)
+  const [texts, setTexts] = useState(draft.texts)
+  const [turns, setTurns] = useState(draft.turns)
+  const [typed, setTyped] = useState(draft.typed)
   const [first, second] = [useColumn(), useColumn()]
-  const read = useQuery(projectsQuery(organizationId)).data
-  const projects = read?.filter(({ archivedAt }) => archivedAt === null) ?? []
-  const projectId = projects.find(({ id }) => id === search.project)?.id ?? projects[0]?.id ?? ''
+  const { projects, projectId, lacksProject } = useProject(organizationId, search.project)
   const [settings, other] = settingsOf(search, texts)
   const both = [
     { name: search.model, column: first, settings },
@@ -38,7 +37,6 @@ export function usePlayground(organizationId: string) {
   /** An answer becomes part of the conversation when it is gone on from. */
   const goOn = (run: Run | null, added: Turn) => send([...turns, ...answerTurn(run), added])
   const clearColumns = () => both.forEach(({ column }) => column.clear())
-  const lacksProject = read !== undefined && projectId === '' ? noProject : null
   const fault = faultOf(settings)
   const isBusy = columns.some(({ column }) => column.isBusy)
   const reason = lacksProject ?? fault ?? (typed.trim() === '' ? 'Write a message first.' : null)
@@ -50,6 +48,8 @@ export function usePlayground(organizationId: string) {
     lacksProject,
     search,
     change,
+    /** Whether a request that was opened here has something that is not shown. */
+    isPartial: draft.isPartial,
     texts,
     setTexts,
     settings,
@@ -74,6 +74,14 @@ export function usePlayground(organizationId: string) {
       setTurns([])
     },
   }
+}
+
+/** The project in which the questions count, of those that take any. */
+function useProject(organizationId: string, wanted: string) {
+  const read = useQuery(projectsQuery(organizationId)).data
+  const projects = read?.filter(({ archivedAt }) => archivedAt === null) ?? []
+  const projectId = projects.find(({ id }) => id === wanted)?.id ?? projects[0]?.id ?? ''
+  return { projects, projectId, lacksProject: read !== undefined && projectId === '' ? noProject : null }
 }
 
 function settingsOf(search: PlaygroundSearch, texts: Texts): readonly [Settings, Settings] {

@@ -12,6 +12,7 @@ import { CopyButton, LinkButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Badge, Banner, Card, Columns, Disclosure, KeyValue, Page as Frame, Row, Stack } from '../../kit/page.tsx'
+import { ContentCard } from './content-card.tsx'
 import { RequestNeighbours } from './request-neighbours.tsx'
 import { PriceLines } from './price-lines.tsx'
 import { Waterfall, type Span } from '../../charts/waterfall.tsx'
@@ -85,6 +86,7 @@ function Details({
           <Card title="What it cost">
             <PriceLines details={details} />
           </Card>
+          <ContentCard organizationId={organizationId} details={details} />
         </Stack>
         <Stack>
           <Card title="Prompt cache">
@@ -100,9 +102,6 @@ function Details({
               {details.routing !== null && <p>{wordsOfRouting(details.routing)}</p>}
             </Card>
           )}
-          <Card title="Content">
-            <p>Prompts and answers are not kept.</p>
-          </Card>
           <Card>
             <Disclosure title="Raw row">
               <Code label="Ledger" wraps text={JSON.stringify(details, null, 2)} />

@@ -105,6 +105,8 @@ const groups: readonly PermissionGroup[] = [
     words: {
       'usage:read': 'See usage and cost',
       'requests:read': 'See requests, without what was said',
+      'recordings:read': 'Read what was said in requests, where that is kept',
+      'recordings:update': 'Have what is said in requests kept',
       'refusals:read': 'See what was refused',
       'prices:read': 'See prices',
       'prices:update': 'Set prices',

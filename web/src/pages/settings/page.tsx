@@ -13,6 +13,7 @@ import { Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
 import { AgentsCard } from './agents-card.tsx'
+import { RecordingCard } from './recording-card.tsx'
 import { RulesCard } from './rules-card.tsx'
 import { TierCard } from './tier-card.tsx'
 
@@ -31,9 +32,7 @@ export function Page({ params }: { readonly params: PageParams }) {
             <TierCard tier={organization.tier} />
             {mayReadRules && <RulesCard organizationId={organizationId} />}
             {mayReadRules && <AgentsCard organizationId={organizationId} />}
-            <Card title="Prompts and answers">
-              <p>Prompts and answers are not kept.</p>
-            </Card>
+            <RecordingCard organizationId={organizationId} />
             <Card title="Single sign-on">
               <p>
                 Members can sign in by the organization’s own provider, and a directory can make them and let them go:{' '}

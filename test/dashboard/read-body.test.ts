@@ -1,0 +1,81 @@
+// A request that was sent before opens in the playground as it was: what is made of it there is the same request.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { toBody, type Settings, type Turn } from '../../web/src/pages/playground/conversation.ts'
+import { readBody } from '../../web/src/pages/playground/read-body.ts'
+
+const more = {
+  topP: '0.9',
+  topK: '',
+  stops: '',
+  seed: '',
+  presence: '',
+  frequency: '',
+  choice: 'auto',
+  cache: 'none',
+} as const
+const settings = {
+  model: 'hal-1.0',
+  system: 'You answer in one sentence.',
+  outputTokensMax: '2048',
+  temperature: '0.5',
+  thinking: 'on',
+  tools: JSON.stringify([{ name: 'look_up', description: 'Looks it up.', parameters: { type: 'object' } }], null, 2),
+  schema: JSON.stringify({ type: 'object', properties: {} }, null, 2),
+  more,
+} as const satisfies Omit<Settings, 'format'>
+const turns: readonly Turn[] = [
+  { kind: 'user', text: 'Look both up.' },
+  {
+    kind: 'assistant',
+    text: 'I do.',
+    calls: [
+      { id: 'call_1', name: 'look_up', arguments: '{"word":"one"}' },
+      { id: 'call_2', name: 'look_up', arguments: '{"word":"two"}' },
+    ],
+  },
+  {
+    kind: 'results',
+    results: [
+      { id: 'call_1', text: '1', isError: false },
+      { id: 'call_2', text: '2', isError: false },
+    ],
+  },
+  { kind: 'user', text: 'And now?' },
+]
+
+for (const format of ['messages', 'chat-completions'] as const) {
+  test(`a request in ${format} becomes the conversation and the settings that it was made of`, () => {
+    const read = readBody(format, JSON.stringify(toBody({ ...settings, format }, turns)))
+    deepEqual(read, {
+      search: { format, model: 'hal-1.0', max: '2048', temperature: '0.5', topP: '0.9', thinking: 'on' },
+      texts: { system: settings.system, tools: settings.tools, schema: settings.schema },
+      turns,
+      isPartial: false,
+    })
+  })
+
+  test(`a picture in ${format} is left out, and it is said so`, () => {
+    const picture = format === 'messages' ? { type: 'image', source: {} } : { type: 'image_url', image_url: {} }
+    const content = [{ type: 'text', text: 'What is this?' }, picture]
+    const read = readBody(format, JSON.stringify({ model: 'clarke-1.0', messages: [{ role: 'user', content }] }))
+    deepEqual(read?.turns, [{ kind: 'user', text: 'What is this?' }])
+    equal(read.isPartial, true)
+  })
+
+  test(`what is no request in ${format} opens nothing`, () => {
+    for (const text of ['', '[]', 'null', '{']) equal(readBody(format, text), null)
+    deepEqual(readBody(format, '{"messages":[3,null,{"role":"user"}]}')?.turns, [])
+  })
+}
+
+test('the fields of the newer names of chat completions are read as well', () => {
+  const messages = [
+    { role: 'developer', content: [{ type: 'text', text: 'Be short.' }] },
+    { role: 'user', content: 'Hello' },
+  ]
+  const read = readBody('chat-completions', JSON.stringify({ model: 'tycho-1.0', max_completion_tokens: 5, messages }))
+  deepEqual([read?.search.max, read?.texts.system], ['5', 'Be short.'])
+  deepEqual(read?.turns, [{ kind: 'user', text: 'Hello' }])
+})

@@ -1,0 +1,154 @@
+import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { ChangeProblem } from '../../app/change-problem.tsx'
+import { Confirm } from '../../app/confirm.tsx'
+import { projectsQuery, type Project } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
+import { Form } from '../../app/sign-in-form.tsx'
+import { Loaded } from '../../app/states.tsx'
+import { useChange } from '../../app/use-change.ts'
+import { formatBytes, formatCount } from '../../format/figures.ts'
+import { Button } from '../../kit/button.tsx'
+import { Time } from '../../kit/content.tsx'
+import { Select } from '../../kit/field.tsx'
+import { Banner, Card, KeyValue, Row } from '../../kit/page.tsx'
+
+const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/recording'
+type Recording = Schemas['ProjectRecording']
+type Place = { readonly organizationId: string; readonly projectId: string }
+
+/** In which projects what is said in requests is kept: in none, unless an owner has asked for it. */
+export function RecordingCard({ organizationId }: { readonly organizationId: string }) {
+  const query = useQuery(projectsQuery(organizationId))
+  return (
+    <Card title="Prompts and answers">
+      <Loaded query={query} what="The projects" rows={2}>
+        {(projects) => <Chooser organizationId={organizationId} projects={projects} />}
+      </Loaded>
+    </Card>
+  )
+}
+
+function Chooser({ organizationId, projects }: { organizationId: string; readonly projects: readonly Project[] }) {
+  const recorded = projects.filter(({ recordedUntil }) => recordedUntil !== null)
+  const [chosen, setChosen] = useState((recorded[0] ?? projects[0])?.id)
+  const project = projects.find(({ id }) => id === chosen)
+  if (project === undefined) return <p>Prompts and answers are not kept.</p>
+  return (
+    <>
+      <p>
+        {recorded.length === 0
+          ? 'Prompts and answers are not kept in any project.'
+          : `Prompts and answers are kept in ${recorded.map(({ name }) => name).join(', ')}.`}{' '}
+        Where an owner has them kept, admins read those of everybody and developers those of their own keys. Each
+        reading is in the audit.
+      </p>
+      <Select
+        label="Project"
+        value={project.id}
+        choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+        onChoice={setChosen}
+      />
+      <OfProject key={project.id} place={{ organizationId, projectId: project.id }} name={project.name} />
+    </>
+  )
+}
+
+function OfProject({ place, name }: { readonly place: Place; readonly name: string }) {
+  const query = useQuery({
+    queryKey: ['recording', place.organizationId, place.projectId],
+    queryFn: ({ signal }) => api(`GET ${path}`, { params: place }, { signal }),
+  })
+  return (
+    <Loaded query={query} what="What is kept" rows={2}>
+      {(recording) => <Switch place={place} name={name} recording={recording} />}
+    </Loaded>
+  )
+}
+
+const dayMs = 86_400_000
+const choicesOf = (days: readonly number[]) =>
+  days.map((count) => ({ value: String(count), label: count === 1 ? '1 day' : `${count} days` }))
+const endChoices = choicesOf([1, 3, 7, 14, 30])
+const daysChoices = (known: number) =>
+  choicesOf([...new Set([1, 3, 7, 14, 30, known])].toSorted((one, other) => one - other))
+
+type SwitchProps = { readonly place: Place; readonly name: string; readonly recording: Recording }
+
+function Switch({ place, name, recording }: SwitchProps) {
+  const [endsAfter, setEndsAfter] = useState('7')
+  const [days, setDays] = useState(String(recording.days))
+  const [isDeleting, setDeleting] = useState(false)
+  const reason = useReason(place.organizationId, 'recordings:update')
+  const touches = [['recording', place.organizationId], ['projects', place.organizationId], ['session']]
+  const change = useChange(
+    (isOn: boolean) => {
+      const endsAt = new Date(Date.now() + Number(endsAfter) * dayMs - 1_000).toISOString()
+      return api(`PUT ${path}`, { params: place, body: isOn ? { isOn, days: Number(days), endsAt } : { isOn } })
+    },
+    { touches },
+  )
+  return (
+    <Form onSend={() => (reason === null ? change.run(true) : undefined)}>
+      <ChangeProblem problem={change.problem} />
+      {recording.endsAt !== null && (
+        <Banner kind="warn">
+          What is said in requests of {name} is kept until <Time at={recording.endsAt} />.
+        </Banner>
+      )}
+      <KeyValue rows={[['Kept now', wordsOf(recording.kept)]]} />
+      <Select label="End by itself after" value={endsAfter} choices={endChoices} onChoice={setEndsAfter} />
+      <Select
+        label="Delete each request after"
+        value={days}
+        choices={daysChoices(recording.days)}
+        onChoice={setDays}
+        hint="Of requests from now on. What was kept before stays for as long as was said then."
+      />
+      <Row>
+        <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
+          {recording.isOn ? 'Keep on' : 'Keep prompts and answers'}
+        </Button>
+        {recording.isOn && (
+          <Button reason={reason} isBusy={change.isBusy} onClick={() => void change.run(false)}>
+            Stop keeping
+          </Button>
+        )}
+        {recording.kept.requests > 0 && (
+          <Button look="danger" reason={reason} onClick={() => setDeleting(true)}>
+            Delete what is kept…
+          </Button>
+        )}
+      </Row>
+      {isDeleting && <Deletion place={place} name={name} touches={touches} onClose={() => setDeleting(false)} />}
+    </Form>
+  )
+}
+
+function wordsOf({ requests, bytes }: Recording['kept']): string {
+  if (requests === 0) return 'nothing'
+  return `${requests === 1 ? '1 request' : `${formatCount(requests)} requests`}, ${formatBytes(bytes)}`
+}
+
+type DeletionProps = Omit<SwitchProps, 'recording'> & {
+  readonly touches: readonly (readonly string[])[]
+  readonly onClose: () => void
+}
+
+function Deletion({ place, name, touches, onClose }: DeletionProps) {
+  const change = useChange(() => api(`DELETE ${path}/requests`, { params: place }), { touches, onDone: onClose })
+  return (
+    <Confirm
+      title={`Delete what is kept of “${name}”`}
+      verb="Delete"
+      change={change}
+      onConfirm={() => void change.run(null)}
+      onClose={onClose}
+    >
+      All prompts and answers of its requests are deleted, and nobody can read them again. What the requests used and
+      cost stays.
+    </Confirm>
+  )
+}
