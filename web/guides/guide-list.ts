@@ -16,7 +16,13 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
   },
   {
     title: 'Your organization',
-    files: ['dashboard.md', 'operations/keys.md', 'operations/limits.md', 'customers/data.md'],
+    files: [
+      'dashboard.md',
+      'operations/keys.md',
+      'operations/limits.md',
+      'operations/recordings.md',
+      'customers/data.md',
+    ],
   },
   {
     title: 'Signing in',

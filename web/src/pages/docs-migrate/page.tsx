@@ -105,7 +105,7 @@ const differences: readonly (readonly [string, string])[] = [
     'A field that would change the answer and cannot be kept is a 400 with its name.',
   ],
   ['Nothing is cut off', 'A prompt that does not fit the window is refused with the exact numbers.'],
-  ['Nothing is kept', 'Answers are not stored, so there are no threads, files or batches to come back to.'],
+  ['Nothing is kept', 'Answers are not stored for clients, so there are no threads, files or batches to come back to.'],
   ['Images', 'The models read text. A request with an image is refused, and says so.'],
 ]
 
