@@ -17,9 +17,9 @@ export const peoplesRoutes = routes.filter(({ permission }) => permission === 's
 
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`
 
-/** A key that may use the route: what no role may is left to the operator. */
+/** A key that may use the route: what no key of the installation may is left to the operator. */
 export function keyFor(service: ManagementService, { permission }: Route): string {
-  return permission.startsWith('weights:') ? operatorKey : service.key
+  return /^(weights|recordings):/.test(permission) ? operatorKey : service.key
 }
 
 let count = 0
