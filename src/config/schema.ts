@@ -164,6 +164,11 @@ const dashboard = z.strictObject({
   enabled: z.boolean().default(true),
 })
 
+const recordings = z.strictObject({
+  /** Whether owners may have what is said in a project's requests kept; without, nothing more is kept in any. */
+  enabled: z.boolean().default(true),
+})
+
 const traces = z.strictObject({
   /** A collector's OTLP address over HTTP, such as http://127.0.0.1:4318; null sends nothing. */
   endpoint: z
@@ -257,6 +262,7 @@ export const configFileSchema = z.strictObject({
   metrics: metrics.prefault({}),
   traces: traces.prefault({}),
   dashboard: dashboard.prefault({}),
+  recordings: recordings.prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>

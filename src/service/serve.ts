@@ -70,7 +70,7 @@ export async function serve(): Promise<void> {
   const telemetry = await openTelemetry(config, { catalog, pools, log })
   const billing = await openBilling({ installation, feed, config, log, metrics: telemetry.metrics })
   const availability = openAvailability({ ...installation.accounts, log, config, isStopping: tracker.isDraining })
-  const recorder = createRecorder({ ...installation.accounts, key: installation.secrets.recordingKey, log })
+  const recorder = openRecorder(installation, config, log)
   const app = await createService(installation, {
     access: access.cache,
     feed,
@@ -160,6 +160,10 @@ function openServiceLimits(
     requestsPerKeyMax,
     ...(config.databaseUrl !== null && { shared: createSharedAllowances({ db, clock: systemClock, onError }) }),
   })
+}
+
+function openRecorder({ accounts, secrets }: Installation, { recordings }: Config, log: Log): Recorder {
+  return createRecorder({ ...accounts, key: secrets.recordingKey, isEnabled: recordings.enabled, log })
 }
 
 type Service = ReturnType<typeof createApp>

@@ -266,6 +266,35 @@ describe('a project', () => {
     })
   })
 
+  test('has nothing kept where whoever runs the installation lets nothing be', async () => {
+    const { db, accounts, home } = service
+    const recorder = createRecorder({ isEnabled: false, db, key, clock: systemClock, log: createLog('silent') })
+    const recorded = { untilMs: Date.now() + dayMs, days: 1 }
+    const principal = { kind: 'api-key', apiKeyId: 'key_1', ...home, recorded } as const
+    equal(recorder.bodyBytesMax(principal), null)
+    const request = { requestId: 'req_1', principal, protocol: 'messages', body: new Uint8Array(1) } as const
+    equal(recorder.begin(request), null)
+    await recorder.close()
+    const other = await startFakeService({}, {}, { management: { recordingKey: null } })
+    try {
+      const { organizationId, projectId } = other.home
+      const wanted = { name: 'owner', role: 'owner', organizationId, expiresAtMs: null } as const
+      const { key: managementKey } = await createManagementKey(other.accounts, operator, wanted)
+      const path = `/api/v1/organizations/${organizationId}/projects/${projectId}/recording`
+      const put = (body: unknown) =>
+        fetch(other.address + path, {
+          method: 'PUT',
+          headers: { authorization: `Bearer ${managementKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      equal((await put({ isOn: true, days: 1, endsAt: new Date(Date.now() + dayMs).toISOString() })).status, 409)
+      equal((await put({ isOn: false })).status, 200)
+    } finally {
+      await other.close()
+    }
+    equal((await accounts.db.selectFrom('recordings').select('request_id').execute()).length, 0)
+  })
+
   test('loses what cannot be written, and no request', async () => {
     await switchOn()
     await service.db.schema.dropTable('recordings').execute()
@@ -277,7 +306,7 @@ test('more than may be held at once is not kept, and what is let go makes room a
   const service = await startFakeService({})
   try {
     const { db, home } = service
-    const recorder = createRecorder({ db, key, clock: systemClock, log: createLog('silent') })
+    const recorder = createRecorder({ isEnabled: true, db, key, clock: systemClock, log: createLog('silent') })
     const principal = { kind: 'api-key', apiKeyId: 'key_1', ...home } as const
     const recorded = { untilMs: Date.now() + dayMs, days: 1 }
     const bytes = new Uint8Array(contentLengthMax).fill(120)

@@ -97,7 +97,7 @@ export async function startFakeService(
   const metrics = createMetrics({ version: 'test', readEngines: () => [] })
   const refusals = createRefusals({ db, clock, log, metrics })
   const catalog = createCatalog(entries)
-  const recorder = createRecorder({ db, key: new Uint8Array(32).fill(5), clock: systemClock, log })
+  const recorder = createRecorder({ isEnabled: true, db, key: new Uint8Array(32).fill(5), clock: systemClock, log })
   const parts: HttpParts = {
     counter: createTokenCounter({ catalog, clock, limits: counts }),
     inference: {

@@ -39,6 +39,8 @@ export interface Recorder {
 }
 
 export type RecorderOptions = {
+  /** Without, what was kept before is still deleted in its time. */
+  readonly isEnabled: boolean
   readonly db: Database
   readonly key: Uint8Array
   readonly clock: Clock
@@ -54,7 +56,7 @@ const deleteEveryMs = 600_000
 const compress = promisify(gzip)
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { db, clock, log } = options
+  const { db, clock, log, isEnabled } = options
   const held = { bytes: 0 }
   const writing = new Set<Promise<void>>()
   const failed = (error: unknown) => log.warn({ error }, 'what was said in a request could not be kept')
@@ -64,11 +66,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     ),
   )
   return {
-    bodyBytesMax: (principal) => (isRecorded(principal, clock.nowMs()) ? contentLengthMax : null),
+    bodyBytesMax: (principal) => (isEnabled && isRecorded(principal, clock.nowMs()) ? contentLengthMax : null),
     begin(request) {
       const atMs = clock.nowMs()
       const { recorded } = request.principal
-      if (recorded === undefined || !isRecorded(request.principal, atMs)) return null
+      if (!isEnabled || recorded === undefined || !isRecorded(request.principal, atMs)) return null
       return new OneRecording({ request, recorded, atMs, held }, (write) => {
         const written = write(options).catch(failed)
         writing.add(written)

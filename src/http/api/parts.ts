@@ -58,8 +58,8 @@ export type ManagementParts = {
   readonly accounts: AccountsParts & LimitChangeParts & PriceParts
   /** Encrypts answers that are kept for requests that are sent again, and cursors that would tell too much. */
   readonly storedAnswerKey: Uint8Array
-  /** Encrypts what was said in requests. */
-  readonly recordingKey: Uint8Array
+  /** Encrypts what was said in requests; null where the installation lets nothing be kept. */
+  readonly recordingKey: Uint8Array | null
   /** Encrypts where alerts go, and what signs them. */
   readonly alertKey: Uint8Array
   /** Whom alerts by e-mail may go to; null where no relay is set. */

@@ -46,7 +46,7 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
       limitsChanged: (change) => limits.apply(change),
     },
     storedAnswerKey: secrets.storedAnswerKey,
-    recordingKey: secrets.recordingKey,
+    recordingKey: config.recordings.enabled ? secrets.recordingKey : null,
     alertKey: secrets.alertKey,
     mail: config.alerts.mail,
     hashEndUser: createEndUserHash(secrets.endUserKey),

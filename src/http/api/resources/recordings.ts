@@ -8,9 +8,10 @@ import {
   setProjectRecording,
   type ProjectRecording,
 } from '../../../accounts/recordings/recordings.ts'
+import { ApiError } from '../../../core/error.ts'
 import type { RequestId } from '../../../core/ids.ts'
 import { recordingStates } from '../../../db/tables/accounts.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { id, inOrganization, projectId, time, toTime, toTimeOrNull } from '../schemas.ts'
 
 export const recordingState = z
@@ -77,6 +78,11 @@ function show({ untilMs, ...rest }: ProjectRecording): z.input<typeof settings> 
   return { ...rest, isOn: untilMs !== null, endsAt: toTimeOrNull(untilMs) }
 }
 
+function requireEnabled({ management }: Pick<RouteParts, 'management'>): Uint8Array {
+  if (management.recordingKey !== null) return management.recordingKey
+  throw new ApiError({ code: 'conflict' }, 'Whoever runs this installation lets nothing of what is said be kept.')
+}
+
 export const recordingRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
@@ -90,7 +96,7 @@ export const recordingRoutes: readonly Route[] = [
     params: ofRequest,
     answer: recording,
     async work({ parts, principal, params }) {
-      const key = parts.management.recordingKey
+      const key = requireEnabled(parts)
       const { state, endsAtMs, content } = await readRecording(parts.accounts, principal, key, params.requestId)
       const endsAt = toTime(endsAtMs)
       if (content === null) return { state, endsAt, protocol: null, body: null, answers: null }
@@ -122,6 +128,7 @@ export const recordingRoutes: readonly Route[] = [
     needsProof: true,
     answer: settings,
     async work({ parts, principal, params, body }) {
+      if (body.isOn) requireEnabled(parts)
       const wanted = body.isOn
         ? { untilMs: Date.parse(body.endsAt), days: body.days }
         : { untilMs: null, days: (await readProjectRecording(parts.accounts, principal, params)).days }

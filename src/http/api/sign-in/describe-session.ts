@@ -111,7 +111,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     endsAt: toTime(session.endsAtMs),
     preferences: readPreferences(session.preferences),
     features: {
-      recording: true,
+      recording: parts.management.recordingKey !== null,
       prices: hasPrices !== undefined,
       publicPrices: parts.management.arePricesPublic,
       portal: true,

@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { pagePath } from '../../app/paths.ts'
 import { handOver } from '../../app/playground-draft.ts'
-import { useReason } from '../../app/session.ts'
+import { useReason, useSession } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Code, Time } from '../../kit/content.tsx'
@@ -23,13 +23,14 @@ const notKept = {
 /** What was said in a request, where that is kept. It is read when somebody asks for it, since each reading is audited. */
 export function ContentCard({ organizationId, details: { charge, recording } }: Props) {
   const reason = useReason(organizationId, 'recordings:read')
+  const isPossible = useSession()?.features.recording ?? false
   const [isShown, setShown] = useState(false)
   if (recording === null || recording.state !== 'kept') {
     const words = recording === null ? 'Nothing of what was said is kept.' : notKept[recording.state as 'no-room']
     return (
       <Card title="Content">
         <p>
-          {words} {reason === null && 'An owner can have it kept for a project, in the settings.'}
+          {words} {reason === null && isPossible && 'An owner can have it kept for a project, in the settings.'}
         </p>
       </Card>
     )

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/types.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
 import { projectsQuery, type Project } from '../../app/queries.ts'
-import { useReason } from '../../app/session.ts'
+import { useReason, useSession } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
@@ -21,7 +21,15 @@ type Place = { readonly organizationId: string; readonly projectId: string }
 
 /** In which projects what is said in requests is kept: in none, unless an owner has asked for it. */
 export function RecordingCard({ organizationId }: { readonly organizationId: string }) {
-  const query = useQuery(projectsQuery(organizationId))
+  const isPossible = useSession()?.features.recording ?? false
+  const query = useQuery({ ...projectsQuery(organizationId), enabled: isPossible })
+  if (!isPossible) {
+    return (
+      <Card title="Prompts and answers">
+        <p>Prompts and answers are not kept: whoever runs this installation lets nothing of them be.</p>
+      </Card>
+    )
+  }
   return (
     <Card title="Prompts and answers">
       <Loaded query={query} what="The projects" rows={2}>
