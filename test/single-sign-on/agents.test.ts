@@ -137,6 +137,11 @@ onEachDatabase((database) => {
     equal((await allow(code, auditor.headers)).status, 403)
     equal((await allow(code, stranger.headers)).status, 404)
     deepEqual((await me('/look', { code }, stranger.headers)).body['projects'], [])
+    const offered = (await me('/look', { code })).body['projects'] as { readonly projectId: string }[]
+    deepEqual(
+      offered.map(({ projectId }) => projectId),
+      [sso.company.projectId],
+    )
     equal((await me('', { code, ...place(), projectId: sso.company.siblingId })).status, 404)
     equal(
       (await sso.service.ask({ method: 'POST', path: '/api/v1/me/agents', headers: {}, body: { code, ...place() } }))

@@ -3,15 +3,19 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { createConnection } from '../../../src/accounts/single-sign-on/connections.ts'
 import { createRecoveryLink, createSetupLink } from '../../../src/accounts/sign-in/setup.ts'
 import { totpCode } from '../../../src/accounts/sign-in/totp.ts'
 import type { UserId } from '../../../src/core/ids.ts'
 import { Authenticator, type Asked, type Deviation } from '../../harness/authenticator.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
+import { testSignIn } from '../../harness/management.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { samePage } from '../../harness/sign-in.ts'
 import { TestBrowser } from './browser.ts'
+import { newConnection } from './sso-things.ts'
 
+const operator = { kind: 'operator' } as const
 const password = 'correct horse battery staple'
 const credential = { kind: 'password', password } as const
 const owner = { name: 'Ann Lee', email: 'ann@example.org', organizationName: 'Acme' }
@@ -99,6 +103,32 @@ onEachDatabase(({ open }) => {
       const asked = await options(from, { for: 'sign-in' })
       return from.ask('POST', 'session/passkey', { response: passkey.get(asked, deviation) })
     }
+
+    test('that opens an organization past its only provider is told of in the audit, and no other', async () => {
+      const { db, accounts } = service
+      const { organization_id: organizationId, id: memberId } = await db
+        .selectFrom('members')
+        .select(['organization_id', 'id'])
+        .executeTakeFirstOrThrow()
+      const id = await createConnection({ ...accounts, signIn: testSignIn }, operator, {
+        ...newConnection,
+        organizationId,
+      })
+      const told = async () => {
+        const rows = await db
+          .selectFrom('audit')
+          .select(['actor', 'target', 'after'])
+          .where('action', '=', 'connections:break-glass')
+          .execute()
+        return rows.map(({ actor, target, after }) => [actor, target, after])
+      }
+      await db.updateTable('connections').set({ state: 'on', break_glass_id: memberId }).where('id', '=', id).execute()
+      succeed(await use(new TestBrowser(service)))
+      deepEqual(await told(), [])
+      await db.updateTable('connections').set({ enforced_at: 1 }).where('id', '=', id).execute()
+      succeed(await use(new TestBrowser(service)))
+      deepEqual(await told(), [[memberId, id, '{"method":"passkey"}']])
+    })
 
     test('signs in its person, who is not asked for an address', async () => {
       const other = new TestBrowser(service)

@@ -7,7 +7,7 @@ import { createDirectory, rotateDirectoryToken } from '../../../src/accounts/dir
 import { setDirectoryMappings } from '../../../src/accounts/directory/mappings.ts'
 import { setMemberSuspended } from '../../../src/accounts/leaving/suspend-member.ts'
 import { createManagementKey, findManagementPrincipal } from '../../../src/accounts/management-keys.ts'
-import { findMemberPrincipal } from '../../../src/accounts/members.ts'
+import { findMemberPrincipal, removeMember } from '../../../src/accounts/members.ts'
 import type { MemberId } from '../../../src/core/ids.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
@@ -220,6 +220,16 @@ onEachDatabase((database) => {
       deepEqual(seen.slice(0, 7), made)
       const last = await fresh.ask('GET', '/Users?startIndex=10&count=3')
       deepEqual([last.body['totalResults'], last.body['itemsPerPage']], [10, 1])
+    })
+
+    test('makes somebody new of whom somebody here has removed', async () => {
+      const { service, organizationId } = directory
+      const first = await directory.user({ externalId: 'removed' })
+      await removeMember(service.accounts, operator, { id: first.id, organizationId })
+      equal((await directory.ask('GET', `/Users/${first.id}`)).status, 404)
+      const second = await directory.user({ userName: first.userName, externalId: 'removed' })
+      equal(second.id === first.id, false)
+      equal((await directory.ask('GET', `/Users/${second.id}`)).status, 200)
     })
 
     test('38 makes somebody new of whom it had deleted, and no key comes back', async () => {

@@ -10,10 +10,11 @@ import { updateSamlConnection, rotateSamlKey } from '../../../src/accounts/singl
 import type { ConnectionId } from '../../../src/core/ids.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { secondGateway } from '../../harness/databases/second-gateway.ts'
+import { makeCertificate } from '../../harness/make-certificate.ts'
 import { createTestSso, testSignIn } from '../../harness/management.ts'
 import { createCompany } from '../../http/api/world.ts'
 import { attemptsOf, openSaml, type Begun, type Saml } from './open-saml.ts'
-import { describeProvider, instant, readQuestion, type SamlLie } from './saml-provider.ts'
+import { describeProvider, instant, readQuestion, signInUrl, type SamlLie } from './saml-provider.ts'
 import { newKey } from './sign-tree.ts'
 import { find } from './xml-tree.ts'
 
@@ -275,6 +276,19 @@ onEachDatabase((database) => {
       server.close()
     })
 
+    test('is read anew when that is due before anybody is sent to the provider, which may have moved', async () => {
+      let content = saml.provider.metadata()
+      const { server, metadataUrl } = await serve(() => content)
+      const id = await saml.connect({ source: { metadataUrl } })
+      const moved = 'https://moved.example.com/sso'
+      content = content.replace(signInUrl, moved)
+      const leadsTo = async () => (await saml.browser().begin(id)).split('?')[0]
+      equal(await leadsTo(), signInUrl)
+      saml.service.clock.advance(70 * minute)
+      equal(await leadsTo(), moved)
+      server.close()
+    })
+
     test('that cannot be read, or is another’s, leaves the last good one in force', async () => {
       let content = saml.provider.metadata()
       const { server, metadataUrl } = await serve(() => content)
@@ -303,6 +317,7 @@ onEachDatabase((database) => {
     test('that is handed over is refused with the place at which it cannot be used', async () => {
       const { certificate } = saml.provider.key
       const good = saml.provider.metadata()
+      const ofCurve = makeCertificate('idp.example.com', saml.service.clock.nowMs() + 70 * minute)
       const bad: readonly (readonly [string, RegExp])[] = [
         ['', /There is no element/],
         [good.replace('<md:IDPSSODescriptor', '<!DOCTYPE x><md:IDPSSODescriptor'), /at character/],
@@ -312,6 +327,7 @@ onEachDatabase((database) => {
         [good.replace('https://idp.example.com/sso"', 'javascript:alert(1)"'), /SingleSignOnService\/@Location/],
         [good.replace(certificate, ''), /X509Certificate: This is no certificate/],
         [describeProvider('https://idp.example.com/saml', []), /no certificate for signing/],
+        [describeProvider('https://idp.example.com/saml', [ofCurve.certificate]), /no RSA key of \d+ bits/],
       ]
       for (const [metadata, message] of bad) await rejects(saml.connect({ source: { metadata } }), message)
       const keys = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(newKey))
@@ -347,6 +363,9 @@ onEachDatabase((database) => {
       const SAMLResponse = saml.provider.respond(begun.question, saml.person(), { encrypting: {}, certificate })
       return (await saml.send(begun, { SAMLResponse })).status
     }
+    const { organizationId } = reference
+    const auditor = { kind: 'management-key', managementKeyId: 'mkey_1', organizationId, role: 'auditor' } as const
+    await rejects(rotateSamlKey(partsOf(saml), auditor, reference), { code: 'permission-denied' })
     const [old = ''] = await read()
     equal(await rotateSamlKey(partsOf(saml), operator, reference), 'published')
     const [same, next = ''] = await read()
