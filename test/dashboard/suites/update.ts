@@ -3,6 +3,7 @@
 import { equal } from 'node:assert/strict'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
+import type { Response } from 'playwright-core'
 import { askApi, baseOf } from '../harness/ask.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -19,9 +20,13 @@ export function updateSuite(dashboard: () => Dashboard): void {
       await page.goto(`${baseOf(dashboard())}/keys`)
       await page.getByText(told).waitFor()
       await page.unrouteAll({ behavior: 'wait' })
-      const ready = page.waitForResponse('**/readyz')
+      const buildOf = (response: Response) => response.headers()['x-odyssey-build']
+      // One that was asked for before may be answered only now.
+      const ready = page.waitForResponse(
+        (response) => response.url().endsWith('/readyz') && buildOf(response) !== 'another',
+      )
       await page.getByRole('button', { name: 'Reload' }).click()
-      const build = (await ready).headers()['x-odyssey-build']
+      const build = buildOf(await ready)
       equal(await page.evaluate(() => document.documentElement.dataset['build']), build)
       await page.getByRole('link', { name: 'laptop' }).waitFor()
       equal(await page.getByText(told).count(), 0)
@@ -44,6 +49,38 @@ export function updateSuite(dashboard: () => Dashboard): void {
       await page.getByRole('heading', { level: 1, name: 'Budgets' }).waitFor()
       equal(await page.evaluate(() => 'isFirst' in window), false)
       await page.unrouteAll({ behavior: 'wait' })
+    })
+
+    test('shows each next page whose part is gone, however soon after another', async () => {
+      const { page } = dashboard().owner
+      for (const name of ['Limits', 'Alerts']) {
+        let isGone = true
+        await page.route('**/assets/*.js', (route) =>
+          isGone ? route.fulfill({ status: 404, body: '{}' }) : route.continue(),
+        )
+        await page.route(`**/${name.toLowerCase()}`, (route) => {
+          isGone = false
+          return route.continue()
+        })
+        await page.getByRole('link', { name, exact: true }).click()
+        await page.getByRole('heading', { level: 1, name }).waitFor()
+        await page.unrouteAll({ behavior: 'wait' })
+      }
+    })
+
+    test('stays where it is while nothing answers, and goes on when something does', async () => {
+      const { page } = dashboard().owner
+      await page.goto(`${baseOf(dashboard())}/keys`)
+      await page.getByRole('link', { name: 'laptop' }).waitFor()
+      const lost = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/healthz'))
+      await page.route(/\/(assets\/.*\.js|healthz)$/, (route) => route.abort())
+      await page.getByRole('link', { name: 'Prices', exact: true }).click()
+      await lost
+      equal(new URL(page.url()).pathname.split('/').at(-1), 'keys')
+      await page.getByRole('link', { name: 'laptop' }).waitFor()
+      await page.unrouteAll({ behavior: 'wait' })
+      await page.getByRole('link', { name: 'Prices', exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: 'Prices' }).waitFor()
     })
   })
 

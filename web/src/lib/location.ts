@@ -100,8 +100,8 @@ function parse(href: string): PageAddress {
   return { path: pathname, search }
 }
 
-const loadedAnewAt = 'odyssey-loaded-anew-at'
-/** What is missing again this soon would be missing for ever. */
+const loadedAnew = 'odyssey-loaded-anew'
+/** A place whose part is missing again this soon would miss it for ever. */
 const loadedAnewGuardMs = 10_000
 
 /**
@@ -113,9 +113,10 @@ export async function loadAnew({ path, search }: PageAddress): Promise<false> {
     () => true,
     () => false,
   )
-  const isRecent = Date.now() - Number(sessionStorage.getItem(loadedAnewAt) ?? 0) < loadedAnewGuardMs
+  const [at, of] = sessionStorage.getItem(loadedAnew)?.split(' ') ?? []
+  const isRecent = of === path && Date.now() - Number(at) < loadedAnewGuardMs
   if (!isAnswered || isRecent) return false
-  sessionStorage.setItem(loadedAnewAt, String(Date.now()))
+  sessionStorage.setItem(loadedAnew, `${Date.now()} ${path}`)
   window.location.assign(path + search)
   return false
 }
