@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { createOrganization, ensureDefaultHome } from '../../src/accounts/organizations.ts'
-import { contentLengthMax, createRecorder } from '../../src/accounts/recordings/recorder.ts'
+import { contentLengthMax, createRecorder, writesMax } from '../../src/accounts/recordings/recorder.ts'
 import {
   deleteOverRecordings,
   deleteProjectRecordings,
@@ -17,6 +17,7 @@ import { ApiError } from '../../src/core/error.ts'
 import type { RequestId } from '../../src/core/ids.ts'
 import type { MemberPrincipal } from '../../src/core/principal.ts'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
+import type { Database } from '../../src/db/database.ts'
 import type { RecordingTable } from '../../src/db/tables/accounts.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -331,6 +332,23 @@ test('more than may be held at once is not kept, and what is let go makes room a
   } finally {
     await service.close()
   }
+})
+
+test('no more is kept while a thousand rows wait for a database that answers nothing', async () => {
+  const answered = Promise.withResolvers<undefined>()
+  const values = { values: () => ({ execute: () => answered.promise }) }
+  const db = { insertInto: () => values } as unknown as Database
+  const recorder = createRecorder({ isEnabled: true, db, key, clock: systemClock, log: createLog('silent') })
+  const recorded = { untilMs: Date.now() + dayMs, days: 1 }
+  const place = { organizationId: 'org_1', projectId: 'proj_1', recorded } as const
+  const principal = { kind: 'api-key', apiKeyId: 'key_1', ...place } as const
+  const begin = (number: number) =>
+    recorder.begin({ requestId: `req_${number}`, principal, protocol: 'messages', body: new Uint8Array(1) })
+  for (let number = 0; number < writesMax; number++) begin(number)?.end()
+  equal(begin(writesMax), null)
+  answered.resolve(undefined)
+  await until(() => Promise.resolve(begin(writesMax + 1) ?? undefined), 'Nothing is kept any more.')
+  await recorder.close()
 })
 
 onEachDatabase((database) => {

@@ -50,7 +50,9 @@ export type RecorderOptions = {
 /** A body of more bytes is not kept, nor an answer of more characters. */
 export const contentLengthMax = 8 * 1024 * 1024
 /** What all requests that are followed and all rows that wait to be written hold at most. */
-export const heldBytesMax = 64 * 1024 * 1024
+const heldBytesMax = 64 * 1024 * 1024
+/** Where the database answers nothing, no more rows than these wait for it, those without content included. */
+export const writesMax = 1_000
 const dayMs = 86_400_000
 const deleteEveryMs = 600_000
 const compress = promisify(gzip)
@@ -71,6 +73,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const atMs = clock.nowMs()
       const { recorded } = request.principal
       if (!isEnabled || recorded === undefined || !isRecorded(request.principal, atMs)) return null
+      if (writing.size >= writesMax) return null
       return new OneRecording({ request, recorded, atMs, held }, (write) => {
         const written = write(options).catch(failed)
         writing.add(written)
