@@ -24,9 +24,8 @@ import {
   type Schema,
 } from '../../accounts/directory/scim/schema.ts'
 import { createUser, deleteUser, updateUser, type UserChange } from '../../accounts/directory/users.ts'
-import { ApiError } from '../../core/error.ts'
 import { FailedAttempts } from '../api/failed-attempts.ts'
-import { httpMethods } from '../methods.ts'
+import { httpMethods, methodNotAllowed } from '../methods.ts'
 import type { Door } from '../parts.ts'
 import {
   answerScim,
@@ -115,8 +114,7 @@ function addPath(
   answer: (work: ScimWork) => ReturnType<typeof answerScim>,
 ): void {
   const allowed = Object.keys(works)
-  const message = `This is not possible here; use ${allowed.join(' or ')}.`
-  const refuse: ScimWork = () => Promise.reject(new ApiError({ code: 'method-not-allowed', allowed }, message))
+  const refuse: ScimWork = ({ request }) => Promise.reject(methodNotAllowed(request.method, allowed))
   for (const method of httpMethods) app.route({ method, url, handler: answer(works[method] ?? refuse) })
 }
 
