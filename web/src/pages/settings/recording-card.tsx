@@ -1,9 +1,10 @@
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
+import { pagePath } from '../../app/paths.ts'
 import { projectsQuery, type Project } from '../../app/queries.ts'
 import { useReason, useSession } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
@@ -11,8 +12,9 @@ import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { formatBytes, formatCount } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
-import { Time } from '../../kit/content.tsx'
+import { Name, Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
+import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Row } from '../../kit/page.tsx'
 
 const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/recording'
@@ -47,11 +49,9 @@ function Chooser({ organizationId, projects }: { organizationId: string; readonl
   return (
     <>
       <p>
-        {recorded.length === 0
-          ? 'Prompts and answers are not kept in any project.'
-          : `Prompts and answers are kept in ${recorded.map(({ name }) => name).join(', ')}.`}{' '}
-        Where an owner has them kept, admins read those of everybody and developers those of their own keys. Each
-        reading is in the audit.
+        <Where names={recorded.map(({ name }) => name)} /> Where an owner has them kept, admins read those of everybody
+        and developers those of their own keys. Each reading is in the audit. See{' '}
+        <Link href={pagePath('docsGuide', { guide: 'recordings' })}>Keeping prompts and answers</Link>.
       </p>
       <Select
         label="Project"
@@ -60,6 +60,25 @@ function Chooser({ organizationId, projects }: { organizationId: string; readonl
         onChoice={setChosen}
       />
       <OfProject key={project.id} place={{ organizationId, projectId: project.id }} name={project.name} />
+    </>
+  )
+}
+
+const namedMax = 3
+
+function Where({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return 'Prompts and answers are not kept in any project.'
+  const more = names.length - namedMax
+  return (
+    <>
+      Prompts and answers are kept in{' '}
+      {names.slice(0, namedMax).map((name, index) => (
+        <Fragment key={index}>
+          {index > 0 && ', '}
+          <Name>{name}</Name>
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${more} more`}.
     </>
   )
 }
@@ -103,7 +122,7 @@ function Switch({ place, name, recording }: SwitchProps) {
       <ChangeProblem problem={change.problem} />
       {recording.endsAt !== null && (
         <Banner kind="warn">
-          What is said in requests of {name} is kept until <Time at={recording.endsAt} />.
+          What is said in requests of <Name>{name}</Name> is kept until <Time at={recording.endsAt} />.
         </Banner>
       )}
       <KeyValue rows={[['Kept now', wordsOf(recording.kept)]]} />
@@ -117,7 +136,7 @@ function Switch({ place, name, recording }: SwitchProps) {
       />
       <Row>
         <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
-          {recording.isOn ? 'Keep on' : 'Keep prompts and answers'}
+          {recording.isOn ? 'Save' : 'Keep prompts and answers'}
         </Button>
         {recording.isOn && (
           <Button reason={reason} isBusy={change.isBusy} onClick={() => void change.run(false)}>
