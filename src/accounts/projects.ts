@@ -62,8 +62,13 @@ export async function listProjects(
 
 function toProject(row: Selectable<ProjectTable>, nowMs: number): Project {
   const { id, name, created_at, archived_at, key_owners, recorded_until } = row
-  const recordedUntilMs = recorded_until !== null && recorded_until > nowMs ? recorded_until : null
+  const recordedUntilMs = endAhead(recorded_until, nowMs)
   return { id, name, createdAtMs: created_at, archivedAtMs: archived_at, keyOwners: key_owners, recordedUntilMs }
+}
+
+/** When recording ends; null where it does not go on, or has ended by itself. */
+export function endAhead(recordedUntilMs: number | null, nowMs: number): number | null {
+  return recordedUntilMs !== null && recordedUntilMs > nowMs ? recordedUntilMs : null
 }
 
 export type ProjectChanges = { readonly name?: string; readonly keyOwners?: KeyOwners }
@@ -84,7 +89,7 @@ export async function updateProject(
   const action = { action: 'projects:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
     const project = await findProject(transaction, reference)
-    await setColumns(transaction, project, columns)
+    await setProjectColumns(transaction, project, columns)
     const before = { name: project.name, key_owners: project.key_owners }
     note(before, { ...before, ...columns })
   })
@@ -103,7 +108,7 @@ export async function setProjectArchived(
   await changeAccess(parts, principal, action, async (transaction, note) => {
     const project = await findProject(transaction, reference)
     const archived_at = isArchived ? (project.archived_at ?? parts.clock.nowMs()) : null
-    await setColumns(transaction, project, { archived_at })
+    await setProjectColumns(transaction, project, { archived_at })
     note({ archived_at: project.archived_at }, { archived_at })
   })
 }
@@ -140,11 +145,12 @@ export async function setProjectMember(
   })
 }
 
-async function findProject(
-  transaction: Transaction<Tables>,
+/** Throws where the organization has no such project. */
+export async function findProject(
+  db: Pick<Transaction<Tables>, 'selectFrom'>,
   { id, organizationId }: ProjectReference,
 ): Promise<Selectable<ProjectTable>> {
-  const row = await transaction
+  const row = await db
     .selectFrom('projects')
     .selectAll()
     .where('id', '=', id as ProjectId)
@@ -154,7 +160,7 @@ async function findProject(
   return row
 }
 
-async function setColumns(
+export async function setProjectColumns(
   transaction: Transaction<Tables>,
   project: Pick<ProjectTable, 'id' | 'organization_id'>,
   columns: Updateable<ProjectTable>,
@@ -173,14 +179,7 @@ export async function readProject(
   { id, organizationId }: ProjectReference,
 ): Promise<Project> {
   requirePermission(principal, 'projects:read', { organizationId, projectId: id as ProjectId })
-  const row = await db
-    .selectFrom('projects')
-    .selectAll()
-    .where('id', '=', id as ProjectId)
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst()
-  if (row === undefined) throw notFound()
-  return toProject(row, clock.nowMs())
+  return toProject(await findProject(db, { id, organizationId }), clock.nowMs())
 }
 
 type InOrganization = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }

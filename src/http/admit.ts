@@ -28,7 +28,7 @@ export type Admitted = {
    */
   decodeBody<Use extends keyof Decodings>(
     kind: BodyKind<Use>,
-    bytesKeptMax?: number,
+    bytesKeptMax?: number | null,
   ): Promise<Decoded<Use> & { readonly received: Uint8Array | null }>
   abort(reason: RequestEnded): void
   end(): void
@@ -53,7 +53,7 @@ export async function admit(
   return {
     access,
     signal: tracked.signal,
-    decodeBody(kind, bytesKeptMax = -1) {
+    decodeBody(kind, bytesKeptMax = null) {
       body = parts.bodies.open(request.raw, access.principal.apiKeyId)
       return body.decode(kind, tracked.signal, bytesKeptMax)
     },

@@ -58,7 +58,7 @@ describe('a project', () => {
   afterEach(() => service.close())
 
   const switchOn = (untilMs: number | null = Date.now() + dayMs, days = 7) =>
-    setProjectRecording(service.accounts, operator, service.home, { untilMs, days })
+    setProjectRecording(service.accounts, operator, service.home, untilMs === null ? null : { untilMs, days })
   const body = (format: Format, fields = {}) =>
     bodyFor(format, { messages: [{ role: 'user', content: secret }], ...fields })
   const send = async (format: Format, fields = {}) => {

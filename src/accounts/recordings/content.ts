@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { gunzip, gzip } from 'node:zlib'
 import type { BlockStart } from '../../core/generation.ts'
 import type { OrganizationId, RequestId } from '../../core/ids.ts'
 import { seal, unsealBytes } from '../../lib/seal.ts'
@@ -22,6 +22,7 @@ export type RecordedAnswer = {
 
 type Place = { readonly organizationId: OrganizationId; readonly requestId: RequestId }
 
+const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
 /** Each organization has a key of its own, so that no mistake in a query shows one what belongs to another. */
@@ -29,8 +30,12 @@ function keyOf(key: Uint8Array, organizationId: OrganizationId): Uint8Array {
   return createHmac('sha256', key).update(organizationId).digest()
 }
 
-export function sealContent(key: Uint8Array, { organizationId, requestId }: Place, compressed: Uint8Array): string {
-  return seal(keyOf(key, organizationId), requestId, compressed)
+export async function sealContent(
+  key: Uint8Array,
+  { organizationId, requestId }: Place,
+  content: RecordedContent,
+): Promise<string> {
+  return seal(keyOf(key, organizationId), requestId, await compress(JSON.stringify(content)))
 }
 
 export async function openContent(

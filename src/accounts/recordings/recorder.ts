@@ -1,8 +1,6 @@
 // Keeps what is said in the requests of projects whose owners have asked for it. It holds no request up and fails none:
 // what cannot be kept is missing, and where there is room for that a row says so.
 
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { BlockStart, GenerationEvent } from '../../core/generation.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { ApiKeyPrincipal, RecordingRules } from '../../core/principal.ts'
@@ -11,7 +9,7 @@ import type { RecordingState } from '../../db/tables/accounts.ts'
 import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { sealContent, type RecordedAnswer } from './content.ts'
-import { deleteOverRecordings } from './recordings.ts'
+import { dayMs, deleteOverRecordings } from './recordings.ts'
 
 export type RecordedRequest = {
   readonly requestId: RequestId
@@ -53,9 +51,7 @@ export const contentLengthMax = 8 * 1024 * 1024
 const heldBytesMax = 64 * 1024 * 1024
 /** Where the database answers nothing, no more rows than these wait for it, those without content included. */
 export const writesMax = 1_000
-const dayMs = 86_400_000
 const deleteEveryMs = 600_000
-const compress = promisify(gzip)
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { db, clock, log, isEnabled } = options
@@ -67,13 +63,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
       log.warn({ error }, 'recordings whose time is over could not be deleted'),
     ),
   )
+  const rulesAt = (nowMs: number, { recorded }: ApiKeyPrincipal) =>
+    isEnabled && recorded !== undefined && nowMs < recorded.untilMs ? recorded : null
   return {
-    bodyBytesMax: (principal) => (isEnabled && isRecorded(principal, clock.nowMs()) ? contentLengthMax : null),
+    bodyBytesMax: (principal) => (rulesAt(clock.nowMs(), principal) === null ? null : contentLengthMax),
     begin(request) {
       const atMs = clock.nowMs()
-      const { recorded } = request.principal
-      if (!isEnabled || recorded === undefined || !isRecorded(request.principal, atMs)) return null
-      if (writing.size >= writesMax) return null
+      const recorded = rulesAt(atMs, request.principal)
+      if (recorded === null || writing.size >= writesMax) return null
       return new OneRecording({ request, recorded, atMs, held }, (write) => {
         const written = write(options).catch(failed)
         writing.add(written)
@@ -85,10 +82,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
       await Promise.all(writing)
     },
   }
-}
-
-function isRecorded({ recorded }: ApiKeyPrincipal, nowMs: number): boolean {
-  return recorded !== undefined && nowMs < recorded.untilMs
 }
 
 type Begun = {
@@ -166,14 +159,14 @@ class OneRecording implements Recording {
       .execute()
   }
 
-  async #seal(key: Uint8Array): Promise<string> {
+  #seal(key: Uint8Array): Promise<string> {
     const { requestId, principal, protocol, body } = this.#begun.request
     const answers: RecordedAnswer[] = this.#answers.map(({ blocks, reason }) => ({
       blocks: blocks.map(({ block, texts }) => ({ ...block, text: texts.join('') })),
       reason,
     }))
-    const text = JSON.stringify({ protocol, body: Buffer.from(body ?? []).toString('utf8'), answers })
-    return sealContent(key, { organizationId: principal.organizationId, requestId }, await compress(text))
+    const content = { protocol, body: Buffer.from(body ?? []).toString('utf8'), answers }
+    return sealContent(key, { organizationId: principal.organizationId, requestId }, content)
   }
 }
 

@@ -3,29 +3,27 @@
 import { invalidRequest } from '../../core/error.ts'
 import type { OrganizationId, ProjectId, RequestId } from '../../core/ids.ts'
 import { notFound, requirePermission, type Target } from '../../core/permission.ts'
-import type { Principal } from '../../core/principal.ts'
+import type { Principal, RecordingRules } from '../../core/principal.ts'
 import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { RecordingState } from '../../db/tables/accounts.ts'
 import { changeAccess } from '../change-access.ts'
 import type { AccountsParts } from '../parts.ts'
+import { endAhead, findProject, setProjectColumns } from '../projects.ts'
 import { openContent, type RecordedContent } from './content.ts'
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** Recordings are kept for so many days at most, and what is switched on ends by itself after as many. */
 export const recordingDaysMax = 30
 
 type InProject = { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
 
-export type RecordingSettings = {
+export type ProjectRecording = {
   /** Until when what is said is kept; null where nothing is. */
   readonly untilMs: number | null
   /** How many days that is kept. */
   readonly days: number
-}
-
-export type ProjectRecording = RecordingSettings & {
   /** How many requests are kept, and what they take. */
   readonly kept: { readonly requests: number; readonly bytes: number }
 }
@@ -38,7 +36,7 @@ export async function readProjectRecording(
 ): Promise<ProjectRecording> {
   requirePermission(principal, 'projects:read', { organizationId, projectId })
   const nowMs = clock.nowMs()
-  const project = await findProject(db, { organizationId, projectId })
+  const project = await findProject(db, { id: projectId, organizationId })
   const { requests, bytes } = await db
     .selectFrom('recordings')
     .select(({ fn }) => [fn.countAll<number>().as('requests'), fn.sum<number | null>('bytes').as('bytes')])
@@ -46,31 +44,34 @@ export async function readProjectRecording(
     .where('project_id', '=', projectId)
     .where('ends_at', '>', nowMs)
     .executeTakeFirstOrThrow()
-  return { ...settingsAt(project, nowMs), kept: { requests: Number(requests), bytes: Number(bytes ?? 0) } }
+  return {
+    untilMs: endAhead(project.recorded_until, nowMs),
+    days: project.recording_days,
+    kept: { requests: Number(requests), bytes: Number(bytes ?? 0) },
+  }
 }
 
-/** Switches it on, until a time, or off. What was kept stays for its days. */
+/** Switches it on by these rules, or off with null. What was kept stays for its days. */
 export async function setProjectRecording(
   parts: AccountsParts,
   principal: Principal,
   { organizationId, projectId }: InProject,
-  { untilMs, days }: RecordingSettings,
+  rules: RecordingRules | null,
 ): Promise<void> {
   requirePermission(principal, 'recordings:update', { organizationId })
   const nowMs = parts.clock.nowMs()
-  if (untilMs !== null && (untilMs <= nowMs || untilMs > nowMs + recordingDaysMax * dayMs))
+  if (rules !== null && (rules.untilMs <= nowMs || rules.untilMs > nowMs + recordingDaysMax * dayMs))
     throw invalidRequest(['endsAt'], 'value', `This must be a time within the next ${recordingDaysMax} days.`)
   const action = { action: 'recordings:update', organizationId, target: projectId }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    const before = await findProject(transaction, { organizationId, projectId })
-    const columns = { recorded_until: untilMs, recording_days: days }
-    await transaction
-      .updateTable('projects')
-      .set(columns)
-      .where('id', '=', projectId)
-      .where('organization_id', '=', organizationId)
-      .execute()
-    note(before, columns)
+    const project = await findProject(transaction, { id: projectId, organizationId })
+    const before = { recorded_until: project.recorded_until, recording_days: project.recording_days }
+    const after =
+      rules === null
+        ? { ...before, recorded_until: null }
+        : { recorded_until: rules.untilMs, recording_days: rules.days }
+    await setProjectColumns(transaction, project, after)
+    note(before, after)
   })
 }
 
@@ -83,7 +84,7 @@ export async function deleteProjectRecordings(
   requirePermission(principal, 'recordings:update', { organizationId })
   const action = { action: 'recordings:delete', organizationId, target: projectId }
   await change(parts, principal, action, async (transaction, note) => {
-    await findProject(transaction, { organizationId, projectId })
+    await findProject(transaction, { id: projectId, organizationId })
     const { numDeletedRows } = await transaction
       .deleteFrom('recordings')
       .where('organization_id', '=', organizationId)
@@ -158,24 +159,4 @@ function readRow(db: Database, requestId: RequestId, nowMs: number) {
     .where('request_id', '=', requestId)
     .where('ends_at', '>', nowMs)
     .executeTakeFirst()
-}
-
-type Settled = { readonly recorded_until: number | null; readonly recording_days: number }
-
-async function findProject(
-  db: Pick<Database, 'selectFrom'>,
-  { organizationId, projectId }: InProject,
-): Promise<Settled> {
-  const project = await db
-    .selectFrom('projects')
-    .select(['recorded_until', 'recording_days'])
-    .where('id', '=', projectId)
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst()
-  if (project === undefined) throw notFound()
-  return project
-}
-
-function settingsAt({ recorded_until: untilMs, recording_days: days }: Settled, nowMs: number): RecordingSettings {
-  return { untilMs: untilMs !== null && untilMs > nowMs ? untilMs : null, days }
 }

@@ -25,7 +25,7 @@ export type OpenBody = {
   decode<Use extends keyof Decodings>(
     kind: BodyKind<Use>,
     signal: AbortSignal,
-    bytesKeptMax: number,
+    bytesKeptMax: number | null,
   ): Promise<Decoded<Use> & { readonly received: Uint8Array | null }>
   release(): void
 }
@@ -67,7 +67,7 @@ export class Bodies {
       decode: async (kind, signal, bytesKeptMax) => {
         const blocks = await this.#receive(request, { hold, signal, bytesMax: bodyBytesMax })
         // A thread takes the blocks away.
-        const received = sizeOf(blocks) <= bytesKeptMax ? Buffer.concat(blocks) : null
+        const received = bytesKeptMax !== null && sizeOf(blocks) <= bytesKeptMax ? Buffer.concat(blocks) : null
         return { ...(await this.#decode(kind, blocks)), received }
       },
       release: () => {

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attribute } from '../../billing/attribution/attribute.ts'
 import type { Deliveries } from '../../billing/deliveries/deliveries.ts'
-import type { Recording } from '../../accounts/recordings/recorder.ts'
 import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
 import type { Attribution, GenerationEvent, GenerationRequest } from '../../core/generation.ts'
 import { collectAll } from '../../core/collect.ts'
@@ -47,7 +46,7 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
     try {
       const entering = parts.inference.limiter.enter(principal)
       entrance = entering instanceof Promise ? await entering : entering
-      const keptMax = parts.recorder?.bodyBytesMax(principal) ?? -1
+      const keptMax = parts.recorder?.bodyBytesMax(principal)
       const { shaped, bytes, received: body } = await admitted.decodeBody({ format, use: 'generation' }, keptMax)
       const decoded = { ...shaped, encoder: protocol.createEncoder(shaped.shape) }
       model = decoded.request.model
@@ -65,20 +64,7 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
         body: bytes,
       }
       const origin = noteOrigin(parts, received)
-      const exchange: Exchange = {
-        parts,
-        protocol,
-        format,
-        decoded,
-        origin,
-        principal,
-        request,
-        reply,
-        signal,
-        entrance,
-        record: () =>
-          parts.recorder?.begin({ requestId: request.id as RequestId, principal, protocol: format, body }) ?? null,
-      }
+      const exchange = { parts, protocol, format, decoded, body, origin, principal, request, reply, signal, entrance }
       isGenerating = true
       await (decoded.isStream ? answerAsStream(exchange) : answerWhole(exchange))
     } catch (error) {
@@ -98,13 +84,13 @@ type Exchange = {
   readonly protocol: Protocol
   readonly format: string
   readonly decoded: DecodedRequest
+  /** As it came, where what is said is kept. */
+  readonly body: Uint8Array | null
   readonly origin: RequestOrigin
   readonly principal: ApiKeyPrincipal
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly entrance: Entrance
-  /** Begins to keep what is said, where that is asked for. */
-  record(): Recording | null
   /** Fires when the client leaves, the service stops or the key may no longer be used. */
   readonly signal: AbortSignal
 }
@@ -158,19 +144,19 @@ async function answerWhole(exchange: Exchange): Promise<void> {
  * whatever else goes wrong in reading is a failure of the service.
  */
 async function read<Result>(
-  { record }: Exchange,
+  { parts, request, principal, format: protocol, body }: Exchange,
   answer: AsyncGenerator<GenerationEvent>,
   work: (events: AsyncIterable<GenerationEvent>) => Promise<Result>,
 ): Promise<Result> {
-  const recording = record()
-  const next = async () => {
+  const recording = parts.recorder?.begin({ requestId: request.id as RequestId, principal, protocol, body }) ?? null
+  const noted = async () => {
     const event = await answer.next()
     if (event.done !== true) recording?.note(event.value)
     return event
   }
   try {
     // Whoever reads cannot end it: it would not know how to say why.
-    return await work({ [Symbol.asyncIterator]: () => ({ next: recording === null ? () => answer.next() : next }) })
+    return await work({ [Symbol.asyncIterator]: () => ({ next: recording === null ? () => answer.next() : noted }) })
   } catch (error) {
     if (error instanceof ClientGone) await answer.return(undefined)
     else await answer.throw(error).catch(() => {})

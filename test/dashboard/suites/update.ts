@@ -3,7 +3,7 @@
 import { equal } from 'node:assert/strict'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import type { Response } from 'playwright-core'
+import type { Page, Response } from 'playwright-core'
 import { askApi, baseOf } from '../harness/ask.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -37,14 +37,7 @@ export function updateSuite(dashboard: () => Dashboard): void {
       await page.goto(`${baseOf(dashboard())}/keys`)
       await page.getByRole('link', { name: 'laptop' }).waitFor()
       await page.evaluate(() => Object.assign(window, { isFirst: true }))
-      let isGone = true
-      await page.route('**/assets/*.js', (route) =>
-        isGone ? route.fulfill({ status: 404, body: '{}' }) : route.continue(),
-      )
-      await page.route('**/budgets', (route) => {
-        isGone = false
-        return route.continue()
-      })
+      await losePartsUntil(page, '**/budgets')
       await page.getByRole('link', { name: 'Budgets' }).click()
       await page.getByRole('heading', { level: 1, name: 'Budgets' }).waitFor()
       equal(await page.evaluate(() => 'isFirst' in window), false)
@@ -54,14 +47,7 @@ export function updateSuite(dashboard: () => Dashboard): void {
     test('shows each next page whose part is gone, however soon after another', async () => {
       const { page } = dashboard().owner
       for (const name of ['Limits', 'Alerts']) {
-        let isGone = true
-        await page.route('**/assets/*.js', (route) =>
-          isGone ? route.fulfill({ status: 404, body: '{}' }) : route.continue(),
-        )
-        await page.route(`**/${name.toLowerCase()}`, (route) => {
-          isGone = false
-          return route.continue()
-        })
+        await losePartsUntil(page, `**/${name.toLowerCase()}`)
         await page.getByRole('link', { name, exact: true }).click()
         await page.getByRole('heading', { level: 1, name }).waitFor()
         await page.unrouteAll({ behavior: 'wait' })
@@ -108,6 +94,18 @@ export function updateSuite(dashboard: () => Dashboard): void {
     await page.getByText('Odyssey does not answer.').waitFor({ state: 'detached' })
     equal(await page.evaluate(() => 'isFirst' in window), true)
     await page.close()
+  })
+}
+
+/** The parts of the dashboard are not to be had until this address is loaded. */
+async function losePartsUntil(page: Page, address: string): Promise<void> {
+  let isGone = true
+  await page.route('**/assets/*.js', (route) =>
+    isGone ? route.fulfill({ status: 404, body: '{}' }) : route.continue(),
+  )
+  await page.route(address, (route) => {
+    isGone = false
+    return route.continue()
   })
 }
 

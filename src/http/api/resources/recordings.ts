@@ -129,9 +129,7 @@ export const recordingRoutes: readonly Route[] = [
     answer: settings,
     async work({ parts, principal, params, body }) {
       if (body.isOn) requireEnabled(parts)
-      const wanted = body.isOn
-        ? { untilMs: Date.parse(body.endsAt), days: body.days }
-        : { untilMs: null, days: (await readProjectRecording(parts.accounts, principal, params)).days }
+      const wanted = body.isOn ? { untilMs: Date.parse(body.endsAt), days: body.days } : null
       await setProjectRecording(parts.accounts, principal, params, wanted)
       return show(await readProjectRecording(parts.accounts, principal, params))
     },

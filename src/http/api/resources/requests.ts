@@ -129,10 +129,11 @@ async function readRecordingState(
   principal: Principal,
   requestId: RequestId,
 ): Promise<z.input<typeof requestDetails>['recording']> {
-  const target = await findRecordingTarget(accounts.db, requestId)
-  if (target === null || !may(principal, 'recordings:read', target)) return null
+  // Of most requests nothing is kept, and then nobody has to be asked for.
   const recording = await findRecording(accounts, requestId)
-  return recording && { state: recording.state, endsAt: toTime(recording.endsAtMs) }
+  const target = recording && (await findRecordingTarget(accounts.db, requestId))
+  if (recording === null || target === null || !may(principal, 'recordings:read', target)) return null
+  return { state: recording.state, endsAt: toTime(recording.endsAtMs) }
 }
 
 const daysDefault = 7

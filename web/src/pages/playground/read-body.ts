@@ -67,7 +67,10 @@ class Reader {
   #tools(): string {
     const tools = listOf(this.#body['tools']).flatMap((tool) => {
       const own = this.#format === 'messages' ? tool : asFields(tool['function'])
-      if (own === null || typeof own['name'] !== 'string') return this.#leaveOut([])
+      if (own === null || typeof own['name'] !== 'string') {
+        this.#isPartial = true
+        return []
+      }
       const { name, description, parameters, input_schema: schema } = own
       return [{ name, ...(description !== undefined && { description }), parameters: parameters ?? schema ?? {} }]
     })
@@ -84,7 +87,7 @@ class Reader {
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
     const ofType = (wanted: string) => blocks.filter(({ type }) => type === wanted)
     const known = ['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']
-    if (blocks.some(({ type }) => !known.includes(String(type)))) this.#leaveOut(null)
+    if (blocks.some(({ type }) => !known.includes(String(type)))) this.#isPartial = true
     const results = ofType('tool_result').map((block): Result => {
       const { tool_use_id: id, content: given, is_error: isError } = block
       return { id: String(id), text: this.#textOf(given ?? ''), isError: isError === true }
@@ -129,13 +132,8 @@ class Reader {
   #textOf(content: unknown): string {
     if (typeof content === 'string') return content
     const parts = listOf(content)
-    if (parts.some(({ type }) => type !== 'text')) this.#leaveOut(null)
+    if (parts.some(({ type }) => type !== 'text')) this.#isPartial = true
     return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
-  }
-
-  #leaveOut<Value>(instead: Value): Value {
-    this.#isPartial = true
-    return instead
   }
 }
 

@@ -22,19 +22,9 @@ const notKept = {
 
 /** What was said in a request, where that is kept. It is read when somebody asks for it, since each reading is audited. */
 export function ContentCard({ organizationId, details: { charge, recording } }: Props) {
-  const reason = useReason(organizationId, 'recordings:read')
-  const isPossible = useSession()?.features.recording ?? false
   const [isShown, setShown] = useState(false)
-  if (recording === null || recording.state !== 'kept') {
-    const words = recording === null ? 'Nothing of what was said is kept.' : notKept[recording.state as 'no-room']
-    return (
-      <Card title="Content">
-        <p>
-          {words} {reason === null && isPossible && 'An owner can have it kept for a project, in the settings.'}
-        </p>
-      </Card>
-    )
-  }
+  if (recording === null) return <NotKept organizationId={organizationId} words="Nothing of what was said is kept." />
+  if (recording.state !== 'kept') return <NotKept organizationId={organizationId} words={notKept[recording.state]} />
   return (
     <Card title="Content">
       <Stack>
@@ -49,6 +39,18 @@ export function ContentCard({ organizationId, details: { charge, recording } }: 
           </Row>
         )}
       </Stack>
+    </Card>
+  )
+}
+
+function NotKept({ organizationId, words }: { readonly organizationId: string; readonly words: string }) {
+  const reason = useReason(organizationId, 'recordings:read')
+  const isPossible = useSession()?.features.recording ?? false
+  return (
+    <Card title="Content">
+      <p>
+        {words} {reason === null && isPossible && 'An owner can have it kept for a project, in the settings.'}
+      </p>
     </Card>
   )
 }
