@@ -7,7 +7,7 @@ import { useNames } from '../queries.ts'
 import { useSearch } from '../router.tsx'
 import { NothingMatches, ProblemBox } from '../states.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
-import { formatInstant } from '../../format/time.ts'
+import { dayMs, formatInstant } from '../../format/time.ts'
 import { Button } from '../../kit/button.tsx'
 import { Name } from '../../kit/content.tsx'
 import { DayField } from '../../kit/field.tsx'
@@ -23,7 +23,6 @@ import { Verify } from './verify.tsx'
 
 type Entry = Schemas['AuditEntry']
 const auditSearch = searchCodec({ action: text(), actor: text(), target: text(), from: day, to: day })
-const dayMs = 24 * 60 * 60 * 1_000
 
 type Props = {
   /** Null is the installation itself. */

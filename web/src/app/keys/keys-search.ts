@@ -1,6 +1,7 @@
 import { isInUse } from './key-state.tsx'
 import { ownerOf, type ApiKey } from '../queries.ts'
 import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
+import { dayMs } from '../../format/time.ts'
 
 const fields = {
   q: text(),
@@ -13,8 +14,6 @@ const fields = {
 }
 export const keysSearch = searchCodec(fields)
 export type KeysSearch = StateOf<typeof fields>
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 export function filterKeys(keys: readonly ApiKey[], search: KeysSearch, nowMs = Date.now()): readonly ApiKey[] {
   const words = search.q.toLowerCase()

@@ -1,6 +1,7 @@
 import { Checkbox, CheckboxGroup, Select, TextArea, TextField } from '../../kit/field.tsx'
 import { modelChoices, type ModelId } from '../models.ts'
 import type { ApiKey } from '../queries.ts'
+import { dayMs } from '../../format/time.ts'
 
 export type EndpointName = 'chat-completions' | 'messages' | 'count-tokens' | 'models'
 export const endpointChoices: readonly { readonly value: EndpointName; readonly label: string }[] = [
@@ -57,8 +58,6 @@ export function fieldsOf({ name, expiresAt, models, endpoints, addresses, priori
     turn: priority ?? 'organization',
   }
 }
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 /** As the service takes them: what allows everything is no rule, and is null. */
 export function toRules({ ending, endDate, models, endpoints, addresses, turn }: RuleFields) {

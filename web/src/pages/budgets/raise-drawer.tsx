@@ -5,13 +5,12 @@ import type { Budget } from '../../app/budgets/budget-words.ts'
 import { useCurrency } from '../../app/queries.ts'
 import { useChange } from '../../app/use-change.ts'
 import { parseMoney } from '../../format/money.ts'
-import { formatInstant } from '../../format/time.ts'
+import { dayMs, formatInstant } from '../../format/time.ts'
 import { Button } from '../../kit/button.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 
 type Props = { readonly organizationId: string; readonly budget: Budget; readonly onClose: () => void }
-const dayMs = 24 * 60 * 60 * 1_000
 
 /** A higher amount for a time: the budget itself stays as it is, and is in force again when the time is over. */
 export function RaiseDrawer({ organizationId, budget, onClose }: Props) {

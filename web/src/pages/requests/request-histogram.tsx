@@ -4,8 +4,8 @@ import { spanOf, toFilter, type RequestsSearch } from '../../app/requests/reques
 import { formatCount } from '../../format/figures.ts'
 import { Stats } from '../../kit/page.tsx'
 import { RequestBars } from './request-bars.tsx'
+import { dayMs } from '../../format/time.ts'
 
-const dayMs = 24 * 60 * 60 * 1_000
 /** Up to so long each bar is an hour. */
 const byHourMs = 2 * dayMs
 /** The service looks through no more days for it. */

@@ -16,6 +16,7 @@ import { Name, Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Banner, Card, KeyValue, Row } from '../../kit/page.tsx'
+import { dayMs } from '../../format/time.ts'
 
 const path = '/api/v1/organizations/{organizationId}/projects/{projectId}/recording'
 type Recording = Schemas['ProjectRecording']
@@ -95,7 +96,6 @@ function OfProject({ place, name }: { readonly place: Place; readonly name: stri
   )
 }
 
-const dayMs = 86_400_000
 const choicesOf = (days: readonly number[]) =>
   days.map((count) => ({ value: String(count), label: count === 1 ? '1 day' : `${count} days` }))
 const endChoices = choicesOf([1, 3, 7, 14, 30])

@@ -14,6 +14,7 @@ import { Select } from '../../kit/field.tsx'
 import { Link } from '../../kit/link.tsx'
 import { KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { connectionsQuery, domainsQuery, type Connection } from './queries.ts'
+import { dayMs } from '../../format/time.ts'
 
 type Props = { readonly organizationId: string; readonly connection: Connection }
 
@@ -154,7 +155,6 @@ type Condition = {
   readonly help?: ReactNode
 }
 
-const dayMs = 86_400_000
 const usedDaysMax = 30
 
 function useConditions(organizationId: string, connection: Connection, breakGlassId: string): readonly Condition[] {

@@ -1,6 +1,7 @@
 import { zoneField } from '../../app/zone-codec.ts'
 import { addDays, dayIn, startOfDay } from '../../format/zone.ts'
 import { day, oneOf, searchCodec, text, flag, type StateOf } from '../../lib/search-codec.ts'
+import { dayMs } from '../../format/time.ts'
 
 const fields = {
   range: oneOf(['today', '7d', '30d', 'month', 'last-month', '12m', 'custom'], '30d'),
@@ -39,7 +40,6 @@ export type Bucket = Exclude<UsageSearch['bucket'], 'auto'>
 export type Range = { readonly from: string; readonly to: string; readonly bucket: Bucket }
 type Asked = Pick<UsageSearch, 'range' | 'from' | 'to' | 'bucket' | 'zone'>
 
-const dayMs = 24 * 60 * 60 * 1_000
 /** More days than this by the hour are no chart. */
 const hourDaysMax = 90
 /** As fits: up to so many days each bar is an hour, and up to so many a day. */
