@@ -2,6 +2,8 @@ import { fork, type ChildProcess, type ForkOptions } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
+import { poolSizeVariable } from './child/threads/pool-threads.ts'
+import { usableProcessors } from './child/threads/usable-processors.ts'
 import { watchMemory } from './confinement/memory-limit.ts'
 import { permissionFlags } from './confinement/permission-flags.ts'
 import { reportFile, type ConfinementPlan, type ConfinementReport } from './confinement/plan.ts'
@@ -52,7 +54,9 @@ const plainOpenssl: Readonly<Record<string, string>> = process.platform === 'lin
  * those on the processor of the one that started them, and left them there for tens of milliseconds: two threads decoded 47–110
  * tokens/s on two idle processors, where they decode 190 beside a pool of one.
  */
-const oneThreadInPool: Readonly<Record<string, string>> = { UV_THREADPOOL_SIZE: '1' }
+const threadsOnProcessor = 1
+/** Where a card computes the steps, threads choose the tokens of several answers side by side; more than these gained no more. */
+const threadsBesideCardMost = 8
 
 /**
  * Starts a child process that can reach its weights, its folders and nothing else of the machine.
@@ -63,6 +67,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
   const { confinement, memoryBytesMax, cacheFolder } = options
   const scratchFolder = makeScratchFolder()
   if (cacheFolder !== null) mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
+  const drivesNvidia = options.usesDevices && (options.drivesNvidia ?? hasNvidiaCard())
   const folders = [scratchFolder, ...(cacheFolder === null ? [] : [cacheFolder])]
   const env = {
     ...options.environment,
@@ -70,7 +75,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     TEMP: scratchFolder,
     TMP: scratchFolder,
     ...plainOpenssl,
-    ...oneThreadInPool,
+    [poolSizeVariable]: String(drivesNvidia ? Math.min(threadsBesideCardMost, usableProcessors()) : threadsOnProcessor),
   }
   const launch: Launch = { ...options, entryPath: fileURLToPath(entry), env }
   if (confinement === 'off') return watch(launchFreely(launch), scratchFolder, options)
@@ -78,7 +83,7 @@ export function launchChild(entry: URL, options: LaunchOptions): LaunchedChild {
     mode: confinement,
     entryPath: launch.entryPath,
     paths: findReachablePaths({ ...options, entryPath: launch.entryPath, folders, environment: env }),
-    drivesNvidia: options.usesDevices && (options.drivesNvidia ?? hasNvidiaCard()),
+    drivesNvidia,
     // A driver of a graphics card reserves more than the machine's memory.
     dataBytesMax: options.usesDevices ? null : memoryBytesMax * askedShare + askedBytesAtStart,
   }

@@ -18,6 +18,7 @@ import { BatchAssembler, type Chunk, type TaskInSlot } from './batch-assembler.t
 import type { Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { StepThreads } from './threads/step-threads.ts'
+import { unheldThreads, type PoolThreads } from './threads/pool-threads.ts'
 
 export type DecodeLoopOutput = {
   events(batch: readonly (readonly [TaskId, GenerationEvent])[]): void
@@ -36,6 +37,7 @@ export class DecodeLoop {
   readonly #cache: PromptCache
   readonly #batches: BatchAssembler
   readonly #threads: StepThreads
+  readonly #pool: PoolThreads
   readonly #slots: (Task | null)[]
   readonly #waiting: Task[] = []
   /** Has left the queue and is being brought into a slot. */
@@ -45,12 +47,14 @@ export class DecodeLoop {
   #steps = 0
   #accepted = 0
 
-  constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput) {
+  /** `pool` are the threads that choose tokens; of those that no one holds, the system takes which it likes. */
+  constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput, pool: PoolThreads = unheldThreads) {
     this.#native = native
     this.#cache = cache
     this.#batches = new BatchAssembler(native, cache)
     this.#threads = new StepThreads(native.context, native.threads, native.adaptsThreads)
     this.#output = output
+    this.#pool = pool
     this.#slots = Array.from({ length: native.slots }, () => null)
   }
 
@@ -199,6 +203,7 @@ export class DecodeLoop {
       this.#cache.extend(slot, tokens)
       await this.#cache.takeDueCheckpoint(slot)
     }
+    this.#pool.open(chunks.filter(({ logits }) => logits.length > 0).length)
     const accepted = await Promise.all(chunks.map((chunk) => this.#advanceThrough(chunk)))
     chunks.forEach((chunk, index) => this.#settle(chunk, accepted[index] ?? 0))
   }

@@ -7,7 +7,7 @@ import { zeroUsage } from '../../../core/generation.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { FromChild, LoadSettings, PartToChild, TaskId, ToChild } from '../ipc.ts'
 import { PartReceiver } from '../message-parts.ts'
-import { DecodeLoop } from './decode-loop.ts'
+import { DecodeLoop, type DecodeLoopOutput } from './decode-loop.ts'
 import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadNative, releaseOf, type Native } from './native.ts'
@@ -15,6 +15,7 @@ import { openLibrary } from './open-library.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
+import { holdPoolThreads, type PoolThreads } from './threads/pool-threads.ts'
 import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
 import { createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 import { leastRequest } from '../../../core/least-request.ts'
@@ -76,6 +77,7 @@ class EngineChild {
 
   async #load(settings: LoadSettings): Promise<void> {
     try {
+      const pool = holdPoolThreads()
       const library = await openLibrary(settings)
       giveUpRest()
       // The prompts used last are read while the weights are loaded, so that they are there when the weights are.
@@ -84,7 +86,7 @@ class EngineChild {
       const native = await loadNative(settings, library, (progress) => send({ kind: 'loading', progress }))
       send({ kind: 'loading', progress: 3 })
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
-      this.#loaded = prepare(native, kept, { ...settings, cacheBytesMax })
+      this.#loaded = prepare(native, pool, kept, { ...settings, cacheBytesMax })
       const { vocabulary, fitness, prompts } = this.#loaded.tools
       await warmUp(native, vocabulary, prompts)
       const { windowTokens, slots, guestSlots, threads, cards } = native
@@ -171,14 +173,14 @@ process.on('message', (message: ToChild | PartToChild) => {
   if (whole !== null) child.receive(whole)
 })
 
-function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loaded {
+function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings: LoadSettings): Loaded {
   const tools = createTextTools(native, settings.chat ?? null)
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
   const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)
   const store = createSnapshotStore(memory, bytesToKeep(settings.cacheBytesMax))
   const cache = new PromptCache({ memory, store, ...kept, slots, nowMs: Date.now, onFault: console.error })
-  const loop = new DecodeLoop(native, cache, {
+  const output: DecodeLoopOutput = {
     events: (batch) => send({ kind: 'events', batch }),
     nearlyUsed: (id) => send({ kind: 'nearly-used', id }),
     aborted: (id, usage) => send({ kind: 'aborted', id, usage }),
@@ -186,7 +188,8 @@ function prepare(native: Native, kept: Kept | null, settings: LoadSettings): Loa
       console.error(error)
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
-  })
+  }
+  const loop = new DecodeLoop(native, cache, output, pool)
   const { vocabulary, tags, toolFormat } = tools
   const resizeCache = (bytesMax: number) => store.resize(bytesToKeep(bytesMax))
   return { loop, tools, resizeCache, context: { native, vocabulary, tags, toolFormat } }

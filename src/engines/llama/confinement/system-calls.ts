@@ -1,4 +1,4 @@
-// The numbers of the system calls that are refused to a child, from the tables of Linux. Those of
+// The numbers of the system calls that are refused to a child, or made in one, from the tables of Linux. Those of
 // 424 and above are the same on all machines; an older kernel that lacks one has nothing to refuse.
 
 const common = {
@@ -118,5 +118,7 @@ const arm64: Readonly<Partial<Record<CallName, number>> & { seccomp: number }> =
 /** Calls of the same number on all machines. */
 export const commonCallNumbers: Readonly<Record<keyof typeof common, number>> = common
 export const callNumbers: Readonly<Record<'x64' | 'arm64', typeof arm64>> = { x64, arm64 }
+/** The call that makes a pipe (pipe2). */
+export const pipeCall = { x64: 293, arm64: 59 } as const
 /** How the kernel names the machine to a filter. */
 export const auditArchitectures = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const
