@@ -70,7 +70,8 @@ export class BatchAssembler {
     const works = tasks.map(({ task, slot }): Work => {
       const left = task.pending.length
       const need = Math.min(left, this.#cache.untilCheckpoint(slot) ?? left, this.#native.batchTokens)
-      return { key: task.apiKeyId, kind: isPrompt({ task }) ? 'prompt' : 'answer', need, left }
+      const kind = isPrompt({ task }) ? 'prompt' : 'answer'
+      return { key: task.apiKeyId, kind, need, left, position: task.position }
     })
     return this.#native.isReproducible ? works.map(({ need }) => need) : this.#planner.plan(works, performance.now())
   }

@@ -1,7 +1,9 @@
+import { PositionWeights, type Stretch } from './position-weights.ts'
+
 /** Steps differ; the next one aims below the 250 ms within which an abort is to take effect and answers go on. */
 const stepMsAimDefault = 200
 /** Small enough for a first step on any weights that a processor can serve. */
-const tokensFirst = 16
+const unitsFirst = 16
 /** A step may take this many times its base, so that at least half of its time goes into tokens. */
 const timesBase = 2
 /** A machine that is held up looks as if every step took long; where answers alone do not, no step is made longer than this. */
@@ -12,13 +14,15 @@ const smallerShare = 0.75
 /** Where somebody else may come at any moment a step is short: a quarter of it, at most, is what every step takes. */
 const shortTimesBase = 4
 const shortStepMs = 15
-/** A step of fewer tokens tells too little of what a token takes. */
-const shortTokensMin = 8
+/** A step of less tells too little of what a token takes. */
+const shortUnitsMin = 8
 /** A mean that follows a change within some ten steps. */
 const newest = 0.1
+/** Whole numbers of tokens come back from units a little smaller or larger. */
+const rounding = 1e-6
 
 /**
- * Knows how long steps take, and chooses how many prompt tokens one may compute.
+ * Knows how long steps take, and chooses how much of prompts one may compute, in units of a token at the mean position.
  *
  * By tokens alone a step of 512 took seconds on real weights on a processor. Where a step takes
  * long whatever its size, as with large weights or far into a long prompt, smaller steps would only
@@ -29,7 +33,8 @@ export class StepPace {
   readonly #stepMsAim: number
   readonly #prompts = new FittedLine(newest)
   readonly #answers = new FittedLine(newest)
-  #tokens: number
+  readonly #weights = new PositionWeights()
+  #units: number
   #isSmaller = false
   #answerStepMs = 0
 
@@ -37,30 +42,39 @@ export class StepPace {
   constructor(tokensMost: number, stepMsAim = stepMsAimDefault) {
     this.#tokensMost = tokensMost
     this.#stepMsAim = stepMsAim
-    this.#tokens = stepMsAim === Infinity ? tokensMost : Math.min(tokensFirst, tokensMost)
+    this.#units = stepMsAim === Infinity ? tokensMost : Math.min(unitsFirst, tokensMost)
   }
 
-  /** Prompt tokens that the next step may compute. */
-  get tokensMax(): number {
-    return this.#vary(this.#tokens)
+  /** How much of prompts the next step may compute. */
+  get unitsMax(): number {
+    return this.#vary(this.#units)
   }
 
-  /** Prompt tokens of a step that somebody may have to wait for who is not there yet. */
-  get tokensMaxShort(): number {
-    if (this.#stepMsAim === Infinity) return this.tokensMax
+  /** The same for a step that somebody may have to wait for who is not there yet. */
+  get unitsMaxShort(): number {
+    if (this.#stepMsAim === Infinity) return this.unitsMax
     const { base, slope } = this.#promptLine
     const fitting = Math.floor((Math.max(shortStepMs, base * shortTimesBase) - base) / slope)
-    return Math.min(this.tokensMax, this.#vary(Math.max(shortTokensMin, fitting)))
+    return Math.min(this.unitsMax, this.#vary(Math.max(shortUnitsMin, fitting)))
   }
 
-  /** Milliseconds that a step with prompt tokens takes beside its tokens. */
+  unitsOf(stretch: Stretch): number {
+    return this.#weights.unitsOf(stretch)
+  }
+
+  /** How many whole tokens behind a position so many units are. */
+  tokensWithin(units: number, position: number): number {
+    return Math.floor(this.#weights.tokensWithin(units, position) + rounding)
+  }
+
+  /** Milliseconds that a step with tokens of prompts takes beside them. */
   get promptBaseMs(): number {
     return this.#promptLine.base
   }
 
-  /** Milliseconds that prompt tokens add to the base of a step. */
-  promptMs(tokens: number): number {
-    return tokens * this.#promptLine.slope
+  /** Milliseconds that units of prompts add to the base of a step. */
+  promptMs(units: number): number {
+    return units * this.#promptLine.slope
   }
 
   /** Milliseconds of a step in which `count` answers get a token; those of any step until it is known what each adds. */
@@ -73,28 +87,31 @@ export class StepPace {
     return this.#answers.isFitted ? this.#answers.slope : 0
   }
 
-  /** Notes how long a step took for its tokens of prompts and of answers. */
-  measure(promptTokens: number, answerTokens: number, ms: number): void {
-    if (promptTokens > 0) return this.#measurePrompt(promptTokens, ms)
+  /** Notes how long a step took for what it computed of prompts, and for its tokens of answers. */
+  measure(prompts: readonly Stretch[], answerTokens: number, ms: number): void {
+    if (prompts.length > 0) return this.#measurePrompts(prompts, ms)
     this.#answerStepMs = this.#answerStepMs === 0 ? ms : this.#answerStepMs * (1 - newest) + ms * newest
     this.#answers.add(answerTokens, ms)
   }
 
-  #measurePrompt(tokens: number, ms: number): void {
+  #measurePrompts(prompts: readonly Stretch[], ms: number): void {
+    const tokens = prompts.reduce((sum, stretch) => sum + stretch.tokens, 0)
+    const units = prompts.reduce((sum, stretch) => sum + this.unitsOf(stretch), 0)
     // A short step says little about a long one, so a step grows only from one that was as long as it might be.
-    const isFull = tokens >= this.tokensMax
-    this.#prompts.add(tokens, ms)
+    const isFull = units >= this.unitsMax - rounding || tokens >= this.#tokensMost
+    this.#prompts.add(units, ms)
+    if (this.#stepMsAim !== Infinity) this.#weights.add(prompts, ms)
     const { base, slope } = this.#promptLine
     const longest = Math.max(stepMsMost, this.#answerStepMs * timesBase)
     const aimMs = Math.max(this.#stepMsAim, Math.min(base * timesBase, longest))
     const fitting = Math.floor((aimMs - base) / slope)
-    if (fitting < this.#tokens || isFull)
-      this.#tokens = Math.max(1, Math.min(fitting, this.#tokens * growthMax, this.#tokensMost))
+    const most = this.#weights.isUniform ? this.#tokensMost : Infinity
+    if (fitting < this.#units || isFull) this.#units = Math.max(1, Math.min(fitting, this.#units * growthMax, most))
     this.#isSmaller = !this.#isSmaller
   }
 
   /**
-   * What every step with prompt tokens takes, and what each of them adds.
+   * What every step with tokens of prompts takes, and what each unit of them adds.
    *
    * A step's base is no longer than a whole step of one answer, which has one as well. Neighbours that hold up some
    * steps and others not would make it look several times that, and short steps as many times longer.
@@ -104,8 +121,8 @@ export class StepPace {
     return this.#prompts.withBaseUpTo(answer === 0 ? Infinity : answer)
   }
 
-  #vary(tokens: number): number {
-    return this.#isSmaller && this.#stepMsAim !== Infinity ? Math.ceil(tokens * smallerShare) : tokens
+  #vary(units: number): number {
+    return this.#isSmaller && this.#stepMsAim !== Infinity ? Math.ceil(units * smallerShare) : units
   }
 }
 

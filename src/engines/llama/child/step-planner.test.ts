@@ -16,8 +16,14 @@ function machine(answerMs: number) {
   }
 }
 
-const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1 })
-const prompt = (key: string, left: number): Work => ({ key, kind: 'prompt', need: Math.min(512, left), left })
+const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1, position: 0 })
+const prompt = (key: string, left: number, position = 0): Work => ({
+  key,
+  kind: 'prompt',
+  need: Math.min(512, left),
+  left,
+  position,
+})
 
 /** How much of each work was computed in `steps` steps. */
 function compute(step: ReturnType<typeof machine>, works: readonly Work[], count: number) {

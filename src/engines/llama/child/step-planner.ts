@@ -1,4 +1,5 @@
 import { shareOutInGroups } from './share-out.ts'
+import type { Stretch } from './position-weights.ts'
 import { StepPace } from './step-pace.ts'
 
 /** What a request has for the engine: the next token of its answer, or what is left of its prompt. */
@@ -7,8 +8,9 @@ export type Work = {
   readonly kind: 'answer' | 'prompt'
   /** Tokens that a step may compute at most; one where it is an answer. */
   readonly need: number
-  /** The number of the prompt's tokens that are not computed yet. */
+  /** The number of the prompt's tokens that are not computed yet, and of those before them. */
   readonly left: number
+  readonly position: number
 }
 
 /** Prompts of one key that take no longer together come before whoever was served more. */
@@ -53,7 +55,7 @@ export class StepPlanner {
     this.#nowMs = nowMs
     const keys = new Set(works.map(({ key }) => key))
     const isExpected = this.#served.expectsOthers(keys, nowMs)
-    const most = Math.min(isExpected ? this.#pace.tokensMaxShort : this.#pace.tokensMax, this.#batchTokens)
+    const most = isExpected ? this.#pace.unitsMaxShort : this.#pace.unitsMax
     const { first, share } = this.#chooseFirst(works, keys, nowMs)
     const lengths = this.#share(works, first, Math.ceil(most / (1 + share)))
     if (first.includes(false)) this.#addOthers(works, first, share, lengths)
@@ -65,10 +67,11 @@ export class StepPlanner {
 
   /** Tells how long the step took that was planned last. `drafted` are guessed tokens that it computed besides. */
   measure(ms: number, drafted: number, nowMs: number): void {
-    const total = this.#lengths.reduce((sum, length) => sum + length, 0)
-    const prompts = promptTokens(this.#works, this.#lengths)
-    this.#pace.measure(prompts, total - prompts + drafted, ms)
-    this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (this.#lengths[at] ?? 0)) / total, nowMs))
+    const answers = this.#lengths.filter((length, at) => length > 0 && this.#works[at]?.kind === 'answer').length
+    const units = this.#works.map((work, at) => this.#unitsOf(work, this.#lengths[at] ?? 0))
+    const total = units.reduce((sum, some) => sum + some, 0)
+    this.#works.forEach(({ key }, at) => this.#served.add(key, (ms * (units[at] ?? 0)) / total, nowMs))
+    this.#pace.measure(promptStretches(this.#works, this.#lengths), answers + drafted, ms)
   }
 
   #takeTurns(works: readonly Work[], lengths: readonly number[], keys: ReadonlySet<string>): void {
@@ -93,37 +96,56 @@ export class StepPlanner {
   }
 
   #isLight(works: readonly Work[], key: string): boolean {
-    const left = works.reduce((sum, work) => sum + (work.key === key && work.kind === 'prompt' ? work.left : 0), 0)
-    return this.#pace.promptMs(left) <= lightMsMax
+    const prompts = works.filter((work) => work.key === key && work.kind === 'prompt')
+    const units = prompts.reduce((sum, work) => sum + this.#unitsOf(work, work.left), 0)
+    return this.#pace.promptMs(units) <= lightMsMax
   }
 
-  /** A token for each answer that comes first; prompt tokens are shared out among keys, and among the prompts of each. */
+  /** A token for each answer that comes first; units of prompts are shared out among keys, and among the prompts of each. */
   #share(works: readonly Work[], first: readonly boolean[], most: number): number[] {
     const answers = works.filter(({ kind }, at) => first[at] === true && kind === 'answer').length
     const order = this.#inTurn(works, (at) => first[at] === true)
-    const claims = order.map((at) => ({ group: works[at]?.key ?? '', need: works[at]?.need ?? 0 }))
-    const shares = shareOutInGroups(claims, Math.max(1, Math.min(most, this.#batchTokens - answers)))
+    const chosen = order.flatMap((at) => works[at] ?? [])
+    const claims = chosen.map((work) => ({ group: work.key, need: this.#unitsOf(work, work.need) }))
+    const shares = shareOutInGroups(claims, Math.max(1, most))
     const lengths: number[] = works.map(({ kind }, at) => (first[at] === true && kind === 'answer' ? 1 : 0))
-    for (const [position, at] of order.entries()) lengths[at] = shares[position] ?? 0
+    let room = Math.max(1, this.#batchTokens - answers)
+    for (const [place, at] of order.entries()) {
+      const { need = 0, position = 0 } = chosen[place] ?? {}
+      // However dear its tokens are, the first prompt goes on by one.
+      const least = place === 0 ? 1 : 0
+      const tokens = Math.min(need, room, Math.max(least, this.#pace.tokensWithin(shares[place] ?? 0, position)))
+      lengths[at] = tokens
+      room -= tokens
+    }
     return lengths
+  }
+
+  /** What some tokens of a work are worth; an answer's one is counted as a token of a prompt. */
+  #unitsOf({ kind, position }: Work, tokens: number): number {
+    return kind === 'prompt' ? this.#pace.unitsOf({ tokens, position }) : tokens
   }
 
   /** What is not first has saved some time; that is spent on answers in turn, and what is left of it on prompts. */
   #addOthers(works: readonly Work[], first: readonly boolean[], share: number, lengths: number[]): void {
-    const prompts = promptTokens(works, lengths)
-    const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
     const pace = this.#pace
-    const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(prompts) : pace.answersMs(answers)
-    this.#save(firstMs * share)
+    const stretches = promptStretches(works, lengths)
+    const prompts = stretches.reduce((sum, { tokens }) => sum + tokens, 0)
+    const units = stretches.reduce((sum, stretch) => sum + pace.unitsOf(stretch), 0)
+    const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
+    const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(units) : pace.answersMs(answers)
+    this.#save(firstMs * share, works, first)
     const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
     const room = this.#batchTokens - answers - prompts - begun
     this.#addPrompt(works, first, lengths, { room, msMax: prompts === 0 ? Infinity : firstMs * shareBesidePromptsMost })
   }
 
   /** What is saved beyond the worth of a step by itself would only be spent at once, beside whoever comes first then. */
-  #save(ms: number): void {
+  #save(ms: number, works: readonly Work[], first: readonly boolean[]): void {
     const { promptBaseMs, answerMs } = this.#pace
-    const mostMs = 2 * promptBaseMs + this.#pace.promptMs(1) + answerMs
+    const held = works.filter(({ kind }, at) => kind === 'prompt' && first[at] === false)
+    const dearestMs = Math.max(0, ...held.map((work) => this.#pace.promptMs(this.#unitsOf(work, 1))))
+    const mostMs = 2 * promptBaseMs + dearestMs + answerMs
     this.#creditMs = Math.min(mostMs, this.#creditMs) + ms
   }
 
@@ -152,13 +174,14 @@ export class StepPlanner {
   ): void {
     const pace = this.#pace
     const baseMs = pace.promptBaseMs
-    if (this.#creditMs < 2 * baseMs + pace.promptMs(1)) return
-    const fitting = Math.floor(Math.min(msMax, this.#creditMs - baseMs) / pace.promptMs(1))
     const at = this.#inTurn(works, (index) => first[index] === false)[0] ?? -1
-    const tokens = Math.max(0, Math.min(works[at]?.need ?? 0, fitting, pace.tokensMaxShort, room))
-    if (tokens === 0) return
+    const work = works[at]
+    if (work === undefined || this.#creditMs < 2 * baseMs + pace.promptMs(this.#unitsOf(work, 1))) return
+    const fitting = Math.min(msMax, this.#creditMs - baseMs) / pace.promptMs(1)
+    const tokens = Math.min(work.need, pace.tokensWithin(Math.min(fitting, pace.unitsMaxShort), work.position), room)
+    if (tokens <= 0) return
     lengths[at] = tokens
-    this.#creditMs -= baseMs + pace.promptMs(tokens)
+    this.#creditMs -= baseMs + pace.promptMs(this.#unitsOf(work, tokens))
   }
 
   /**
@@ -179,9 +202,12 @@ export class StepPlanner {
   }
 }
 
-/** How many tokens of a step are those of prompts. */
-function promptTokens(works: readonly Work[], lengths: readonly number[]): number {
-  return lengths.reduce((sum, length, at) => sum + (works[at]?.kind === 'prompt' ? length : 0), 0)
+/** What a step computes of prompts. */
+function promptStretches(works: readonly Work[], lengths: readonly number[]): Stretch[] {
+  return works.flatMap(({ kind, position }, at) => {
+    const tokens = lengths[at] ?? 0
+    return kind === 'prompt' && tokens > 0 ? [{ tokens, position }] : []
+  })
 }
 
 /** Service counts half after this time: a burst is forgiven within half a minute, and a flood is not. */

@@ -1,0 +1,112 @@
+/** Tokens of a prompt, by how many others they look back to. */
+export type Stretch = { readonly tokens: number; readonly position: number }
+
+/** A mean that follows a change within some fifty steps: what a position costs is the weights' own, and no neighbour changes it. */
+const newest = 0.02
+const stepsMin = 8
+/** Steps whose positions differ by less, as a part of their mean or at all, tell nothing of what a position costs. */
+const spreadMin = { share: 0.25, positions: 64 }
+/** Where a position costs as much as a token, nothing but positions counts. */
+const shareMost = 1
+
+/**
+ * Knows how much longer a token of a prompt takes the further back it looks.
+ *
+ * A token is multiplied with the weights and compared with every token before it. With small weights the second
+ * is soon most of it: 50 tokens took 3 ms at the beginning of a prompt and 40 behind 2,000 others, and a step that was to take 15 ms
+ * as often took 60. Work is therefore counted in units, of which a token at the mean position of late is one.
+ */
+export class PositionWeights {
+  readonly #sums = new WeightedSums(newest)
+  #share = 0
+  #count = 0
+  #position = 0
+  #positionSquared = 0
+
+  /** Whether all tokens count alike, as they do until steps at different positions are known. */
+  get isUniform(): boolean {
+    return this.#share === 0
+  }
+
+  unitsOf({ tokens, position }: Stretch): number {
+    return (tokens * (1 + this.#share * (position + tokens / 2))) / this.#unit
+  }
+
+  /** How many tokens behind a position so many units are; not a whole number. */
+  tokensWithin(units: number, position: number): number {
+    const share = this.#share
+    if (share === 0) return units
+    const first = 1 + share * position
+    return (Math.sqrt(first * first + 2 * share * units * this.#unit) - first) / share
+  }
+
+  /** Notes how long a step took in which these stretches were computed. */
+  add(stretches: readonly Stretch[], ms: number): void {
+    const tokens = stretches.reduce((sum, stretch) => sum + stretch.tokens, 0)
+    const reach = stretches.reduce((sum, stretch) => sum + stretch.tokens * (stretch.position + stretch.tokens / 2), 0)
+    const position = stretches.reduce((sum, stretch) => sum + stretch.tokens * stretch.position, 0) / tokens
+    this.#count += 1
+    const weight = Math.max(newest, 1 / this.#count)
+    this.#position += (position - this.#position) * weight
+    this.#positionSquared += (position * position - this.#positionSquared) * weight
+    this.#sums.add(tokens, reach, ms)
+    const spread = Math.sqrt(Math.max(0, this.#positionSquared - this.#position ** 2))
+    if (this.#count < stepsMin || spread < Math.max(spreadMin.positions, this.#position * spreadMin.share)) return
+    this.#share = this.#sums.shareOfReach(shareMost) ?? this.#share
+  }
+
+  get #unit(): number {
+    return 1 + this.#share * this.#position
+  }
+}
+
+/** Means of a step's tokens, their reach, its time and the products of these; short steps count more, so that all count alike. */
+class WeightedSums {
+  readonly #newest: number
+  #count = 0
+  /** In this order: 1, tokens, reach and time; each with each. */
+  readonly #means = Array.from({ length: 4 }, () => [0, 0, 0, 0])
+
+  constructor(newestShare: number) {
+    this.#newest = newestShare
+  }
+
+  add(tokens: number, reach: number, ms: number): void {
+    this.#count += 1
+    const weight = Math.max(this.#newest, 1 / this.#count)
+    const values = [1, tokens, reach, ms]
+    for (const [row, means] of this.#means.entries())
+      for (const [column, mean] of means.entries()) {
+        const product = ((values[row] ?? 0) * (values[column] ?? 0)) / Math.max(1, ms) ** 2
+        means[column] = mean + (product - mean) * weight
+      }
+  }
+
+  /** What one of reach takes as a part of what a token takes, `most` at most; null where the steps do not tell. */
+  shareOfReach(most: number): number | null {
+    const factors = solve(this.#means.slice(0, 3))
+    if (factors === null) return null
+    const [, perToken = 0, perReach = 0] = factors
+    if (perReach <= 0) return 0
+    return perToken <= 0 ? most : Math.min(most, perReach / perToken)
+  }
+}
+
+/** Below this part of what it was, a number that is left over is a rounding error. */
+const negligible = 1e-6
+
+/** Solves as many linear equations as there are rows, the last column being their right side; null where they depend on each other. */
+function solve(equations: readonly (readonly number[])[]): number[] | null {
+  const rows = equations.map((row) => [...row])
+  for (const [at, row] of rows.entries()) {
+    const pivot = row[at] ?? 0
+    if (pivot <= (equations[at]?.[at] ?? 0) * negligible) return null
+    for (const [column, value] of row.entries()) row[column] = value / pivot
+    for (const [other, values] of rows.entries()) {
+      const factor = values[at] ?? 0
+      if (other !== at)
+        for (const [column, value] of row.entries()) values[column] = (values[column] ?? 0) - factor * value
+    }
+  }
+  return rows.map((row) => row.at(-1) ?? 0)
+}
