@@ -102,11 +102,11 @@ function solve(equations: readonly (readonly number[])[]): number[] | null {
     const pivot = row[at] ?? 0
     if (pivot <= (equations[at]?.[at] ?? 0) * negligible) return null
     for (const [column, value] of row.entries()) row[column] = value / pivot
-    for (const [other, values] of rows.entries()) {
-      const factor = values[at] ?? 0
-      if (other !== at)
-        for (const [column, value] of row.entries()) values[column] = (values[column] ?? 0) - factor * value
-    }
+    for (const other of rows) if (other !== row) subtract(other, row, other[at] ?? 0)
   }
   return rows.map((row) => row.at(-1) ?? 0)
+}
+
+function subtract(from: number[], row: readonly number[], times: number): void {
+  for (const [column, value] of row.entries()) from[column] = (from[column] ?? 0) - times * value
 }

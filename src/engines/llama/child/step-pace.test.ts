@@ -59,7 +59,7 @@ test('where every step takes long whatever its size, at least a third of it goes
   }
 })
 
-test('where somebody may come at any moment a step takes four times its base, or 15 ms', () => {
+test('where somebody may come at any moment a step takes four times its base, or 8 ms', () => {
   for (const [baseMs, tokenMs] of [
     [1, 0.05],
     [20, 1],
@@ -67,7 +67,7 @@ test('where somebody may come at any moment a step takes four times its base, or
     const pace = new StepPace(512)
     steps(pace, 60, (tokens) => baseMs + tokens * tokenMs)
     const ms = baseMs + pace.unitsMaxShort * tokenMs
-    ok(ms <= Math.max(15, baseMs * 4) * 1.1 && ms >= 10, `${ms} ms with a base of ${baseMs}`)
+    ok(ms <= Math.max(8, baseMs * 4) * 1.1 && ms >= 5, `${ms} ms with a base of ${baseMs}`)
   }
 })
 

@@ -13,7 +13,7 @@ const growthMax = 4
 const smallerShare = 0.75
 /** Where somebody else may come at any moment a step is short: a quarter of it, at most, is what every step takes. */
 const shortTimesBase = 4
-const shortStepMs = 15
+const shortStepMs = 8
 /** A step of less tells too little of what a token takes. */
 const shortUnitsMin = 8
 /** A mean that follows a change within some ten steps. */

@@ -185,3 +185,31 @@ test('a step is not parted among long prompts, which take turns, and a short one
   const lengths = step([...long, prompt('x', 20)]).lengths
   deepEqual(lengths[4], 20)
 })
+
+test('steps of prompts at different positions take about as long, where each token is compared with all before it', () => {
+  const planner = new StepPlanner(512)
+  const positions = new Map([
+    ['short', 0],
+    ['long', 4_000],
+    ['longer', 20_000],
+  ])
+  let nowMs = 0
+  const taken: number[] = []
+  for (let count = 0; count < 600; count++) {
+    const works = [...positions].map(([key, position]) => prompt(key, 100_000, position))
+    const lengths = planner.plan(works, nowMs)
+    let ms = 1
+    for (const [at, length] of lengths.entries()) {
+      const { key = '', position = 0 } = works[at] ?? {}
+      ms += length * (0.01 + 0.000_2 * (position + length / 2))
+      // The short one ends, and the next one comes in its place.
+      positions.set(key, key === 'short' ? (position + length) % 500 : position + length)
+    }
+    nowMs += ms
+    planner.measure(ms, 0, nowMs)
+    if (count >= 300) taken.push(ms)
+  }
+  const longest = Math.max(...taken)
+  const mean = taken.reduce((sum, ms) => sum + ms, 0) / taken.length
+  ok(longest <= 250 && mean >= 60, `${longest} ms the longest, ${mean} ms on average`)
+})
