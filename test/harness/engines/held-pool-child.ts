@@ -2,7 +2,8 @@
 
 import { read, stat, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { holdPoolThreads, openPipe } from '../../../src/engines/llama/child/threads/pool-threads.ts'
+import { holdPoolThreads } from '../../../src/engines/llama/child/threads/pool-threads.ts'
+import { openPipe } from '../../../src/engines/llama/confinement/unnamed-files.ts'
 
 const pool = holdPoolThreads()
 const pipe = openPipe()

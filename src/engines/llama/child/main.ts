@@ -15,6 +15,7 @@ import { openLibrary } from './open-library.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
+import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
 import { holdPoolThreads, type PoolThreads } from './threads/pool-threads.ts'
 import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
 import { createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
@@ -78,12 +79,14 @@ class EngineChild {
   async #load(settings: LoadSettings): Promise<void> {
     try {
       const pool = holdPoolThreads()
+      const states = createStateRoom()
       const library = await openLibrary(settings)
       giveUpRest()
       // The prompts used last are read while the weights are loaded, so that they are there when the weights are.
-      const kept = openKept(settings, releaseOf(library))
+      const kept = openKept(settings, states, releaseOf(library))
       void kept?.readAhead.next()
-      const native = await loadNative(settings, library, (progress) => send({ kind: 'loading', progress }))
+      const onProgress = (progress: number) => send({ kind: 'loading', progress })
+      const native = await loadNative(settings, library, onProgress, states)
       send({ kind: 'loading', progress: 3 })
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
       this.#loaded = prepare(native, pool, kept, { ...settings, cacheBytesMax })
@@ -198,13 +201,14 @@ function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings:
 /** What is kept on the disk belongs to one file of weights and one version of the library that computed it. */
 function openKept(
   { cacheOnDisk, weightsPath, isReproducible, ...settings }: LoadSettings,
+  states: StateRoom,
   release: string,
 ): Kept | null {
   if (cacheOnDisk === null || isReproducible) return null
   const { size, mtimeMs } = statSync(weightsPath)
   const { kvCacheType = 'f16', ropeScaling = null } = settings
   const fingerprint = `${weightsPath} ${size} ${mtimeMs} ${release} ${kvCacheType} ${JSON.stringify(ropeScaling)}`
-  const disk = createDiskCache({ ...cacheOnDisk, fingerprint, nowMs: Date.now })
+  const disk = createDiskCache({ ...cacheOnDisk, fingerprint, states, nowMs: Date.now })
   return { disk, readAhead: new ReadAhead(disk) }
 }
 

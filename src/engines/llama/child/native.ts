@@ -15,6 +15,7 @@ import {
   type NativeSequences,
   type SequenceMemory,
 } from './prompt-cache/sequence-memory.ts'
+import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
 import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
 
@@ -141,6 +142,7 @@ export async function loadNative(
   settings: LoadSettings,
   library?: Llama,
   onProgress: (progress: number) => void = () => {},
+  states: StateRoom = createStateRoom(),
 ): Promise<Native> {
   const llama = library ?? (await openLibrary(settings))
   const model = await llama.loadModel({
@@ -162,6 +164,7 @@ export async function loadNative(
       windowedTokens: model.fileInsights.swaSize ?? null,
       isRecurrent: model.fileInsights.isRecurrent || model.fileInsights.isHybrid,
       slotTokensMax: context.contextSize,
+      states,
     }),
     ...textOf(model),
     slots: context.totalSequences,

@@ -118,7 +118,10 @@ const arm64: Readonly<Partial<Record<CallName, number>> & { seccomp: number }> =
 /** Calls of the same number on all machines. */
 export const commonCallNumbers: Readonly<Record<keyof typeof common, number>> = common
 export const callNumbers: Readonly<Record<'x64' | 'arm64', typeof arm64>> = { x64, arm64 }
-/** The call that makes a pipe (pipe2). */
-export const pipeCall = { x64: 293, arm64: 59 } as const
+/** The calls that make a pipe, and a file that lies in memory. */
+export const unnamedFileCalls = {
+  x64: { pipe2: 293, memfd_create: 319 },
+  arm64: { pipe2: 59, memfd_create: 279 },
+} as const
 /** How the kernel names the machine to a filter. */
 export const auditArchitectures = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const

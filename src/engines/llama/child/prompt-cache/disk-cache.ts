@@ -4,6 +4,7 @@ import { mkdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { livePins, type HeldPrefix } from './held-prefix.ts'
 import { readHeld, readOwner, readState, writeStateFile } from './state-file.ts'
+import type { SavedState, StateRoom } from './state-room.ts'
 import { commonPrefix } from './token-list.ts'
 
 /** A prefix whose state lies in a file. */
@@ -15,14 +16,14 @@ export interface DiskCache {
   /** The entries of all organizations, the one used last first. */
   latest(): AsyncGenerator<DiskEntry & { readonly usedMs: number }>
   /** The state, or null where the file is damaged or gone. */
-  read(entry: DiskEntry): Promise<Buffer | null>
+  read(entry: DiskEntry): Promise<SavedState | null>
   /** Room is made at the cost of what was used longest ago. */
   markUsed(entry: DiskEntry): Promise<void>
   /**
    * Replaces what the organization has of the same conversation. Where a state serves for its whole length alone
    * (`isWhole` false), what ends at a pin stays beside a longer one: other conversations may go on from there.
    */
-  write(held: HeldPrefix, state: Buffer, isWhole: boolean): Promise<void>
+  write(held: HeldPrefix, state: SavedState, isWhole: boolean): Promise<void>
   remove(entry: DiskEntry): Promise<void>
 }
 
@@ -33,6 +34,8 @@ export type DiskCacheOptions = {
   readonly key: Uint8Array
   /** Changes with whatever makes a state useless: other weights, another version of the engine. */
   readonly fingerprint: string
+  /** Where states are put that are read. */
+  readonly states: StateRoom
   nowMs(): number
 }
 
@@ -43,7 +46,7 @@ export type DiskCacheOptions = {
  * short, changed, or written by other weights is no file: it is removed when it is met.
  */
 export function createDiskCache(options: DiskCacheOptions): DiskCache {
-  const { folder, bytesMax, key, fingerprint, nowMs } = options
+  const { folder, bytesMax, key, fingerprint, states, nowMs } = options
   const home = join(folder, createHash('sha256').update(fingerprint).digest('hex').slice(0, 16))
   const ownersKey = new Uint8Array(hkdfSync('sha256', key, '', 'odyssey prompt cache owners', 32))
   const known = new Map<string, Promise<DiskEntry[]>>()
@@ -81,7 +84,8 @@ export function createDiskCache(options: DiskCacheOptions): DiskCache {
     latest: () => readLatest(home, { ownersKey, keyOf, nowMs }),
     remove,
     async read(entry) {
-      const state = await readState(entry.file, entry.namespace, keyOf(entry.namespace)).catch(() => null)
+      const { file, namespace } = entry
+      const state = await readState(file, namespace, keyOf(namespace), states).catch(() => null)
       if (state === null) await remove(entry)
       return state
     },

@@ -9,6 +9,7 @@ import type { PromptToPlace } from './find-candidates.ts'
 import { PromptCache, type Placement } from './prompt-cache.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
+import { createStateRoom, type SavedState } from './state-room.ts'
 
 /** A memory that knows which tokens it holds, and forgets as much as a model with a window does. */
 class FakeMemory implements SequenceMemory {
@@ -18,7 +19,9 @@ class FakeMemory implements SequenceMemory {
   isFull = false
   readonly #window: number | null
   readonly #least: number[]
-  readonly #states = new WeakMap<Checkpoint | Buffer, number[]>()
+  readonly #states = new WeakMap<Checkpoint | SavedState, number[]>()
+  /** Those that nobody has dropped yet. */
+  readonly states = new Set<SavedState>()
 
   constructor(slots: number, window: number | null) {
     this.isWhole = window === null
@@ -78,15 +81,21 @@ class FakeMemory implements SequenceMemory {
     ok(this.checkpoints.delete(checkpoint), 'a checkpoint is dropped twice')
   }
 
-  save(slot: number, tokens: Uint32Array): Promise<Buffer> {
+  save(slot: number, tokens: Uint32Array): Promise<SavedState> {
     deepEqual([...tokens], this.at(slot))
     if (this.isFull) return Promise.reject(new Error('no space left on device'))
-    const state = Buffer.alloc(tokens.length)
+    const state: SavedState = {
+      bytes: tokens.length,
+      copyTo: (target) => void target.fill(0),
+      asFile: () => Promise.reject(new Error('Nobody reads it.')),
+      drop: () => ok(this.states.delete(state), 'a state is dropped twice'),
+    }
+    this.states.add(state)
     this.#states.set(state, [...tokens])
     return Promise.resolve(state)
   }
 
-  load(slot: number, state: Buffer): Promise<boolean> {
+  load(slot: number, state: SavedState): Promise<boolean> {
     this.held[slot] = [...(this.#states.get(state) ?? [])]
     this.#least[slot] = Math.max(0, this.at(slot).length - (this.#window ?? 0))
     return Promise.resolve(true)
@@ -254,6 +263,10 @@ for (const window of windows) {
     }
     for (const source of ['slot', 'copy', 'memory', 'none'] as const) ok((sources.get(source) ?? 0) > 20, source)
     ok(memory.checkpoints.size <= 40, `${memory.checkpoints.size} checkpoints are left`)
+    equal(
+      memory.states.size,
+      ['org_a', 'org_b'].reduce((sum, namespace) => sum + store.of(namespace).length, 0),
+    )
   })
 }
 
@@ -262,7 +275,14 @@ const pins = [100, 200, 250].map((length) => ({ length, lifetimeMs: 300_000 }))
 function openDisk(t: TestContext, nowMs: () => number): DiskCache {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-pins-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return createDiskCache({ folder, bytesMax: 1e6, key: new Uint8Array(32), fingerprint: 'one', nowMs })
+  return createDiskCache({
+    folder,
+    bytesMax: 1e6,
+    key: new Uint8Array(32),
+    fingerprint: 'one',
+    states: createStateRoom(false),
+    nowMs,
+  })
 }
 
 const lengthsOn = async (disk: DiskCache) =>
@@ -281,6 +301,7 @@ for (const window of windows) {
     await run(prompt([...kept, ...sequence(5_000, 40)], { breakpoints: pins }))
     await cache.saveOne(all, () => false)
     deepEqual(await lengthsOn(disk), window === null ? [340] : [100, 200, 336])
+    equal(memory.states.size, 0)
   })
 }
 

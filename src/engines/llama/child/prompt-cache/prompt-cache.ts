@@ -8,6 +8,7 @@ import { saveToDisk, type SavingParts } from './save-to-disk.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { SlotContents } from './slot-contents.ts'
 import type { Snapshot, SnapshotStore } from './snapshot-store.ts'
+import type { SavedState } from './state-room.ts'
 import { commonPrefix } from './token-list.ts'
 
 export type Placement = {
@@ -130,15 +131,17 @@ export class PromptCache {
   /** Takes up what has been read ahead: into a slot while one is empty, then into memory while there is room. */
   async takeReadAhead(free: ReadonlySet<number>): Promise<void> {
     const read = this.#readAhead?.take() ?? null
-    if (read === null || this.#holdsAll(read)) return
+    if (read === null) return
+    if (this.#holdsAll(read)) return read.state.drop()
     const { namespace, tokens, pins, state, usedMs } = read
     const slot = [...free].find((candidate) => this.#contents.of(candidate) === null)
     if (slot === undefined) {
       const stateLength = tokens.length
       const snapshot = { namespace, tokens, stateLength, checkpoints: [], pins, state, lastUsedMs: usedMs }
-      if (this.#store.hasRoomFor(snapshot)) this.#store.add(snapshot)
-      else this.#readAhead?.end()
+      if (this.#store.hasRoomFor(snapshot)) return this.#store.add(snapshot)
+      this.#readAhead?.end()
     } else if (await this.#memory.load(slot, state)) await this.#contents.fillAhead(slot, read, usedMs)
+    state.drop()
   }
 
   #holdsAll(held: HeldPrefix): boolean {
@@ -166,8 +169,9 @@ export class PromptCache {
 
   /** A snapshot that is used to its end lives on in the slot; one that cannot be taken up is of no use. */
   #giveBack(taken: Snapshot, usable: number): void {
+    if (usable > 0 && usable < taken.stateLength) return this.#store.add(taken)
     if (usable === 0) dropAll(this.#memory, taken.checkpoints)
-    else if (usable < taken.stateLength) this.#store.add(taken)
+    taken.state.drop()
   }
 
   async #fill({ from, usable, length }: Candidate, slot: number, checkpoints: readonly Checkpoint[]): Promise<boolean> {
@@ -180,11 +184,15 @@ export class PromptCache {
   }
 
   async #load(slot: number, from: Exclude<Candidate['from'], { kind: 'slot' }>): Promise<boolean> {
-    const state = from.kind === 'memory' ? from.snapshot.state : await this.#readFromDisk(from.entry)
-    return state !== null && state !== undefined && this.#memory.load(slot, state)
+    if (from.kind === 'memory') return this.#memory.load(slot, from.snapshot.state)
+    const state = await this.#readFromDisk(from.entry)
+    if (state === null || state === undefined) return false
+    const isLoaded = await this.#memory.load(slot, state)
+    state.drop()
+    return isLoaded
   }
 
-  async #readFromDisk(entry: DiskEntry): Promise<Buffer | null | undefined> {
+  async #readFromDisk(entry: DiskEntry): Promise<SavedState | null | undefined> {
     const state = (await this.#readAhead?.takeStateOf(entry)) ?? (await this.#disk?.read(entry))
     await this.#disk?.markUsed(entry)
     return state
@@ -218,8 +226,8 @@ export class PromptCache {
     return { namespace, tokens, stateLength: tokens.length, checkpoints, pins, state, lastUsedMs }
   }
 
-  /** A state passes through a file, for which there may be no room; then it is computed again when it is wanted. */
-  async #save(slot: number, tokens: Uint32Array): Promise<Buffer | null> {
+  /** There may be no room for a state; then it is computed again when it is wanted. */
+  async #save(slot: number, tokens: Uint32Array): Promise<SavedState | null> {
     try {
       return await this.#memory.save(slot, tokens)
     } catch (error) {

@@ -10,6 +10,13 @@ import { PromptCache } from './prompt-cache.ts'
 import { ReadAhead } from './read-ahead.ts'
 import type { SequenceMemory } from './sequence-memory.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
+import { createStateRoom, type SavedState } from './state-room.ts'
+
+const states = createStateRoom(false)
+
+function zeros(bytes: number): Promise<SavedState> {
+  return states.collect(bytes, async (add) => add(new Uint8Array(bytes)))
+}
 
 /** A memory that takes everything; a state is as long as its tokens. */
 function createMemory() {
@@ -23,7 +30,7 @@ function createMemory() {
     checkpoint: () => Promise.reject(new Error('None is needed.')),
     restore: () => Promise.resolve(true),
     drop: () => {},
-    save: (_, tokens) => Promise.resolve(Buffer.alloc(tokens.length)),
+    save: (_, tokens) => zeros(tokens.length),
     load: (slot) => Promise.resolve(loaded.push(slot) > 0),
   }
   return { memory, loaded }
@@ -54,11 +61,11 @@ function noteReads(disk: DiskCache, reads: number[], mayRead: () => Promise<void
 async function open(t: TestContext, bytesMax: number, mayRead = () => Promise.resolve()) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-ahead-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const openDisk = () => createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', nowMs: Date.now })
+  const openDisk = () => createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', states, nowMs: Date.now })
   const before = openDisk()
   for (const number of [1, 2, 3, 4]) {
     const held = { namespace: number === 3 ? 'org_b' : 'org_a', tokens: numbered(number), pins: [], checkpoints: [] }
-    await before.write(held, Buffer.alloc(1_000), true)
+    await before.write(held, await zeros(1_000), true)
     const newest = (await before.of(held.namespace)).at(-1)
     utimesSync(newest?.file ?? '', number, number)
   }
@@ -154,7 +161,7 @@ test('a prompt that a slot holds already is not read from the disk', async (t) =
 test('the first thing that a process writes is kept', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-ahead-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const disk = createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', nowMs: Date.now })
-  await disk.write({ namespace: 'org_a', tokens: numbered(1), pins: [], checkpoints: [] }, Buffer.alloc(10), true)
+  const disk = createDiskCache({ folder, bytesMax: 1e6, key, fingerprint: 'one', states, nowMs: Date.now })
+  await disk.write({ namespace: 'org_a', tokens: numbered(1), pins: [], checkpoints: [] }, await zeros(10), true)
   equal(readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith('.state')).length, 1)
 })

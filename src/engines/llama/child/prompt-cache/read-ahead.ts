@@ -1,7 +1,8 @@
 import type { DiskCache, DiskEntry } from './disk-cache.ts'
 import type { HeldPrefix } from './held-prefix.ts'
+import type { SavedState } from './state-room.ts'
 
-export type ReadPrefix = DiskEntry & { readonly usedMs: number; readonly state: Buffer }
+export type ReadPrefix = DiskEntry & { readonly usedMs: number; readonly state: SavedState }
 
 /**
  * Reads what lies on the disk one after the other, that first which was used last.
@@ -29,6 +30,7 @@ export class ReadAhead {
     return this.#reading
   }
 
+  /** Gives away what has been read, its state with it. */
   take(): ReadPrefix | null {
     const read = this.#read
     this.#read = null
@@ -38,7 +40,7 @@ export class ReadAhead {
   }
 
   /** Takes the state of one file where that is being read, or has been; else it is null. Nothing is read twice. */
-  async takeStateOf({ file }: DiskEntry): Promise<Buffer | null> {
+  async takeStateOf({ file }: DiskEntry): Promise<SavedState | null> {
     if (this.#file !== file) return null
     await this.#reading
     // One that is damaged was passed over for the next.
@@ -48,6 +50,7 @@ export class ReadAhead {
   /** Nothing more is wanted. */
   end(): void {
     this.#isOver = true
+    this.#read?.state.drop()
     this.#read = null
   }
 
@@ -59,6 +62,7 @@ export class ReadAhead {
       this.#file = entry.file
       const state = await this.#disk.read(entry)
       if (state === null) continue
+      if (this.#isOver) return state.drop()
       this.#read = { ...entry, state }
       return
     }

@@ -3,6 +3,7 @@ import { worthKeepingTokens, type Holding } from './find-candidates.ts'
 import type { HeldPrefix } from './held-prefix.ts'
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import type { SlotContents } from './slot-contents.ts'
+import type { SavedState } from './state-room.ts'
 import { commonPrefix } from './token-list.ts'
 
 export type SavingParts = {
@@ -13,7 +14,7 @@ export type SavingParts = {
   /** Whether a request has come that waits for this to end. */
   isAwaited(): boolean
   /** The state of a slot, or null where it cannot be had. */
-  save(slot: number, tokens: Uint32Array): Promise<Buffer | null>
+  save(slot: number, tokens: Uint32Array): Promise<SavedState | null>
   onFault(message: string): void
 }
 
@@ -33,6 +34,7 @@ export async function saveToDisk(parts: SavingParts, slot: number, holding: Hold
   if (state === null) return
   await write(parts, { namespace, tokens, pins, checkpoints: [] }, state)
   if (!memory.isWhole && (await savePinned(parts, slot, holding))) await takeBack(parts, slot, state)
+  state.drop()
 }
 
 /**
@@ -56,7 +58,9 @@ async function savePinned(parts: SavingParts, slot: number, holding: Holding): P
       return false
     }
     const state = await parts.save(slot, held.tokens)
-    if (state !== null) await write(parts, held, state)
+    if (state === null) continue
+    await write(parts, held, state)
+    state.drop()
   }
   return isMoved
 }
@@ -87,13 +91,13 @@ async function isOnDisk({ disk, nowMs }: SavingParts, { namespace, tokens }: Hel
 }
 
 /** Brings the end of the conversation back into its slot. */
-async function takeBack({ memory, contents }: SavingParts, slot: number, state: Buffer): Promise<void> {
+async function takeBack({ memory, contents }: SavingParts, slot: number, state: SavedState): Promise<void> {
   memory.clear(slot)
   if (!(await memory.load(slot, state))) contents.clear(slot)
 }
 
 /** A full disk costs the next restart its warmth and nothing else. */
-async function write({ disk, memory, onFault }: SavingParts, held: HeldPrefix, state: Buffer): Promise<void> {
+async function write({ disk, memory, onFault }: SavingParts, held: HeldPrefix, state: SavedState): Promise<void> {
   await disk.write(held, state, memory.isWhole).catch((error: unknown) => {
     onFault(`A prompt could not be kept on the disk: ${String(error)}`)
   })

@@ -1,7 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import type { SavedState, StateRoom } from './state-room.ts'
 
 /** The part of a sequence's state that a model with a limited reach forgets, as it was at one length. */
 export type Checkpoint = {
@@ -28,10 +25,10 @@ export interface SequenceMemory {
   /** Brings a slot back to a checkpoint's length. */
   restore(slot: number, checkpoint: Checkpoint): Promise<boolean>
   drop(checkpoint: Checkpoint): void
-  /** The whole state of a slot, as bytes. */
-  save(slot: number, tokens: Uint32Array): Promise<Buffer>
-  /** Fills a slot from such bytes; false, and an empty slot, where the model does not take them. */
-  load(slot: number, state: Buffer): Promise<boolean>
+  /** The whole state of a slot. */
+  save(slot: number, tokens: Uint32Array): Promise<SavedState>
+  /** Fills a slot from a state; false, and an empty slot, where the model does not take it. */
+  load(slot: number, state: SavedState): Promise<boolean>
 }
 
 export interface NativeCheckpoint {
@@ -61,11 +58,11 @@ export type SequenceMemoryOptions = {
   /** The model carries a running state, which cannot be cut back at all. */
   readonly isRecurrent: boolean
   readonly slotTokensMax: number
+  readonly states: StateRoom
 }
 
 export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMemory {
-  const { native, windowedTokens, isRecurrent, slotTokensMax } = options
-  let scratchFolder: string | null = null
+  const { native, windowedTokens, isRecurrent, slotTokensMax, states } = options
 
   function canCutBack(slot: number, length: number): boolean {
     if (native.getSequenceKvCacheMaxPosition(slot) + 1 === length) return true
@@ -73,17 +70,6 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
     // All that the window reaches from the new end must still be there.
     const reach = windowedTokens === null ? 0 : Math.max(0, length - windowedTokens)
     return windowedTokens === null || native.getSequenceKvCacheMinPosition(slot) <= reach
-  }
-
-  /** States pass through files on their way to and from memory, since the library knows nothing else. */
-  async function withScratchFile<Result>(slot: number, work: (path: string) => Promise<Result>): Promise<Result> {
-    scratchFolder ??= makeScratchFolder()
-    const path = join(scratchFolder, `slot-${slot}`)
-    try {
-      return await work(path)
-    } finally {
-      await rm(path, { force: true })
-    }
   }
 
   return {
@@ -105,30 +91,15 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
     },
     restore: (slot, checkpoint) => native.restoreCheckpoint(checkpoint.native, checkpoint.length - 1, slot),
     drop: (checkpoint) => checkpoint.native.dispose(),
-    save(slot, tokens) {
-      return withScratchFile(slot, async (path) => {
-        await native.saveSequenceStateToFile(path, slot, tokens)
-        return readFile(path)
-      })
-    },
-    load(slot, state) {
-      return withScratchFile(slot, async (path) => {
-        try {
-          await writeFile(path, state, { mode: 0o600 })
-          await native.loadSequenceStateFromFile(path, slot, slotTokensMax)
-          return true
-        } catch {
-          native.disposeSequence(slot)
-          return false
-        }
-      })
+    save: (slot, tokens) => states.take((path) => native.saveSequenceStateToFile(path, slot, tokens)),
+    async load(slot, state) {
+      try {
+        await state.asFile((path) => native.loadSequenceStateFromFile(path, slot, slotTokensMax))
+        return true
+      } catch {
+        native.disposeSequence(slot)
+        return false
+      }
     },
   }
-}
-
-/** Makes a folder for files that live for a moment. The system's folder for such is, to a child, one of its own. */
-export function makeScratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'states-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }

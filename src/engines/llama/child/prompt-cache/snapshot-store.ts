@@ -1,9 +1,10 @@
 import { dropAll, livePins, pinnedLength, type HeldPrefix } from './held-prefix.ts'
 import type { SequenceMemory } from './sequence-memory.ts'
+import type { SavedState } from './state-room.ts'
 
 /** A prefix that had to leave its slot. */
 export type Snapshot = HeldPrefix & {
-  readonly state: Buffer
+  readonly state: SavedState
   /** The number of tokens in `state`; `tokens` may have become fewer. */
   readonly stateLength: number
   readonly lastUsedMs: number
@@ -17,7 +18,7 @@ export interface SnapshotStore {
   add(snapshot: Snapshot): void
   /** Whether it can be added at nobody's cost. */
   hasRoomFor(snapshot: Snapshot): boolean
-  /** Gives a snapshot away, its checkpoints with it. */
+  /** Gives a snapshot away, its checkpoints and its state with it. */
   take(snapshot: Snapshot): void
   /** Drops what has outlived the lifetimes it was kept for. */
   expire(nowMs: number): void
@@ -39,7 +40,9 @@ export function createSnapshotStore(memory: SequenceMemory, initialBytesMax: num
   const sum = (some: Iterable<Snapshot>) => [...some].reduce((total, snapshot) => total + sizeOf(snapshot), 0)
 
   function remove(snapshot: Snapshot): void {
-    if (snapshots.delete(snapshot)) dropAll(memory, snapshot.checkpoints)
+    if (!snapshots.delete(snapshot)) return
+    dropAll(memory, snapshot.checkpoints)
+    snapshot.state.drop()
   }
 
   function leastWorth(): Snapshot | undefined {
@@ -85,7 +88,10 @@ export function createSnapshotStore(memory: SequenceMemory, initialBytesMax: num
           memory,
           snapshot.checkpoints.filter((checkpoint) => checkpoint.length > length),
         )
-        if (length === 0) continue
+        if (length === 0) {
+          snapshot.state.drop()
+          continue
+        }
         const checkpoints = snapshot.checkpoints.filter((checkpoint) => checkpoint.length <= length)
         snapshots.add({ ...snapshot, pins, checkpoints, tokens: snapshot.tokens.subarray(0, length) })
       }
@@ -94,7 +100,7 @@ export function createSnapshotStore(memory: SequenceMemory, initialBytesMax: num
 }
 
 function sizeOf({ state, tokens, checkpoints }: Snapshot): number {
-  return state.length + tokens.byteLength + checkpoints.reduce((bytes, checkpoint) => bytes + checkpoint.bytes, 0)
+  return state.bytes + tokens.byteLength + checkpoints.reduce((bytes, checkpoint) => bytes + checkpoint.bytes, 0)
 }
 
 function endOf({ pins }: Snapshot): number {

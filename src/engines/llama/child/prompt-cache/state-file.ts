@@ -9,6 +9,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { HeldPrefix, Pin } from './held-prefix.ts'
+import type { SavedState, StateRoom } from './state-room.ts'
 
 // After the magic come three lengths in bytes (owner, description, tokens) and three sealed
 // parts: the owner, which the service's own key opens, the description with the tokens, and
@@ -30,7 +31,7 @@ type Keys = { readonly key: Uint8Array; readonly ownersKey: Uint8Array }
 export async function writeStateFile(
   file: string,
   held: HeldPrefix,
-  state: Buffer,
+  state: SavedState,
   { key, ownersKey }: Keys,
 ): Promise<void> {
   const { namespace } = held
@@ -43,9 +44,9 @@ export async function writeStateFile(
     const sizes = Buffer.alloc(sizesBytes)
     for (const [index, part] of [owner, header, tokens].entries()) sizes.writeUInt32LE(part.length, 4 * index)
     await handle.write(Buffer.concat([magic, sizes]))
-    await writeSealed(handle, owner, { key: ownersKey, namespace: '' })
-    await writeSealed(handle, Buffer.concat([header, tokens]), { key, namespace })
-    await writeSealed(handle, state, { key, namespace })
+    await writeSealed(handle, [owner], { key: ownersKey, namespace: '' })
+    await writeSealed(handle, [Buffer.concat([header, tokens])], { key, namespace })
+    await writeSealed(handle, portionsOf(state), { key, namespace })
     await handle.sync()
   } catch (error) {
     await rm(unfinished, { force: true })
@@ -57,28 +58,36 @@ export async function writeStateFile(
 }
 
 /** Nonce, text and tag; the tag also covers whose it is. */
-async function writeSealed(handle: FileHandle, text: Buffer, { key, namespace }: Owner): Promise<void> {
+async function writeSealed(handle: FileHandle, text: Iterable<Uint8Array>, { key, namespace }: Owner): Promise<void> {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(namespace))
   await handle.write(iv)
-  for (let at = 0; at < text.length; at += portionBytes) {
-    await handle.write(cipher.update(text.subarray(at, at + portionBytes)))
-  }
+  for (const portion of text) await handle.write(cipher.update(portion))
   cipher.final()
   await handle.write(cipher.getAuthTag())
+}
+
+/** Each portion is in the place of the one before. */
+function* portionsOf(state: SavedState): Generator<Uint8Array> {
+  const room = new Uint8Array(Math.min(portionBytes, state.bytes))
+  for (let at = 0; at < state.bytes; at += portionBytes) {
+    const portion = room.subarray(0, state.bytes - at)
+    state.copyTo(portion, at)
+    yield portion
+  }
 }
 
 export async function readOwner(file: string, ownersKey: Uint8Array): Promise<string> {
   return withFile(file, async (opened) => {
     const { owner } = readParts(opened)
-    return (await readSealed(opened, owner, { key: ownersKey, namespace: '' })).toString('utf8')
+    return (await readWhole(opened, owner, { key: ownersKey, namespace: '' })).toString('utf8')
   })
 }
 
 export async function readHeld(file: string, namespace: string, key: Uint8Array): Promise<HeldPrefix> {
   return withFile(file, async (opened) => {
     const { header, json } = readParts(opened)
-    const text = await readSealed(opened, header, { key, namespace })
+    const text = await readWhole(opened, header, { key, namespace })
     const { tokens, pins } = JSON.parse(text.toString('utf8', 0, json)) as Header
     const held = new Uint32Array(tokens)
     Buffer.from(held.buffer).set(text.subarray(json))
@@ -86,8 +95,17 @@ export async function readHeld(file: string, namespace: string, key: Uint8Array)
   })
 }
 
-export async function readState(file: string, namespace: string, key: Uint8Array): Promise<Buffer> {
-  return withFile(file, (opened) => readSealed(opened, readParts(opened).state, { key, namespace }))
+export async function readState(
+  file: string,
+  namespace: string,
+  key: Uint8Array,
+  states: StateRoom,
+): Promise<SavedState> {
+  return withFile(file, (opened) => {
+    const { state } = readParts(opened)
+    if (state.bytes < 0) throw new Error('The file is cut short.')
+    return states.collect(state.bytes, (add) => readSealed(opened, state, { key, namespace }, add))
+  })
 }
 
 /** A file that is open, by its number. */
@@ -123,22 +141,34 @@ function endOf({ at, bytes }: SealedPart): number {
 
 type Owner = { readonly key: Uint8Array; readonly namespace: string }
 
-async function readSealed(opened: Opened, { at, bytes }: SealedPart, { key, namespace }: Owner): Promise<Buffer> {
+async function readWhole(opened: Opened, part: SealedPart, owner: Owner): Promise<Buffer> {
+  const portions: Buffer[] = []
+  await readSealed(opened, part, owner, (portion) => portions.push(Buffer.from(portion)))
+  return Buffer.concat(portions)
+}
+
+/** Hands on a sealed part in portions, each in the place of the one before. That it is whole is known at its end alone. */
+async function readSealed(
+  opened: Opened,
+  { at, bytes }: SealedPart,
+  { key, namespace }: Owner,
+  onPortion: (portion: Uint8Array) => void,
+): Promise<void> {
   if (bytes < 0) throw new Error('The file is cut short.')
   const iv = readAt(opened, ivBytes, at)
   const tag = readAt(opened, tagBytes, at + ivBytes + bytes)
   const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(namespace)).setAuthTag(tag)
-  const text = Buffer.allocUnsafeSlow(bytes)
+  const room = Buffer.allocUnsafeSlow(Math.min(portionBytes, bytes))
   for (let done = 0; done < bytes;) {
     if (done > 0) await setImmediate()
-    const portion = Math.min(portionBytes, bytes - done)
-    const bytesRead = readSync(opened, text, done, portion, at + ivBytes + done)
+    const bytesRead = readSync(opened, room, 0, Math.min(portionBytes, bytes - done), at + ivBytes + done)
     if (bytesRead === 0) throw new Error('The file is cut short.')
-    decipherInPlace(decipher, text.subarray(done, done + bytesRead))
+    const portion = room.subarray(0, bytesRead)
+    decipherInPlace(decipher, portion)
+    onPortion(portion)
     done += bytesRead
   }
   decipher.final()
-  return text
 }
 
 /** Bytes that the file does not have are zeros. */

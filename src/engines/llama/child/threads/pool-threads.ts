@@ -1,6 +1,5 @@
 import { closeSync, read, writeSync } from 'node:fs'
-import { openLinuxCalls } from '../../confinement/linux-calls.ts'
-import { pipeCall } from '../../confinement/system-calls.ts'
+import { hasUnnamedFiles, openPipe } from '../../confinement/unnamed-files.ts'
 
 /** The threads of Node's pool, in which the library computes steps and chooses tokens. */
 export type PoolThreads = {
@@ -25,9 +24,7 @@ export const poolSizeVariable = 'UV_THREADPOOL_SIZE'
  */
 export function holdPoolThreads(): PoolThreads {
   const threads = Number(process.env[poolSizeVariable] ?? 1)
-  if (threads <= 1 || process.platform !== 'linux' || process.getBuiltinModule('node:ffi') === undefined)
-    return unheldThreads
-  return new HeldThreads(threads)
+  return threads > 1 && hasUnnamedFiles() ? new HeldThreads(threads) : unheldThreads
 }
 
 class HeldThreads implements PoolThreads {
@@ -50,14 +47,4 @@ class HeldThreads implements PoolThreads {
     for (let held = this.#open; held > wanted; held--) read(this.#pipe.reads, new Uint8Array(1), 0, 1, null, () => {})
     this.#open = wanted
   }
-}
-
-/** Both ends of a pipe, as open files. Throws where the system makes none. */
-export function openPipe(): { reads: number; writes: number } {
-  const { arch } = process
-  if (arch !== 'x64' && arch !== 'arm64') throw new Error(`No pipe can be made on ${arch}.`)
-  const ends = Buffer.alloc(8)
-  const closesOnExec = 0o2000000
-  openLinuxCalls().call('a pipe', pipeCall[arch], ends, closesOnExec)
-  return { reads: ends.readInt32LE(0), writes: ends.readInt32LE(4) }
 }
