@@ -6,7 +6,7 @@
 const { spawnSync } = require('child_process')
 const fs = require('fs')
 const path = require('path')
-const { hashOf, isStale, stampOf } = require('./dashboard.cjs')
+const { hashOf, isStale, looksOf, stampOf } = require('./dashboard.cjs')
 const { lock } = require('./lock.cjs')
 const { runNpm } = require('./npm.cjs')
 
@@ -25,7 +25,7 @@ async function main() {
 }
 
 async function build() {
-  const hash = hashOf(root)
+  const [looks, hash] = [looksOf(root), hashOf(root)]
   const tools = path.join(web, 'node_modules')
   const isInstalledForThis = !hasTools()
   remove(failure)
@@ -37,8 +37,8 @@ async function build() {
     if (status !== 0) throw new Error(stderr.trim().slice(-2000) || `the build ended with ${status}`)
     keepEarlierFiles(next)
     fs.writeFileSync(path.join(next, 'stamp'), hash)
-    remove(path.dirname(stampOf(root)))
-    fs.renameSync(next, path.dirname(stampOf(root)))
+    fs.writeFileSync(path.join(next, 'looks'), looks)
+    replace(path.dirname(stampOf(root)), next)
   } catch (error) {
     fs.writeFileSync(failure, error.message)
     throw error
@@ -61,6 +61,15 @@ function keepEarlierFiles(next) {
     fs.copyFileSync(from, to)
     fs.utimesSync(to, atime, mtime)
   }
+}
+
+/** A service reads files of the old one meanwhile, which is there until the new one is. */
+function replace(current, next) {
+  const old = `${current}.old`
+  remove(old)
+  if (fs.existsSync(current)) fs.renameSync(current, old)
+  fs.renameSync(next, current)
+  remove(old)
 }
 
 function hasTools() {

@@ -9,6 +9,7 @@ const path = require('path')
 const made = new Set([
   'dist',
   'dist.next',
+  'dist.old',
   'dist.failed',
   'node_modules',
   '.tools',
@@ -35,7 +36,30 @@ function beginDashboard(root, node, args) {
 
 function isStale(root) {
   if (!fs.existsSync(path.join(root, 'web', 'build.ts'))) return false
-  return readIfPresent(stampOf(root)) !== hashOf(root)
+  const looks = looksOf(root)
+  if (readIfPresent(looksFileOf(root)) === looks) return false
+  if (readIfPresent(stampOf(root)) !== hashOf(root)) return true
+  try {
+    fs.writeFileSync(looksFileOf(root), looks)
+  } catch {
+    // Who may not write here reads the sources at each start.
+  }
+  return false
+}
+
+/** What the sources looked like when they were found to be those of the build: as long as they do, they need not be read. */
+function looksFileOf(root) {
+  return path.join(root, 'web', 'dist', 'looks')
+}
+
+/** A hash over the names, lengths and times of everything that the build is made of. */
+function looksOf(root) {
+  const hash = crypto.createHash('sha256')
+  for (const file of sourcesOf(root)) {
+    const { size, mtimeMs } = fs.statSync(path.join(root, file))
+    hash.update(`${file}\0${size} ${mtimeMs}\0`)
+  }
+  return hash.digest('hex')
 }
 
 function stampOf(root) {
@@ -45,15 +69,20 @@ function stampOf(root) {
 /** A hash over everything that the build is made of: the sources, and the guides that it makes pages of. */
 function hashOf(root) {
   const hash = crypto.createHash('sha256')
-  for (const folder of ['web', 'docs']) {
-    for (const name of listFiles(path.join(root, folder), '')) {
-      hash
-        .update(`${name}\0`)
-        .update(fs.readFileSync(path.join(root, folder, name)))
-        .update('\0')
-    }
+  for (const file of sourcesOf(root)) {
+    hash
+      .update(`${file}\0`)
+      .update(fs.readFileSync(path.join(root, file)))
+      .update('\0')
   }
-  return hash.update(readIfPresent(path.join(root, 'package-lock.json')) || '').digest('hex')
+  return hash.digest('hex')
+}
+
+function sourcesOf(root) {
+  const files = ['web', 'docs'].flatMap((folder) =>
+    listFiles(path.join(root, folder), '').map((name) => path.join(folder, name)),
+  )
+  return fs.existsSync(path.join(root, 'package-lock.json')) ? [...files, 'package-lock.json'] : files
 }
 
 function listFiles(folder, prefix) {
@@ -76,4 +105,4 @@ function readIfPresent(file) {
   }
 }
 
-module.exports = { beginDashboard, hashOf, isStale, stampOf }
+module.exports = { beginDashboard, hashOf, isStale, looksOf, stampOf }

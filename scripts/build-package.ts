@@ -58,7 +58,7 @@ function buildDashboard(target: string): void {
   }
   run(join(root, 'bin/build-dashboard.cjs'))
   cpSync(join(root, 'web/dist'), target, { recursive: true })
-  rmSync(join(target, 'stamp'))
+  for (const name of ['stamp', 'looks']) rmSync(join(target, name))
 }
 
 function writeManifest(): void {

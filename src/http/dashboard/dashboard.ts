@@ -1,4 +1,4 @@
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -52,8 +52,8 @@ export class Dashboard {
   }
 
   #answerFile(path: string, request: FastifyRequest, reply: FastifyReply): boolean {
-    const asset = this.#assets?.files.get(path) ?? this.#current()?.files.get(path)
-    if (asset === undefined) return false
+    const asset = this.#assets?.file(path) ?? this.#current()?.file(path) ?? null
+    if (asset === null) return false
     void reply.headers({
       ...assetHeaders,
       // The name changes with the content.
@@ -78,7 +78,7 @@ export class Dashboard {
     this.#lookedAtMs = nowMs
     const dist = join(folder, 'dist')
     const newest = builtAtMs(dist)
-    // While a build takes another's place there is none for a moment; what is in memory is whole.
+    // While a build takes another's place there is none for a moment; the page in memory stays.
     if (newest !== null && newest !== this.#builtAtMs) {
       this.#assets = readAssets(dist) ?? this.#assets
       this.#builtAtMs = newest
@@ -138,11 +138,12 @@ type Asset = {
   readonly gzip: Buffer | null
 }
 
-/** What the build has made, in memory: an address is looked up by its exact text, so none leads to another file. */
+/** What the build has made. An address is looked up by its exact text, so none leads to another file. */
 type Assets = {
   /** The build's own name: another one means that a page which is open is of an earlier build. */
   readonly build: string
-  readonly files: ReadonlyMap<string, Asset>
+  /** A file by its path; null where there is none. Each is read when it is first asked for. */
+  file(path: string): Asset | null
   readonly html: string
   isPage(path: string): boolean
 }
@@ -154,20 +155,22 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Reads what was built, half a megabyte; null where nothing was. */
+/** Reads what was built; null where nothing was. Files of earlier builds lie beside those of the last, so there can be thousands. */
 function readAssets(folder: string): Assets | null {
   const pages = readIfPresent(join(folder, 'pages.json'))
   if (pages === null) return null
-  const names = globSync('assets/*', { cwd: folder }).map((name) => name.replaceAll('\\', '/'))
-  const files = names.flatMap((name) => {
-    const type = types[extname(name)]
-    return type === undefined ? [] : [[`/${name}`, readAsset(join(folder, name), type)] as const]
-  })
+  const names = new Set(readdirSync(join(folder, 'assets')))
+  const read = new Map<string, Asset>()
   const html = readFileSync(join(folder, 'index.html'), 'utf8')
   const patterns = (JSON.parse(pages.toString()) as string[]).map(toPattern)
   return {
     build: createHash('sha256').update(html).digest('hex').slice(0, 12),
-    files: new Map(files),
+    file(path) {
+      const name = path.slice('/assets/'.length)
+      const asset = read.get(name) ?? (names.has(name) ? readAsset(join(folder, 'assets', name)) : null)
+      if (asset !== null) read.set(name, asset)
+      return asset
+    },
     html,
     isPage: (path) => patterns.some((pattern) => pattern.test(path)),
   }
@@ -178,8 +181,11 @@ function builtAtMs(folder: string): number | null {
   return statSync(join(folder, 'pages.json'), { throwIfNoEntry: false })?.mtimeMs ?? null
 }
 
-function readAsset(file: string, type: string): Asset {
-  const bytes = readFileSync(file)
+/** Null for a kind of file that is not served, as what others are in fewer bytes, and for one that is gone. */
+function readAsset(file: string): Asset | null {
+  const type = types[extname(file)]
+  const bytes = type === undefined ? null : readIfPresent(file)
+  if (type === undefined || bytes === null) return null
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
   return { type, etag, bytes, brotli: readIfPresent(`${file}.br`), gzip: readIfPresent(`${file}.gz`) }
 }
