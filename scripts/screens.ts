@@ -4,6 +4,8 @@
 // npm run screens -- survey FOLDER keys only at the pages that are named
 // npm run screens -- walk FOLDER        goes to every page as each role, at two sizes, over 100,000 requests, and says what was
 //                                       refused, failed or is too wide
+// npm run screens -- lighthouse FOLDER  asks Lighthouse about every page, writes what it says into the folder and says what misses
+//                                       its score; pages can be named as above
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
@@ -15,6 +17,7 @@ import { askApi, settled } from '../test/dashboard/harness/ask.ts'
 import { buildOnce } from '../test/dashboard/harness/build-once.ts'
 import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
 import { furnishOrganization } from '../test/dashboard/survey/furnish-organization.ts'
+import { judgePages } from '../test/dashboard/survey/judge-pages.ts'
 import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
 import { walkAsRoles } from '../test/dashboard/survey/walk-roles.ts'
 
@@ -72,6 +75,11 @@ if (mode === 'walk') {
   const found = await surveyPages({ page, origin, params: await findRecords(), folder: resolve(into), wanted })
   if (found.length + opened.faults.length > 0) process.exitCode = 1
   for (const fault of opened.faults) console.log(`the console: ${fault}`)
+} else if (mode === 'lighthouse') {
+  const judged = { opened, params: await findRecords(), folder: resolve(into), wanted }
+  const missed = await judgePages(judged)
+  for (const one of missed) console.log(`missed: ${one}`)
+  if (missed.length > 0) process.exitCode = 1
 } else {
   await furnishOrganization(page, organization.slice('/o/'.length))
   await take('home', organization)

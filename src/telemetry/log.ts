@@ -9,8 +9,11 @@ const waitingBytesMax = 16 * 1_048_576
 /** The pause before a reader that takes nothing is tried again, and how long it is tried at the exit. */
 const retryMs = 50
 const exitMs = 1_000
-/** The exit waits this long for a write that another thread has begun, because nothing tells when that is done. */
-const begunMs = 100
+/**
+ * The exit waits this long for a write that another thread has begun, because nothing tells when that is done. A thread that
+ * shares its processor with others may not run for 100 ms.
+ */
+const begunMs = 300
 
 /**
  * Writes lines to a file descriptor, many at a time and without making anybody wait; what is left when

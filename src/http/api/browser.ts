@@ -18,6 +18,14 @@ const cookieNames = {
 const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
 
+/** Whether a browser that sent these cookies can have signed in: it has the one of a session, which may have ended. */
+export function mayHaveSession(cookie: string): boolean {
+  return cookie.split(/;\s*/).some((one) => {
+    const name = one.slice(0, one.indexOf('='))
+    return name === cookieNames.session || name === securePrefix + cookieNames.session
+  })
+}
+
 const flowSeconds = 300
 /** The way to a provider and back may take this long. */
 const ssoSeconds = 600

@@ -87,12 +87,20 @@ suite('the dashboard at the door', () => {
     const { ask } = open(t)
     match(
       (await ask('/', { ...asPage, cookie: 'a=b; odyssey-theme=dark' })).body,
-      /<html lang="en" data-build="\w+" data-theme="dark">/,
+      /<html lang="en" data-build="\w+" data-guest data-theme="dark">/,
     )
     match(
       (await ask('/', { ...asPage, cookie: 'odyssey-theme=dark"><script>' })).body,
-      /<html lang="en" data-build="\w+">/,
+      /<html lang="en" data-build="\w+" data-guest>/,
     )
+  })
+
+  test('says in the page whether its browser can have signed in', async (t) => {
+    const { ask } = open(t)
+    for (const cookie of ['odyssey=abc', 'a=b; __Host-odyssey=abc'])
+      match((await ask('/', { ...asPage, cookie })).body, /<html lang="en" data-build="\w+">/)
+    for (const cookie of ['', 'odyssey-theme=light', 'odyssey-portal=abc; notodyssey=abc'])
+      match((await ask('/', { ...asPage, cookie })).body, /<html lang="en" data-build="\w+" data-guest/)
   })
 
   test('says that it is being prepared until it is built, and is there then without a restart', async (t) => {

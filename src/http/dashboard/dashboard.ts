@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { mayHaveSession } from '../api/browser.ts'
 import { pathOf } from '../request-path.ts'
 import { assetHeaders, pageHeaders } from './policy.ts'
 
@@ -107,10 +108,14 @@ function choose({ bytes, brotli, gzip }: Asset, accepted: string): { bytes: Buff
   return { bytes, encoding: null }
 }
 
-/** The reader's theme is in the page before anything runs, so that no page flashes in the other one; so is its build. */
+/**
+ * The reader's theme is in the page before anything runs, so that no page flashes in the other one; so is its build, and that
+ * nobody has signed in, which then need not be asked.
+ */
 function withMarks({ html, build }: Assets, { headers: { cookie = '' } }: FastifyRequest): string {
   const theme = /(?:^|;\s*)odyssey-theme=(light|dark)(?:;|$)/.exec(cookie)?.[1]
-  const marks = `data-build="${build}"${theme === undefined ? '' : ` data-theme="${theme}"`}`
+  const guest = mayHaveSession(cookie) ? '' : ' data-guest'
+  const marks = `data-build="${build}"${guest}${theme === undefined ? '' : ` data-theme="${theme}"`}`
   return html.replace('<html lang="en"', `<html lang="en" ${marks}`)
 }
 

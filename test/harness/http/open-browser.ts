@@ -6,10 +6,17 @@ import { chromium as playwright, type Browser } from 'playwright-core'
 const folder = join(import.meta.dirname, '../../../node_modules/.cache/browser')
 
 /** A real browser, which is part of a package: nothing has to be installed on the machine. */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(moreArguments: readonly string[] = []): Promise<Browser> {
   if (!existsSync(folder)) unpackBrowser()
   // What the package would set switches safeguards off that are to be tested.
-  const args = ['--headless=shell', '--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage']
+  const args = [
+    '--headless=shell',
+    '--no-sandbox',
+    '--no-zygote',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    ...moreArguments,
+  ]
   return playwright.launch({ executablePath: join(folder, 'chromium'), args })
 }
 

@@ -14,9 +14,13 @@ export async function readSession(signal?: AbortSignal): Promise<Session | null>
   }
 }
 
-/** Asks for it while the program's larger part is still on its way. Resolves with undefined where no answer came. */
+/**
+ * Asks for it while the program's larger part is still on its way. Resolves with undefined where no answer came.
+ *
+ * A page that came to a browser without a session says so itself: the answer would be a refusal, which browsers show as an error.
+ */
 export function askEarly(): Promise<Session | null | undefined> {
-  early = readSession()
+  early = document.documentElement.hasAttribute('data-guest') ? Promise.resolve(null) : readSession()
   return early.catch(() => undefined)
 }
 
