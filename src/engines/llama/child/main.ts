@@ -16,7 +16,7 @@ import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
 import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
-import { holdPoolThreads, type PoolThreads } from './threads/pool-threads.ts'
+import { holdPoolThreads, unheldThreads, type PoolThreads } from './threads/pool-threads.ts'
 import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
 import { createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 import { leastRequest } from '../../../core/least-request.ts'
@@ -192,7 +192,8 @@ function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings:
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
   }
-  const loop = new DecodeLoop(native, cache, output, pool)
+  // Steps that a processor computes want the same thread each, whatever is chosen between them.
+  const loop = new DecodeLoop(native, cache, output, native.cards === null ? unheldThreads : pool)
   const { vocabulary, tags, toolFormat } = tools
   const resizeCache = (bytesMax: number) => store.resize(bytesToKeep(bytesMax))
   return { loop, tools, resizeCache, context: { native, vocabulary, tags, toolFormat } }

@@ -7,7 +7,7 @@ export type PoolThreads = {
   open(threads: number): void
 }
 
-/** All of the pool takes part in everything. */
+/** As many take part as did before. */
 export const unheldThreads: PoolThreads = { open() {} }
 
 /** The variable by which a process is told, before it begins, how many threads its pool has. */
