@@ -14,13 +14,21 @@ export async function readSession(signal?: AbortSignal): Promise<Session | null>
   }
 }
 
+let isFirst = true
+
 /**
- * Asks for it while the program's larger part is still on its way. Resolves with undefined where no answer came.
- *
- * A page that came to a browser without a session says so itself: the answer would be a refusal, which browsers show as an error.
+ * Reads it for a page that has just come. One that came to a browser without a session says so itself and is believed, once:
+ * the answer would be a refusal, which browsers show as an error.
  */
+export function readAtFirst(): Promise<Session | null> {
+  const isGuest = isFirst && document.documentElement.hasAttribute('data-guest')
+  isFirst = false
+  return isGuest ? Promise.resolve(null) : readSession()
+}
+
+/** Asks for it while the program's larger part is still on its way. Resolves with undefined where no answer came. */
 export function askEarly(): Promise<Session | null | undefined> {
-  early = document.documentElement.hasAttribute('data-guest') ? Promise.resolve(null) : readSession()
+  early = readAtFirst()
   return early.catch(() => undefined)
 }
 

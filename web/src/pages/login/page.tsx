@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
-import { readSession, takeEarly } from '../../app/early-session.ts'
+import { readAtFirst, takeEarly } from '../../app/early-session.ts'
 import { FrontPage } from '../../app/front-page.tsx'
 import { usePlace } from '../../app/router.tsx'
 import { tellSignedIn } from '../../app/sign-in-news.ts'
@@ -14,7 +14,7 @@ import { SingleSignOn } from './single-sign-on.tsx'
 export function Page() {
   const { search } = usePlace()
   const next = ownPath(new URLSearchParams(search).get('next'))
-  const isSignedIn = (useAnswer(() => takeEarly() ?? readSession()).data ?? null) !== null
+  const isSignedIn = (useAnswer(() => takeEarly() ?? readAtFirst()).data ?? null) !== null
   // A link that the operator has made for somebody who cannot sign in any more.
   const [token] = useState(() => window.location.hash.slice(1))
   useEffect(() => {
