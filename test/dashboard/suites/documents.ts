@@ -27,6 +27,22 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       match(text ?? '', /curl -X POST 'http.*\/v1\/chat\/completions'/)
     })
 
+    test('lead a stranger to sign in without an error in the console of the browser', async () => {
+      const { browser, service } = dashboard()
+      const { page, context, origin } = await openDashboard(browser, service)
+      const refused: string[] = []
+      page.on('response', (response) => {
+        if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
+      })
+      for (const path of ['/login', '/']) {
+        await page.goto(origin + path)
+        await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+        await page.waitForLoadState('networkidle')
+      }
+      deepEqual(refused, [])
+      await context.close()
+    })
+
     test('find in the guides what a stranger looks for, and open the place where it is said', async () => {
       const { browser, service } = dashboard()
       const stranger = await openDashboard(browser, service)
