@@ -1,7 +1,14 @@
 import { execFile, type ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { compileCache } from './compile-cache.ts'
 import type { Service } from './start-service.ts'
+
+/** What the launcher starts every program with. */
+export const { memorySettings, nodeArguments } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
+  readonly memorySettings: Readonly<Record<string, string>>
+  readonly nodeArguments: readonly string[]
+}
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -21,7 +28,7 @@ export function startCli(
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }
   const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
-  const child = execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) => {
+  const child = execFile(process.execPath, [...nodeArguments, program, ...args], { env }, (error, stdout, stderr) => {
     resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
   })
   return { child, ended }

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,12 +9,7 @@ import { modelIds } from '../../src/core/model.ts'
 import { messageOf } from '../../src/lib/message-of.ts'
 import { placeholderPath } from './engines/open-llama.ts'
 import { runningServiceOf } from './running-service-of.ts'
-
-// As the launcher starts it.
-const { memorySettings, nodeArguments } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
-  readonly memorySettings: Readonly<Record<string, string>>
-  readonly nodeArguments: readonly string[]
-}
+import { memorySettings, nodeArguments } from './run-cli.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
