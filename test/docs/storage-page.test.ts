@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { compileCache } from '../harness/compile-cache.ts'
+import { compileCache } from '../harness/as-launched.ts'
 import { createPostgresDatabase } from '../harness/databases/shared-postgres.ts'
 
 const run = promisify(execFile)

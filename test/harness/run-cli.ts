@@ -1,14 +1,7 @@
 import { execFile, type ChildProcess } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from './compile-cache.ts'
+import { compileCache, nodeArguments } from './as-launched.ts'
 import type { Service } from './start-service.ts'
-
-/** What the launcher starts every program with. */
-export const { memorySettings, nodeArguments } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
-  readonly memorySettings: Readonly<Record<string, string>>
-  readonly nodeArguments: readonly string[]
-}
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 

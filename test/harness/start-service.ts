@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from './compile-cache.ts'
+import { compileCache, memorySettings, nodeArguments } from './as-launched.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { messageOf } from '../../src/lib/message-of.ts'
 import { placeholderPath } from './engines/open-llama.ts'
 import { runningServiceOf } from './running-service-of.ts'
-import { memorySettings, nodeArguments } from './run-cli.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { compileCache } from '../harness/compile-cache.ts'
+import { compileCache } from '../harness/as-launched.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const home = mkdtempSync(join(tmpdir(), 'odyssey-mounted-'))

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '../../harness/compile-cache.ts'
+import { compileCache } from '../../harness/as-launched.ts'
 import { tokenColumns } from '../../../src/billing/ledger/token-columns.ts'
 import type { DatabaseLocation } from '../../../src/db/database-location.ts'
 

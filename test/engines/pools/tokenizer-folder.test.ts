@@ -20,7 +20,7 @@ import { placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
 import { openStandIn } from '../../harness/engines/stand-in.ts'
 import { writeTokenizerFolder } from '../../harness/engines/tokenizer-folder.ts'
-import { compileCache } from '../../harness/compile-cache.ts'
+import { compileCache } from '../../harness/as-launched.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
 
 const never = new AbortController().signal

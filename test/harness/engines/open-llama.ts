@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '../compile-cache.ts'
+import { compileCache } from '../as-launched.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 

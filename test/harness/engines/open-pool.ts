@@ -3,7 +3,7 @@ import { PoolEngine, type PoolEngineOptions } from '../../../src/models/fleet/po
 import { ReportedEngine, type ReportedEngineOptions } from '../../../src/models/fleet/pools/reported-engine.ts'
 import { vocabularyOnly } from '../../../src/models/fleet/pools/remote-pools.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
-import { compileCache } from '../compile-cache.ts'
+import { compileCache } from '../as-launched.ts'
 import { until } from '../start-service.ts'
 import { placeholderPath } from './open-llama.ts'
 import type { StandIn } from './stand-in.ts'
