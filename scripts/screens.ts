@@ -76,7 +76,8 @@ if (mode === 'walk') {
   if (found.length + opened.faults.length > 0) process.exitCode = 1
   for (const fault of opened.faults) console.log(`the console: ${fault}`)
 } else if (mode === 'lighthouse') {
-  const judged = { opened, params: await findRecords(), folder: resolve(into), wanted }
+  const params = { ...(await findRecords()), guide: 'customers-limits' }
+  const judged = { opened, params, folder: resolve(into), wanted }
   const missed = await judgePages(judged)
   for (const one of missed) console.log(`missed: ${one}`)
   if (missed.length > 0) process.exitCode = 1
