@@ -3,8 +3,9 @@
 // The size of Node's pool is set before a process begins: UV_THREADPOOL_SIZE=8 node bin/odyssey.cjs --run ...
 
 import { parseArgs } from 'node:util'
-import { holdPoolThreads, poolSizeVariable } from '../../src/engines/llama/child/threads/pool-threads.ts'
-import { loadNative, type LogitIndex } from '../../src/engines/llama/child/native.ts'
+import { holdPoolThreads, poolSize } from '../../src/engines/llama/child/threads/pool-threads.ts'
+import type { LogitIndex } from '../../src/engines/llama/child/native.ts'
+import { openLane } from '../../test/harness/engines/open-lane.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { median } from './table.ts'
 
@@ -16,18 +17,14 @@ const slots = 8
 const rounds = 3
 
 const pool = holdPoolThreads()
-const native = await loadNative({
+const settings = {
   weightsPath: values.weights,
   gpu: values.gpu as 'cuda',
   slots,
   windowTokensMax: 4_096,
   threads: null,
-  batchTokens: 512,
-  isReproducible: false,
-  draftTokensMax: 0,
-  cacheBytesMax: 0,
-  cacheOnDisk: null,
-})
+}
+const { native } = await openLane((one) => one, { ...settings, batchTokens: 512 })
 const { context, memory } = native
 const samplers = Array.from({ length: slots }, () => native.createSampler())
 
@@ -62,7 +59,7 @@ async function run(sequences: number, threads: number): Promise<Step[]> {
   return taken
 }
 
-const inPool = Number(process.env[poolSizeVariable] ?? 4)
+const inPool = poolSize()
 console.log(
   `${native.vocabularySize} tokens in the vocabulary, ${inPool} threads in the pool, ${JSON.stringify(native.cards)}`,
 )

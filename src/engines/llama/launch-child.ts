@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../lib/clock.ts'
 import { poolSizeVariable } from './child/threads/pool-threads.ts'
 import { usableProcessors } from './child/threads/usable-processors.ts'
+import { hasLinuxCalls } from './confinement/linux-calls.ts'
 import { watchMemory } from './confinement/memory-limit.ts'
 import { permissionFlags } from './confinement/permission-flags.ts'
 import { reportFile, type ConfinementPlan, type ConfinementReport } from './confinement/plan.ts'
@@ -126,8 +127,7 @@ function launchWithNodeAlone({ entryPath, env, onConfined }: Launch, { mode, pat
 
 /** Only a Node that can make calls to the system, and be replaced by another program, can give anything up. */
 function canStage(): boolean {
-  const hasCalls = process.getBuiltinModule('node:ffi') !== undefined && process.execve !== undefined
-  return process.platform === 'linux' && hasCalls
+  return hasLinuxCalls() && process.execve !== undefined
 }
 
 function launchInStages({ env, onConfined, memoryBytesMax }: Launch, plan: ConfinementPlan): Started {

@@ -12,8 +12,8 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
-import { eventsInFlightMax, type DraftCounts, type TaskId } from '../ipc.ts'
-import { advanceAnswer, allowOutput, beginTask, isHeld, limitOutput, type Task } from './task.ts'
+import type { DraftCounts, TaskId } from '../ipc.ts'
+import { advanceAnswer, allowOutput, beginTask, isAtEnd, isRunnable, limitOutput, type Task } from './task.ts'
 import { BatchAssembler, type Chunk, type TaskInSlot } from './batch-assembler.ts'
 import type { Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
@@ -47,7 +47,7 @@ export class DecodeLoop {
   #steps = 0
   #accepted = 0
 
-  /** `pool` are the threads that choose tokens; of those that no one holds, the system takes which it likes. */
+  /** The threads of `pool` choose the tokens. */
   constructor(native: Native, cache: PromptCache, output: DecodeLoopOutput, pool: PoolThreads = unheldThreads) {
     this.#native = native
     this.#cache = cache
@@ -289,13 +289,4 @@ export class DecodeLoop {
     this.#output.events(this.#outbox)
     this.#outbox = []
   }
-}
-
-function isRunnable(task: Task): boolean {
-  return !task.isAborted && task.eventsInFlight < eventsInFlightMax && !isHeld(task)
-}
-
-function isAtEnd(task: Task): boolean {
-  const { outputTokens } = task.writer
-  return !task.isAborted && outputTokens > 0 && outputTokens >= task.outputTokensMax
 }

@@ -17,7 +17,7 @@ const shareMost = 1
  * as often took 60. Work is therefore counted in units, of which a token at the mean position of late is one.
  */
 export class PositionWeights {
-  readonly #sums = new WeightedSums(newest)
+  readonly #times = new FittedTimes()
   #share = 0
   #count = 0
   #position = 0
@@ -28,8 +28,8 @@ export class PositionWeights {
     return this.#share === 0
   }
 
-  unitsOf({ tokens, position }: Stretch): number {
-    return (tokens * (1 + this.#share * (position + tokens / 2))) / this.#unit
+  unitsOf(stretch: Stretch): number {
+    return (stretch.tokens + this.#share * reachOf(stretch)) / this.#unit
   }
 
   /** How many tokens behind a position so many units are; not a whole number. */
@@ -42,17 +42,17 @@ export class PositionWeights {
 
   /** Notes how long a step took in which these stretches were computed. */
   add(stretches: readonly Stretch[], ms: number): void {
-    const tokens = stretches.reduce((sum, stretch) => sum + stretch.tokens, 0)
-    const reach = stretches.reduce((sum, stretch) => sum + stretch.tokens * (stretch.position + stretch.tokens / 2), 0)
-    const position = stretches.reduce((sum, stretch) => sum + stretch.tokens * stretch.position, 0) / tokens
+    const sum = (of: (stretch: Stretch) => number) => stretches.reduce((total, stretch) => total + of(stretch), 0)
+    const tokens = sum((stretch) => stretch.tokens)
+    const position = sum((stretch) => stretch.tokens * stretch.position) / tokens
     this.#count += 1
     const weight = Math.max(newest, 1 / this.#count)
     this.#position += (position - this.#position) * weight
     this.#positionSquared += (position * position - this.#positionSquared) * weight
-    this.#sums.add(tokens, reach, ms)
+    this.#times.add({ tokens, reach: sum(reachOf), ms }, weight)
     const spread = Math.sqrt(Math.max(0, this.#positionSquared - this.#position ** 2))
     if (this.#count < stepsMin || spread < Math.max(spreadMin.positions, this.#position * spreadMin.share)) return
-    this.#share = this.#sums.shareOfReach(shareMost) ?? this.#share
+    this.#share = this.#times.shareOfReach(shareMost) ?? this.#share
   }
 
   get #unit(): number {
@@ -60,20 +60,18 @@ export class PositionWeights {
   }
 }
 
-/** Means of a step's tokens, their reach, its time and the products of these; short steps count more, so that all count alike. */
-class WeightedSums {
-  readonly #newest: number
-  #count = 0
-  /** In this order: 1, tokens, reach and time; each with each. */
-  readonly #means = Array.from({ length: 4 }, () => [0, 0, 0, 0])
+/** How many others the tokens of a stretch are compared with, each its own, together. */
+function reachOf({ tokens, position }: Stretch): number {
+  return tokens * (position + tokens / 2)
+}
 
-  constructor(newestShare: number) {
-    this.#newest = newestShare
-  }
+/** Fits what a step takes by itself, for each of its tokens, and for each of their reach. A step counts for as much less as it is longer. */
+class FittedTimes {
+  /** Means of 1, tokens and reach, each times these and the time: a row for each equation. */
+  readonly #means = Array.from({ length: 3 }, () => [0, 0, 0, 0])
 
-  add(tokens: number, reach: number, ms: number): void {
-    this.#count += 1
-    const weight = Math.max(this.#newest, 1 / this.#count)
+  /** `weight` is the new step's part of the means. */
+  add({ tokens, reach, ms }: { tokens: number; reach: number; ms: number }, weight: number): void {
     const values = [1, tokens, reach, ms]
     for (const [row, means] of this.#means.entries())
       for (const [column, mean] of means.entries()) {
@@ -84,7 +82,7 @@ class WeightedSums {
 
   /** What one of reach takes as a part of what a token takes, `most` at most; null where the steps do not tell. */
   shareOfReach(most: number): number | null {
-    const factors = solve(this.#means.slice(0, 3))
+    const factors = solve(this.#means)
     if (factors === null) return null
     const [, perToken = 0, perReach = 0] = factors
     if (perReach <= 0) return 0

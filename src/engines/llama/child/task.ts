@@ -1,7 +1,7 @@
 import { contextExceeded } from '../../../core/error.ts'
 import type { EngineRequest, GenerationEvent, FinishReason } from '../../../core/generation.ts'
 import type { ThinkingTags } from '../../../chat-format/probe-template.ts'
-import type { TaskId } from '../ipc.ts'
+import { eventsInFlightMax, type TaskId } from '../ipc.ts'
 import type { PreparedText, Prompt } from '../../text/prepared-text.ts'
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
 import { createAnswerParser } from '../../text/answer/answer-parser.ts'
@@ -111,9 +111,14 @@ export function allowOutput(task: Task, outputTokens: number): void {
   task.asksAt = outputTokens - Math.floor((outputTokens - before) / 2)
 }
 
-/** Whether an answer has all the tokens that it may have for now. */
-export function isHeld({ writer, outputTokensAllowed }: Task): boolean {
-  return writer.outputTokens >= outputTokensAllowed
+/** Whether a step may compute something of it: its events are taken, and its answer has not all the tokens that it may have for now. */
+export function isRunnable({ isAborted, eventsInFlight, writer, outputTokensAllowed }: Task): boolean {
+  return !isAborted && eventsInFlight < eventsInFlightMax && writer.outputTokens < outputTokensAllowed
+}
+
+/** Whether its answer has begun and has all the tokens that it may ever have. */
+export function isAtEnd({ isAborted, writer: { outputTokens }, outputTokensMax }: Task): boolean {
+  return !isAborted && outputTokens > 0 && outputTokens >= outputTokensMax
 }
 
 /** Lowers the most output of a task. */

@@ -20,6 +20,11 @@ export type Resource = keyof typeof resources
 const setsDescriptorFlags = 2
 const closeOnExec = 1
 
+/** Whether Node can make calls to the system here. */
+export function hasLinuxCalls(): boolean {
+  return process.platform === 'linux' && process.getBuiltinModule('node:ffi') !== undefined
+}
+
 /** Throws where Node cannot make calls to the system. Not imported, since that alone brings a warning to whoever needs none of it. */
 export function openLinuxCalls(): LinuxCalls {
   const ffi = process.getBuiltinModule('node:ffi') as typeof Ffi | undefined

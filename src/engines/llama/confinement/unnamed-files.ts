@@ -1,18 +1,17 @@
-import { openLinuxCalls } from './linux-calls.ts'
+import { hasLinuxCalls, openLinuxCalls } from './linux-calls.ts'
 import { unnamedFileCalls } from './system-calls.ts'
 
 const closesOnExec = { pipe: 0o2000000, memoryFile: 1 } as const
 
 /** Whether files without a name can be made here. */
 export function hasUnnamedFiles(): boolean {
-  const { platform, arch } = process
-  return platform === 'linux' && arch in unnamedFileCalls && process.getBuiltinModule('node:ffi') !== undefined
+  return hasLinuxCalls() && process.arch in unnamedFileCalls
 }
 
 /** Both ends of a pipe. Throws where the system makes none. */
 export function openPipe(): { readonly reads: number; readonly writes: number } {
   const ends = Buffer.alloc(8)
-  openLinuxCalls().call('a pipe', callsHere().pipe2, ends, closesOnExec.pipe)
+  openLinuxCalls().call('a pipe', callNumbers().pipe2, ends, closesOnExec.pipe)
   return { reads: ends.readInt32LE(0), writes: ends.readInt32LE(4) }
 }
 
@@ -22,13 +21,14 @@ export function openPipe(): { readonly reads: number; readonly writes: number } 
  */
 export function memoryFiles(): () => number {
   const calls = openLinuxCalls()
-  const { memfd_create: number } = callsHere()
+  const { memfd_create: number } = callNumbers()
   const name = Buffer.from('odyssey\0')
   return () => calls.call('a file in memory', number, name, closesOnExec.memoryFile)
 }
 
-function callsHere(): { readonly pipe2: number; readonly memfd_create: number } {
+/** Throws for a machine whose numbers are not known. */
+function callNumbers(): (typeof unnamedFileCalls)['x64' | 'arm64'] {
   const { arch } = process
-  if (arch !== 'x64' && arch !== 'arm64') throw new Error(`No files without a name are made on ${arch}.`)
-  return unnamedFileCalls[arch]
+  if (arch === 'x64' || arch === 'arm64') return unnamedFileCalls[arch]
+  throw new Error(`No files without a name are made on ${arch}.`)
 }

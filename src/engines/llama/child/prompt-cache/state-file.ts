@@ -103,7 +103,6 @@ export async function readState(
 ): Promise<SavedState> {
   return withFile(file, (opened) => {
     const { state } = readParts(opened)
-    if (state.bytes < 0) throw new Error('The file is cut short.')
     return states.collect(state.bytes, (add) => readSealed(opened, state, { key, namespace }, add))
   })
 }

@@ -2,7 +2,7 @@
 // they are files that have no name and lie in memory (memfd): what it wrote stays where it is. To read a state into memory
 // of its own took four times as long as the library took to write it.
 
-import { closeSync, fstatSync, ftruncateSync, mkdtempSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdtempSync, readSync, rmSync, writeSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const fileBytesMin = 4 * 1024 * 1024
 
 /** Keeps states in files that lie in memory, or where the system has none, as bytes that pass through files. */
 export function createStateRoom(isInFiles = hasUnnamedFiles()): StateRoom {
-  return isInFiles ? inMemoryFiles(memoryFiles()) : bytesAlone(throughFolder())
+  return isInFiles ? inMemoryFiles(memoryFiles()) : inBytes()
 }
 
 type Passage = <Result>(state: Uint8Array, work: (path: string) => Promise<Result>) => Promise<Result>
@@ -67,15 +67,30 @@ function inMemoryFiles(openFile: () => number): StateRoom {
   return {
     take: (write) => filled((file) => write(pathOf(file))),
     collect: (bytes, fill) =>
-      filled(async (file) => {
-        ftruncateSync(file, bytes)
-        let at = 0
-        await fill((portion) => {
-          writeAll(file, portion, at)
-          at += portion.length
-        })
-      }),
+      bytes < fileBytesMin
+        ? collectBytes(bytes, fill, passage)
+        : filled((file) => {
+            let at = 0
+            return fill((portion) => {
+              writeAll(file, portion, at)
+              at += portion.length
+            })
+          }),
   }
+}
+
+async function collectBytes(
+  bytes: number,
+  fill: Parameters<StateRoom['collect']>[1],
+  passage: Passage,
+): Promise<SavedState> {
+  const state = Buffer.allocUnsafeSlow(bytes)
+  let at = 0
+  await fill((portion) => {
+    state.set(portion, at)
+    at += portion.length
+  })
+  return byteState(state, passage)
 }
 
 /** Throws where there is no room for all of it. */
@@ -107,7 +122,7 @@ function byteState(state: Uint8Array, passage: Passage): SavedState {
   }
 }
 
-function throughFolder(): { readonly passage: Passage; take: StateRoom['take'] } {
+function inBytes(): StateRoom {
   let folder: string | null = null
   let count = 0
   const withFile = async <Result>(work: (path: string) => Promise<Result>): Promise<Result> => {
@@ -125,27 +140,12 @@ function throughFolder(): { readonly passage: Passage; take: StateRoom['take'] }
       return work(path)
     })
   return {
-    passage,
     take: (write) =>
       withFile(async (path) => {
         await write(path)
         return byteState(await readFile(path), passage)
       }),
-  }
-}
-
-function bytesAlone({ passage, take }: ReturnType<typeof throughFolder>): StateRoom {
-  return {
-    take,
-    async collect(bytes, fill) {
-      const state = Buffer.allocUnsafeSlow(bytes)
-      let at = 0
-      await fill((portion) => {
-        state.set(portion, at)
-        at += portion.length
-      })
-      return byteState(state, passage)
-    },
+    collect: (bytes, fill) => collectBytes(bytes, fill, passage),
   }
 }
 

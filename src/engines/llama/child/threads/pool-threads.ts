@@ -12,6 +12,12 @@ export const unheldThreads: PoolThreads = { open() {} }
 
 /** The variable by which a process is told, before it begins, how many threads its pool has. */
 export const poolSizeVariable = 'UV_THREADPOOL_SIZE'
+/** What Node has where nobody says. */
+const poolSizeDefault = 4
+
+export function poolSize(): number {
+  return Number(process.env[poolSizeVariable] ?? poolSizeDefault)
+}
 
 /**
  * Keeps all threads of the pool but one from taking part until they are asked for.
@@ -23,7 +29,7 @@ export const poolSizeVariable = 'UV_THREADPOOL_SIZE'
  * A thread is held by reading from a pipe into which nobody writes. On systems that Node has no calls for all take part.
  */
 export function holdPoolThreads(): PoolThreads {
-  const threads = Number(process.env[poolSizeVariable] ?? 1)
+  const threads = poolSize()
   return threads > 1 && hasUnnamedFiles() ? new HeldThreads(threads) : unheldThreads
 }
 
