@@ -18,12 +18,19 @@ const cookieNames = {
 const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
 
+function nameOf(kind: CookieKind, isSecure: boolean): string {
+  return `${isSecure ? securePrefix : ''}${cookieNames[kind]}`
+}
+
+/** What a browser has sent under one name, as often as it is there. */
+function valuesOf(cookie: string, name: string): readonly string[] {
+  const begin = `${name}=`
+  return cookie.split(/; */).flatMap((part) => (part.startsWith(begin) ? [part.slice(begin.length)] : []))
+}
+
 /** Whether a browser that sent these cookies can have signed in: it has the one of a session, which may have ended. */
 export function mayHaveSession(cookie: string): boolean {
-  return cookie.split(/;\s*/).some((one) => {
-    const name = one.slice(0, one.indexOf('='))
-    return name === cookieNames.session || name === securePrefix + cookieNames.session
-  })
+  return [true, false].some((isSecure) => valuesOf(cookie, nameOf('session', isSecure)).length > 0)
 }
 
 const flowSeconds = 300
@@ -179,16 +186,14 @@ export class BrowserExchange {
 
   /** A cookie that is there twice is nobody's: one of the two was put there by somebody else. */
   #read(kind: CookieKind, isSecure: boolean): string | null {
-    const name = `${isSecure ? securePrefix : ''}${cookieNames[kind]}=`
-    const parts = (this.#head.headers.cookie ?? '').split(/; */)
-    const [value, ...others] = parts.filter((part) => part.startsWith(name)).map((part) => part.slice(name.length))
+    const [value, ...others] = valuesOf(this.#head.headers.cookie ?? '', nameOf(kind, isSecure))
     const isOne = value !== undefined && others.length === 0
     return isOne && (kind === 'portal' ? isSealed(value) : isToken(value)) ? value : null
   }
 
   #write(kind: CookieKind, value: string, seconds: number | null): void {
     const isSecure = this.#isSecure
-    const name = `${isSecure ? securePrefix : ''}${cookieNames[kind]}`
+    const name = nameOf(kind, isSecure)
     const age = seconds === null ? '' : `; Max-Age=${seconds}`
     // Whoever is sent back by a provider comes from another site.
     const site = kind === 'sso' ? 'Lax' : 'Strict'
