@@ -122,15 +122,23 @@ export async function fetchOktaRequests(): Promise<string> {
 }
 
 /** The modules with the version of Claude Code that agents are run with; they have 364 MB. */
-export async function fetchClaudeCode(): Promise<string> {
-  const { package: name, version } = claudeCode
-  const home = join(cacheFolder(), `claude-code-${version}`)
+export function fetchClaudeCode(): Promise<string> {
+  return fetchModules('Claude Code', 'claude-code', claudeCode)
+}
+
+/** The modules with one version of a package, kept under a name; `called` is what people call it. */
+export async function fetchModules(
+  called: string,
+  keptAs: string,
+  { package: name, version }: { readonly package: string; readonly version: string },
+): Promise<string> {
+  const home = join(cacheFolder(), `${keptAs}-${version}`)
   const modules = join(home, 'node_modules')
   if (existsSync(modules)) return modules
   return inFolder(async (folder) => {
     writeFileSync(join(folder, 'package.json'), '{"private":true}')
     const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', `${name}@${version}`]
-    await orMissing(`Claude Code: npm cannot install ${name} ${version}.`, run('npm', args, { cwd: folder }))
+    await orMissing(`${called}: npm cannot install ${name} ${version}.`, run('npm', args, { cwd: folder }))
     mkdirSync(home, { recursive: true })
     renameSync(join(folder, 'node_modules'), modules)
     return modules

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { cacheFolder } from '../../campaigns/real-weights/real-files.ts'
+import { fetchModules } from '../../conformance/identity/programs.ts'
+import { findFreePort } from '../../harness/http/find-free-port.ts'
 import { openBrowser } from '../../harness/http/open-browser.ts'
 import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
@@ -16,7 +15,7 @@ const categories = ['accessibility', 'best-practices'] as const
 const scoreMin = 0.95
 const whole: ReadonlySet<PageName> = new Set(['login', 'home', 'keys', 'usage'])
 
-type Audit = { readonly title: string; readonly score: number | null; readonly scoreDisplayMode: string }
+type Audit = { readonly title: string; readonly score: number | null }
 type Report = {
   readonly lhr: {
     readonly runtimeError?: { readonly message: string }
@@ -44,7 +43,7 @@ type Judged = {
 export async function judgePages({ opened, params, folder, wanted }: Judged): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
   const lighthouse = await loadLighthouse()
-  const port = await freePort()
+  const port = await findFreePort()
   const browser = await openBrowser([`--remote-debugging-port=${port}`])
   const missed: string[] = []
   try {
@@ -88,27 +87,8 @@ function tell(name: PageName, report: Report | undefined, folder: string): strin
 }
 
 async function loadLighthouse(): Promise<Lighthouse> {
-  const home = join(cacheFolder(), `lighthouse-${version}`)
-  if (!existsSync(home)) {
-    const fetching = mkdtempSync(join(cacheFolder(), 'fetching-'))
-    try {
-      const words = ['install', '--prefix', fetching, '--no-save', '--ignore-scripts', `lighthouse@${version}`]
-      execFileSync('npm', words, { stdio: ['ignore', 'ignore', 'inherit'] })
-      renameSync(fetching, home)
-    } finally {
-      rmSync(fetching, { recursive: true, force: true })
-    }
-  }
-  const entry = pathToFileURL(join(home, 'node_modules/lighthouse/core/index.js')).href
+  const modules = await fetchModules('Lighthouse', 'lighthouse', { package: 'lighthouse', version })
+  const entry = pathToFileURL(join(modules, 'lighthouse/core/index.js')).href
   const { default: lighthouse } = (await import(entry)) as { readonly default: Lighthouse }
   return lighthouse
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
