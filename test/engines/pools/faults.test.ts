@@ -78,7 +78,9 @@ for (const kind of replicaKinds) {
         const { answer: expected, hit } = await answered()
         hit.fault = fault
         const before = hit.asked.length
-        deepEqual((await run(engine)).blocks, expected.blocks)
+        // A replica that came back a moment ago gets less than its share, so another may be asked first.
+        for (let tries = 0; tries < 50 && hit.asked.length === before; tries++)
+          deepEqual((await run(engine)).blocks, expected.blocks)
         equal(hit.asked.length, before + 1)
       })
     }

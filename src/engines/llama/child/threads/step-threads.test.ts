@@ -1,10 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { StepThreads, ThreadGovernor } from './step-threads.ts'
 
-/** A step that has no processor looks like this to the kernel's accounting. */
-const heldUp = () => setTimeout(120)
+/** A step that has no processor looks like this to the kernel's accounting, in which all of this process counts. */
+const heldUp = async () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120)
 
 async function threadsOf(adapts: boolean, steps: readonly ('answers' | 'prompts')[]): Promise<number[]> {
   const given: number[] = []
