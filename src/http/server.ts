@@ -9,6 +9,11 @@ import type { HttpBounds } from './bounds.ts'
 import { closeGently } from './connections/close-gently.ts'
 import { errorParts } from './connections/raw-answers.ts'
 
+/**
+ * Connections that the system holds until they are accepted. Beyond it a client's packet is dropped, and it tries again
+ * only after one, three, seven seconds. The system has a bound of its own, mostly as large.
+ */
+const backlog = 4_096
 /** Longer than load balancers keep theirs, so that none reuses a connection that is just being closed. */
 const keepAliveMs = 75_000
 /**
@@ -83,9 +88,9 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
   findAddresses: FindAddresses = (name) => lookup(name, { all: true }),
 ): Promise<string> {
-  if (host !== 'localhost') return app.listen({ host, port })
+  if (host !== 'localhost') return app.listen({ host, port, backlog })
   const [first, ...others] = await findAddresses(host)
-  const address = await app.listen({ host: first?.address ?? host, port })
+  const address = await app.listen({ host: first?.address ?? host, port, backlog })
   const { port: actualPort } = app.server.address() as AddressInfo
   await Promise.all(others.map((other) => listenToo(app, other.address, actualPort)))
   return address
@@ -99,6 +104,6 @@ function listenToo({ server }: FastifyInstance, host: string, port: number): Pro
   server.once('close', () => other.close())
   return new Promise((resolve) => {
     other.once('error', () => resolve())
-    other.listen(port, host, () => resolve())
+    other.listen({ port, host, backlog }, () => resolve())
   })
 }

@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../../core/error.ts'
 import { networkOf, parseAddressList } from '../../lib/address-list.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { HttpParts } from '../parts.ts'
+import { endGently } from './close-gently.ts'
 import type { AnswersUnderWay } from './connection-events.ts'
 import { rawError } from './raw-answers.ts'
 
@@ -12,6 +14,7 @@ export type ConnectionBounds = {
   readonly connectionsPerAddressMax: number | null
   /** Behind such an address there are many clients. */
   isProxy(address: string): boolean
+  readonly clock: Clock
   /** Called for each connection that is ended to make room, or not let in. */
   onFull(address: string): void
 }
@@ -23,13 +26,18 @@ type Connection = {
   readonly sameNetwork: NetworkSockets | null
   /** Its requests under way, in the order in which they are answered. */
   readonly answers: Set<ServerResponse>
+  /** When it came, or its last answer was out. */
+  restsSinceMs: number
 }
 
 /** The connections of one network: of an address, or of the 64 bits that one household has of IPv6. */
 type NetworkSockets = { readonly open: Set<Socket>; readonly idle: Set<Socket> }
 
-/** Above the bound, so that whoever comes then hears why it is not let in. */
+/** Above the bound, so that whoever comes then hears why it is not let in. As many are listened to until they have heard. */
 const refusedAtOnceMax = 64
+
+/** A client that is busy, or far away, sends its next request within this time. */
+const restMsMin = 1_000
 
 /**
  * Knows all connections, which requests each has under way, and lets no one take them all.
@@ -37,6 +45,9 @@ const refusedAtOnceMax = 64
  * Where there is no room for a new one, the connection goes that has been without a request for longest; after
  * those without one, the one whose body has been arriving for longest. One that waits for its answer, or gets
  * it, is never ended: then the newcomer is not let in.
+ *
+ * A connection without a request may be about to have one: its client has used it just now, or has sent it already. So
+ * only those go that have rested for a moment, and a newcomer waits until all is read that has come with it.
  */
 export class OpenConnections implements AnswersUnderWay {
   readonly #bounds: ConnectionBounds
@@ -44,6 +55,8 @@ export class OpenConnections implements AnswersUnderWay {
   /** The connections without a request under way, the longest idle first: sets keep the order. */
   readonly #idle = new Set<Socket>()
   readonly #networks = new Map<string, NetworkSockets>()
+  /** Those that were not let in and have not gone, the first one first. */
+  readonly #refused = new Set<Socket>()
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds
@@ -68,21 +81,48 @@ export class OpenConnections implements AnswersUnderWay {
 
   #open(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
+    const sameNetwork = this.#sameNetworkAs(address)
+    const isRoom = this.#hasRoomInNetwork(sameNetwork) && this.#hasRoom()
+    if (isRoom) this.#admit(socket, { address, sameNetwork })
+    // Bytes of its own are read in the next turn of the event loop at the earliest.
+    else setImmediate(() => this.#admitOrRefuse(socket, address))
+  }
+
+  #admitOrRefuse(socket: Socket, address: string): void {
+    if (socket.destroyed) return
+    const sameNetwork = this.#sameNetworkAs(address)
+    const isRoom = this.#makeRoomInNetwork(sameNetwork) && this.#makeRoom()
+    if (isRoom) this.#admit(socket, { address, sameNetwork })
+    else this.#refuse(socket, address)
+  }
+
+  #sameNetworkAs(address: string): NetworkSockets | null {
+    return this.#bounds.isProxy(address) ? null : (this.#networks.get(networkOf(address)) ?? noSockets())
+  }
+
+  #admit(socket: Socket, { address, sameNetwork }: Pick<Connection, 'address' | 'sameNetwork'>): void {
     const network = networkOf(address)
-    const sameNetwork = this.#bounds.isProxy(address) ? null : (this.#networks.get(network) ?? noSockets())
-    if (!this.#makeRoomInNetwork(sameNetwork) || !this.#makeRoom()) {
-      this.#bounds.onFull(address)
-      const failure = new ApiError({ code: 'overloaded', retryAfterMs: 1_000 }, 'Too many connections are open.')
-      // It ends before a byte of it is read, so that no request of it begins.
-      socket.end(rawError('503 Service Unavailable', failure))
-      socket.destroySoon()
-      return
-    }
-    this.#connections.set(socket, { address, network, sameNetwork, answers: new Set() })
+    const connection = { address, network, sameNetwork, answers: new Set<ServerResponse>(), restsSinceMs: 0 }
+    this.#connections.set(socket, connection)
     if (sameNetwork !== null) this.#networks.set(network, sameNetwork)
     sameNetwork?.open.add(socket)
-    this.#rest(socket, sameNetwork)
+    this.#rest(socket, connection)
     socket.once('close', () => this.#forget(socket))
+  }
+
+  #refuse(socket: Socket, address: string): void {
+    this.#bounds.onFull(address)
+    const failure = new ApiError({ code: 'overloaded', retryAfterMs: 1_000 }, 'Too many connections are open.')
+    // The server's parser reads no byte of it, so that no request of it begins. Were its bytes left unread, the
+    // system would take the answer back.
+    socket.removeAllListeners('data')
+    socket.on('data', () => {})
+    socket.write(rawError('503 Service Unavailable', failure))
+    endGently(socket, this.#bounds.clock)
+    this.#refused.add(socket)
+    socket.once('close', () => this.#refused.delete(socket))
+    const [longest] = this.#refused
+    if (this.#refused.size > refusedAtOnceMax) longest?.destroy()
   }
 
   #begin(socket: Socket, response: ServerResponse): void {
@@ -94,13 +134,14 @@ export class OpenConnections implements AnswersUnderWay {
     sameNetwork?.idle.delete(socket)
     response.once('close', () => {
       answers.delete(response)
-      if (answers.size === 0 && this.#connections.has(socket)) this.#rest(socket, sameNetwork)
+      if (answers.size === 0 && this.#connections.has(socket)) this.#rest(socket, connection)
     })
   }
 
-  #rest(socket: Socket, sameNetwork: NetworkSockets | null): void {
+  #rest(socket: Socket, connection: Connection): void {
+    connection.restsSinceMs = this.#bounds.clock.monotonicMs()
     this.#idle.add(socket)
-    sameNetwork?.idle.add(socket)
+    connection.sameNetwork?.idle.add(socket)
   }
 
   /** A second call changes nothing. */
@@ -113,25 +154,37 @@ export class OpenConnections implements AnswersUnderWay {
     if (network !== undefined && sameNetwork?.open.size === 0) this.#networks.delete(network)
   }
 
-  #makeRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
+  #hasRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
     const most = this.#bounds.connectionsPerAddressMax
-    if (sameNetwork === null || most === null || sameNetwork.open.size < most) return true
+    return sameNetwork === null || most === null || sameNetwork.open.size < most
+  }
+
+  #hasRoom(): boolean {
+    return this.#connections.size < this.#bounds.connectionsMax
+  }
+
+  #makeRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
+    if (sameNetwork === null || this.#hasRoomInNetwork(sameNetwork)) return true
     return this.#endOne(sameNetwork.idle, sameNetwork.open)
   }
 
   #makeRoom(): boolean {
-    if (this.#connections.size < this.#bounds.connectionsMax) return true
-    return this.#endOne(this.#idle, this.#connections.keys())
+    return this.#hasRoom() || this.#endOne(this.#idle, this.#connections.keys())
   }
 
   #endOne(idle: Iterable<Socket>, open: Iterable<Socket>): boolean {
-    const [found = this.#firstReceiving(open)] = idle
+    const found = this.#firstRested(idle) ?? this.#firstReceiving(open)
     if (found === undefined) return false
     this.#bounds.onFull(this.#connections.get(found)?.address ?? '')
     found.destroy()
     // Its `close` comes in a later turn, and the next newcomer perhaps in this one.
     this.#forget(found)
     return true
+  }
+
+  #firstRested([first]: Iterable<Socket>): Socket | undefined {
+    const { restsSinceMs = Infinity } = (first && this.#connections.get(first)) ?? {}
+    return this.#bounds.clock.monotonicMs() - restsSinceMs < restMsMin ? undefined : first
   }
 
   #firstReceiving(open: Iterable<Socket>): Socket | undefined {
@@ -156,6 +209,7 @@ export function createConnections({ bounds, trustedProxies, inference: { clock }
   let [since, toldMs] = [0, -tellEveryMs]
   const connections = new OpenConnections({
     ...bounds,
+    clock,
     isProxy: (address) => 'includes' in proxies && proxies.includes(address),
     onFull(address) {
       since += 1

@@ -4,11 +4,12 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { FakeStep } from '../../../src/engines/fake/fake-engine.ts'
 import { RawConnection, authorize, exchange, toBytes } from '../../campaigns/raw-http.ts'
 import { bodyFor } from '../../harness/http/ask.ts'
 import { startFakeService, type FakeService } from '../../harness/fake-service.ts'
-import { until } from '../../harness/start-service.ts'
+import { startService, until } from '../../harness/start-service.ts'
 
 const opened: FakeService[] = []
 after(async () => {
@@ -45,6 +46,13 @@ const listing = (service: FakeService) => ({
   headers: authorize(service.key),
   body: '',
 })
+/** A connection that is without a request for so long may be ended. */
+const restMs = 1_100
+/** Lets the service take what has connected, and so much time go by. */
+async function rest({ clock }: FakeService): Promise<void> {
+  await setTimeout(50)
+  clock.advance(restMs)
+}
 const never: FakeStep = { kind: 'wait-for', event: new Promise(() => {}) }
 
 test('a new client is served while 3,000 connections are open', async () => {
@@ -59,6 +67,7 @@ describe('when an address has as many as it may', () => {
     const service = await start({ connectionsPerAddressMax: 3 })
     const sockets = await openSockets(service, 3)
     for (const socket of sockets) socket.resume()
+    await rest(service)
     equal((await exchange(service.address, listing(service))).status, 200)
     await until(() => !isOpen(sockets[0] as Socket), 'The first one is still open.')
     deepEqual(sockets.map(isOpen), [false, true, true])
@@ -74,7 +83,7 @@ describe('when an address has as many as it may', () => {
       await connection.send(
         toBytes({ path: '/v1/messages', headers: [...authorize(service.key), ['content-length', '99']], body: '' }),
       )
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await setTimeout(50)
     }
     equal((await exchange(service.address, listing(service))).status, 200)
     deepEqual(
@@ -114,6 +123,35 @@ test('all addresses together have no more connections than the bound of all', as
   const service = await start({ connectionsMax: 4 })
   const sockets = [...(await openSockets(service, 3)), ...(await openSockets(service, 3, '127.0.0.2'))]
   for (const socket of sockets) socket.resume()
+  await rest(service)
   equal((await exchange(service.address, listing(service))).status, 200)
   await until(() => sockets.filter(isOpen).length <= 4, 'More are open.')
+})
+
+test('a request that has come before anybody reads it keeps its connection, whoever else wants to be let in', async () => {
+  const { address, key, pid, stop } = await startService({ config: { server: { connectionsPerAddressMax: 8 } } })
+  try {
+    const bytes = toBytes({ method: 'GET', path: '/v1/models', headers: authorize(key), body: '' })
+    // Whoever waited for the start has a connection as well.
+    await setTimeout(restMs)
+    const connections = Array.from({ length: 8 }, () => new RawConnection(address))
+    for (const connection of connections) equal((await connection.roundTrip(bytes)).status, 200)
+    await setTimeout(restMs)
+    process.kill(pid, 'SIGSTOP')
+    // The system takes connections and bytes for the service, which is told of the newcomers first.
+    const newcomers = Array.from({ length: 40 }, () => new RawConnection(address))
+    await Promise.all(newcomers.map((newcomer) => newcomer.send(bytes)))
+    const second = connections.map((connection) => connection.roundTrip(bytes))
+    await setTimeout(50)
+    process.kill(pid, 'SIGCONT')
+    deepEqual(
+      (await Promise.all(second)).map(({ status }) => status),
+      Array(8).fill(200),
+    )
+    for (const newcomer of newcomers) ok(await newcomer.until(({ isComplete }) => isComplete), 'A newcomer is cut off.')
+    deepEqual(new Set(newcomers.map(({ response }) => response.status)), new Set([503]))
+    for (const connection of [...connections, ...newcomers]) connection.leave('fin')
+  } finally {
+    await stop()
+  }
 })
