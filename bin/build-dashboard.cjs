@@ -5,6 +5,7 @@
 
 const { spawnSync } = require('child_process')
 const fs = require('fs')
+const os = require('os')
 const path = require('path')
 const { hashOf, isStale, looksOf, stampOf } = require('./dashboard.cjs')
 const { lock } = require('./lock.cjs')
@@ -15,12 +16,22 @@ const web = path.join(root, 'web')
 const failure = path.join(web, 'dist.failed')
 
 async function main() {
+  giveWay()
   const held = await lock(path.join(root, '.odyssey-dashboard'))
   try {
     // Whoever held the lock before may have done the work.
     if (isStale(root)) await build()
   } finally {
     held.release()
+  }
+}
+
+/** The service starts meanwhile, and is waited for sooner than its dashboard. Whatever this process starts gives way too. */
+function giveWay() {
+  try {
+    os.setPriority(os.constants.priority.PRIORITY_LOW)
+  } catch {
+    // A system that does not allow it builds as fast as it starts.
   }
 }
 
