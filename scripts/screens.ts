@@ -41,6 +41,9 @@ const others = [
 ]
 /** A price is in force ten seconds after it was set at the earliest. */
 const priceMs = 12_000
+/** Refusals are written every five seconds. */
+const countedMs = 6_000
+const recordingMs = 3 * 24 * 3_600_000
 
 if (mode === 'pictures') mkdirSync(folder, { recursive: true })
 buildOnce()
@@ -88,11 +91,14 @@ if (mode === 'walk') {
   await take('request', request ?? '')
   await take('keys', `${organization}/keys`)
   await take('requests', `${organization}/requests?range=all`)
+  await takeRefusals()
   await takePlayground()
   for (const name of others) await take(name, `${organization}/${name}`)
   await take('models', '/installation/models')
   await take('reference', '/docs/api')
   await takePortal()
+  // From then on a bar says on every page that something is kept.
+  await takeContent()
 }
 await browser.close()
 await service.stop()
@@ -118,6 +124,40 @@ async function takePlayground(): Promise<void> {
   await page.getByText(/\d+ in.* · \d+ out/).waitFor()
   await page.waitForTimeout(500)
   await write('playground')
+}
+
+/** With some of each of the reasons that are seen most. */
+async function takeRefusals(): Promise<void> {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const refused = [
+    ...Array<object>(9).fill({ model: 'mid-4', messages }),
+    ...Array<object>(5).fill({ model: 'hal-1.0', messages, temperature: 7 }),
+    ...Array<object>(3).fill({ model: 'tycho-1.0', messages: [{ role: 'user', content: 'Hello, '.repeat(100_000) }] }),
+  ]
+  for (const body of refused) await post('/v1/chat/completions', body)
+  // Refusals are counted in memory, and written together.
+  await page.waitForTimeout(countedMs)
+  await take('refusals', `${organization}/refusals`)
+}
+
+/** What was said in a request, of a project where it is kept. */
+async function takeContent(): Promise<void> {
+  const within = `/api/v1/organizations/${organization.slice('/o/'.length)}`
+  const { body } = await askApi(page, 'GET', `${within}/projects`)
+  const [project] = (body as { readonly data: readonly { readonly id: string }[] }).data
+  const recording = { isOn: true, days: 7, endsAt: new Date(Date.now() + recordingMs).toISOString() }
+  const set = await askApi(page, 'PUT', `${within}/projects/${project?.id}/recording`, recording)
+  if (set.status >= 300) throw new Error(`Nothing is kept: ${JSON.stringify(set)}`)
+  const system = 'You know birds, and answer in one sentence.'
+  const question = { role: 'user', content: 'Which of them nest on shingle?' }
+  const answer = await post('/v1/messages', { model: 'clarke-1.0', max_tokens: 40, system, messages: [question] })
+  await page.goto(`${origin}${organization}/requests/${answer.headers.get('request-id')}`)
+  const content = page.getByRole('region', { name: 'Content' })
+  await content.getByRole('button', { name: 'Show what was said' }).click()
+  await content.getByRole('button', { name: /playground/i }).waitFor()
+  await content.scrollIntoViewIfNeeded()
+  await page.waitForTimeout(500)
+  await write('content')
 }
 
 /** As somebody sees it who has no account. */
@@ -183,7 +223,12 @@ async function ask(index: number): Promise<void> {
   const model = ['clarke-1.0', 'hal-1.0', 'tycho-1.0'][index % 3]
   const path = index % 2 === 0 ? '/v1/chat/completions' : '/v1/messages'
   const content = `Tell me about number ${index % 5}. ${'It is a long story. '.repeat(20)}`
-  const body = JSON.stringify({ model, max_tokens: 20 + index, messages: [{ role: 'user', content }] })
+  await post(path, { model, max_tokens: 20 + index, messages: [{ role: 'user', content }] })
+}
+
+async function post(path: string, body: object): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  await (await fetch(service.address + path, { method: 'POST', headers, body })).arrayBuffer()
+  const answer = await fetch(service.address + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  await answer.arrayBuffer()
+  return answer
 }
