@@ -36,6 +36,14 @@ export function weightsStepSuite(dashboard: () => Dashboard): void {
       equal((await findFaults(page)).join(' '), '')
     })
 
+    test('offers first what is for the model that is chosen', async () => {
+      const first = step().getByRole('table', { name: 'Weights to begin with' }).getByRole('row').nth(1)
+      for (const model of ['tycho-1.0', 'hal-1.0', 'clarke-1.0']) {
+        await step().getByLabel('For', { exact: true }).selectOption(model)
+        await first.getByText(model).waitFor()
+      }
+    })
+
     test('fetches what is chosen in the background, and says what came of it', async () => {
       const { page } = dashboard().owner
       const source = `${hub.address}/made.gguf`

@@ -14,13 +14,15 @@ const fits: Readonly<Record<Recommended['fit'], readonly [string, Mood]>> = {
 
 type Props = {
   readonly verb: string
+  /** The model they are for: those that it is recommended for come first. */
+  readonly model?: string
   /** Why none can be chosen at all. */
   readonly reason?: string | null
   readonly onChoice: (source: string) => void
 }
 
 /** Weights to begin with, and which of them this machine holds. */
-export function Recommendations({ verb, reason = null, onChoice }: Props) {
+export function Recommendations({ verb, model, reason = null, onChoice }: Props) {
   const query = useQuery(recommendedQuery)
   const columns: readonly Column<Recommended>[] = [
     { key: 'name', head: 'Weights', cell: ({ name }) => name },
@@ -47,7 +49,12 @@ export function Recommendations({ verb, reason = null, onChoice }: Props) {
     <Loaded query={query} what="The list of weights" rows={3}>
       {(recommended) => (
         <>
-          <Table name="Weights to begin with" columns={columns} items={recommended} keyOf={({ source }) => source} />
+          <Table
+            name="Weights to begin with"
+            columns={columns}
+            items={firstFor(model, recommended)}
+            keyOf={({ source }) => source}
+          />
           <p>
             Sizes are those of the files. They were not compared with each other here, and a publisher may rename a
             file: its page has the exact name.
@@ -56,4 +63,9 @@ export function Recommendations({ verb, reason = null, onChoice }: Props) {
       )}
     </Loaded>
   )
+}
+
+function firstFor(model: string | undefined, all: readonly Recommended[]): readonly Recommended[] {
+  const isFor = ({ models }: Recommended) => models.some((one) => one === model)
+  return [...all.filter(isFor), ...all.filter((one) => !isFor(one))]
 }

@@ -66,6 +66,7 @@ function Choice({ onLeave }: { readonly onLeave: () => void }) {
           />
           <Recommendations
             verb="Fetch"
+            model={target}
             reason={change.isBusy ? 'It is being asked for.' : null}
             onChoice={(source) => void change.run({ source, model: target === 'none' ? null : target, sha256: null })}
           />
