@@ -7,12 +7,13 @@
 //        └────────┴──→ (crash) → loading, or down after too many, and again after a growing pause
 
 import type { ChildProcess } from 'node:child_process'
-import { setPriority, totalmem } from 'node:os'
+import { totalmem } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { ChildOptions } from './child-options.ts'
 import { launchChild } from './launch-child.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { makeYield } from '../../lib/system/yield-processor.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
 import { watchForHang, stallLimitMs, watchLoading, type LoadingOutlook, type LoadingWatch } from './watch-child.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
@@ -265,7 +266,7 @@ export class Supervisor<To extends Told, From extends Message> {
   #yieldProcessor(): void {
     const pid = this.#child?.pid
     const { priority } = this.#options
-    if (priority !== undefined && pid !== undefined) setPriority(pid, priority)
+    if (priority !== undefined && pid !== undefined) makeYield(pid, priority)
   }
 
   #ended(reason: string, kind: EndKind): void {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { linkSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { giveUpRest } from '../../../src/engines/llama/child/give-up-rest.ts'
-import { openLinuxCalls } from '../../../src/engines/llama/confinement/linux-calls.ts'
+import { openLinuxCalls } from '../../../src/lib/system/linux-calls.ts'
 import { callNumbers } from '../../../src/engines/llama/confinement/system-calls.ts'
 
 export type Attempt =

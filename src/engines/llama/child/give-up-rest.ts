@@ -1,4 +1,4 @@
-import { openLinuxCalls } from '../confinement/linux-calls.ts'
+import { openLinuxCalls } from '../../../lib/system/linux-calls.ts'
 import { callsAreFiltered } from '../confinement/plan.ts'
 import { refusedAfterwards } from '../confinement/refused-calls.ts'
 import { restrictCalls } from '../confinement/seccomp.ts'

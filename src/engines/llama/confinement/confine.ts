@@ -1,4 +1,4 @@
-import { openLinuxCalls, type LinuxCalls } from './linux-calls.ts'
+import { openLinuxCalls, type LinuxCalls } from '../../../lib/system/linux-calls.ts'
 import type { ConfinementPlan, ConfinementReport, ReachablePaths } from './plan.ts'
 import { refusedFromTheStart } from './refused-calls.ts'
 import { restrictCalls } from './seccomp.ts'

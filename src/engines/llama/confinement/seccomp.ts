@@ -1,4 +1,4 @@
-import type { LinuxCalls } from './linux-calls.ts'
+import type { LinuxCalls } from '../../../lib/system/linux-calls.ts'
 import { auditArchitectures, callNumbers, type CallName } from './system-calls.ts'
 
 // A filter of system calls, as a small program for the kernel: each call is looked up by its number

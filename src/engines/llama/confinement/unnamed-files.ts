@@ -1,4 +1,4 @@
-import { hasLinuxCalls, openLinuxCalls } from './linux-calls.ts'
+import { hasLinuxCalls, openLinuxCalls } from '../../../lib/system/linux-calls.ts'
 import { unnamedFileCalls } from './system-calls.ts'
 
 const closesOnExec = { pipe: 0o2000000, memoryFile: 1 } as const
