@@ -106,7 +106,7 @@ function compile(
   schema: JsonSchema,
 ): Compiled | null {
   const left = new Set<string>()
-  const started = process.cpuUsage()
+  const [before, startedMs] = [process.cpuUsage(), performance.now()]
   try {
     const text = toGrammar(schema, ({ keyword, path }) => left.add(`${keyword} ${path.join('/')}`))
     increment(schemas, left.size === 0 ? 'kept' : 'kept in part')
@@ -118,8 +118,10 @@ function compile(
     increment(refusals, error instanceof SchemaFault ? error.message.slice(0, 80) : 'an error')
     return null
   } finally {
-    const { user, system } = process.cpuUsage(started)
-    const ms = (user + system) / 1_000
+    const { user, system } = process.cpuUsage(before)
+    // The clock has the wait for a processor in it, and the processors have what other threads do meanwhile, who take away
+    // what reading and judging values has left behind. Compiling takes no more than either.
+    const ms = Math.min(performance.now() - startedMs, (user + system) / 1_000)
     compileMs.push(ms)
     if (ms > compileMsMost) failures.add('compiling took too long', `${label}: ${Math.round(ms)} ms`)
   }
