@@ -37,7 +37,8 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-function giveWay(thread: number, priority: number): void {
+/** Has one thread give way; where the system has no priorities of threads, a process. */
+export function giveWay(thread: number, priority: number): void {
   try {
     setPriority(thread, priority)
     shortenTurns(thread, priority)

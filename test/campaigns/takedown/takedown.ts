@@ -2,8 +2,9 @@
 // beside another key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
 import { readdirSync } from 'node:fs'
-import { platform, setPriority } from 'node:os'
+import { platform } from 'node:os'
 import { modelIds } from '../../../src/core/model.ts'
+import { backgroundPriority, giveWay } from '../../../src/lib/system/yield-processor.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 import {
@@ -28,7 +29,6 @@ const longRun = 1_000
 const attackersAtOnce = 16
 const attackingOrganizations = 3
 const steadyClients = 2
-const attackersPriority = 10
 /** On average between two requests of one of them: with real weights they ask for a part of the engine's time and not for all of it. */
 const pauseMs = 700
 const idleRequests = { short: 12, long: 200 }
@@ -70,7 +70,7 @@ async function runAttacks(
   const attackersThreads = ownThreads()
   const watched = startSteadyClients({ ...steady, requests: null })
   // Attackers have machines of their own; here they take what the service and its other clients leave.
-  if (isLong) for (const thread of attackersThreads) giveWay(thread)
+  if (isLong) for (const thread of attackersThreads) giveWay(thread, backgroundPriority)
   const outcomes = new Map<string, number>()
   await runCases(count, attackersAtOnce, async (caseNumber) => {
     const random = createRandom(seed, caseNumber)
@@ -153,12 +153,4 @@ async function play({ address }: Service, { parts, pauseMs, staysMs }: Attack): 
 /** The threads of this process so far; where the system has no priorities of threads, the process. */
 function ownThreads(): readonly number[] {
   return platform() === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
-}
-
-function giveWay(thread: number): void {
-  try {
-    setPriority(thread, attackersPriority)
-  } catch {
-    // It has ended.
-  }
 }
