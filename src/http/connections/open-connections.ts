@@ -26,15 +26,17 @@ type Connection = {
   readonly sameNetwork: NetworkSockets | null
   /** Its requests under way, in the order in which they are answered. */
   readonly answers: Set<ServerResponse>
-  /** When it came, or its last answer was out. */
-  restsSinceMs: number
+  /** When its last answer was out; before the first one, a time long ago. */
+  usedMs: number
 }
 
 /** The connections of one network: of an address, or of the 64 bits that one household has of IPv6. */
-type NetworkSockets = { readonly open: Set<Socket>; readonly idle: Set<Socket> }
+type NetworkSockets = { readonly open: Set<Socket>; readonly idle: Set<Socket>; readonly leaving: Set<Socket> }
 
 /** Above the bound, so that whoever comes then hears why it is not let in. As many are listened to until they have heard. */
 const refusedAtOnceMax = 64
+/** As many may be about to go at a time: should all of them be used after all, there are so many above the bound. */
+const leavingMax = 32
 
 /** A client that is busy, or far away, sends its next request within this time. */
 const restMsMin = 1_000
@@ -46,8 +48,9 @@ const restMsMin = 1_000
  * those without one, the one whose body has been arriving for longest. One that waits for its answer, or gets
  * it, is never ended: then the newcomer is not let in.
  *
- * A connection without a request may be about to have one: its client has used it just now, or has sent it already. So
- * only those go that have rested for a moment, and a newcomer waits until all is read that has come with it.
+ * A request may have come that nobody has read yet, above all where the service is late. So a connection counts as one
+ * without a request only when all is read that had come by then, and goes only when nothing more has come since it was
+ * chosen. One that was used a moment ago stays, since its client is likely to use it again.
  */
 export class OpenConnections implements AnswersUnderWay {
   readonly #bounds: ConnectionBounds
@@ -55,6 +58,8 @@ export class OpenConnections implements AnswersUnderWay {
   /** The connections without a request under way, the longest idle first: sets keep the order. */
   readonly #idle = new Set<Socket>()
   readonly #networks = new Map<string, NetworkSockets>()
+  /** Those that go unless they are used at this moment. */
+  readonly #leaving = new Set<Socket>()
   /** Those that were not let in and have not gone, the first one first. */
   readonly #refused = new Set<Socket>()
 
@@ -82,15 +87,6 @@ export class OpenConnections implements AnswersUnderWay {
   #open(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
     const sameNetwork = this.#sameNetworkAs(address)
-    const isRoom = this.#hasRoomInNetwork(sameNetwork) && this.#hasRoom()
-    if (isRoom) this.#admit(socket, { address, sameNetwork })
-    // Bytes of its own are read in the next turn of the event loop at the earliest.
-    else setImmediate(() => this.#admitOrRefuse(socket, address))
-  }
-
-  #admitOrRefuse(socket: Socket, address: string): void {
-    if (socket.destroyed) return
-    const sameNetwork = this.#sameNetworkAs(address)
     const isRoom = this.#makeRoomInNetwork(sameNetwork) && this.#makeRoom()
     if (isRoom) this.#admit(socket, { address, sameNetwork })
     else this.#refuse(socket, address)
@@ -102,7 +98,7 @@ export class OpenConnections implements AnswersUnderWay {
 
   #admit(socket: Socket, { address, sameNetwork }: Pick<Connection, 'address' | 'sameNetwork'>): void {
     const network = networkOf(address)
-    const connection = { address, network, sameNetwork, answers: new Set<ServerResponse>(), restsSinceMs: 0 }
+    const connection = { address, network, sameNetwork, answers: new Set<ServerResponse>(), usedMs: -Infinity }
     this.#connections.set(socket, connection)
     if (sameNetwork !== null) this.#networks.set(network, sameNetwork)
     sameNetwork?.open.add(socket)
@@ -134,14 +130,17 @@ export class OpenConnections implements AnswersUnderWay {
     sameNetwork?.idle.delete(socket)
     response.once('close', () => {
       answers.delete(response)
-      if (answers.size === 0 && this.#connections.has(socket)) this.#rest(socket, connection)
+      connection.usedMs = this.#bounds.clock.monotonicMs()
+      this.#rest(socket, connection)
     })
   }
 
-  #rest(socket: Socket, connection: Connection): void {
-    connection.restsSinceMs = this.#bounds.clock.monotonicMs()
-    this.#idle.add(socket)
-    connection.sameNetwork?.idle.add(socket)
+  #rest(socket: Socket, { answers, sameNetwork }: Connection): void {
+    whenRead(() => {
+      if (answers.size > 0 || !this.#connections.has(socket)) return
+      this.#idle.add(socket)
+      sameNetwork?.idle.add(socket)
+    })
   }
 
   /** A second call changes nothing. */
@@ -149,42 +148,59 @@ export class OpenConnections implements AnswersUnderWay {
     const { network, sameNetwork = null } = this.#connections.get(socket) ?? {}
     this.#connections.delete(socket)
     this.#idle.delete(socket)
+    this.#leaving.delete(socket)
     sameNetwork?.idle.delete(socket)
+    sameNetwork?.leaving.delete(socket)
     sameNetwork?.open.delete(socket)
     if (network !== undefined && sameNetwork?.open.size === 0) this.#networks.delete(network)
   }
 
-  #hasRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
-    const most = this.#bounds.connectionsPerAddressMax
-    return sameNetwork === null || most === null || sameNetwork.open.size < most
-  }
-
-  #hasRoom(): boolean {
-    return this.#connections.size < this.#bounds.connectionsMax
-  }
-
   #makeRoomInNetwork(sameNetwork: NetworkSockets | null): boolean {
-    if (sameNetwork === null || this.#hasRoomInNetwork(sameNetwork)) return true
-    return this.#endOne(sameNetwork.idle, sameNetwork.open)
+    const most = this.#bounds.connectionsPerAddressMax
+    if (sameNetwork === null || most === null) return true
+    const { open, idle, leaving } = sameNetwork
+    return open.size - leaving.size < most || this.#endOne(idle, open)
   }
 
   #makeRoom(): boolean {
-    return this.#hasRoom() || this.#endOne(this.#idle, this.#connections.keys())
+    const staying = this.#connections.size - this.#leaving.size
+    return staying < this.#bounds.connectionsMax || this.#endOne(this.#idle, this.#connections.keys())
   }
 
   #endOne(idle: Iterable<Socket>, open: Iterable<Socket>): boolean {
-    const found = this.#firstRested(idle) ?? this.#firstReceiving(open)
-    if (found === undefined) return false
-    this.#bounds.onFull(this.#connections.get(found)?.address ?? '')
-    found.destroy()
-    // Its `close` comes in a later turn, and the next newcomer perhaps in this one.
-    this.#forget(found)
+    const rested = this.#leaving.size < leavingMax ? this.#firstRested(idle) : undefined
+    const found = rested ?? this.#firstReceiving(open)
+    const connection = found && this.#connections.get(found)
+    if (found === undefined || connection === undefined) return false
+    this.#bounds.onFull(connection.address)
+    if (found === rested) this.#endUnlessUsed(found, connection)
+    else this.#end(found)
     return true
   }
 
-  #firstRested([first]: Iterable<Socket>): Socket | undefined {
-    const { restsSinceMs = Infinity } = (first && this.#connections.get(first)) ?? {}
-    return this.#bounds.clock.monotonicMs() - restsSinceMs < restMsMin ? undefined : first
+  #firstRested(idle: Iterable<Socket>): Socket | undefined {
+    const latestMs = this.#bounds.clock.monotonicMs() - restMsMin
+    for (const socket of idle) if ((this.#connections.get(socket)?.usedMs ?? Infinity) <= latestMs) return socket
+    return undefined
+  }
+
+  #endUnlessUsed(socket: Socket, connection: Connection): void {
+    const { answers, sameNetwork, usedMs } = connection
+    this.#idle.delete(socket)
+    sameNetwork?.idle.delete(socket)
+    this.#leaving.add(socket)
+    sameNetwork?.leaving.add(socket)
+    whenRead(() => {
+      this.#leaving.delete(socket)
+      sameNetwork?.leaving.delete(socket)
+      if (answers.size === 0 && connection.usedMs === usedMs) this.#end(socket)
+    })
+  }
+
+  #end(socket: Socket): void {
+    socket.destroy()
+    // Its `close` comes in a later turn, and the next newcomer perhaps in this one.
+    this.#forget(socket)
   }
 
   #firstReceiving(open: Iterable<Socket>): Socket | undefined {
@@ -196,8 +212,16 @@ export class OpenConnections implements AnswersUnderWay {
   }
 }
 
+/**
+ * Calls when all is read that has come by now. The turn under way may know nothing of it yet, if what it is to read was
+ * asked for before.
+ */
+function whenRead(next: () => void): void {
+  setImmediate(() => setImmediate(next))
+}
+
 function noSockets(): NetworkSockets {
-  return { open: new Set(), idle: new Set() }
+  return { open: new Set(), idle: new Set(), leaving: new Set() }
 }
 
 /** At most one line in this time says that connections are refused: an attack must not fill the log. */
