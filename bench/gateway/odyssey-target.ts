@@ -17,6 +17,7 @@ import { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { createApp } from '../../src/http/app.ts'
 import { readBounds } from '../../src/http/bounds.ts'
 import { createRequestTracker } from '../../src/http/request-tracker.ts'
+import { listen } from '../../src/http/server.ts'
 import { createCatalog } from '../../src/models/catalog.ts'
 import { createTokenCounter } from '../../src/inference/count-tokens.ts'
 import { createReadSpent } from '../../src/inference/read-spent.ts'
@@ -95,7 +96,7 @@ const app = createApp({
   tracing,
   management: createTestManagement(installation.accounts, limits),
 })
-const address = await app.listen({ host: config.host, port: config.port })
+const address = await listen(app, config)
 
 keepCompiled()
 

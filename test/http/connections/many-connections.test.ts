@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -31,7 +32,11 @@ async function start(
   return service
 }
 
-async function openSockets({ address }: FakeService, count: number, localAddress = '127.0.0.1'): Promise<Socket[]> {
+async function openSockets(
+  { address }: Pick<FakeService, 'address'>,
+  count: number,
+  localAddress = '127.0.0.1',
+): Promise<Socket[]> {
   const { hostname, port } = new URL(address)
   const sockets = Array.from({ length: count }, () => connect({ host: hostname, port: Number(port), localAddress }))
   for (const socket of sockets) socket.on('error', () => {})
@@ -150,3 +155,24 @@ test('a request that has come before anybody reads it keeps its connection, whoe
     await stop()
   }
 })
+
+const queueFile = '/proc/sys/net/core/somaxconn'
+const queueMost = existsSync(queueFile) ? Number(readFileSync(queueFile, 'utf8')) : 0
+
+test(
+  'whoever connects while the service is held up waits in the system',
+  { skip: queueMost < 1_000, timeout: 60_000 },
+  async () => {
+    const service = await startService()
+    try {
+      process.kill(service.pid, 'SIGSTOP')
+      // Beyond the queue nobody connects, and the system resets in the end whoever believes to have done so.
+      const sockets = await openSockets(service, 900)
+      process.kill(service.pid, 'SIGCONT')
+      for (const socket of sockets) socket.destroy()
+    } finally {
+      process.kill(service.pid, 'SIGCONT')
+      await service.stop()
+    }
+  },
+)
