@@ -35,7 +35,10 @@ type NetworkSockets = { readonly open: Set<Socket>; readonly idle: Set<Socket>; 
 
 /** Above the bound, so that whoever comes then hears why it is not let in. As many are listened to until they have heard. */
 const refusedAtOnceMax = 64
-/** As many may be about to go at a time: should all of them be used after all, there are so many above the bound. */
+/**
+ * As many may be about to go at a time: should all of them be used after all, there are so many above the bound. Where more
+ * newcomers than that come at once, others go without a last look.
+ */
 const leavingMax = 32
 
 /** A client that is busy, or far away, sends its next request within this time. */
@@ -168,12 +171,12 @@ export class OpenConnections implements AnswersUnderWay {
   }
 
   #endOne(idle: Iterable<Socket>, open: Iterable<Socket>): boolean {
-    const rested = this.#leaving.size < leavingMax ? this.#firstRested(idle) : undefined
+    const rested = this.#firstRested(idle)
     const found = rested ?? this.#firstReceiving(open)
     const connection = found && this.#connections.get(found)
     if (found === undefined || connection === undefined) return false
     this.#bounds.onFull(connection.address)
-    if (found === rested) this.#endUnlessUsed(found, connection)
+    if (found === rested && this.#leaving.size < leavingMax) this.#endUnlessUsed(found, connection)
     else this.#end(found)
     return true
   }
