@@ -52,6 +52,7 @@ const opened = await openDashboard(browser, service)
 const { page, origin } = opened
 await setUp(opened, service)
 const organization = `/o/${organizationOf(opened)}`
+const within = `/api/v1/organizations/${organizationOf(opened)}`
 /** No page of the service, whose policy lets no picture in that is not its own. */
 const packer = await browser.newPage()
 
@@ -106,14 +107,16 @@ await service.stop()
 /** What stands for each name in the addresses of pages. */
 async function findRecords(): Promise<Record<string, string>> {
   const organizationId = organization.slice('/o/'.length)
-  const { body } = await askApi(page, 'GET', `/api/v1/organizations/${organizationId}/api-keys`)
-  const apiKeyId = (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? ''
-  const { body: projects } = await askApi(page, 'GET', `/api/v1/organizations/${organizationId}/projects`)
-  const projectId = (projects as { readonly data: readonly { readonly id: string }[] }).data[0]?.id
-  const named = { name: 'Search in production', projectId }
-  const made = await askApi(page, 'POST', `/api/v1/organizations/${organizationId}/service-accounts`, named)
+  const [apiKeyId, projectId] = [await firstOf('api-keys'), await firstOf('projects')]
+  const made = await askApi(page, 'POST', `${within}/service-accounts`, { name: 'Search in production', projectId })
   const { id: serviceAccountId } = made.body as { readonly id: string }
   return { organizationId, apiKeyId, serviceAccountId, requestId: request?.split('/').at(-1) ?? '' }
+}
+
+/** The id of the first that the API lists of the organization's. */
+async function firstOf(list: string): Promise<string> {
+  const { body } = await askApi(page, 'GET', `${within}/${list}`)
+  return (body as { readonly data: readonly { readonly id: string }[] }).data[0]?.id ?? ''
 }
 
 /** With a question and its answer. */
@@ -142,11 +145,8 @@ async function takeRefusals(): Promise<void> {
 
 /** What was said in a request, of a project where it is kept. */
 async function takeContent(): Promise<void> {
-  const within = `/api/v1/organizations/${organization.slice('/o/'.length)}`
-  const { body } = await askApi(page, 'GET', `${within}/projects`)
-  const [project] = (body as { readonly data: readonly { readonly id: string }[] }).data
   const recording = { isOn: true, days: 7, endsAt: new Date(Date.now() + recordingMs).toISOString() }
-  const set = await askApi(page, 'PUT', `${within}/projects/${project?.id}/recording`, recording)
+  const set = await askApi(page, 'PUT', `${within}/projects/${await firstOf('projects')}/recording`, recording)
   if (set.status >= 300) throw new Error(`Nothing is kept: ${JSON.stringify(set)}`)
   const system = 'You know birds, and answer in one sentence.'
   const question = { role: 'user', content: 'Which of them nest on shingle?' }

@@ -13,7 +13,7 @@ import type { ChildOptions } from './child-options.ts'
 import { launchChild } from './launch-child.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { makeYield } from '../../lib/system/yield-processor.ts'
+import { giveWay, threadsOf } from '../../lib/system/yield-processor.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
 import { watchForHang, stallLimitMs, watchLoading, type LoadingOutlook, type LoadingWatch } from './watch-child.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
@@ -266,7 +266,7 @@ export class Supervisor<To extends Told, From extends Message> {
   #yieldProcessor(): void {
     const pid = this.#child?.pid
     const { priority } = this.#options
-    if (priority !== undefined && pid !== undefined) makeYield(pid, priority)
+    if (priority !== undefined && pid !== undefined) giveWay(threadsOf(pid), priority)
   }
 
   #ended(reason: string, kind: EndKind): void {

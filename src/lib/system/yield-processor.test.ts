@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority, release } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { hasLinuxCalls, openLinuxCalls } from './linux-calls.ts'
-import { backgroundPriority, makeYield } from './yield-processor.ts'
+import { backgroundPriority, giveWay, threadsOf } from './yield-processor.ts'
 
 const getAttributes: Partial<Record<NodeJS.Architecture, number>> = { x64: 315, arm64: 275 }
 const child = spawn(process.execPath, ['--eval', "console.log('here'); setInterval(() => {}, 1_000)"])
@@ -14,7 +14,7 @@ const pid = child.pid ?? 0
 describe('a process that gives way', () => {
   before(async () => {
     await once(child.stdout, 'data')
-    makeYield(pid, backgroundPriority)
+    giveWay(threadsOf(pid), backgroundPriority)
   })
   after(() => child.kill())
 
@@ -45,5 +45,5 @@ describe('a process that gives way', () => {
 test('a process that has ended gives way without an error', async () => {
   const ended = spawn(process.execPath, ['--eval', ''])
   await once(ended, 'exit')
-  doesNotThrow(() => makeYield(ended.pid ?? 0, backgroundPriority))
+  doesNotThrow(() => giveWay(threadsOf(ended.pid ?? 0), backgroundPriority))
 })

@@ -20,16 +20,12 @@ const setAttributes: Partial<Record<NodeJS.Architecture, number>> = { x64: 314, 
 /** Has the calling thread yield the processor to others, where the system knows priorities of single threads. */
 export function yieldProcessor(): void {
   // Elsewhere the number 0 stands for the whole process.
-  if (platform() === 'linux') giveWay(0, yieldingPriority)
+  if (platform() === 'linux') giveWay([0], yieldingPriority)
 }
 
-/** Has another process yield the processor to others, with all threads that it has. Does nothing where it has ended. */
-export function makeYield(pid: number, priority: number): void {
-  const threads = platform() === 'linux' ? threadsOf(pid) : [pid]
-  for (const thread of threads) giveWay(thread, priority)
-}
-
-function threadsOf(pid: number): number[] {
+/** The threads of a process, where the system has priorities of threads; else the process. None where it has ended. */
+export function threadsOf(pid: number): readonly number[] {
+  if (platform() !== 'linux') return [pid]
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number)
   } catch {
@@ -37,23 +33,27 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** Has one thread give way; where the system has no priorities of threads, a process. */
-export function giveWay(thread: number, priority: number): void {
-  try {
-    setPriority(thread, priority)
-    shortenTurns(thread, priority)
-  } catch {
-    // It has ended, or its system allows less: then it gives way less.
+/** Has threads yield the processor to others. Does nothing with those that have ended. */
+export function giveWay(threads: readonly number[], priority: number): void {
+  const shortenTurns = openTurns(priority)
+  for (const thread of threads) {
+    try {
+      setPriority(thread, priority)
+      shortenTurns(thread)
+    } catch {
+      // It has ended, or its system allows less: then it gives way less.
+    }
   }
 }
 
 /** Kernels before 6.12 take no notice of it. */
-function shortenTurns(thread: number, priority: number): void {
+function openTurns(priority: number): (thread: number) => void {
   const number = setAttributes[process.arch]
-  if (number === undefined || !hasLinuxCalls()) return
+  if (number === undefined || !hasLinuxCalls()) return () => {}
+  const calls = openLinuxCalls()
   const attributes = Buffer.alloc(48)
   attributes.writeUInt32LE(attributes.length, 0)
   attributes.writeInt32LE(priority, 16)
   attributes.writeBigUInt64LE(turnNs, 24)
-  openLinuxCalls().call('shorter turns', number, thread, attributes, 0)
+  return (thread) => void calls.call('shorter turns', number, thread, attributes, 0)
 }

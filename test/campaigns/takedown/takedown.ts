@@ -1,10 +1,8 @@
 // One key, or those of several organizations, attacks the service in every way known to have cost others something,
 // beside another key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
-import { readdirSync } from 'node:fs'
-import { platform } from 'node:os'
 import { modelIds } from '../../../src/core/model.ts'
-import { backgroundPriority, giveWay } from '../../../src/lib/system/yield-processor.ts'
+import { backgroundPriority, giveWay, threadsOf } from '../../../src/lib/system/yield-processor.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 import {
@@ -67,10 +65,10 @@ async function runAttacks(
   const memoryBefore = residentMiB(service.pid)
   log(`alone: P50 ${quantile(idle, 0.5).toFixed(0)} ms, P95 ${quantile(idle, 0.95).toFixed(0)} ms`)
 
-  const attackersThreads = ownThreads()
+  const attackersThreads = threadsOf(process.pid)
   const watched = startSteadyClients({ ...steady, requests: null })
   // Attackers have machines of their own; here they take what the service and its other clients leave.
-  if (isLong) for (const thread of attackersThreads) giveWay(thread, backgroundPriority)
+  if (isLong) giveWay(attackersThreads, backgroundPriority)
   const outcomes = new Map<string, number>()
   await runCases(count, attackersAtOnce, async (caseNumber) => {
     const random = createRandom(seed, caseNumber)
@@ -148,9 +146,4 @@ async function play({ address }: Service, { parts, pauseMs, staysMs }: Attack): 
   const ending = status === null ? (connection.isClosed ? 'closed' : 'left') : String(status)
   connection.leave('rst')
   return ending
-}
-
-/** The threads of this process so far; where the system has no priorities of threads, the process. */
-function ownThreads(): readonly number[] {
-  return platform() === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
 }
