@@ -18,11 +18,11 @@ import {
   fetchPython,
   fetchXmlsec,
   findJava,
-  Missing,
 } from '../test/conformance/identity/programs.ts'
 import { tryPysaml2 } from '../test/conformance/identity/pysaml2/pysaml2-trials.ts'
 import { tryJudges, tryOkta } from '../test/conformance/identity/scim/scim-trials.ts'
 import { Verdicts } from '../test/conformance/identity/verdicts.ts'
+import { Missing } from '../test/harness/programs/cache.ts'
 
 type Given = { readonly verdicts: Verdicts; readonly installation: Installation; readonly address: string | undefined }
 

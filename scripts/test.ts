@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
+import { fetchPrograms } from '../test/harness/programs/fetch-programs.ts'
 import { describeFailure, withoutKnownGaps } from './test-report/failures.ts'
 import { processorTimeFile } from './test-report/processor-time.ts'
 import { reportSlowestFiles } from './test-report/report-slowest-files.ts'
@@ -43,10 +44,10 @@ const longestFirst = [
   'scripts/unit-tests/without-database.ts',
 ]
 
-if (words.length === 0) runAll()
+if (words.length === 0) await runAll()
 else runMatching(words)
 
-function runAll(): void {
+async function runAll(): Promise<void> {
   const { status, stdout } = spawnSync(process.execPath, ['scripts/check.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -54,6 +55,8 @@ function runAll(): void {
     maxBuffer: 64 * 1024 * 1024,
   })
   console.log(stdout.trimEnd())
+  // A test whose program is missing for all that fails, and says so.
+  if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
   const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
   runTests([...new Set([...longestFirst, ...others.toSorted()])])
   if (status === 0) return

@@ -1,16 +1,17 @@
-// The chart for Kubernetes: its values without any tool, what it renders where there is Helm, and that by the schemas of three
-// versions of Kubernetes where there is kubernetes-validate.
+// The chart for Kubernetes: its values, what Helm renders of it, and that by the schemas of seven versions of Kubernetes.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
 import { configFileSchema } from '../../src/config/schema.ts'
+import { helm as helmProgram, kubernetesValidate } from '../harness/programs/deployment.ts'
+import { findProgram } from '../harness/programs/program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const chart = join(root, 'deploy/chart')
@@ -55,8 +56,8 @@ test('the version of the chart and of the product are one', () => {
   deepEqual([about['version'], about['appVersion']], [version, version])
 })
 
-const helm = (...words: string[]) => spawnSync('helm', words, { encoding: 'utf8' })
-const skip = helm('version').status === 0 ? false : 'there is no Helm on this machine'
+const { path: helmPath, skip } = findProgram(helmProgram)
+const helm = (...words: string[]) => spawnSync(helmPath, words, { encoding: 'utf8' })
 
 /** Helm asks no cluster here, and would take some version of its own. */
 const kubernetes = '1.34.0'
@@ -87,10 +88,19 @@ const podsOf = (manifests: readonly Manifest[]): Manifest[] =>
         : [manifest['spec'].template.spec],
   )
 
-test('Helm finds no fault in the chart, with the values as they are and with everything on', { skip }, () => {
-  for (const more of [[], ['--values', everything]]) {
-    const { status, stdout } = helm('lint', '--strict', chart, ...more)
-    equal(status, 0, stdout)
+const valueSets = parse(readFileSync(join(root, 'test/fixtures/deploy/value-sets.yaml'), 'utf8')) as Manifest
+const setPaths = Object.values(valueSets).map((set, index) => {
+  // Helm takes a comma in a path for the border between two.
+  const path = join(folder, `set-${index}.yaml`)
+  writeFileSync(path, JSON.stringify(set))
+  return path
+})
+
+test('Helm finds no fault in the chart, with twelve sets of values and with everything on', { skip }, () => {
+  equal(setPaths.length, 12)
+  for (const path of [...setPaths, everything]) {
+    const { status, stdout } = helm('lint', '--strict', chart, '--values', path)
+    equal(status, 0, `${path}\n${stdout}`)
   }
 })
 
@@ -212,22 +222,35 @@ test('gateways reach the replicas of a pool, which nobody else reaches and which
   deepEqual([big!['egress'], big!['policyTypes']], [[], ['Ingress', 'Egress']])
 })
 
-const validate = (...words: string[]) => spawnSync('kubernetes-validate', words, { encoding: 'utf8' })
-const noSchemas =
-  skip || (validate('--version').status === 0 ? false : 'there is no kubernetes-validate on this machine')
+const { path: validatePath, skip: skipSchemas } = findProgram(kubernetesValidate)
+const validate = (...words: string[]) => spawnSync(validatePath, words, { encoding: 'utf8' })
+const noSchemas = skip || skipSchemas
 
-for (const version of ['1.31.0', '1.34.0', '1.36.0']) {
-  test(`Kubernetes ${version} knows every field of what the chart renders`, { skip: noSchemas }, () => {
-    for (const more of [[], ['--values', everything]]) {
-      // Prometheus' own kind of object is not Kubernetes'.
-      const known = render(...more).filter(({ kind }) => kind !== 'ServiceMonitor')
-      const path = join(folder, `${version}-${more.length}.yaml`)
-      writeFileSync(path, known.map((manifest) => JSON.stringify(manifest)).join('\n---\n'))
-      const { status, stdout, stderr } = validate('--strict', '--kubernetes-version', version, path)
-      equal(status, 0, stdout + stderr)
-    }
-  })
+/** The kinds of objects that are not of Kubernetes itself. */
+const foreignKinds = ['ServiceMonitor', 'PrometheusRule']
+
+/** What the chart renders of all sets of values, each object once, as Kubernetes' own kinds. */
+function renderAllSets(): Manifest[] {
+  const found = new Map<string, Manifest>()
+  for (const manifest of [...setPaths, everything].flatMap((path) => render('--values', path)))
+    found.set(JSON.stringify(manifest), manifest)
+  return [...found.values()].filter(({ kind }) => !foreignKinds.includes(kind))
 }
+
+suite('every field of what the chart renders of twelve sets of values, and of everything', { skip: noSchemas }, () => {
+  const path = join(folder, 'all.yaml')
+  before(() => {
+    const manifests = renderAllSets()
+    ok(new Set(manifests.map(({ kind }) => kind as string)).size >= 9)
+    writeFileSync(path, manifests.map((manifest) => JSON.stringify(manifest)).join('\n---\n'))
+  })
+  for (let minor = 31; minor <= 37; minor++) {
+    test(`is known to Kubernetes 1.${minor}`, () => {
+      const { status, stdout, stderr } = validate('--strict', '--kubernetes-version', `1.${minor}.0`, path)
+      equal(status, 0, stdout + stderr)
+    })
+  }
+})
 
 test('a field that Kubernetes does not know would be found', { skip: noSchemas }, () => {
   const path = join(folder, 'wrong.yaml')

@@ -12,6 +12,8 @@ import { parse } from 'yaml'
 import { writeBurnRules } from '../../src/alerts/burn-rules.ts'
 import { measuredBy } from '../../src/billing/availability/objectives.ts'
 import { slugOf } from '../../web/guides/guide-list.ts'
+import { promtool } from '../harness/programs/deployment.ts'
+import { findProgram } from '../harness/programs/program.ts'
 import { startService } from '../harness/start-service.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -114,13 +116,10 @@ test('the chart has the same rules', () => {
   equal(read('deploy/chart/rules/odyssey-rules.yaml'), text)
 })
 
-test('Prometheus itself finds that the alerts speak of outages, and not of a single failure at night', (context) => {
-  const promtool = (...args: string[]) => spawnSync('promtool', args, { cwd: root, encoding: 'utf8' })
-  if (promtool('--version').error !== undefined) {
-    context.skip('There is no promtool on this machine.')
-    return
-  }
+const judge = findProgram(promtool)
+
+test('Prometheus itself finds that the alerts speak of outages, and not of a single failure at night', judge, () => {
   const files = ['odyssey-rules.test.yaml', 'odyssey-rules-days.test.yaml'].map((name) => `deploy/prometheus/${name}`)
-  const { status, stdout, stderr } = promtool('test', 'rules', ...files)
+  const { status, stdout, stderr } = spawnSync(judge.path, ['test', 'rules', ...files], { cwd: root, encoding: 'utf8' })
   equal(status, 0, `${stdout}${stderr}`)
 })

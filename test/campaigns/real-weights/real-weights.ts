@@ -7,19 +7,13 @@ import { inspectFile } from '../../../src/engines/llama/gguf/inspect-weights.ts'
 import { plainTemplate } from '../../../src/engines/text/text-tools.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
+import { llamaServer, onLibraryKernels } from '../../harness/programs/llama-server.ts'
 import { startService, until, type Service } from '../../harness/start-service.ts'
 import { Failures, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { models } from '../plain-requests.ts'
 import { createRandom } from '../random.ts'
 import { errorLines } from '../service-log.ts'
-import {
-  buildLlamaServer,
-  fetchRealFile,
-  findLlamaServer,
-  onLibraryKernels,
-  realFiles,
-  type RealFile,
-} from './real-files.ts'
+import { fetchRealFile, realFiles, type RealFile } from './real-files.ts'
 import { questionOf, randomText } from './real-texts.ts'
 
 const answerTokens = 32
@@ -85,12 +79,12 @@ type ToolCall = { readonly function: { readonly name: string; readonly arguments
 
 /** Both files beside the reference, which is built where there is none. */
 export async function runRealWeights(options: CampaignOptions): Promise<CampaignResult> {
-  return runOn(realFiles, findLlamaServer() ?? (await buildLlamaServer()), options)
+  return runOn(realFiles, llamaServer.find() ?? (await llamaServer.fetch()), options)
 }
 
 /** The smaller file alone, and beside the reference only where it is there. */
 export function runRealWeightsShort(options: CampaignOptions): Promise<CampaignResult> {
-  return runOn(realFiles.slice(0, 1), findLlamaServer(), options)
+  return runOn(realFiles.slice(0, 1), llamaServer.find(), options)
 }
 
 async function runOn(

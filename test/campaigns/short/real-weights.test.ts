@@ -1,6 +1,7 @@
 import { test, type TestContext } from 'node:test'
 import { runCalls } from '../calls/calls.ts'
-import { CannotFetch, fetchRealFile, realFiles } from '../real-weights/real-files.ts'
+import { Missing } from '../../harness/programs/cache.ts'
+import { fetchRealFile, realFiles } from '../real-weights/real-files.ts'
 import { runRealWeightsShort } from '../real-weights/real-weights.ts'
 import { runShort } from '../run-short.ts'
 
@@ -11,7 +12,7 @@ async function runOnWeights(context: TestContext, run: Run, count: number): Prom
     await fetchRealFile(realFiles[0]!)
   } catch (error) {
     // Where tests decide what is released, missing weights are a failure like wrong ones.
-    if (!(error instanceof CannotFetch) || process.env['CI'] !== undefined) throw error
+    if (!(error instanceof Missing) || process.env['CI'] !== undefined) throw error
     return context.skip(error.message)
   }
   await runShort(run, count)

@@ -3,31 +3,16 @@
 
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { hashFile } from '../../../src/lib/hash-file.ts'
 import { claudeCode } from '../agents/agents.ts'
-import { cacheFolder } from '../../campaigns/real-weights/real-files.ts'
+import { cacheFolder, checkFile, inFolder, Missing, orMissing } from '../../harness/programs/cache.ts'
 
 const run = promisify(execFile)
 
 export const keycloakVersion = '26.7.3'
 const keycloakSha256 = '27a6535553c3cdcd083872ba40629efafb3475e3b758e0c6f691395561dd0f1f'
-
-/** This machine cannot have a program; the message says in a line what is missing. */
-export class Missing extends Error {
-  override readonly name = 'Missing'
-}
 
 /** Keycloak, unpacked; its Maven artifact has 177 MB. */
 export async function fetchKeycloak(): Promise<string> {
@@ -142,26 +127,5 @@ export async function fetchModules(
     mkdirSync(home, { recursive: true })
     renameSync(join(folder, 'node_modules'), modules)
     return modules
-  })
-}
-
-async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  mkdirSync(cacheFolder(), { recursive: true })
-  const folder = mkdtempSync(join(cacheFolder(), 'fetching-'))
-  try {
-    return await work(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-async function checkFile(path: string, sha256: string): Promise<void> {
-  const found = await hashFile(path, new AbortController().signal)
-  if (found !== sha256) throw new Missing(`${path} has the sha256 ${found} instead of ${sha256}.`)
-}
-
-async function orMissing<Result>(message: string, work: Promise<Result>): Promise<Result> {
-  return work.catch((cause: unknown) => {
-    throw new Missing(message, { cause })
   })
 }

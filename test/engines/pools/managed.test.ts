@@ -11,10 +11,11 @@ import { runAlone } from '../../../src/core/engine.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
-import { findLlamaServer } from '../../campaigns/real-weights/real-files.ts'
 import { compileCache } from '../../harness/as-launched.ts'
 import { placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
+import { llamaServer } from '../../harness/programs/llama-server.ts'
+import { findProgram } from '../../harness/programs/program.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, until } from '../../harness/start-service.ts'
@@ -159,10 +160,10 @@ describe('a replica that the gateway starts', () => {
     await until(() => !pids.some(isAlive), 'It runs on.', waitMsMax)
   })
 
-  const path = findLlamaServer()
-  it('can be a real llama-server', { skip: path === null ? 'There is no llama-server here.' : false }, async () => {
-    const command = [path ?? '', '-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui', '--port', '{port}']
-    const engine = await openManaged([command], { more: { LD_LIBRARY_PATH: dirname(path ?? '') } })
+  const { path, skip } = findProgram(llamaServer)
+  it('can be a real llama-server', { skip }, async () => {
+    const command = [path, '-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui', '--port', '{port}']
+    const engine = await openManaged([command], { more: { LD_LIBRARY_PATH: dirname(path) } })
     await until(() => isUp(engine, 1), 'It did not come up.', waitMsMax)
     const { usage } = await run(engine, 1)
     ok(usage.output > 0)

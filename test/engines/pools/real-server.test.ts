@@ -1,4 +1,4 @@
-// A real llama-server as the replica, where ODYSSEY_LLAMA_SERVER names one or a campaign has built one.
+// A real llama-server as the replica.
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -9,14 +9,15 @@ import { ApiError } from '../../../src/core/error.ts'
 import { inputTokens, type EngineRequest, type Tool } from '../../../src/core/generation.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
-import { findLlamaServer } from '../../campaigns/real-weights/real-files.ts'
 import { createRandom } from '../../campaigns/random.ts'
 import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
 import { placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
+import { llamaServer } from '../../harness/programs/llama-server.ts'
+import { findProgram } from '../../harness/programs/program.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
 
-const path = findLlamaServer()
+const { path, skip } = findProgram(llamaServer)
 const never = new AbortController().signal
 const tool: Tool = {
   name: 'look_up',
@@ -31,12 +32,12 @@ const tool: Tool = {
   input: 'json',
 }
 
-describe('a pool of a real llama-server', { skip: path === null ? 'There is no llama-server here.' : false }, () => {
+describe('a pool of a real llama-server', { skip }, () => {
   let server: LlamaServer
   let engine: PoolEngine
 
   before(async () => {
-    server = await launchLlamaServer(path ?? '', ['-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui'])
+    server = await launchLlamaServer(path, ['-m', placeholderPath, '-c', '4096', '-np', '2', '--no-webui'])
     // Its answers take as long as they take: the fast clock of the stand-ins would give it up after seconds.
     engine = await openPool([server], { clock: systemClock })
   })

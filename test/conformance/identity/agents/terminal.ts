@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { Missing } from '../programs.ts'
+import { Missing } from '../../../harness/programs/cache.ts'
 
 const patienceMs = 60_000
 
