@@ -26,7 +26,7 @@ import { runSamlMutations } from './saml/saml-mutations.ts'
 import { runSchemas } from './schemas/schemas.ts'
 import { runScim } from './scim/scim.ts'
 import { runSinks } from './sinks/sinks.ts'
-import { runStructured } from './structured/structured.ts'
+import { runPoolStructured, runStructured } from './structured/structured.ts'
 import { runConnections } from './takedown/connections.ts'
 import { runLeaving } from './takedown/leaving.ts'
 import { runTakedown, runTakedownByMany } from './takedown/takedown.ts'
@@ -171,6 +171,12 @@ export const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'requests each',
     count: 200,
     run: runPlaces,
+  },
+  'pool-structured': {
+    about: 'schemas and tools that nobody wrote, through a pool of a real llama-server; an answer that ends is valid',
+    unit: 'requests',
+    count: 3_000,
+    run: runPoolStructured,
   },
   pools: {
     about: 'prompts that are counted, answers whose replicas are cut off, killed and left, in pools of stand-ins',

@@ -221,7 +221,7 @@ export class AnswerCourse {
     if (this.#toSkip.length === 0) return this.#writer.accept(id, described, null)
     const skipped = Math.min(this.#toSkip.length, bytes.length)
     if (!bytes.subarray(0, skipped).equals(this.#toSkip.subarray(0, skipped)))
-      throw new ReplicaFault('lied', 'It wrote another answer where it was to write the same again.')
+      throw new ReplicaFault('unfit', 'It wrote another answer where it was to write the same again.')
     this.#toSkip = this.#toSkip.subarray(skipped)
     if (skipped === bytes.length) return null
     return this.#writer.accept(id, described, bytes.subarray(skipped).toString())
@@ -230,7 +230,7 @@ export class AnswerCourse {
   /** Engines take overlong spellings of a character for the character where a grammar asks for it; written out they are no text. */
   #noteUnderGrammar(bytes: Buffer): void {
     const open = continueUtf8(this.#openCharacter, bytes)
-    if (open === null) throw new ReplicaFault('malformed', 'It wrote bytes that are no text.')
+    if (open === null) throw new ReplicaFault('unfit', 'It wrote bytes that are no text.')
     this.#openCharacter = open
     this.#legBytes.push(bytes)
   }

@@ -64,6 +64,8 @@ export interface Dialect {
   readonly cachedTokens: 'start' | 'end' | 'never'
   /** Whether it keeps what it holds for one organization from another by itself. */
   readonly isolates: boolean
+  /** Whether it sends nothing of an answer until it is whole. */
+  isWhole?(request: TokenRequest): boolean
   toRequest(request: TokenRequest, replica: ReplicaFacts): HttpRequest
   /**
    * Makes the reader of one answer's records. A record that says something else than it was asked throws a ReplicaFault; so
@@ -133,6 +135,11 @@ export type FaultKind =
   | 'lied'
   /** It refuses what it was asked: a fault of this gateway, or of what was believed of the replica. */
   | 'rejected'
+  /**
+   * What its model has written is of no use for the answer. That says nothing of the replica: whoever asks for odd bytes gets
+   * them from each.
+   */
+  | 'unfit'
 
 export class ReplicaFault extends Error {
   override readonly name = 'ReplicaFault'

@@ -49,6 +49,7 @@ export const llamaServer: Dialect = {
   health: { method: 'GET', path: '/health' },
   cachedTokens: 'start',
   isolates: false,
+  isWhole: ({ logprobsTop }) => logprobsTop !== null,
   toRequest,
   createReader: (request, vocabulary) => new Reader(request, vocabulary),
   async probe(ask) {

@@ -120,9 +120,9 @@ export class RemoteAnswer extends PooledAnswer {
     }
   }
 
-  /** What a replica refuses, others refuse too; and where it has lied, what came of it is not to be gone on from. */
+  /** What a replica refuses or writes, others do too; and where it has lied, what came of it is not to be gone on from. */
   #mayGoOn({ kind }: ReplicaFault, course: AnswerCourse): boolean {
-    if (kind === 'rejected') return false
+    if (kind === 'rejected' || kind === 'unfit') return false
     if (!course.hasStarted) return true
     return kind !== 'lied' && this.#workplace.mayResume(this.request, course.isUnderGrammar)
   }

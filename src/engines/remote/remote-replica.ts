@@ -30,8 +30,10 @@ const askMsMax = 20_000
 const abortMsMax = 2_000
 /** Between two tokens. */
 const betweenMsMax = 30_000
-/** Before the first one, beside what the prompt takes. */
+/** Before the first one, beside what the prompt takes, where another replica can be asked instead. */
 const firstMsLeast = 2_000
+/** For each token of an answer that comes as a whole: the pace of a large model without a card. */
+const wholeMsPerToken = 1_000
 const prefillPatience = 3
 /** Until a replica's pace is known: a large model on a slow machine. */
 const slowestTokensPerSecond = 50
@@ -80,11 +82,11 @@ export class RemoteReplica implements ReplicaConnection {
   async *generate(
     request: TokenRequest,
     reader: TableReader,
-    { signal, tokensPerSecond }: { readonly signal: AbortSignal; readonly tokensPerSecond: number | null },
+    terms: GenerationTerms,
   ): AsyncGenerator<readonly TokenStep[]> {
     const facts = this.#facts
     if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
-    yield* this.#steps({ request, facts, reader, signal, tokensPerSecond })
+    yield* this.#steps({ request, facts, reader, ...terms })
   }
 
   close(): void {
@@ -94,14 +96,15 @@ export class RemoteReplica implements ReplicaConnection {
   async #collect(request: TokenRequest, facts: ReplicaFacts, reader: TableReader): Promise<TokenStep[]> {
     const steps: TokenStep[] = []
     const signal = AbortSignal.timeout(askMsMax * prefillPatience)
-    for await (const some of this.#steps({ request, facts, reader, signal, tokensPerSecond: null })) steps.push(...some)
+    const terms = { signal, tokensPerSecond: null, isAlone: false }
+    for await (const some of this.#steps({ request, facts, reader, ...terms })) steps.push(...some)
     return steps
   }
 
-  async *#steps({ request, facts, reader, signal, tokensPerSecond }: Generation): AsyncGenerator<readonly TokenStep[]> {
+  async *#steps(generation: Generation): AsyncGenerator<readonly TokenStep[]> {
+    const { request, facts, reader, signal } = generation
     const records = this.dialect.createReader(request, reader)
-    const prefillMs = (request.tokens.length * 1_000) / (tokensPerSecond ?? slowestTokensPerSecond)
-    const terms = { signal, betweenMsMax, firstMsMax: firstMsLeast + prefillMs * prefillPatience }
+    const terms = { signal, betweenMsMax, firstMsMax: this.#firstMsMax(generation) }
     const http = this.dialect.toRequest(request, facts)
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
     let isOver = false
@@ -118,6 +121,13 @@ export class RemoteReplica implements ReplicaConnection {
     }
   }
 
+  /** How long the first record may take. */
+  #firstMsMax({ request, tokensPerSecond, isAlone }: Generation): number {
+    const prefillMs = (request.tokens.length * 1_000) / (tokensPerSecond ?? slowestTokensPerSecond)
+    const wholeMs = this.dialect.isWhole?.(request) === true ? request.outputTokensMax * wholeMsPerToken : 0
+    return (isAlone ? betweenMsMax : firstMsLeast) + prefillMs * prefillPatience + wholeMs
+  }
+
   /** Ends what its reader has left, or what has failed: the connection is closed already, which some notice late. */
   #abort(requestId: string, facts: ReplicaFacts): void {
     const asked = this.dialect.abort?.(requestId, facts) ?? null
@@ -126,12 +136,18 @@ export class RemoteReplica implements ReplicaConnection {
   }
 }
 
-type Generation = {
+export type GenerationTerms = {
+  readonly signal: AbortSignal
+  /** Prompt tokens that it is known to compute in a second; null where nothing was measured. */
+  readonly tokensPerSecond: number | null
+  /** Whether no other replica could be asked instead: then giving it up early would help nobody. */
+  readonly isAlone: boolean
+}
+
+type Generation = GenerationTerms & {
   readonly request: TokenRequest
   readonly facts: ReplicaFacts
   readonly reader: TableReader
-  readonly signal: AbortSignal
-  readonly tokensPerSecond: number | null
 }
 
 type ProofParts = {

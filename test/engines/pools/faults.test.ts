@@ -240,4 +240,51 @@ describe('a pool whose replicas go away', () => {
     await engine.close()
     await Promise.all(members.slice(1).map((member) => member.close()))
   })
+
+  it('waits for an answer with log-probabilities, which comes as a whole, as long as its tokens take', async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const engine = await openPool(members)
+    for (const member of members) member.tokenMs = 60
+    const { usage } = await run(engine, { logprobsTop: 1, outputTokensMax: 24 })
+    ok(usage.output > 16)
+    equal(members.flatMap(({ asked }) => asked.filter(({ n_predict }) => n_predict === 24)).length, 1)
+    await engine.close()
+    await Promise.all(members.map((member) => member.close()))
+  })
+
+  it('gives a slow replica up early only where another one can be asked instead', async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const [slow] = members
+    ok(slow !== undefined)
+    const tokens = 20
+    const alone = await openPool([slow])
+    slow.promptTokenMs = 2_000 / tokens
+    await run(alone)
+    equal(slow.asked.at(-1)?.['n_predict'], engineRequest().outputTokensMax)
+    equal(alone.replicas[0]?.health.state, 'up')
+    await alone.close()
+    const both = await openPool(members)
+    for (let time = 0; time < 20; time++) await run(both)
+    await both.close()
+    await Promise.all(members.map((member) => member.close()))
+  })
+
+  it('is not taken for what its model writes: odd bytes that a client asks for fail that answer alone', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const overlong = [0xc0, 0xc1, 0xe0].flatMap((byte) => model.reader.tokenOf(Uint8Array.of(byte)) ?? [])
+    ok(overlong.length > 0)
+    const schema = { type: 'string' }
+    const asked: Partial<EngineRequest> = {
+      output: { kind: 'json', schema, schemaPath: [], isStrict: true },
+      sampling: { ...greedy, logitBias: overlong.map((token) => [token, 100] as const) },
+    }
+    for (let time = 0; time < 4; time++) {
+      await rejects(run(engine, asked), isError('engine-failed'))
+      equal(engine.replicas[0]?.health.state, 'up')
+    }
+    await run(engine)
+    await engine.close()
+    await member.close()
+  })
 })

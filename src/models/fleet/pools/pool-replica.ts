@@ -176,5 +176,5 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
 }
 
 function isFailure(kind: FaultKind): kind is FailureKind {
-  return kind !== 'overloaded' && kind !== 'rejected'
+  return kind !== 'overloaded' && kind !== 'rejected' && kind !== 'unfit'
 }
