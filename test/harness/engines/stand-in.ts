@@ -14,6 +14,8 @@ export type StandInFault =
   | { readonly kind: 'cut'; readonly bytes: number }
   | { readonly kind: 'lie'; readonly what: 'prompt' | 'output' | 'cached' }
   | { readonly kind: 'double' }
+  /** Every token of an answer is a byte that no text has. */
+  | { readonly kind: 'garble' }
   | { readonly kind: 'html' }
   | { readonly kind: 'redirect'; readonly to: string }
 
@@ -119,7 +121,9 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     let isEnd = false
     const { max: outputTokensMax } = asked
     const isLeft = () => response.destroyed
-    for await (const token of model.generate({ ...asked, outputTokensMax }, isLeft)) {
+    const noText = model.reader.tokenOf(Uint8Array.of(0xc0)) ?? 0
+    for await (const made of model.generate({ ...asked, outputTokensMax }, isLeft)) {
+      const token = fault?.kind === 'garble' ? { ...made, id: noText } : made
       all.push(token)
       isEnd = model.reader.endsGeneration(token.id)
       if (asked.isStream) {
