@@ -49,6 +49,8 @@ export const tokenNames = [
 
 /** More buckets than this are no chart. */
 export const bucketsMax = 2_200
+/** Ten years. Each day that is cut takes some microseconds, for which everybody waits. */
+const spanMsMax = 3_660 * dayMs
 
 export class TooManyBuckets extends Error {
   override readonly name = 'TooManyBuckets'
@@ -58,6 +60,7 @@ export class TooManyBuckets extends Error {
 export async function readSeries(db: Database, principal: Principal, query: SeriesQuery): Promise<Series> {
   const projectIds = narrowProjects(principal, 'usage:read', query)
   const seen = { ...query, ...(projectIds !== undefined && { projectIds }) }
+  if (query.toMs - query.fromMs > spanMsMax) throw new TooManyBuckets('Ten years are the most that can be asked for.')
   const startsMs = bucketStarts(query)
   if (startsMs.length > bucketsMax) throw new TooManyBuckets(`${startsMs.length} are more than ${bucketsMax} buckets.`)
   const rows = await readRows(db, seen, startsMs)

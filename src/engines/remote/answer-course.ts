@@ -62,7 +62,7 @@ export class AnswerCourse {
   /** The most tokens that the present leg can bring, and those it has brought. */
   #legMax = 0
   #legTokens = 0
-  /** Whether the present leg goes on from tokens of the answer. */
+  /** Whether a leg before the present one has brought a token: its prompt is held by then, whatever it was when it began. */
   #isContinued = false
   /** The answer's tokens before the present leg, and the bytes that the leg has added under a grammar. */
   #legStart = 0
@@ -139,7 +139,7 @@ export class AnswerCourse {
 
   /** What the next replica is asked for. */
   leg(): Leg {
-    const { request, text, reader, seed } = this.#parts
+    const { request, text, reader, seed, windowTokens } = this.#parts
     const tokens = new Uint32Array(text.prompt.tokens.length + this.#ids.length)
     tokens.set(text.prompt.tokens)
     tokens.set(this.#ids, text.prompt.tokens.length)
@@ -150,13 +150,15 @@ export class AnswerCourse {
     // Each leg draws otherwise: with one seed for all, a leg would begin like the one before it.
     const legSeed = ((sampling.seed ?? seed) + this.#legs) % 2 ** 32
     this.#legs += 1
+    this.#isContinued ||= this.#legTokens > 0
     this.#legTokens = 0
     this.#legBytes = []
     this.#openCharacter = new Uint8Array()
-    this.#isContinued = this.#ids.length > 0
     this.#legStart = this.#ids.length
     // A prompt alone is computed with a token, because some engines take no limit of zero.
-    this.#legMax = Math.max(1, mustGoOn && untilMin > 0 && !this.#isHeldByForced() ? Math.min(left, untilMin) : left)
+    const wanted = mustGoOn && untilMin > 0 && !this.#isHeldByForced() ? Math.min(left, untilMin) : left
+    // What is written once more counts for nothing, and no token of it has less than a byte.
+    this.#legMax = Math.max(1, Math.min(wanted + this.#toSkip.length, windowTokens - tokens.length))
     return {
       tokens,
       grammar: this.#grammar,
@@ -205,6 +207,8 @@ export class AnswerCourse {
     if (this.isFull) return this.#ends({ kind: this.#limitKind })
     if (end.kind === 'stop') return this.#ends({ kind: 'end' })
     if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
+    // A further leg would begin the grammar anew in the midst of the answer.
+    if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
     return nextLeg
   }
 

@@ -14,7 +14,7 @@ const managementKey = 'management'
 export function readParams({ params }: Pick<Route, 'params'>, request: FastifyRequest): Record<string, unknown> {
   const { '*': rest, ...named } = request.params as Record<string, unknown>
   const result = params.safeParse(rest === undefined ? named : { ...named, tile: rest })
-  if (result.success) return result.data
+  if (result.success && findNul(named) === null) return result.data
   throw notFound()
 }
 
@@ -71,9 +71,23 @@ export function requireJson({ raw: { rawHeaders } }: FastifyRequest): void {
 }
 
 function parse<Output>(schema: z.ZodType<Output>, value: unknown): Output {
+  const nul = findNul(value)
+  if (nul !== null)
+    throw new InvalidFields([{ path: formatPath(nul), message: 'The character U+0000 cannot stand in a text.' }])
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw new InvalidFields(result.error.issues.flatMap(describeIssue))
+}
+
+/** The path of a text, or of a field's name, with the one character that PostgreSQL keeps in no text; null where there is none. */
+function findNul(value: unknown): (string | number)[] | null {
+  if (typeof value === 'string') return value.includes('\0') ? [] : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const [key, inner] of Object.entries(value)) {
+    const path = key.includes('\0') ? [] : findNul(inner)
+    if (path !== null) return [Array.isArray(value) ? Number(key) : key.replaceAll('\0', ''), ...path]
+  }
+  return null
 }
 
 function describeIssue(issue: z.core.$ZodIssue): { path: string; message: string }[] {

@@ -241,6 +241,48 @@ describe('a pool whose replicas go away', () => {
     await Promise.all(members.slice(1).map((member) => member.close()))
   })
 
+  it('writes an answer under a grammar once, however much of it was there when its replica was lost', async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const engine = await openPool(members)
+    const names = [...'abcdefgh']
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer' }]))
+    const schema = { type: 'object', properties, required: names, additionalProperties: false }
+    const asked: Partial<EngineRequest> = {
+      output: { kind: 'json', schema, schemaPath: [], isStrict: true },
+      outputTokensMax: 60,
+    }
+    const whole = await run(engine, asked)
+    ok(whole.reason.kind === 'end' && whole.usage.output > 50)
+    const hit = members.find((member) => member.asked.some(({ n_predict }) => n_predict === 60))
+    ok(hit !== undefined)
+    for (const bytes of [2_200, 5_000, 7_000]) {
+      hit.fault = { kind: 'cut', bytes }
+      deepEqual((await run(engine, asked)).blocks, whole.blocks)
+      hit.fault = null
+      await until(() => engine.replicas.every(({ health }) => health.state === 'up'), 'It does not come back.', 60_000)
+    }
+    await engine.close()
+    await Promise.all(members.map((member) => member.close()))
+  })
+
+  for (const each of replicaKinds) {
+    it(`bills nothing as cached of a prompt that ${each} computes anew for an answer which begins with a call`, async () => {
+      const member = await openStandIn({ kind: each, model })
+      const engine = await openPool([{ address: member.address, kind: each }])
+      const [callToken = -1] = model.tokenize('<tool_call>')
+      const properties = { a: { type: 'integer' } }
+      const parameters = { type: 'object', properties, required: ['a'], additionalProperties: false }
+      const { blocks, usage } = await run(engine, {
+        tools: [{ name: 'f', description: '', parameters, isStrict: true, schemaPath: ['tools', 0], input: 'json' }],
+        sampling: { ...greedy, logitBias: [[callToken, 100]] },
+        outputTokensMax: 100,
+      })
+      deepEqual([blocks[0]?.kind, usage.inputCacheRead], ['tool-call', 0])
+      await engine.close()
+      await member.close()
+    })
+  }
+
   it('waits for an answer with log-probabilities, which comes as a whole, as long as its tokens take', async () => {
     const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
     const engine = await openPool(members)

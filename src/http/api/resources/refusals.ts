@@ -54,7 +54,7 @@ function show({ startMs, ...row }: RefusalRow) {
   return { startsAt: toTime(startMs), ...row }
 }
 
-const cursor = z.tuple([z.int(), organizationId.nullable(), z.string()])
+const cursor = z.tuple([z.int(), organizationId.nullable(), z.string().regex(/^[^\0]*$/)])
 
 function makeCursor({ startMs, organizationId: organization, class: why }: RefusalRow): string {
   return Buffer.from(JSON.stringify([startMs, organization, why])).toString('base64url')
