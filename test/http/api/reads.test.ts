@@ -49,5 +49,27 @@ onEachDatabase((database) => {
         deepEqual(entries, whole.body['data'], 'Page by page it is the same.')
       })
     }
+
+    test('a text with the one character that PostgreSQL keeps in none is refused by its field, or is nobody’s id', async () => {
+      const within = `/api/v1/organizations/${things.organizationId}`
+      for (const [path, field] of [
+        [`${within}/search?q=a%00`, 'q'],
+        [`${within}/api-keys?q=%00`, 'q'],
+        [`${within}/ledger?reason=a%00b`, 'reason'],
+        [`${within}/usage?user=%00`, 'user.0'],
+        [`${within}/audit?target=%00`, 'target'],
+      ]) {
+        const { status, text } = await service.ask({ path: path ?? '', key: service.key })
+        equal(status, 400, text)
+        ok(text.includes(`"path":"${field}"`), text)
+      }
+      const cursor = Buffer.from(JSON.stringify([1, null, '\0'])).toString('base64url')
+      equal((await service.ask({ path: `${within}/refusals?after=${cursor}`, key: service.key })).status, 400)
+      equal((await service.ask({ path: `${within}/api-keys/key_%00`, key: service.key })).status, 404)
+      const body = { email: 'a\0@b.example', password: 'x' }
+      const { status, text } = await service.ask({ method: 'POST', path: '/api/v1/session/password', body })
+      equal(status, 400, text)
+      ok(text.includes('"path":"email"'), text)
+    })
   })
 })

@@ -136,6 +136,18 @@ onEachDatabase(({ open }) => {
     }
   })
 
+  test('a range of centuries is refused before it is cut, for everybody would wait meanwhile', async () => {
+    for (const query of [
+      'from=0001-01-01T00:00:00Z&to=9999-12-31T23:00:00Z&bucket=month',
+      'from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&bucket=month&zone=Europe/Berlin',
+    ]) {
+      const { status, text } = await service.ask({ path: within(`series?${query}`), key: service.key })
+      equal(status, 400)
+      match(text, /Ten years are the most that can be asked for\./)
+    }
+    await read('from=2017-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&bucket=month&zone=Europe/Berlin')
+  })
+
   test('a developer sees their own projects alone, and no refusals', async () => {
     await add(0, '2026-10-24T20:10:00Z', 1)
     await add(1, '2026-10-24T20:10:00Z', 5, { project_id: company.siblingId })
