@@ -67,7 +67,8 @@ onEachDatabase((database) => {
       equal((await service.ask({ path: `${within}/refusals?after=${cursor}`, key: service.key })).status, 400)
       equal((await service.ask({ path: `${within}/api-keys/key_%00`, key: service.key })).status, 404)
       const body = { email: 'a\0@b.example', password: 'x' }
-      const { status, text } = await service.ask({ method: 'POST', path: '/api/v1/session/password', body })
+      const headers = { origin: 'http://localhost:8080', host: 'localhost:8080' }
+      const { status, text } = await service.ask({ method: 'POST', path: '/api/v1/session/password', body, headers })
       equal(status, 400, text)
       ok(text.includes('"path":"email"'), text)
     })

@@ -82,6 +82,16 @@ suite('tools', () => {
     assert.deepEqual(refusalOf({ tools: [{ type: 'custom' }] }), ['tools.0.custom', 'missing'])
   })
 
+  test('parameters that can be no object are refused by their field, and what is no type at all is not', () => {
+    const withType = (type: unknown) => ({ name: 'f', parameters: { type } })
+    const asTool = (type: unknown) => ({ tools: [{ type: 'function', function: withType(type) }] })
+    for (const type of ['array', 'string', 'integer', 'number', 'boolean', 'null', ['array', 'null']]) {
+      assert.deepEqual(refusalOf(asTool(type)), ['tools.0.function.parameters.type', 'value'], String(type))
+      assert.deepEqual(refusalOf({ functions: [withType(type)] }), ['functions.0.parameters.type', 'value'])
+    }
+    for (const type of ['object', ['object', 'null'], null, 'None', undefined]) decode(asTool(type))
+  })
+
   test('more tools than the format names are fine, up to a limit', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ type: 'function', function: { name: `f${index}` } }))

@@ -104,6 +104,8 @@ function decodeTool(tool: WireTool, path: ErrorPath): Tool | null {
 }
 
 function toFunctionTool({ name, description, parameters, strict }: WireFunction, path: ErrorPath): Tool {
+  if (parameters !== undefined && !mayBeObject(parameters['type']))
+    throw fieldError([...path, 'parameters', 'type'], 'value', 'expected "object"')
   return {
     name,
     description: description ?? '',
@@ -112,6 +114,14 @@ function toFunctionTool({ name, description, parameters, strict }: WireFunction,
     schemaPath: [...path, 'parameters'],
     input: 'json',
   }
+}
+
+const otherTypes = ['array', 'string', 'number', 'integer', 'boolean', 'null']
+
+/** Arguments are named, so nothing but an object holds them. What is no type of JSON at all is read as if it were not there. */
+function mayBeObject(type: unknown): boolean {
+  if (!Array.isArray(type)) return !otherTypes.includes(type as string)
+  return type.length === 0 || type.some((one) => !otherTypes.includes(one as string))
 }
 
 function requireUniqueNames(tools: readonly NamedTool[]): Tool[] {
