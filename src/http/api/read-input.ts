@@ -71,12 +71,11 @@ export function requireJson({ raw: { rawHeaders } }: FastifyRequest): void {
 }
 
 function parse<Output>(schema: z.ZodType<Output>, value: unknown): Output {
-  const nul = findNul(value)
-  if (nul !== null)
-    throw new InvalidFields([{ path: formatPath(nul), message: 'The character U+0000 cannot stand in a text.' }])
   const result = schema.safeParse(value)
-  if (result.success) return result.data
-  throw new InvalidFields(result.error.issues.flatMap(describeIssue))
+  if (!result.success) throw new InvalidFields(result.error.issues.flatMap(describeIssue))
+  const nul = findNul(value)
+  if (nul === null) return result.data
+  throw new InvalidFields([{ path: formatPath(nul), message: 'The character U+0000 cannot stand in a text.' }])
 }
 
 /** The path of a text, or of a field's name, with the one character that PostgreSQL keeps in no text; null where there is none. */
