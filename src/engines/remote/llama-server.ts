@@ -174,6 +174,12 @@ class Reader implements RecordReader {
     this.#counts.take(tokens, this.#vocabulary)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
+    // The tokens of a character that never became whole are counted and not sent. Who asks for odd bytes gets such answers.
+    if (predicted > this.#counts.received && !this.#isInexact)
+      throw new ReplicaFault(
+        'unfit',
+        `It sent ${this.#counts.received} of ${predicted} tokens: the others are no text.`,
+      )
     if (!this.#isInexact) this.#counts.output(predicted)
     this.#counts.prompt(undefined, timings?.cache_n)
     const logprobs = this.#logprobs(data)

@@ -101,6 +101,20 @@ describe('a pool of a real llama-server', { skip }, () => {
     ok(whole >= 10, `${whole} of 20`)
   })
 
+  it('is not taken by a client that asks for bytes of which no character comes', async () => {
+    const schema = { type: 'string' }
+    for (const token of [201, 207, 214, 221, 228]) {
+      const sampling = { ...withSeed(1), logitBias: [[token, 100] as const] }
+      const answer = await attempt({
+        output: { kind: 'json', schema, schemaPath: [], isStrict: true },
+        sampling,
+        outputTokensMax: 40,
+      })
+      if (answer !== null) equal(typeof answer.usage.output, 'number')
+      equal(engine.replicas[0]?.health.state, 'up', String(token))
+    }
+  })
+
   it('gives every token of characters that are made of several', async () => {
     const schema = { type: 'string', enum: ['😀😀', '😂 and 😀'] }
     for (let seed = 0; seed < 6; seed++) {
