@@ -84,7 +84,8 @@ export class AnswerCourse {
     this.#outputTokensMax = Math.max(0, Math.min(request.outputTokensMax, outputTokensMax, room))
     this.#limitKind = Math.min(request.outputTokensMax, outputTokensMax) <= room ? 'length' : 'window'
     this.#triggers = new TriggerWatch(text.plan, reader)
-    this.#banned = bannedTokens(text.plan.banned, reader)
+    // A text is kept out of the answer where it is a token of its own; any other is only words.
+    this.#banned = text.plan.banned.flatMap((banned) => reader.tokenOfText(banned) ?? [])
     this.#writer = new AnswerWriter({
       request,
       prompt: text.prompt,
@@ -293,10 +294,4 @@ function describe(id: number, { logprob, top }: TokenIdLogprob, reader: TableRea
     logprob,
     top: top.map((other) => ({ bytes: reader.bytesOf(other.id), logprob: other.logprob })),
   }
-}
-
-/** A text is kept out of the answer where it is a token of its own; any other is only words. */
-function bannedTokens(texts: readonly string[], reader: TableReader): number[] {
-  const tokens = texts.map((text) => reader.specialToken(text) ?? reader.tokenOf(Buffer.from(text)))
-  return tokens.filter((token) => token !== undefined)
 }

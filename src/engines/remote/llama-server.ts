@@ -174,13 +174,7 @@ class Reader implements RecordReader {
     this.#counts.take(tokens, this.#vocabulary)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
-    // The tokens of a character that never became whole are counted and not sent. Who asks for odd bytes gets such answers.
-    if (predicted > this.#counts.received && !this.#isInexact)
-      throw new ReplicaFault(
-        'unfit',
-        `It sent ${this.#counts.received} of ${predicted} tokens: the others are no text.`,
-      )
-    if (!this.#isInexact) this.#counts.output(predicted)
+    if (!this.#isInexact) this.#checkOutput(predicted)
     this.#counts.prompt(undefined, timings?.cache_n)
     const logprobs = this.#logprobs(data)
     this.#hasEnded = true
@@ -191,6 +185,13 @@ class Reader implements RecordReader {
       ...(logprobs !== null && { logprobs }),
       end: { kind: endOf(stopType) },
     }
+  }
+
+  /** The tokens of a character that never became whole are counted and not sent: who asks for odd bytes gets such answers. */
+  #checkOutput(predicted: number): void {
+    const { received } = this.#counts
+    if (predicted <= received) return this.#counts.output(predicted)
+    throw new ReplicaFault('unfit', `It sent ${received} of ${predicted} tokens: the others are no text.`)
   }
 
   #logprobs({ completion_probabilities: found = [], tokens }: ServerRecord): TokenIdLogprob[] | null {

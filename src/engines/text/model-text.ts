@@ -122,6 +122,11 @@ export class TableReader implements TokenReader {
     return this.#table.specials.find((special) => special.text === text)?.token
   }
 
+  /** The one token that a text is, whatever kind of token that is; undefined where it takes several. */
+  tokenOfText(text: string): number | undefined {
+    return this.specialToken(text) ?? this.tokenOf(Buffer.from(text))
+  }
+
   /** The first token that stands for exactly these bytes. */
   tokenOf(bytes: Uint8Array): number | undefined {
     this.#tokens ??= this.#index()

@@ -3,11 +3,12 @@
 
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { claudeCode } from '../agents/agents.ts'
 import { cacheFolder, checkFile, inFolder, Missing, orMissing } from '../../harness/programs/cache.ts'
+import { makePython, unpackDebian } from '../../harness/programs/packages.ts'
 
 const run = promisify(execFile)
 
@@ -53,14 +54,7 @@ export async function fetchPython(): Promise<string> {
   const home = join(cacheFolder(), `identity-python-${digest}`)
   const done = join(home, 'complete')
   if (existsSync(done)) return join(home, 'bin')
-  // What is in such a folder knows its own path, so it is made where it stays.
-  rmSync(home, { recursive: true, force: true })
-  await orMissing(
-    'pysaml2 and the SCIM judges: there is no python3 that makes environments (venv).',
-    run('python3', ['-m', 'venv', home]),
-  )
-  const install = ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--requirement', requirements]
-  await orMissing('pysaml2 and the SCIM judges: pip cannot install them.', run(join(home, 'bin/python'), install))
+  await makePython(home, ['--require-hashes', '--requirement', requirements], 'pysaml2 and the SCIM judges')
   writeFileSync(done, '')
   return join(home, 'bin')
 }
@@ -76,11 +70,7 @@ export async function fetchXmlsec(): Promise<string> {
   if (existsSync(program)) return program
   return inFolder(async (folder) => {
     const missing = 'pysaml2: there is no xmlsec1; install that package of the system.'
-    await orMissing(missing, run('apt-get', ['download', 'xmlsec1'], { cwd: folder }))
-    const [packed = ''] = readdirSync(folder)
-    await checkFile(join(folder, packed), xmlsecSha256)
-    await orMissing(missing, run('dpkg-deb', ['-x', join(folder, packed), join(folder, 'unpacked')]))
-    renameSync(join(folder, 'unpacked'), home)
+    renameSync(await unpackDebian('xmlsec1', { folder, missing, sha256: xmlsecSha256 }), home)
     if (spawnSync(program, ['--version']).status !== 0) throw new Missing(missing)
     return program
   })

@@ -110,7 +110,7 @@ describe('a pool of a real llama-server', { skip }, () => {
         sampling,
         outputTokensMax: 40,
       })
-      if (answer !== null) equal(typeof answer.usage.output, 'number')
+      ok(answer === null || answer.usage.output > 0)
       equal(engine.replicas[0]?.health.state, 'up', String(token))
     }
   })

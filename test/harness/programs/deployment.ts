@@ -1,10 +1,11 @@
 // The programs that judge what is deployed: the chart, the manifests it renders and the alert rules.
 
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder, inFolder, orMissing } from './cache.ts'
+import { makePython, unpackDebian } from './packages.ts'
 import type { Program } from './program.ts'
 
 const run = promisify(execFile)
@@ -36,13 +37,8 @@ export const kubernetesValidate: Program = {
   called: 'kubernetes-validate',
   find: () => findInstalled('kubernetes-validate', ['--version']) ?? ifThere(keptValidate()),
   async fetch() {
-    // What is in such a folder knows its own path, so it is made where it stays; the program itself comes last.
     const home = join(keptValidate(), '../..')
-    rmSync(home, { recursive: true, force: true })
-    const missing = 'kubernetes-validate: it takes a python3 that makes environments (venv), and pip.'
-    await orMissing(missing, run('python3', ['-m', 'venv', home]))
-    const requirement = `kubernetes-validate==${kubernetesValidateVersion}`
-    await orMissing(missing, run(join(home, 'bin/python'), ['-m', 'pip', 'install', '--quiet', requirement]))
+    await makePython(home, [`kubernetes-validate==${kubernetesValidateVersion}`], 'kubernetes-validate')
     return keptValidate()
   },
 }
@@ -58,20 +54,10 @@ export const promtool: Program = {
   fetch: () =>
     inFolder(async (folder) => {
       const missing = 'promtool: install Prometheus; only from the packages of Debian and its kin is it fetched.'
-      // The lists are fetched anew into this folder: those of the system may be old, and belong to its administrator.
-      const places = { 'Dir::State::Lists': 'lists', 'Dir::Cache': 'cache' }
-      for (const name of ['lists/partial', 'cache/archives/partial', 'packed'])
-        mkdirSync(join(folder, name), { recursive: true })
-      const own = Object.entries(places).flatMap(([option, name]) => ['-o', `${option}=${join(folder, name)}`])
-      const options = [...own, '-o', 'APT::Sandbox::User=']
-      const cwd = join(folder, 'packed')
-      await orMissing(missing, run('apt-get', [...options, '--quiet', 'update'], { cwd }))
-      await orMissing(missing, run('apt-get', [...options, '--quiet', 'download', 'prometheus'], { cwd }))
-      const [packed = ''] = readdirSync(cwd)
-      await orMissing(missing, run('dpkg-deb', ['-x', join(cwd, packed), join(folder, 'unpacked')]))
+      const unpacked = await unpackDebian('prometheus', { folder, missing })
       const home = join(cacheFolder(), 'prometheus')
       rmSync(home, { recursive: true, force: true })
-      renameSync(join(folder, 'unpacked'), home)
+      renameSync(unpacked, home)
       return join(home, 'usr/bin/promtool')
     }),
 }

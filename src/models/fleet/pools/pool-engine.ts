@@ -161,7 +161,7 @@ export class PoolEngine implements Engine {
     if (reader === undefined) throw new Error('Nothing is known of the text of a pool that runs.')
     const { requestId, traceparent = null } = request
     const asked = { ...leg, isolation, requestId: `${requestId}-${++this.#lastLeg}`, traceparent, slot }
-    const isAlone = !this.#members.mayGoElsewhere({ excluded, retries }, replica)
+    const isAlone = !this.#members.mayRetry({ retries, excluded: new Set([...excluded, replica.id]) })
     const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone }
     let isOver = false
     return {

@@ -176,19 +176,14 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     }
   }
 
-  /** Whether a request that this replica has could be tried at another one. */
-  mayGoElsewhere(
-    { retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>,
-    replica: PoolReplica<Remote>,
-  ): boolean {
-    return retries < this.#options.retries && this.#usable.some((one) => one !== replica && !excluded.has(one.id))
+  /** Whether a request may have a further try, and there is a replica for it that is not left out. */
+  mayRetry({ retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
+    return retries < this.#options.retries && this.#usable.some(({ id }) => !excluded.has(id))
   }
 
   /** Takes a further try for a request that failed, if there is one, and a replica for it. */
-  takeRetry({ retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
-    if (retries >= this.#options.retries) return false
-    if (!this.#usable.some(({ id }) => !excluded.has(id))) return false
-    return this.#budget.take()
+  takeRetry(asked: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
+    return this.mayRetry(asked) && this.#budget.take()
   }
 
   unavailable(): ApiError {

@@ -120,8 +120,8 @@ const otherTypes = ['array', 'string', 'number', 'integer', 'boolean', 'null']
 
 /** Arguments are named, so nothing but an object holds them. What is no type of JSON at all is read as if it were not there. */
 function mayBeObject(type: unknown): boolean {
-  if (!Array.isArray(type)) return !otherTypes.includes(type as string)
-  return type.length === 0 || type.some((one) => !otherTypes.includes(one as string))
+  const types: readonly unknown[] = Array.isArray(type) && type.length > 0 ? type : [type]
+  return types.some((one) => !otherTypes.includes(one as string))
 }
 
 function requireUniqueNames(tools: readonly NamedTool[]): Tool[] {
