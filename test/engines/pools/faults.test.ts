@@ -307,6 +307,19 @@ describe('a pool whose replicas go away', () => {
     await slow.close()
   })
 
+  it('proves a replica once, whoever asks meanwhile', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const [replica] = engine.replicas
+    await replica?.prove()
+    const asked = () => member.paths.filter((path) => path === '/props').length
+    const before = asked()
+    await Promise.all([replica?.prove(), replica?.prove(), replica?.prove()])
+    equal(asked(), before + 1)
+    await engine.close()
+    await member.close()
+  })
+
   it('is not taken for what its model writes: an answer that is no text fails alone', async () => {
     const member = await openStandIn({ kind: 'sglang', model })
     const engine = await openPool([{ address: member.address, kind: 'sglang' }])

@@ -54,6 +54,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   #isDraining = false
   #isLost = false
   #ticks = 0
+  #proof: Promise<void> | null = null
   #stop: () => Promise<void>
 
   constructor(options: PoolReplicaOptions<Remote>) {
@@ -90,8 +91,13 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     this.#options.onChanged()
   }
 
-  /** Finds out at once whether it can be given anything. */
-  async prove(): Promise<void> {
+  /** Finds out at once whether it can be given anything. Who asks while that is under way waits for the same proof. */
+  prove(): Promise<void> {
+    this.#proof ??= this.#prove().finally(() => (this.#proof = null))
+    return this.#proof
+  }
+
+  async #prove(): Promise<void> {
     const before = this.remote.facts
     const proving = this.#options.prove()
     if (proving === null) return
