@@ -197,7 +197,9 @@ class Reader implements RecordReader {
   #logprobs({ completion_probabilities: found = [], tokens }: ServerRecord): TokenIdLogprob[] | null {
     const { logprobsTop } = this.#request
     if (logprobsTop === null) return null
-    if (found.length !== tokens.length) throw malformed('It gives another number of probabilities than of tokens.')
+    if (found.length < tokens.length)
+      throw new ReplicaFault('unfit', 'It gives no probabilities of tokens that are no text.')
+    if (found.length > tokens.length) throw malformed('It gives more probabilities than tokens.')
     return found.map(({ logprob, top_logprobs: top }) => ({ logprob, top: top.slice(0, logprobsTop) }))
   }
 }

@@ -103,11 +103,13 @@ describe('a pool of a real llama-server', { skip }, () => {
 
   it('is not taken by a client that asks for bytes of which no character comes', async () => {
     const schema = { type: 'string' }
-    for (const token of [201, 207, 214, 221, 228]) {
+    const tokens = [201, 207, 214, 221, 228]
+    for (const [token, logprobsTop] of tokens.flatMap((id) => [[id, null] as const, [id, 1] as const])) {
       const sampling = { ...withSeed(1), logitBias: [[token, 100] as const] }
       const answer = await attempt({
         output: { kind: 'json', schema, schemaPath: [], isStrict: true },
         sampling,
+        logprobsTop,
         outputTokensMax: 40,
       })
       ok(answer === null || answer.usage.output > 0)
