@@ -4,6 +4,7 @@ import type { MemberId, OrganizationId, RoleId } from '../core/ids.ts'
 import { covers, notFound, requirePermission } from '../core/permission.ts'
 import type { CustomRole, MemberPrincipal, Principal } from '../core/principal.ts'
 import { mayGrant, roles, type Role } from '../core/role.ts'
+import { lockChainEnd } from '../db/audit-chain.ts'
 import type { NoteFields } from '../db/change.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
@@ -231,15 +232,14 @@ export async function findMember(
   return row
 }
 
-/** Two owners who go at the same moment must not both see the other one stay. Throws where there is no organization. */
+/**
+ * Waits for whoever changes something of the organization, so that of two owners who go at the same moment neither sees
+ * the other one stay. Throws where there is no organization.
+ */
 export async function lockOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
-  const locked = await transaction
-    .updateTable('organizations')
-    .set((expression) => ({ name: expression.ref('name') }))
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
-  if (locked === undefined) throw notFound()
+  await lockChainEnd(transaction, id)
+  const found = await transaction.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
+  if (found === undefined) throw notFound()
 }
 
 export async function requireAnotherOwner(

@@ -56,6 +56,14 @@ onEachDatabase((database) => {
     await rejects(set({ contact: 'two\nlines' }), at('contact'))
   })
 
+  test('two changes at the same moment of different settings are both kept', async () => {
+    for (let days = 1; days <= 10; days += 1) {
+      await Promise.all([set({ keyDaysMax: days }), set({ contact: `ops-${days}@example.org` })])
+      const { keyDaysMax, contact } = await readSettings(parts, operator, home.organizationId)
+      deepEqual({ keyDaysMax, contact }, { keyDaysMax: days, contact: `ops-${days}@example.org` })
+    }
+  })
+
   test('what is kept of whom requests are for reaches the keys of the organization at once', async () => {
     let heard = 0
     const told = {

@@ -31,13 +31,11 @@ const endsOf = new WeakMap<Transaction<Tables>, Map<OrganizationId, ChainEnd>>()
 /** Adds a row at the end of its organization's chain. Others who want to do so wait until this transaction ends. */
 export async function appendAuditRow(transaction: Transaction<Tables>, row: AuditRow): Promise<void> {
   const { organization_id: organizationId } = row
-  const ends = endsOf.get(transaction) ?? new Map<OrganizationId, ChainEnd>()
-  endsOf.set(transaction, ends)
-  const end = ends.get(organizationId) ?? (await lockChainEnd(transaction, organizationId))
+  const end = await lockChainEnd(transaction, organizationId)
   const link = { sequence: end.sequence + 1, previous_hash: end.hash }
   const hash = hashAuditRow(row, link)
   await writeRow(transaction, { ...row, ...link, hash })
-  ends.set(organizationId, { sequence: link.sequence, hash })
+  endsOf.get(transaction)?.set(organizationId, { sequence: link.sequence, hash })
 }
 
 /** PostgreSQL does both in one statement, for which others who wait for the chain wait less. */
@@ -57,10 +55,22 @@ async function writeRow(transaction: Transaction<Tables>, row: AuditTable): Prom
 }
 
 /**
- * Locks the end of a chain until the transaction is over. An update that changes nothing locks the row on PostgreSQL;
- * SQLite has one writer at a time anyway.
+ * Locks the end of a chain until the transaction is over, and returns it. Whoever holds it is alone in changing what is
+ * the organization's: what they read is still so when they write.
  */
-export function lockChainEnd(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<ChainEnd> {
+export async function lockChainEnd(
+  transaction: Transaction<Tables>,
+  organizationId: OrganizationId,
+): Promise<ChainEnd> {
+  const ends = endsOf.get(transaction) ?? new Map<OrganizationId, ChainEnd>()
+  endsOf.set(transaction, ends)
+  const end = ends.get(organizationId) ?? (await takeChainEnd(transaction, organizationId))
+  ends.set(organizationId, end)
+  return end
+}
+
+/** An update that changes nothing locks the row on PostgreSQL; SQLite has one writer at a time anyway. */
+function takeChainEnd(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<ChainEnd> {
   return transaction
     .insertInto('audit_chains')
     .values({ organization_id: organizationId, sequence: 0, hash: chainStart })

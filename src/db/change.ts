@@ -3,7 +3,7 @@ import type { OrganizationId, RequestId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { randomId } from '../lib/random-id.ts'
-import { appendAuditRow } from './audit-chain.ts'
+import { appendAuditRow, lockChainEnd } from './audit-chain.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -34,7 +34,12 @@ export type Fields = Readonly<Record<string, unknown>>
  */
 export type NoteFields = (before: Fields | null, after: Fields | null, target?: string) => void
 
-/** Changes control-plane rows. The audit row is part of the same transaction: there is no change without its record. */
+/**
+ * Changes control-plane rows. The audit row is part of the same transaction: there is no change without its record.
+ *
+ * Two changes of one organization follow each other, so that neither of two that name different fields of a row takes
+ * back what the other has written.
+ */
 export function change<Result>(
   { db, clock, origin }: ChangeParts,
   principal: Principal,
@@ -42,6 +47,7 @@ export function change<Result>(
   write: (transaction: Transaction<Tables>, note: NoteFields) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction().execute(async (transaction) => {
+    await lockChainEnd(transaction, organizationId)
     let fields: { before: string | null; after: string | null } = { before: null, after: null }
     let changed = target
     const result = await write(transaction, (before, after, found) => {

@@ -8,8 +8,8 @@ import { customOf, lockOrganization } from '../members.ts'
 /**
  * Throws for somebody who was suspended, removed or given another role since their request was let in.
  *
- * Asked in the transaction of everything that hands out a secret. The organization's row is locked as it is while access
- * is cut or lowered, so that a key is either made before, and found then, or not at all.
+ * Asked in the transaction of everything that hands out a secret. The organization is locked as it is while access is
+ * cut or lowered, so that a key is either made before, and found then, or not at all.
  */
 export async function requireStanding(
   transaction: Transaction<Tables>,
