@@ -18,6 +18,8 @@ import { hashKey } from './key-format.ts'
 import { listApiKeys } from './read-api-keys.ts'
 import { createOrganization, ensureDefaultHome, type Home } from './organizations.ts'
 import type { AccountsParts } from './parts.ts'
+import { updateProject } from './projects.ts'
+import { createServiceAccount } from './service-accounts.ts'
 
 const operator = { kind: 'operator' } as const
 const dayMs = 86_400_000
@@ -173,6 +175,45 @@ onEachDatabase((database) => {
     deepEqual(quotas, [first.id, first.id])
     const summary = (await list()).find(({ id }) => id === third.id)
     equal(summary?.rotatedFrom, second.id)
+  })
+
+  test('a key that is being replaced is not replaced once more, also by whoever asks at the same moment', async () => {
+    const first = await create()
+    const asked = [0, 1, 2, 3].map(() => rotateApiKey(parts, operator, refer(first), dayMs))
+    const answers = await Promise.allSettled(asked)
+    const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    equal(made.length, 1)
+    for (const answer of answers) {
+      if (answer.status === 'rejected') equal((answer.reason as { code: unknown }).code, 'conflict')
+    }
+    equal((await list()).filter(({ revokedAtMs }) => revokedAtMs === null).length, 2)
+    // Whoever has lost the new one ends it and asks again.
+    for (const successor of made) await revokeApiKey(parts, operator, refer(successor))
+    await rotateApiKey(parts, operator, refer(first), dayMs)
+  })
+
+  test('a key of nobody in particular is not replaced in a project that takes those of service accounts alone', async () => {
+    const [own, account] = [await create(), await createServiceAccount(parts, operator, { ...home, name: 'program' })]
+    const programs = await createApiKey(parts, operator, { name: 'p', ...home, serviceAccountId: account })
+    const { organizationId, projectId } = home
+    await updateProject(parts, operator, { organizationId, id: projectId }, { keyOwners: 'service-accounts' })
+    await rejects(rotateApiKey(parts, operator, refer(own), 0), { code: 'conflict' })
+    ok(await find(own))
+    await rotateApiKey(parts, operator, refer(programs), 0)
+  })
+
+  test('two changes at the same moment of different fields of a key are both kept', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await create()
+      const reference = { id, organizationId: home.organizationId }
+      await Promise.all([
+        updateApiKey(parts, operator, reference, { models: ['hal-1.0'] }),
+        updateApiKey(parts, operator, reference, { name: 'renamed' }),
+        setApiKeyDisabled(parts, operator, reference, true),
+      ])
+      const key = (await list()).find((one) => one.id === id)
+      deepEqual([key?.name, key?.rules.models, key?.state], ['renamed', ['hal-1.0'], 'disabled'])
+    }
   })
 
   test('an overlap never makes a key last longer', async () => {

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { invalidRequest } from '../core/error.ts'
+import { ApiError, invalidRequest } from '../core/error.ts'
 import type { ApiKeyId, MemberId, OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { notFound, requirePermission, type Permission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -178,7 +178,8 @@ export const overlapMsMax = 7 * dayMs
  * Replaces a key with a new one of the same rules, owner and quota.
  *
  * The old one goes on working for the overlap, so that it can be replaced
- * wherever it is in use. Without an overlap it ends at once.
+ * wherever it is in use. Without an overlap it ends at once. Throws where it has been replaced, or where the project
+ * takes keys of service accounts alone by now.
  */
 export async function rotateApiKey(
   parts: AccountsParts,
@@ -198,6 +199,10 @@ export async function rotateApiKey(
     const old = await findKeyToChange(transaction, { principal, permission: 'api-keys:rotate', reference })
     const now = parts.clock.nowMs()
     if (old.expires_at !== null && old.expires_at <= now) throw notFound()
+    if (old.service_account_id === null) {
+      await requireKeysOfAnyone(transaction, { organizationId, projectId: old.project_id })
+    }
+    await requireNotReplaced(transaction, old)
     const latest = (await latestKeyEnd(transaction, organizationId, now)) ?? Infinity
     const end = Math.min(old.expires_at ?? Infinity, latest)
     const expires_at = Number.isFinite(end) ? end : null
@@ -224,6 +229,23 @@ export async function rotateApiKey(
     note({ id: old.id }, { id, last_four: fresh.last_four, old_ends_at: ending.expires_at })
   })
   return { id, key }
+}
+
+/** Throws for a key in whose place another one is already: replaced over and over it would become ever more keys. */
+async function requireNotReplaced(
+  transaction: Transaction<Tables>,
+  { id, organization_id }: Pick<ApiKeyTable, 'id' | 'organization_id'>,
+): Promise<void> {
+  const successor = await transaction
+    .selectFrom('api_keys')
+    .select('id')
+    .where('organization_id', '=', organization_id)
+    .where('rotated_from', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (successor === undefined) return
+  const words = `This key is being replaced by ${successor.id}: rotate that one, or revoke it first.`
+  throw new ApiError({ code: 'conflict' }, words)
 }
 
 /** A key that is not revoked, and that the principal may do this to. */
