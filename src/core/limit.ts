@@ -11,7 +11,8 @@ export const budgetPeriods = ['day', 'week', 'month', 'year', 'lifetime'] as con
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
 /** Who set a limit: whoever runs the installation, or the organization for itself. */
-export type LimitSetter = 'installation' | 'organization'
+export const limitSetters = ['installation', 'organization'] as const
+export type LimitSetter = (typeof limitSetters)[number]
 
 /** The state of one limit per minute. */
 export type LimitState = {

@@ -44,6 +44,7 @@ import { imports } from './migrations/people/096-imports.ts'
 import { countSource } from './migrations/billing/100-count-source.ts'
 import { routingReason } from './migrations/billing/101-routing-reason.ts'
 import { badMinutes } from './migrations/billing/105-bad-minutes.ts'
+import { budgetSetters } from './migrations/billing/106-budget-setters.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
@@ -159,6 +160,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '103-key-networks': keyNetworks,
   '104-audit-retention': auditRetention,
   '105-bad-minutes': badMinutes,
+  '106-budget-setters': budgetSetters,
   '110-agent-sign-ins': agentSignIns,
   '111-provider-sign-outs': providerSignOuts,
   '112-named-groups': namedGroups,

@@ -30,6 +30,7 @@ export type BudgetTable = ColumnsOf<typeof budgetFields> & {
   raised_micros_max: number | null
   raised_tokens_max: number | null
   raised_until: number | null
+  set_by: LimitSetter
   readonly created_at: number
   updated_at: number
 }

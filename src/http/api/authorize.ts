@@ -124,7 +124,8 @@ type Wanted = {
  * Finds whether a person asks as a member of an organization or by their role in the installation.
  *
  * The organization is that of what is asked for. Where nothing names one it is the person's first, unless they have a
- * role in the installation. That role counts too where the membership alone would not do.
+ * role in the installation. That role counts too where the membership alone would not do, and first where what the
+ * installation does is more than what the organization does for itself.
  */
 function partOf({ principal, memberships }: Session, { permission, scope, target, params }: Wanted): Principal {
   const named = target?.organizationId ?? (params['organizationId'] as OrganizationId | undefined) ?? null
@@ -132,9 +133,13 @@ function partOf({ principal, memberships }: Session, { permission, scope, target
   const [first] = memberships
   const member = named === null ? first : memberships.find(({ organizationId }) => organizationId === named)
   if (member === undefined) return principal
-  const isEnough = reaches(member.principal, permission)
-  return isEnough || principal.role === null ? member.principal : principal
+  if (principal.role === null) return member.principal
+  const isFirst = installationFirst.has(permission) && may(principal, permission, member)
+  return reaches(member.principal, permission) && !isFirst ? member.principal : principal
 }
+
+/** What the installation has set of these an organization does not change. */
+const installationFirst: ReadonlySet<Permission> = new Set(['limits:update', 'budgets:update'])
 
 async function findAll(
   { accounts }: Pick<ManagementParts, 'accounts'>,

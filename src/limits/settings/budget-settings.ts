@@ -12,6 +12,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { changeLimits, type LimitChangeParts } from './change-limits.ts'
 import { completeValues, fromColumns, toColumns } from './field-values.ts'
 import { findSubject } from './find-subject.ts'
+import { requireSetter, setterOf } from './setter.ts'
 import type { Budget, BudgetRaise, BudgetScope } from './setting.ts'
 
 type BudgetReference = { readonly id: string; readonly organizationId: OrganizationId }
@@ -29,7 +30,11 @@ export async function listBudgets(
   return (await query.orderBy('created_at').orderBy('id').execute()).map(toBudget)
 }
 
-/** Sets all values of a budget; what is not given is not limited. Throws for a subject that the organization does not have. */
+/**
+ * Sets all values of a budget; what is not given is not limited.
+ *
+ * Throws for a subject that the organization does not have, and for what is the installation's to change.
+ */
 export async function setBudget(
   parts: LimitChangeParts,
   principal: Principal,
@@ -54,7 +59,8 @@ export async function setBudget(
       .select('subject.id as subjectId')
       .executeTakeFirst()
     if (before === undefined) throw notFound()
-    const columns = { ...toColumns(budgetFields, values), updated_at: nowMs }
+    requireSetter(principal, before.set_by)
+    const columns = { ...toColumns(budgetFields, values), set_by: setterOf(principal), updated_at: nowMs }
     const scope = { organization_id: organizationId, subject_kind: subject.kind, subject_id: before.subjectId, period }
     const row = await transaction
       .insertInto('budgets')
@@ -91,6 +97,7 @@ export async function raiseBudget(
     const find = transaction.selectFrom('budgets').selectAll().where('id', '=', id)
     const before = await find.where('organization_id', '=', organizationId).executeTakeFirst()
     if (before === undefined) throw notFound()
+    requireSetter(principal, before.set_by)
     if (raise !== null) checkRaise(toBudget(before), raise)
     const row = await transaction
       .updateTable('budgets')
@@ -124,7 +131,7 @@ function checkRaise(budget: Budget, raise: BudgetRaise): void {
 
 const raiseNames = ['microsMax', 'tokensMax'] as const
 
-/** Throws where there is no such budget. */
+/** Throws where there is no such budget, or it is the installation's. */
 export async function removeBudget(
   parts: LimitChangeParts,
   principal: Principal,
@@ -140,6 +147,7 @@ export async function removeBudget(
       .returningAll()
       .executeTakeFirst()
     if (row === undefined) throw notFound()
+    requireSetter(principal, row.set_by)
     note(fieldsOf(toBudget(row)), null)
     return { kind: 'removal', id }
   })
@@ -182,6 +190,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
     organizationId: row.organization_id,
     subject: { kind: row.subject_kind, id: row.subject_id } as LimitSubject,
     period: row.period,
+    setBy: row.set_by,
     ...fromColumns(budgetFields, row),
     raise: toRaise(row),
   }

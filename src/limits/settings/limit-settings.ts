@@ -2,9 +2,9 @@ import type { Selectable } from 'kysely'
 import { invalidRequest } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { limitFields, type LimitValues } from '../../core/limit-fields.ts'
-import type { LimitSetter, LimitSubject } from '../../core/limit.ts'
+import type { LimitSubject } from '../../core/limit.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
-import { isOfInstallation, notFound, requirePermission, visibleProjects } from '../../core/permission.ts'
+import { notFound, requirePermission, visibleProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { ChangeParts, Fields } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
@@ -13,6 +13,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { changeLimits, type LimitChangeParts } from './change-limits.ts'
 import { completeValues, fromColumns, toColumns } from './field-values.ts'
 import { findSubject } from './find-subject.ts'
+import { requireSetter, setterOf } from './setter.ts'
 import type { Limit, LimitScope } from './setting.ts'
 
 /** What the principal may see of an organization's limits. */
@@ -28,7 +29,11 @@ export async function listLimits(
   return (await query.orderBy('created_at').orderBy('id').execute()).map(toLimit)
 }
 
-/** Sets all values of a limit; what is not given is not limited. Throws for a subject that the organization does not have. */
+/**
+ * Sets all values of a limit; what is not given is not limited.
+ *
+ * Throws for a subject that the organization does not have, and for what is the installation's to change.
+ */
 export async function setLimit(
   parts: LimitChangeParts,
   principal: Principal,
@@ -37,7 +42,6 @@ export async function setLimit(
   requirePermission(principal, 'limits:update', { organizationId })
   checkModel(model)
   const values = completeValues(limitFields, given)
-  const set_by: LimitSetter = isOfInstallation(principal) ? 'installation' : 'organization'
   const nowMs = parts.clock.nowMs()
   const id = `limit_${randomId()}`
   const action = { action: 'limits:set', organizationId, target: id }
@@ -55,7 +59,8 @@ export async function setLimit(
       .select('subject.id as subjectId')
       .executeTakeFirst()
     if (before === undefined) throw notFound()
-    const columns = { ...toColumns(limitFields, values), set_by, updated_at: nowMs }
+    requireSetter(principal, before.set_by)
+    const columns = { ...toColumns(limitFields, values), set_by: setterOf(principal), updated_at: nowMs }
     const scope = { organization_id: organizationId, subject_kind: subject.kind, subject_id: before.subjectId, model }
     const row = await transaction
       .insertInto('limits')
@@ -73,7 +78,7 @@ export async function setLimit(
   return setting
 }
 
-/** Throws where there is no such limit. */
+/** Throws where there is no such limit, or it is the installation's. */
 export async function removeLimit(
   parts: LimitChangeParts,
   principal: Principal,
@@ -89,6 +94,7 @@ export async function removeLimit(
       .returningAll()
       .executeTakeFirst()
     if (row === undefined) throw notFound()
+    requireSetter(principal, row.set_by)
     note(fieldsOf(toLimit(row)), null)
     return { kind: 'removal', id }
   })

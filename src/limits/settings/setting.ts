@@ -12,7 +12,8 @@ export type LimitScope = SubjectReference & { readonly model: ModelId | '*' }
 export type Limit = LimitScope & LimitValues & { readonly id: string; readonly setBy: LimitSetter }
 
 export type BudgetScope = SubjectReference & { readonly period: BudgetPeriod }
-export type Budget = BudgetScope & BudgetValues & { readonly id: string; readonly raise: BudgetRaise | null }
+export type Budget = BudgetScope &
+  BudgetValues & { readonly id: string; readonly setBy: LimitSetter; readonly raise: BudgetRaise | null }
 
 /** What a budget has instead until a time; null where it has what it always has. */
 export type BudgetRaise = {

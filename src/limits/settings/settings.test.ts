@@ -11,7 +11,7 @@ import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { createAlert } from '../open-limits.ts'
-import { listBudgets, readBudgetAlerts, removeBudget, setBudget } from './budget-settings.ts'
+import { listBudgets, raiseBudget, readBudgetAlerts, removeBudget, setBudget } from './budget-settings.ts'
 import { listLimits, removeLimit, setLimit } from './limit-settings.ts'
 import type { LimitChange } from './change-limits.ts'
 import { openSettings } from './live-settings.ts'
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
     })
     assert.equal((await setBudget(parts, operator, { ...place, tokensMax: 0 })).id, id)
     assert.deepEqual(await listBudgets(parts, operator, home.organizationId), [
-      { id, ...place, microsMax: null, tokensMax: 0, alertPercents: [], raise: null },
+      { id, ...place, microsMax: null, tokensMax: 0, alertPercents: [], setBy: 'installation', raise: null },
     ])
     await assert.rejects(removeBudget(parts, operator, { id, organizationId: 'org_other' }), hasCode('not-found'))
     await removeBudget(parts, operator, { id, organizationId: home.organizationId })
@@ -138,6 +138,35 @@ onEachDatabase((database) => {
       seen.map(({ concurrency }) => concurrency),
       [1],
     )
+  })
+
+  test('what the installation has set an organization neither changes nor removes nor raises, and its own it does', async () => {
+    const { organizationId } = home
+    const owner = { kind: 'member', memberId: 'mem_1', organizationId, role: 'owner', projectIds: [] } as const
+    const refused = hasCode('permission-denied')
+    const limit = { ...organization, model: '*', concurrency: 2 } as const
+    const budget = { ...organization, period: 'month', tokensMax: 100 } as const
+    const [held, capped] = [await setLimit(parts, operator, limit), await setBudget(parts, operator, budget)]
+    const raise = { microsMax: null, tokensMax: 1_000, untilMs: Date.now() + 60_000 }
+    const ofBudget = { id: capped.id, organizationId }
+    await assert.rejects(setLimit(parts, owner, { ...limit, concurrency: 9 }), refused)
+    await assert.rejects(removeLimit(parts, owner, { id: held.id, organizationId }), refused)
+    await assert.rejects(setBudget(parts, owner, { ...budget, tokensMax: 1_000 }), refused)
+    await assert.rejects(raiseBudget(parts, owner, { ...ofBudget, raise }), refused)
+    await raiseBudget(parts, operator, { ...ofBudget, raise })
+    await assert.rejects(raiseBudget(parts, owner, { ...ofBudget, raise: null }), refused)
+    await assert.rejects(removeBudget(parts, owner, ofBudget), refused)
+    const [limitNow] = await listLimits(parts, owner, organizationId)
+    const [budgetNow] = await listBudgets(parts, owner, organizationId)
+    assert.deepEqual([limitNow, budgetNow], [held, { ...capped, raise }])
+    const own = await setLimit(parts, owner, { ...limit, model: 'hal-1.0' })
+    const ownBudget = await setBudget(parts, owner, { ...budget, period: 'day' })
+    assert.deepEqual([own.setBy, ownBudget.setBy], ['organization', 'organization'])
+    assert.equal((await setBudget(parts, owner, { ...budget, period: 'day', tokensMax: 5 })).tokensMax, 5)
+    await removeLimit(parts, owner, { id: own.id, organizationId })
+    // What the installation sets in its place is the installation's from then on.
+    await setBudget(parts, operator, { ...budget, period: 'day' })
+    await assert.rejects(removeBudget(parts, owner, { id: ownBudget.id, organizationId }), refused)
   })
 
   test('a limit of what another organization has, or nobody, is refused', async () => {
@@ -230,6 +259,7 @@ onEachDatabase((database) => {
       microsMax: 10,
       tokensMax: null,
       alertPercents: [50],
+      setBy: 'installation',
       raise: null,
     } as const
     for (const micros of [5, 6]) alert(budget, { percent: 50, periodStart: 1_000 }, { micros, tokens: 0 })

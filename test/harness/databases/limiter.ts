@@ -35,6 +35,7 @@ export function budgetOf(changes: Partial<Budget>): Budget {
     microsMax: null,
     tokensMax: null,
     alertPercents: [],
+    setBy: 'installation',
     raise: null,
     ...changes,
   }

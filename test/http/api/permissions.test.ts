@@ -118,6 +118,11 @@ describe('what each route lets each role do', () => {
     if (path.endsWith('/enforce')) {
       await relaxConnection({ ...service.accounts, signIn: testSignIn }, operator, { id: connectionId, organizationId })
     }
+    // What the installation has set, an organization does not change.
+    if (path.endsWith('/limits') || path.endsWith('/budgets')) {
+      await service.db.updateTable('limits').set({ set_by: 'organization' }).execute()
+      await service.db.updateTable('budgets').set({ set_by: 'organization' }).execute()
+    }
     if (path.endsWith('/archive')) {
       await setProjectArchived(service.accounts, operator, { id: projectId, organizationId }, false)
     }

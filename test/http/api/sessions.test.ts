@@ -178,6 +178,43 @@ onEachDatabase(({ open }) => {
       )
     })
 
+    test('is that of the installation where somebody sets limits who belongs to both, and stands against the others', async () => {
+      const [admin, both] = [await signIn('admin'), await signIn('owner')]
+      const set = async (person: SignedInPerson, what: string, body: object) =>
+        ask(person, within(what), { method: 'PUT', body: { subject, ...body } })
+      const subject = { kind: 'project', id: company.projectId }
+      const [limit, budget] = [
+        { model: '*', concurrency: 2 },
+        { period: 'month', tokensMax: 1_000 },
+      ]
+      equal((await set(admin, 'limits', limit)).body['setBy'], 'organization')
+      equal((await set(admin, 'budgets', budget)).body['setBy'], 'organization')
+      await service.db
+        .updateTable('users')
+        .set({ installation_role: 'owner' })
+        .where('id', '=', both.user.userId)
+        .execute()
+      const held = [await set(both, 'limits', limit), await set(both, 'budgets', budget)]
+      deepEqual(
+        held.map(({ body }) => body['setBy']),
+        ['installation', 'installation'],
+      )
+      const [limitId, budgetId] = held.map(({ body }) => String(body['id']))
+      const remove = (person: SignedInPerson, path: string) => ask(person, within(path), { method: 'DELETE' })
+      const refused = [
+        await set(admin, 'limits', limit),
+        await set(admin, 'budgets', budget),
+        await remove(admin, `limits/${limitId}`),
+        await remove(admin, `budgets/${budgetId}`),
+      ]
+      deepEqual(
+        refused.map(({ status, body }) => [status, body['type']]),
+        refused.map(() => [403, 'urn:odyssey:problem:permission-denied']),
+      )
+      equal((await remove(both, `limits/${limitId}`)).status, 204)
+      equal((await remove(both, `budgets/${budgetId}`)).status, 204)
+    })
+
     test('asks for a fresh proof before it makes a management key, and a key does not', async () => {
       const person = await signIn('owner')
       const make = (asked: object) =>

@@ -151,15 +151,17 @@ const makers: readonly Maker[] = [
   { makes: ['roleId'], make: async (parts, made) => ({ roleId: await addRole(parts, made) }) },
   {
     makes: ['limitId'],
-    make: async (parts, made) => ({
-      limitId: (await setLimit(parts, operator, { ...limited(made), model: '*', requestsPerMinute: 5 })).id,
-    }),
+    async make(parts, made) {
+      const { id } = await setLimit(parts, operator, { ...limited(made), model: '*', requestsPerMinute: 5 })
+      return { limitId: await giveAway(parts, 'limits', id) }
+    },
   },
   {
     makes: ['budgetId'],
-    make: async (parts, made) => ({
-      budgetId: (await setBudget(parts, operator, { ...limited(made), period: 'day', tokensMax: 1_000 })).id,
-    }),
+    async make(parts, made) {
+      const { id } = await setBudget(parts, operator, { ...limited(made), period: 'day', tokensMax: 1_000 })
+      return { budgetId: await giveAway(parts, 'budgets', id) }
+    },
   },
   {
     makes: ['limitRequestId'],
@@ -277,6 +279,12 @@ function standing({ company, projectId }: WantedThings): Things {
     tile: '000.p/1',
   }
   return there as Things
+}
+
+/** Makes what the installation has set the organization's own, which could not change it otherwise. */
+async function giveAway({ db }: AccountsParts, table: 'limits' | 'budgets', id: string): Promise<string> {
+  await db.updateTable(table).set({ set_by: 'organization' }).where('id', '=', id).execute()
+  return id
 }
 
 function limited({ organizationId, projectId }: Things) {

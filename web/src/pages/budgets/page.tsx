@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts'
 import { budgetsQuery } from '../../app/budgets/budgets-query.ts'
 import { amountsOf, sharesOf, type Budget } from '../../app/budgets/budget-words.ts'
 import type { PageParams } from '../../app/paths.ts'
+import { useSetterReason } from '../../app/limits/use-setter-reason.ts'
 import { useCurrency } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
@@ -12,7 +13,7 @@ import { RemoveFromSubject, SubjectName, useSubjectName } from '../../app/subjec
 import { formatShare } from '../../format/figures.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
-import { Menu } from '../../kit/layers.tsx'
+import { Menu, type MenuEntry } from '../../kit/layers.tsx'
 import { Badge, Bar, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { BudgetDrawer } from './budget-drawer.tsx'
@@ -50,7 +51,7 @@ export function Page({ params }: { readonly params: PageParams }) {
           budgets.length === 0 ? (
             <Empty action={set}>No budgets. A budget stops spending at an amount you choose.</Empty>
           ) : (
-            <BudgetTable organizationId={organizationId} budgets={budgets} reason={reason} onOpen={setOpen} />
+            <BudgetTable organizationId={organizationId} budgets={budgets} onOpen={setOpen} />
           )
         }
       </Loaded>
@@ -83,14 +84,22 @@ function removeBudget(organizationId: string, { id: budgetId }: Budget) {
 type TableProps = {
   readonly organizationId: string
   readonly budgets: readonly Budget[]
-  readonly reason: string | null
   readonly onOpen: (open: Open) => void
 }
 
-function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
+function BudgetTable({ organizationId, budgets, onOpen }: TableProps) {
+  const reasonOf = useSetterReason(organizationId, 'budgets:update')
   const nameOf = useSubjectName(organizationId)
   const currency = useCurrency()
   const usageReason = useReason(organizationId, 'usage:read')
+  const changesOf = (budget: Budget): readonly MenuEntry[] => {
+    const reason = reasonOf(budget.setBy)
+    return [
+      { kind: 'action', label: 'Raise for a time…', reason, act: () => onOpen({ kind: 'raise', budget }) },
+      { kind: 'action', label: 'Edit…', reason, act: () => onOpen({ kind: 'set', budget }) },
+      { kind: 'action', label: 'Remove…', isBad: true, reason, act: () => onOpen({ kind: 'remove', budget }) },
+    ]
+  }
   const columns: readonly Column<Budget>[] = [
     { key: 'subject', head: 'For', cell: ({ subject }) => <SubjectName {...nameOf(subject)} /> },
     { key: 'state', head: 'State', phone: 'side', cell: (budget) => <BudgetState budget={budget} /> },
@@ -138,6 +147,7 @@ function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
       phone: 'off',
       cell: ({ periodEndsAt }) => (periodEndsAt === null ? 'Never' : <Time at={periodEndsAt} />),
     },
+    { key: 'by', head: 'Set by', phone: 'off', cell: ({ setBy }) => setBy },
     {
       key: 'actions',
       head: '',
@@ -154,9 +164,7 @@ function BudgetTable({ organizationId, budgets, reason, onOpen }: TableProps) {
               reason: usageReason ?? historyReason(budget),
               act: () => onOpen({ kind: 'history', budget }),
             },
-            { kind: 'action', label: 'Raise for a time…', reason, act: () => onOpen({ kind: 'raise', budget }) },
-            { kind: 'action', label: 'Edit…', reason, act: () => onOpen({ kind: 'set', budget }) },
-            { kind: 'action', label: 'Remove…', isBad: true, reason, act: () => onOpen({ kind: 'remove', budget }) },
+            ...changesOf(budget),
           ]}
         />
       ),

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { limitColumns } from '../../app/limit-columns.tsx'
+import { useSetterReason } from '../../app/limits/use-setter-reason.ts'
 import type { PageParams } from '../../app/paths.ts'
 import { readAll } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
@@ -76,7 +77,7 @@ export function Page({ params }: { readonly params: PageParams }) {
           limits.length === 0 ? (
             <Empty action={set}>No limits of this organization’s own. Those of its tier are in force.</Empty>
           ) : (
-            <LimitTable organizationId={organizationId} limits={limits} reason={reason} onOpen={setOpen} />
+            <LimitTable organizationId={organizationId} limits={limits} onOpen={setOpen} />
           )
         }
       </Loaded>
@@ -113,11 +114,11 @@ export function Page({ params }: { readonly params: PageParams }) {
 type TableProps = {
   readonly organizationId: string
   readonly limits: readonly Limit[]
-  readonly reason: string | null
   readonly onOpen: (open: Open) => void
 }
 
-function LimitTable({ organizationId, limits, reason, onOpen }: TableProps) {
+function LimitTable({ organizationId, limits, onOpen }: TableProps) {
+  const reasonOf = useSetterReason(organizationId, 'limits:update')
   const nameOf = useSubjectName(organizationId)
   const columns: readonly Column<Limit>[] = [
     { key: 'subject', head: 'For', cell: ({ subject }) => <SubjectName {...nameOf(subject)} /> },
@@ -141,8 +142,19 @@ function LimitTable({ organizationId, limits, reason, onOpen }: TableProps) {
           name={`Actions for ${nameOf(limit.subject).name}, ${limit.model}`}
           trigger={<IconButton icon="more" name="Actions" isSmall />}
           entries={[
-            { kind: 'action', label: 'Edit…', reason, act: () => onOpen({ kind: 'set', limit }) },
-            { kind: 'action', label: 'Remove…', isBad: true, reason, act: () => onOpen({ kind: 'remove', limit }) },
+            {
+              kind: 'action',
+              label: 'Edit…',
+              reason: reasonOf(limit.setBy),
+              act: () => onOpen({ kind: 'set', limit }),
+            },
+            {
+              kind: 'action',
+              label: 'Remove…',
+              isBad: true,
+              reason: reasonOf(limit.setBy),
+              act: () => onOpen({ kind: 'remove', limit }),
+            },
           ]}
         />
       ),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { budgetFields } from '../../../../core/limit-fields.ts'
-import { budgetPeriods } from '../../../../core/limit.ts'
+import { budgetPeriods, limitSetters } from '../../../../core/limit.ts'
 import { readBudgetUse } from '../../../../inference/read-spent.ts'
 import { listBudgets, raiseBudget, removeBudget, setBudget } from '../../../../limits/settings/budget-settings.ts'
 import { pageOfAll } from '../../cursor.ts'
@@ -24,6 +24,7 @@ const budget = z
     id: budgetId,
     ...scope,
     ...shownFields(budgetFields),
+    setBy: z.enum(limitSetters).describe('What the installation sets, it alone changes.'),
     periodStartsAt: time.nullable().describe('Null for a lifetime, which also has no end.'),
     periodEndsAt: time.nullable(),
     raise: raise.nullable().describe('What it has instead until a time; null when that is over.'),

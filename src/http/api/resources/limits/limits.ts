@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limitFields } from '../../../../core/limit-fields.ts'
+import { limitSetters } from '../../../../core/limit.ts'
 import { listLimits, removeLimit, setLimit } from '../../../../limits/settings/limit-settings.ts'
 import { pageOfAll } from '../../cursor.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -23,8 +24,10 @@ const limit = z
     ...scope,
     ...shownFields(limitFields),
     setBy: z
-      .enum(['installation', 'organization'])
-      .describe('What the installation sets takes the place of the tier’s; what an organization sets holds beside it.'),
+      .enum(limitSetters)
+      .describe(
+        'What the installation sets takes the place of the tier’s, and it alone changes it; what an organization sets holds beside it.',
+      ),
   })
   .meta({ id: 'Limit' })
 
@@ -92,7 +95,7 @@ const standing = z
   .strictObject({
     subject,
     model: z.union([model, z.literal('*')]),
-    setBy: z.enum(['installation', 'organization']),
+    setBy: z.enum(limitSetters),
     kind: z.enum(['requests', 'input-tokens', 'output-tokens', 'concurrency']),
     limit: z.int(),
     remaining: z.int().describe('As this gateway knows it.'),
