@@ -3,7 +3,7 @@
 // Builds the dashboard, once at a time. What it is built with is installed for the build alone where only what serving
 // needs is installed: it is 80 MB, and what it makes of them is one.
 
-const { spawnSync } = require('child_process')
+const { execFile } = require('child_process')
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
@@ -44,8 +44,7 @@ async function build() {
     if (isInstalledForThis) await installTools(tools)
     const next = path.join(web, 'dist.next')
     remove(next)
-    const { status, stderr } = spawnSync(process.execPath, [path.join(web, 'build.ts'), next], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(stderr.trim().slice(-2000) || `the build ended with ${status}`)
+    await buildInto(next)
     keepEarlierFiles(next)
     fs.writeFileSync(path.join(next, 'stamp'), hash)
     fs.writeFileSync(path.join(next, 'looks'), looks)
@@ -56,6 +55,16 @@ async function build() {
   } finally {
     if (isInstalledForThis) remove(tools)
   }
+}
+
+/** Waits without standing still: on a busy machine a build takes minutes, and a lock without signs of life is taken over. */
+function buildInto(folder) {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [path.join(web, 'build.ts'), folder], (error, _, stderr) => {
+      if (error === null) resolve()
+      else reject(new Error(stderr.trim().slice(-2000) || `the build ended with ${error.code || error.signal}`))
+    })
+  })
 }
 
 /** A page that was opened before an update goes on asking for the parts it was made of. */

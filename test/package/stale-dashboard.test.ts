@@ -1,7 +1,8 @@
-// When the dashboard is built anew: when a source of it has changed, and not when it only looks as if.
+// When the dashboard is built anew: when a source of it has changed, and not when it only looks as if; by one at a time.
 
 import { deepEqual, equal } from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,4 +54,30 @@ test('without sources, as in a package, nothing is stale', (t) => {
   rmSync(join(root, 'web/build.ts'))
   rmSync(join(root, 'web/dist/stamp'))
   equal(isStale(root), false)
+})
+
+/** Builds once whoever holds the lock has shown that they live since it began; ends in a failure if that never comes. */
+const patientBuild = `
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+const lock = '../.odyssey-dashboard'
+const shown = () => statSync(lock + '/' + readdirSync(lock)[0]).mtimeMs
+process.chdir(import.meta.dirname)
+const before = shown()
+for (let waited = 0; shown() === before; waited += 100) {
+  if (waited > 30_000) throw new Error('Whoever holds the lock showed no sign of life.')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}
+mkdirSync(process.argv[2] + '/assets', { recursive: true })
+writeFileSync(process.argv[2] + '/index.html', 'built')
+`
+
+test('whoever builds a dashboard shows meanwhile that they live, so that nobody else takes their place', (t) => {
+  const root = open(t)
+  cpSync(join(import.meta.dirname, '../../bin'), join(root, 'bin'), { recursive: true })
+  // What a build is made with is there.
+  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'))
+  writeFileSync(join(root, 'web/build.ts'), patientBuild)
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'bin/build-dashboard.cjs')], { encoding: 'utf8' })
+  equal(status, 0, stderr)
+  equal(readFileSync(join(root, 'web/dist/index.html'), 'utf8'), 'built')
 })
