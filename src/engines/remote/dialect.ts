@@ -133,8 +133,12 @@ export type FaultKind =
   | 'malformed'
   /** It counts other tokens than it was given or has sent. */
   | 'lied'
+  /** Asked whether it is well, it says that it is not. */
+  | 'unwell'
   /** It refuses what it was asked: a fault of this gateway, or of what was believed of the replica. */
   | 'rejected'
+  /** It lets this gateway in no more, or has nothing at a path of its dialect: it is its key, its path or its flags that are wrong. */
+  | 'denied'
   /**
    * What its model has written is of no use for the answer. That says nothing of the replica: whoever asks for odd bytes gets
    * them from each.
@@ -144,11 +148,19 @@ export type FaultKind =
 export class ReplicaFault extends Error {
   override readonly name = 'ReplicaFault'
   readonly kind: FaultKind
+  /** The status of its answer, where that is what is wrong; null elsewhere. */
+  readonly status: number | null
 
-  constructor(kind: FaultKind, message: string, options?: { readonly cause?: unknown }) {
+  constructor(kind: FaultKind, message: string, options?: { readonly cause?: unknown; readonly status?: number }) {
     super(message, options)
     this.kind = kind
+    this.status = options?.status ?? null
   }
+}
+
+/** Whether a replica does not take what it was asked, which says that it cannot be asked so. */
+export function isNotTaken(error: unknown): boolean {
+  return error instanceof ReplicaFault && (error.kind === 'rejected' || error.kind === 'denied')
 }
 
 /** Checks what a replica counted against what it was given and has sent. */

@@ -185,7 +185,7 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   #toFailure(error: unknown): Error {
     if (this.leaving.signal.aborted) return new GenerationAborted(this.usageSoFar())
     if (!(error instanceof ReplicaFault)) return toError(error)
-    if (!this.hasStarted && (error.kind === 'overloaded' || error.kind === 'refused')) return this.#place.unavailable()
+    if (!this.hasStarted && isAbsence(error)) return this.#place.unavailable()
     if (error.kind === 'rejected')
       return new ApiError({ code: 'internal' }, 'The server had an internal error.', { cause: error })
     return engineFailed(error)
@@ -197,6 +197,11 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
     this.#changed()
     this.end(new GenerationAborted(this.usageSoFar()))
   }
+}
+
+/** Whether there was no replica for it, rather than one that failed in answering. */
+function isAbsence({ kind }: ReplicaFault): boolean {
+  return kind === 'overloaded' || kind === 'refused' || kind === 'denied'
 }
 
 export function engineFailed(cause: unknown): ApiError {

@@ -120,7 +120,7 @@ export class RemoteAnswer extends PooledAnswer {
     }
   }
 
-  /** What a replica refuses or writes, others do too; and where it has lied, what came of it is not to be gone on from. */
+  /** What a replica refuses of a request or writes, others do too; and where it has lied, what came of it is not to be gone on from. */
   #mayGoOn({ kind }: ReplicaFault, course: AnswerCourse): boolean {
     if (kind === 'rejected' || kind === 'unfit') return false
     if (!course.hasStarted) return true

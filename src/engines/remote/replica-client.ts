@@ -6,7 +6,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
-import { ReplicaFault, malformed, type HttpRequest, type ReplicaRecord } from './dialect.ts'
+import { ReplicaFault, malformed, type FaultKind, type HttpRequest, type ReplicaRecord } from './dialect.ts'
 import { EventSplitter, LineSplitter, WholeBody } from './record-splitters.ts'
 
 export type ReplicaClientOptions = {
@@ -29,6 +29,8 @@ const connectMsMax = 1_000
 const faultCharactersMax = 300
 
 const checkMsMax = 2_000
+/** No key, no right, no such path and no such method: whoever asks, and for whatever, is told the same. */
+const deniedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405])
 
 export class ReplicaClient {
   readonly #options: ReplicaClientOptions
@@ -48,8 +50,10 @@ export class ReplicaClient {
       await this.ask(health, checkMsMax)
       return null
     } catch (error) {
-      if (error instanceof ReplicaFault) return error
-      throw error
+      if (!(error instanceof ReplicaFault)) throw error
+      const { message, status, cause } = error
+      if (status === null || status < 500) return error
+      return new ReplicaFault('unwell', `It says that it is not well. ${message}`, { cause, status })
     }
   }
 
@@ -136,7 +140,7 @@ export class ReplicaClient {
         // What breaks later is heard of by whoever reads the body.
         request.on('error', () => {})
         if (response.statusCode === 200) resolve(response)
-        else void readFault(response, clock).then(reject)
+        else void readFault(response, path, clock).then(reject)
       })
       request.end(body ?? undefined)
     })
@@ -172,7 +176,7 @@ function refused(error: Error): ReplicaFault {
 }
 
 /** What became of a request that was not answered with 200. The words of the answer are for the log. */
-async function readFault(response: IncomingMessage, clock: Clock): Promise<ReplicaFault> {
+async function readFault(response: IncomingMessage, path: string, clock: Clock): Promise<ReplicaFault> {
   const status = response.statusCode ?? 0
   let text = ''
   try {
@@ -185,9 +189,13 @@ async function readFault(response: IncomingMessage, clock: Clock): Promise<Repli
   }
   response.destroy()
   const cause = text.slice(0, faultCharactersMax)
-  if (status === 429 || status === 503) return new ReplicaFault('overloaded', `It answered ${status}.`, { cause })
-  const kind = status >= 400 && status < 500 ? 'rejected' : 'status'
-  return new ReplicaFault(kind, `It answered ${status}.`, { cause })
+  return new ReplicaFault(kindOf(status), `It answered ${status} to ${path}.`, { cause, status })
+}
+
+function kindOf(status: number): FaultKind {
+  if (status === 429 || status === 503) return 'overloaded'
+  if (deniedStatuses.has(status)) return 'denied'
+  return status >= 400 && status < 500 ? 'rejected' : 'status'
 }
 
 /** What takes a body apart that comes as a stream; null for one that does not. */

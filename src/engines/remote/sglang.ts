@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { TableReader } from '../text/model-text.ts'
 import {
   CountCheck,
+  isNotTaken,
   malformed,
   ReplicaFault,
   type Ask,
@@ -74,7 +75,7 @@ async function probe(ask: Ask): Promise<ReplicaFacts> {
 
 /** Older versions do not tell of their load. */
 function orNothing(error: unknown): null {
-  if (error instanceof ReplicaFault && error.kind === 'rejected') return null
+  if (isNotTaken(error)) return null
   throw error
 }
 

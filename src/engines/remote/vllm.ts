@@ -8,8 +8,8 @@ import { z } from 'zod'
 import type { TableReader } from '../text/model-text.ts'
 import {
   CountCheck,
+  isNotTaken,
   malformed,
-  ReplicaFault,
   type Ask,
   type Dialect,
   type HttpRequest,
@@ -84,7 +84,7 @@ async function probe(ask: Ask): Promise<ReplicaFacts> {
   const version = versionSchema.safeParse(await ask({ method: 'GET', path: '/version' }))
   const body = { model: model.id, token_ids: [1], sampling_params: { max_tokens: 1, temperature: 0 } }
   const tried = await ask({ method: 'POST', path: generatePath, body }).catch((error: unknown) => {
-    if (error instanceof ReplicaFault && error.kind === 'rejected') return null
+    if (isNotTaken(error)) return null
     throw error
   })
   const missing = tried === null ? ['--enable-scale-out'] : []

@@ -4,12 +4,13 @@
 //        └─────────┴──→ refused, until what was wrong with it is another
 //
 // It is ejected at once where it takes no connection or has computed something else than it was asked for, and
-// otherwise after three failures in a row.
+// otherwise after three failures in a row. One that denies three requests in a row is proved anew: what is wrong with it the
+// proof finds, and what was wrong with the requests does not.
 
 import type { Clock } from '../../lib/clock.ts'
 
 /** How a replica failed. `refused` takes no connections; `lied` counts what it was not given. */
-export type FailureKind = 'refused' | 'timeout' | 'status' | 'malformed' | 'lied'
+export type FailureKind = 'refused' | 'timeout' | 'status' | 'malformed' | 'lied' | 'unwell'
 
 export type HealthState = 'proving' | 'up' | 'ejected' | 'refused'
 
@@ -70,11 +71,11 @@ export class ReplicaHealth {
 
   /** It was proved to be what it is said to be. The first ones of a pool start at full pace: there is nobody else. */
   proved(): void {
+    this.#failures = 0
     if (this.#state === 'up') return
     this.#state = 'up'
     this.#reason = null
     this.#kind = null
-    this.#failures = 0
     this.#goodChecks = 0
     this.#upSinceMs = this.#isFirstStart ? null : this.#options.clock.monotonicMs()
     this.#isFirstStart = false
@@ -95,6 +96,13 @@ export class ReplicaHealth {
 
   succeeded(): void {
     this.#failures = 0
+  }
+
+  /** It lets a request in no more, or has nothing at its path. Returns whether it is to be proved anew. */
+  denied(): boolean {
+    if (this.#state !== 'up') return false
+    this.#failures += 1
+    return this.#failures >= failuresInRowMax
   }
 
   /** Returns whether it is ejected by that. */

@@ -69,6 +69,7 @@ for (const kind of replicaKinds) {
       { kind: 'status', status: 500 },
       { kind: 'status', status: 503 },
       { kind: 'status', status: 429 },
+      { kind: 'status', status: 404 },
       { kind: 'html' },
       { kind: 'redirect', to: 'http://127.0.0.1:1/' },
       { kind: 'cut', bytes: 3 },
@@ -318,6 +319,103 @@ describe('a pool whose replicas go away', () => {
     equal(asked(), before + 1)
     await engine.close()
     await member.close()
+  })
+
+  const ask = (engine: PoolEngine, number: number, changes: Partial<EngineRequest> = {}) =>
+    run(engine, {
+      messages: [{ role: 'user', content: [{ kind: 'text', text: `Question ${number}` }] }],
+      outputTokensMax: 10,
+      ...changes,
+    })
+
+  /** Two members and their pool: the one that such requests are given to, where something is to go wrong, and the other one. */
+  const openTwo = async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const engine = await openPool(members)
+    const before = members.map(({ asked }) => asked.length)
+    await ask(engine, 0)
+    const broken = members.find(({ asked }, at) => asked.length > (before[at] ?? 0))
+    const sound = members.find((member) => member !== broken)
+    const replica = engine.replicas.find(({ id }) => id === broken?.address)
+    ok(broken !== undefined && sound !== undefined && replica !== undefined)
+    const close = async () => {
+      await engine.close()
+      await Promise.all(members.map((member) => member.close()))
+    }
+    return { broken, sound, engine, replica, close }
+  }
+
+  it('gives nothing more to one that answers 401, 403, 404 or 405 to all, until it is proved again, and loses no request by it', async () => {
+    const { broken, engine, replica, close } = await openTwo()
+    for (const status of [401, 403, 404, 405]) {
+      broken.fault = { kind: 'status', status }
+      let asked = 0
+      await until(async () => {
+        await ask(engine, asked++)
+        return replica.health.state === 'refused'
+      }, `It is believed in, although it answers ${status}.`)
+      equal(replica.health.reason, `It answered ${status} to /completion.`)
+      broken.fault = null
+      await until(() => replica.health.state === 'up', 'It does not come back.', 60_000)
+    }
+    await close()
+  })
+
+  it('is down where all of them let nobody in, and says to clients what it says without any', async () => {
+    const { broken, sound, engine, close } = await openTwo()
+    for (const member of [broken, sound]) member.fault = { kind: 'status', status: 401 }
+    await until(async () => {
+      await rejects(run(engine), (error) => {
+        ok(error instanceof ApiError && error.reason.code === 'overloaded', String(error))
+        equal(error.message, 'The model is not available. Please try again shortly.')
+        return true
+      })
+      return engine.status().state === 'down'
+    }, 'The pool is not down.')
+    await close()
+  })
+
+  it('stays with one that denies what a client has asked for and nothing else', async () => {
+    const { broken, sound, engine, close } = await openTwo()
+    for (const member of [broken, sound]) member.fault = { kind: 'status', status: 403, outputTokensLeast: 20 }
+    const proofs = () => broken.paths.filter((path) => path === '/props').length
+    const before = proofs()
+    await until(async () => {
+      await rejects(ask(engine, proofs(), { outputTokensMax: 20 }), ApiError)
+      return proofs() > before
+    }, 'It is not proved anew.')
+    await Promise.all(engine.replicas.map((one) => one.prove()))
+    deepEqual(
+      engine.replicas.map(({ health }) => health.state),
+      ['up', 'up'],
+    )
+    await ask(engine, 0)
+    await close()
+  })
+
+  it('finds out by itself that there is another program at an address', async () => {
+    const { broken, engine, replica, close } = await openTwo()
+    const looks = () => broken.paths.filter((path) => path === '/health').length
+    const before = looks()
+    await until(() => looks() > before + 1, 'It is not looked after.')
+    broken.fault = { kind: 'status', status: 404 }
+    broken.healthStatus = 404
+    await until(() => replica.health.state === 'refused', 'It is believed to be what it was.')
+    equal(engine.status().state, 'ready')
+    await close()
+  })
+
+  it('gives nothing to one that says that it is not well, until it says that it is', async () => {
+    const { broken, engine, replica, close } = await openTwo()
+    broken.healthStatus = 503
+    await until(() => replica.health.state === 'ejected', 'It is believed to be well.')
+    equal(replica.health.reason, 'It says that it is not well. It answered 503 to /health.')
+    const before = broken.asked.length
+    for (let number = 0; number < 20; number++) await ask(engine, number)
+    equal(broken.asked.length, before)
+    broken.healthStatus = 200
+    await until(() => replica.health.state === 'up', 'It does not come back.', 60_000)
+    await close()
   })
 
   it('is not taken for what its model writes: an answer that is no text fails alone', async () => {

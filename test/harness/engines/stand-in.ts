@@ -8,7 +8,8 @@ import type { ModelToken, PlaceholderModel } from './placeholder-model.ts'
 
 /** What goes wrong with the next answers. */
 export type StandInFault =
-  | { readonly kind: 'status'; readonly status: number }
+  /** Where it is for long answers alone, shorter ones go well. */
+  | { readonly kind: 'status'; readonly status: number; readonly outputTokensLeast?: number }
   | { readonly kind: 'hang' }
   /** The connection is reset once so many bytes of an answer are sent. */
   | { readonly kind: 'cut'; readonly bytes: number }
@@ -28,6 +29,8 @@ export type StandIn = {
   readonly aborts: unknown[]
   readonly running: number
   fault: StandInFault | null
+  /** The status with which it says how it is. */
+  healthStatus: number
   /** Between two tokens. */
   tokenMs: number
   /** For each token of a prompt that is not held. */
@@ -81,7 +84,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     fault: null as StandInFault | null,
   }
   let running = 0
-  const standIn = { ...state, tokenMs: 0, promptTokenMs: 0, canary: 'canary' }
+  const standIn = { ...state, healthStatus: 200, tokenMs: 0, promptTokenMs: 0, canary: 'canary' }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? ''
@@ -92,7 +95,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     if (fault?.kind === 'hang') return
     if (path !== voice.path) return answerSmall(path, body, response)
     standIn.asked.push(body)
-    if (fault?.kind === 'status') return sendJson(response, { error: { message: standIn.canary } }, fault.status)
+    if (fault?.kind === 'status' && voice.read(body).max >= (fault.outputTokensLeast ?? 0))
+      return sendJson(response, { error: { message: standIn.canary } }, fault.status)
     if (fault?.kind === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${standIn.canary}`)
     if (fault?.kind === 'redirect') return void response.writeHead(302, { location: fault.to }).end()
     running += 1
@@ -142,7 +146,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
 
   function answerSmall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
     if (path === '/abort_request' || path === '/inference/v1/abort_requests') standIn.aborts.push(body)
-    const text = (body['content'] ?? body['prompt'] ?? '') as string
+    const text = body['content'] ?? body['prompt']
     const known: Record<string, unknown> = {
       '/health': { status: 'ok' },
       '/props': {
@@ -151,7 +155,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
         model_path: standIn.canary,
         build_info: 'b1-1',
       },
-      '/tokenize': { tokens: model.tokenize(text) },
+      '/tokenize': { tokens: typeof text === 'string' ? model.tokenize(text) : [] },
       '/v1/models': { data: [{ id: standIn.canary, root: standIn.canary, max_model_len: windowTokens }] },
       '/abort_request': {},
       '/inference/v1/abort_requests': {},
@@ -159,7 +163,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
       '/v1/loads': { version: '0.5.23', loads: [{ max_total_num_tokens: 40_000, max_running_requests: slots }] },
     }
     if (known[path] === undefined) sendJson(response, { error: standIn.canary }, 404)
-    else sendJson(response, known[path])
+    else sendJson(response, known[path], path === '/health' ? standIn.healthStatus : 200)
   }
 
   const server = createServer((request, response) => {

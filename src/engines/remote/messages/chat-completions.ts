@@ -5,7 +5,7 @@
 // too, and some never send it.
 
 import { z } from 'zod'
-import { malformed, ReplicaFault, type Ask, type HttpRequest, type ReplicaRecord } from '../dialect.ts'
+import { isNotTaken, malformed, ReplicaFault, type Ask, type HttpRequest, type ReplicaRecord } from '../dialect.ts'
 import { parseModels } from '../server-answers.ts'
 import type {
   MessageDialect,
@@ -126,7 +126,7 @@ async function probe(ask: Ask, model: string | null): Promise<MessageFacts> {
       await ask({ method: 'POST', path, body: { model: found.id, messages, max_tokens: 1, ...more } })
       return true
     } catch (error) {
-      if (error instanceof ReplicaFault && error.kind === 'rejected') return false
+      if (isNotTaken(error)) return false
       throw error
     }
   }

@@ -180,7 +180,7 @@ export class ReportedAnswer extends PooledAnswer {
     }
   }
 
-  /** What a server refuses, others refuse too; and nothing is said twice. */
+  /** What a server refuses of a request, others refuse too; and nothing is said twice. */
   #goesElsewhere(fault: ReplicaFault | null, { isShown }: ReadTerms): boolean {
     return fault !== null && fault.kind !== 'rejected' && !(isShown && this.#writer.hasWritten)
   }

@@ -1,4 +1,5 @@
 import {
+  isNotTaken,
   ReplicaFault,
   type AnyReplicaKind,
   type FaultKind,
@@ -54,6 +55,8 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   #isDraining = false
   #isLost = false
   #ticks = 0
+  /** Whether it has answered well to a look after it since it was proved last. */
+  #answersChecks = false
   #proof: Promise<void> | null = null
   #stop: () => Promise<void>
 
@@ -107,7 +110,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       const { facts } = this.remote
       if (before === null || before.version !== facts?.version) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
-      this.load.index.clear()
+      if (this.health.state !== 'up') this.load.index.clear()
       this.health.proved()
       this.#options.log.info({ replica: this.id, ...facts }, 'replica proved')
     } catch (error) {
@@ -124,6 +127,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     log.warn({ replica: this.id, kind, reason: message, cause }, 'replica failed')
     if (kind === 'overloaded') this.load.overloaded()
     else if (isFailure(kind)) this.#failed(kind, message)
+    else if (kind === 'denied' && this.health.denied()) this.#doubt()
     this.#options.onChanged()
   }
 
@@ -152,8 +156,25 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       if (this.health.checked(fault === null)) await this.prove()
       return
     }
-    if (fault !== null && isFailure(fault.kind)) this.#failed(fault.kind, fault.message)
+    if (fault === null) this.#answersChecks = true
+    else this.#notWell(fault)
     this.#options.onChanged()
+  }
+
+  /** Notes what is wrong with it by how it answers to a look after it. */
+  #notWell({ kind, message }: ReplicaFault): void {
+    // As long as it says so it is given nothing more, whatever else becomes of it.
+    if (kind === 'unwell') this.load.overloaded()
+    if (isFailure(kind)) this.#failed(kind, message)
+    // Of one that never had an answer to that its silence says nothing.
+    else if (kind === 'denied' && this.#answersChecks) this.#doubt()
+  }
+
+  /** Finds out whether it is still what it was, and leaves it alone meanwhile: one that denies everything does so fast, and is free for the next. */
+  #doubt(): void {
+    this.#answersChecks = false
+    this.load.overloaded()
+    void this.prove()
   }
 
   #failed(kind: FailureKind, reason: string): void {
@@ -163,7 +184,8 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   #unproved(fault: ReplicaFault): void {
     const reason = messageOf(fault)
     const isNews = this.health.reason !== reason
-    if (fault.kind === 'rejected') this.health.refuse(reason)
+    if (isNotTaken(fault)) this.health.refuse(reason)
+    else if (this.health.state === 'up' && isFailure(fault.kind)) this.#failed(fault.kind, reason)
     else this.health.unproved(reason)
     if (isNews) this.#options.log.warn({ replica: this.id, reason, cause: fault.cause }, 'replica not usable')
   }
@@ -182,5 +204,5 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
 }
 
 function isFailure(kind: FaultKind): kind is FailureKind {
-  return kind !== 'overloaded' && kind !== 'rejected' && kind !== 'unfit'
+  return kind !== 'overloaded' && kind !== 'rejected' && kind !== 'denied' && kind !== 'unfit'
 }
