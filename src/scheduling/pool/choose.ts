@@ -128,7 +128,8 @@ export class Chooser {
   }
 }
 
-function isGivenUp({ elsewhere }: Candidate, nowMs: number): boolean {
+/** Whether what was left to another gateway's request was left to it for so long that it is looked at no more. */
+export function isGivenUp({ elsewhere }: Candidate, nowMs: number): boolean {
   const leftSinceMs = elsewhere?.leftSinceMs ?? null
   return leftSinceMs !== null && nowMs - leftSinceMs >= leaveMsMax
 }

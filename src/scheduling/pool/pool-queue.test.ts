@@ -327,6 +327,23 @@ describe('the queue of a pool', () => {
     ok(order.lastIndexOf('quiet') < 14, order.join(' '))
   })
 
+  it('places its own behind any number of requests that another gateway lets wait and does not place', async () => {
+    const { queue, ask, clock } = openQueue({ replicas: 1 })
+    for (let number = 0; number < 200; number++)
+      queue.waitsElsewhere({
+        tokens: blockTokens,
+        chain: hashBlocks(prompt(number * 10, 1), 'b'),
+        organizationId: 'b',
+        arrivedMs: clock.monotonicMs(),
+        creditMs: 0,
+      })
+    clock.advance(10)
+    const placed = ask(prompt(9_000, 1))
+    for (let time = 0; time < 20; time++) clock.advance(100)
+    equal(queue.waiting, 0)
+    await placed
+  })
+
   it('lets go of whoever leaves', async () => {
     const { queue, ask } = openQueue({ replicas: 1, runningMax: 1 })
     await ask(prompt(1, 1))

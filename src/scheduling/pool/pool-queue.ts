@@ -6,7 +6,7 @@ import { costOf, standardPriority, type Priority } from '../../core/tier.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { VirtualCounters } from '../fair-queue.ts'
 import { blockTokens, type BlockChain } from './block-index.ts'
-import { Chooser, type Candidate, type Choice } from './choose.ts'
+import { Chooser, isGivenUp, type Candidate, type Choice } from './choose.ts'
 import type { Computed, Prefill, ReplicaLoad } from './replica-load.ts'
 
 export type PoolRequest = {
@@ -148,7 +148,7 @@ export class PoolQueue {
     const { clock, replicas } = this.#options
     while (this.#waiting.size > 0) {
       const nowMs = clock.monotonicMs()
-      const { choice, lookAgainMs } = this.#chooser.choose(this.#inTurn(), replicas(), nowMs)
+      const { choice, lookAgainMs } = this.#chooser.choose(this.#inTurn(nowMs), replicas(), nowMs)
       if (choice !== null) {
         this.#start(choice as Choice<Waiting>, nowMs)
         continue
@@ -158,8 +158,11 @@ export class PoolQueue {
     }
   }
 
-  /** The requests of the organizations that have been served least, in the order of their arrival. */
-  #inTurn(): Candidate[] {
+  /**
+   * The requests of the organizations that have been served least, in the order of their arrival. Those that wait here are
+   * among them however many wait elsewhere: what another gateway cannot place must not keep this one from its own.
+   */
+  #inTurn(nowMs: number): Candidate[] {
     const near = this.#counters.near(slackTokens)
     const found: Candidate[] = []
     for (const request of this.#waiting) {
@@ -168,10 +171,14 @@ export class PoolQueue {
       if (found.length === windowMax) break
     }
     if (this.#elsewhere.size === 0) return found
-    // An organization that waits here as well is in turn at both or at neither.
-    for (const request of this.#elsewhere)
-      if (near.has(request.organizationId) || !this.#counters.isWaiting(request.organizationId)) found.push(request)
-    return found.toSorted((a, b) => a.arrivedMs - b.arrivedMs).slice(0, windowMax)
+    const others: Candidate[] = []
+    for (const request of this.#elsewhere) {
+      const { organizationId } = request
+      // An organization that waits here as well is in turn at both or at neither.
+      const isInTurn = near.has(organizationId) || !this.#counters.isWaiting(organizationId)
+      if (isInTurn && !isGivenUp(request, nowMs)) others.push(request)
+    }
+    return [...found, ...others.toSorted(byArrival).slice(0, windowMax)].toSorted(byArrival)
   }
 
   #start({ request, replica, matchedTokens, candidates }: Choice<Waiting>, nowMs: number): void {
@@ -239,6 +246,10 @@ export class PoolQueue {
     for (const other of this.#waiting) if (other.organizationId === organizationId) return
     this.#counters.leave(organizationId)
   }
+}
+
+function byArrival(a: Candidate, b: Candidate): number {
+  return a.arrivedMs - b.arrivedMs
 }
 
 type Placed = Pick<Placement, 'replica' | 'reason'> & {
