@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { blockTokens, hashBlocks } from './block-index.ts'
@@ -19,8 +19,10 @@ function openGateways({ count = 2, runningMax = 100, replicas: replicaCount = 4 
   const told: string[] = []
   const hearers = new Set<(text: string) => void>()
   let isCut = false
+  const state = { isAway: false }
   const channel = {
     send: (news: readonly string[]) => {
+      if (state.isAway) return Promise.reject(new Error('The database is away.'))
       told.push(...news)
       if (!isCut) for (const text of news) for (const hear of hearers) hear(text)
       return Promise.resolve()
@@ -46,7 +48,7 @@ function openGateways({ count = 2, runningMax = 100, replicas: replicaCount = 4 
       replicas: () => replicas,
     })
     const queue: PoolQueue = new PoolQueue({ clock, replicas: () => replicas, observer: news })
-    const ask = (tokens: Uint32Array, organizationId = 'a') =>
+    const ask = (tokens: Uint32Array, organizationId = 'a', signal = never) =>
       queue.place(
         {
           owner: { organizationId, apiKeyId: 'k' },
@@ -54,7 +56,7 @@ function openGateways({ count = 2, runningMax = 100, replicas: replicaCount = 4 
           chain: hashBlocks(tokens, organizationId),
           excluded: new Set(),
         },
-        never,
+        signal,
       )
     return { replicas, news, queue, ask }
   })
@@ -69,7 +71,7 @@ function openGateways({ count = 2, runningMax = 100, replicas: replicaCount = 4 
   const tell = (text: string) => {
     for (const hear of hearers) hear(text)
   }
-  return { clock, told, tell, first, second, pass, cut: () => (isCut = true) }
+  return { clock, told, tell, first, second, pass, cut: () => (isCut = true), channel: state }
 }
 
 describe('gateways that use the same replicas', () => {
@@ -139,6 +141,44 @@ describe('gateways that use the same replicas', () => {
     await others.pass(1_500)
     equal(isPlaced, true)
     cut()
+  })
+
+  it('think nothing of a request that has left another one, although the news of that were lost', async () => {
+    const { first, second, pass, channel } = openGateways({ replicas: 1, runningMax: 1 })
+    const running = await first.ask(prompt(1, 1))
+    const controller = new AbortController()
+    // All the room that there is would be left to it.
+    const left = first.ask(prompt(2, 80), 'a', controller.signal)
+    await pass(100)
+    channel.isAway = true
+    controller.abort(new Error('left'))
+    await rejects(left, /left/)
+    await pass(150)
+    channel.isAway = false
+    await pass(2_000)
+    let isPlaced = false
+    void second.ask(prompt(3, 1)).then(() => (isPlaced = true))
+    await pass(100)
+    running.end(1)
+    await pass(100)
+    equal(isPlaced, true)
+  })
+
+  it('say of a thousand requests that they wait still, and none of them is taken to be gone', async () => {
+    const { first, second, told, pass } = openGateways({ replicas: 1, runningMax: 1 })
+    await first.ask(prompt(1, 1))
+    for (let number = 2; number < 1_202; number++) void first.ask(prompt(number, 1))
+    await pass(3_000)
+    ok(told.some((text) => (JSON.parse(text) as { still: unknown[] }).still.length > 1))
+    for (const text of told) ok(Buffer.byteLength(text) < 8_000, String(text.length))
+    const [replica] = second.replicas
+    ok(replica !== undefined)
+    replica.runningMax = 2
+    let isPlaced = false
+    void second.ask(prompt(5_000, 1)).then(() => (isPlaced = true))
+    await settle()
+    // All the room that there is is left to those that have waited for longer.
+    equal(isPlaced, false)
   })
 
   it('learn how fast a replica is although others keep it busy as well', async () => {

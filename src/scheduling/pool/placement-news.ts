@@ -30,6 +30,8 @@ export type PlacementNewsOptions = {
 const tellAgainMs = 100
 /** What a gateway has under way is told anew at the latest after so long. */
 const sayAgainMs = 400
+/** Which requests wait is told anew whole after so long: news of one that has left may have been lost. */
+const sayStillMs = 1_000
 /** A gateway that says nothing for so long is gone, or has nothing under way. */
 const silentMsMax = 1_000
 const lookMs = 200
@@ -54,6 +56,7 @@ export class PlacementNews implements PlacementObserver {
   #placedBlocks = 0
   #lastId = 0
   #toldAtMs = -Infinity
+  #saidStillAtMs = -Infinity
   #isTelling = false
   #cancelTelling: (() => void) | null = null
   readonly #peers = new Map<string, Peer>()
@@ -128,7 +131,7 @@ export class PlacementNews implements PlacementObserver {
     try {
       await channel.send(this.#takeNotices(this.#toldAtMs))
     } catch {
-      // What is under way is told anew soon. Of a request that is believed to wait and does not, others soon think nothing.
+      // What is under way is told anew soon, and so is which requests wait.
     }
     this.#isTelling = false
     if (this.#changed.size + this.#waiting.size + this.#left.length > 0) this.#plan()
@@ -146,6 +149,10 @@ export class PlacementNews implements PlacementObserver {
     }
     for (const [replica, chain] of this.#placed) writer.placed(replica, chain)
     for (const [id, replica] of this.#left) writer.left(id, replica)
+    if (nowMs - this.#saidStillAtMs >= sayStillMs) {
+      this.#saidStillAtMs = nowMs
+      writer.still([...this.#told.values()], this.#lastId)
+    }
     this.#changed.clear()
     this.#waiting.clear()
     this.#computed = []
@@ -212,5 +219,15 @@ export class PlacementNews implements PlacementObserver {
       gone.leave()
       replicaAt(at)?.index.add(gone.chain)
     }
+    for (const [first, last, ...ids] of notice.still) keepOnly(new Set(ids), first, last, peer)
+  }
+}
+
+/** Of the requests of a peer from the first to the last, those that wait no more are thought of no more. */
+function keepOnly(still: ReadonlySet<number>, first: number, last: number, { waiting }: Peer): void {
+  for (const [id, { leave }] of waiting) {
+    if (id < first || id > last || still.has(id)) continue
+    waiting.delete(id)
+    leave()
   }
 }

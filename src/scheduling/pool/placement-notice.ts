@@ -25,6 +25,8 @@ export type PlacementNotice = {
   readonly left: readonly (readonly [replica: number, id: number])[]
   /** Prompts that were given to a replica, or parts of them. */
   readonly placed: readonly (readonly [replica: number, blocks: string])[]
+  /** Of the requests with ids from the first to the last, those that wait still. */
+  readonly still: readonly (readonly [first: number, last: number, ...ids: number[]])[]
 }
 
 type WaitingItem = readonly [
@@ -36,13 +38,16 @@ type WaitingItem = readonly [
   blocks: string,
 ]
 
-type Lists = Pick<PlacementNotice, 'loads' | 'computed' | 'waiting' | 'left' | 'placed'>
+type Lists = Pick<PlacementNotice, 'loads' | 'computed' | 'waiting' | 'left' | 'placed' | 'still'>
 type Mutable<List> = { -readonly [Name in keyof List]: List[Name] extends readonly (infer Item)[] ? Item[] : never }
 
 /** PostgreSQL carries notices of less than 8,000 bytes. */
 const noticeBytesMax = 7_900
 /** The blocks of one item: a block takes a little over nine bytes. */
 export const itemBlocksMax = 600
+
+/** Ids of one item: one takes ten bytes at the most, as long as fewer than a thousand million requests have waited. */
+const itemIdsMax = 500
 
 /** Writes what is to be told into as many notices as it takes. */
 export class NoticeWriter {
@@ -84,6 +89,17 @@ export class NoticeWriter {
     for (let end = chain.length; end > 0; end = Math.max(0, end - itemBlocksMax)) {
       const blocks = writeBlocks(chain.subarray(Math.max(0, end - itemBlocksMax), end))
       this.#add('placed', id, (at) => [at, blocks])
+    }
+  }
+
+  /** Says which requests up to the last one wait still, by their rising ids. */
+  still(ids: readonly number[], lastId: number): void {
+    for (let start = 0, first = 0; first <= lastId; start += itemIdsMax) {
+      const some = ids.slice(start, start + itemIdsMax)
+      const last = start + itemIdsMax < ids.length ? (some.at(-1) ?? lastId) : lastId
+      const item = [first, last, ...some] as const
+      this.#add('still', null, () => item)
+      first = last + 1
     }
   }
 
@@ -134,15 +150,16 @@ export class NoticeWriter {
 }
 
 function emptyLists(): Mutable<Lists> {
-  return { loads: [], computed: [], waiting: [], left: [], placed: [] }
+  return { loads: [], computed: [], waiting: [], left: [], placed: [], still: [] }
 }
 
-/** Null for what no gateway of this version writes. */
+/** Null for what no gateway writes. */
 export function readNotice(text: string): PlacementNotice | null {
   try {
-    const notice = JSON.parse(text) as Record<string, unknown>
+    // Gateways before this one do not say what waits still.
+    const notice: Record<string, unknown> = { still: [], ...(JSON.parse(text) as Record<string, unknown>) }
     const lists = [...Object.keys(emptyLists()), 'replicas']
-    return lists.every((name) => Array.isArray(notice[name])) ? (notice as PlacementNotice) : null
+    return lists.every((name) => Array.isArray(notice[name])) ? (notice as unknown as PlacementNotice) : null
   } catch {
     return null
   }
