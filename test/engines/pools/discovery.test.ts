@@ -3,14 +3,16 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { collect } from '../../../src/core/collect.ts'
-import { runAlone } from '../../../src/core/engine.ts'
+import { countTokens, runAlone } from '../../../src/core/engine.ts'
 import { followDns, type DnsResolver } from '../../../src/models/fleet/pools/dns-members.ts'
 import type { ReportedEngine } from '../../../src/models/fleet/pools/reported-engine.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { openMessageStandIn, type MessageStandIn } from '../../harness/engines/message-stand-in.ts'
-import { openReportedPool } from '../../harness/engines/open-pool.ts'
+import { openPool, openReportedPool } from '../../harness/engines/open-pool.ts'
+import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
+import { openStandIn } from '../../harness/engines/stand-in.ts'
 import { createManualClock } from '../../harness/manual-clock.ts'
-import { engineRequest } from '../../harness/requests.ts'
+import { engineRequest, withSeed } from '../../harness/requests.ts'
 import { until } from '../../harness/start-service.ts'
 
 const never = new AbortController().signal
@@ -137,5 +139,98 @@ describe('a pool whose replicas are found by name', () => {
     )
     for (const server of servers) server.recordMs = 0
     equal((await run()).reason.kind, 'end')
+  })
+})
+
+describe('a pool whose name comes to stand for a replica that is not there yet', () => {
+  /** A name of one replica, by its port. */
+  const nameOf = (portOf: () => number) => ({
+    name: { dns: '_http._tcp.vllm.svc', key: null, runningMax: null, model: null },
+    resolver: {
+      addresses: () => Promise.resolve(['127.0.0.1']),
+      services: () => Promise.resolve(portOf() === 0 ? [] : [{ name: 'a', port: portOf() }]),
+    },
+  })
+  const portOf = ({ address }: { readonly address: string }) => Number(new URL(address).port)
+  /** A port that nobody listens on as yet. */
+  const laterPort = async () => {
+    const server = await openMessageStandIn('chat-completions')
+    await server.close()
+    return portOf(server)
+  }
+
+  it('lets what waits go on waiting for that one, and answers it there', async () => {
+    const kind = 'chat-completions'
+    const first = await openMessageStandIn(kind)
+    first.recordMs = 600
+    let port = portOf(first)
+    const { name, resolver } = nameOf(() => port)
+    const engine = await openReportedPool([], { names: [{ ...name, kind, runningMax: 1 }], resolver })
+    await until(() => engine.status().state === 'ready', 'The pool is not ready.')
+    const answers = [1, 2, 3].map(() => collect(runAlone(engine, engineRequest(), never)))
+    await until(() => engine.status().waiting === 2, 'They do not wait.')
+    port = 0
+    await until(() => engine.replicas.length === 0, 'It has not left.', 60_000)
+    port = await laterPort()
+    await until(() => engine.replicas.some(({ health }) => health.reason !== null), 'It is not looked for.', 60_000)
+    equal(engine.status().waiting, 2)
+    const second = await openMessageStandIn(kind, port)
+    for (const { blocks } of await Promise.all(answers)) equal(blocks[0]?.text, 'Hello there.')
+    deepEqual([first.asked.length, second.asked.length], [2, 3])
+    await engine.close()
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('goes on there with an answer that has ended a leg where it was', async () => {
+    const kind = 'llama-server'
+    const model = await openPlaceholderModel()
+    const first = await openStandIn({ kind, model })
+    let port = portOf(first)
+    const { name, resolver } = nameOf(() => port)
+    const engine = await openPool([], { names: [{ ...name, kind }], resolver })
+    await until(() => engine.status().state === 'ready', 'The pool is not ready.')
+    const [callToken = -1] = model.tokenize('<tool_call>')
+    const properties = { a: { type: 'integer' } }
+    const parameters = { type: 'object', properties, required: ['a'], additionalProperties: false }
+    const request = engineRequest({
+      tools: [{ name: 'f', description: '', parameters, isStrict: true, schemaPath: ['tools', 0], input: 'json' }],
+      sampling: { ...withSeed(1, 0), logitBias: [[callToken, 100]] },
+      outputTokensMax: 100,
+    })
+    const tokens = await countTokens(engine, request, never)
+    first.promptTokenMs = 2_000 / tokens
+    const proofs = first.asked.length
+    const answer = collect(runAlone(engine, request, never))
+    await until(() => first.asked.length > proofs, 'It has not begun.')
+    port = await laterPort()
+    await until(() => engine.status().waiting === 1, 'It does not wait for the other one.', 60_000)
+    await until(
+      () => engine.replicas.every(({ health }) => health.state !== 'up'),
+      'The first one is still there.',
+      60_000,
+    )
+    const second = await openStandIn({ kind, model, port })
+    deepEqual([(await answer).blocks[0]?.kind, first.asked.length], ['tool-call', proofs + 1])
+    await engine.close()
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('is down where none comes in its place, and refuses what has waited for that', async () => {
+    const kind = 'chat-completions'
+    const first = await openMessageStandIn(kind)
+    first.recordMs = 600
+    let port = portOf(first)
+    const { name, resolver } = nameOf(() => port)
+    const names = [{ ...name, kind, runningMax: 1 } as const]
+    const engine = await openReportedPool([], { names, resolver, readyWaitMsMax: 20_000 })
+    await until(() => engine.status().state === 'ready', 'The pool is not ready.')
+    const answer = collect(runAlone(engine, engineRequest(), never))
+    const refused = rejects(collect(runAlone(engine, engineRequest(), never)), /not available/u)
+    await until(() => engine.status().waiting === 1, 'It does not wait.')
+    port = 0
+    await Promise.all([answer, refused])
+    equal(engine.status().state, 'down')
+    await engine.close()
+    await first.close()
   })
 })

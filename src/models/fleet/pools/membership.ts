@@ -62,6 +62,11 @@ export class Membership<Remote extends ReplicaConnection> {
     return this.#unsettled > 0
   }
 
+  /** Whether it is gone, and only finishes what it has. */
+  isLeaving(replica: PoolReplica<Remote>): boolean {
+    return this.#leaving.has(replica)
+  }
+
   /** How often a replica that is started here had to be started again; null for another one. */
   restartsOf(replica: PoolReplica): number | null {
     return this.#managed.find((one) => one.has(replica))?.restarts ?? null
@@ -119,9 +124,10 @@ export class Membership<Remote extends ReplicaConnection> {
     const wanted = new Set(addresses)
     for (const replica of this.replicas.filter(({ settings: { name } }) => name === dns)) {
       const isWanted = wanted.delete(replica.id)
-      if (isWanted === this.#leaving.has(replica)) replica.drain(!isWanted)
+      if (isWanted !== this.#leaving.has(replica)) continue
       if (isWanted) this.#leaving.delete(replica)
       else this.#leaving.add(replica)
+      replica.drain(!isWanted)
     }
     for (const url of wanted) {
       if (this.replicas.some(({ id }) => id === url)) continue

@@ -63,6 +63,11 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   readonly #news: PlacementNews | null
   readonly #gate: ReadyGate
   readonly #budget = new RetryBudget()
+  /** Those that could be given something when that was looked at last. */
+  #lastUsable: ReadonlySet<PoolReplica<Remote>> = new Set()
+  /** All were let go of, and others are expected in their place. */
+  #expectsOthers = false
+  #cancelExpecting = () => {}
   #isClosed = false
 
   constructor(options: PoolMembersOptions<Remote>) {
@@ -100,7 +105,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (preparation !== 'ready') return preparation
     if (this.#usable.length > 0) return 'ready'
     // One that was not looked at yet may turn out well.
-    if (this.#membership.isUnsettled) return 'loading'
+    if (this.#membership.isUnsettled || this.#expectsOthers) return 'loading'
     return this.replicas.every((replica) => this.#isOut(replica)) ? 'down' : 'loading'
   }
 
@@ -176,9 +181,10 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     }
   }
 
-  /** Whether a request may have a further try, and there is a replica for it that is not left out. */
+  /** Whether a request may have a further try, and there is a replica for it that is not left out, or will be. */
   mayRetry({ retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
-    return retries < this.#options.retries && this.#usable.some(({ id }) => !excluded.has(id))
+    if (retries >= this.#options.retries) return false
+    return this.#expectsOthers || this.#usable.some(({ id }) => !excluded.has(id))
   }
 
   /** Takes a further try for a request that failed, if there is one, and a replica for it. */
@@ -202,9 +208,10 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   changed(): void {
     const usable = new Set(this.#usable)
     for (const replica of this.replicas) replica.load.share = usable.has(replica) ? replica.health.share : 0
+    this.#look(usable)
     const ids = [...usable].map(({ id }) => id)
     this.#queue.refuseWhere(
-      (excluded) => ids.every((id) => excluded.has(id)),
+      (excluded) => !this.#expectsOthers && ids.every((id) => excluded.has(id)),
       () => this.unavailable(),
     )
     this.#gate.wake()
@@ -213,6 +220,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#cancelExpecting()
     this.#queue.refuseWhere(
       () => true,
       () => this.unavailable(),
@@ -232,6 +240,28 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     const up = open.filter(({ health }) => health.state === 'up')
     if (up.length * 2 >= open.length) return up
     return open.filter(({ health }) => health.state === 'up' || (health.state === 'ejected' && !health.isUnreachable))
+  }
+
+  /**
+   * Notes whether others are expected. Where the last ones are let go of that could be given something, those that come in
+   * their place may need a moment: what waits, or is to go on, waits for them as for replicas that load.
+   */
+  #look(usable: ReadonlySet<PoolReplica<Remote>>): void {
+    const { clock, readyWaitMsMax } = this.#options
+    const lost = [...this.#lastUsable].filter((replica) => !usable.has(replica))
+    this.#lastUsable = usable
+    if (usable.size > 0) return this.#expect(false)
+    if (!lost.some((replica) => this.#membership.isLeaving(replica))) return
+    this.#expect(true)
+    this.#cancelExpecting = clock.after(readyWaitMsMax, () => {
+      this.#expect(false)
+      this.changed()
+    })
+  }
+
+  #expect(expectsOthers: boolean): void {
+    this.#cancelExpecting()
+    this.#expectsOthers = expectsOthers
   }
 
   #create(settings: ReplicaSettings): PoolReplica<Remote> {
