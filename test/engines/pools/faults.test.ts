@@ -199,6 +199,12 @@ for (const kind of replicaKinds) {
 
 describe('a pool whose replicas go away', () => {
   const kind: ReplicaKind = 'llama-server'
+  const ask = (engine: PoolEngine, number: number, changes: Partial<EngineRequest> = {}) =>
+    run(engine, {
+      messages: [{ role: 'user', content: [{ kind: 'text', text: `Question ${number}` }] }],
+      outputTokensMax: 10,
+      ...changes,
+    })
 
   it('refuses at once with a hint when none is left, and answers again when one is back', async () => {
     const member = await openStandIn({ kind, model })
@@ -222,6 +228,32 @@ describe('a pool whose replicas go away', () => {
     await engine.close()
     await again.close()
   })
+
+  for (const [before, now] of [
+    [4, 2],
+    [2, 6],
+  ] as const) {
+    it(`is given ${now} answers at a time, in slots that there are, when it is started anew with ${now} slots in the place of ${before}`, async () => {
+      const first = await openStandIn({ kind, model, slots: before })
+      const engine = await openPool([first])
+      const [replica] = engine.replicas
+      ok(replica !== undefined)
+      equal(replica.load.runningMax, before)
+      await first.close()
+      await until(() => replica.health.state === 'ejected', 'It is believed to be there.')
+      const port = Number(new URL(first.address).port)
+      const again = await openStandIn({ kind, model, slots: now, windowTokens: 1_024, port })
+      await until(() => replica.health.state === 'up', 'It does not come back.', 60_000)
+      deepEqual([replica.load.runningMax, engine.status().windowTokens], [now, 1_024])
+      again.asked.length = 0
+      again.tokenMs = 10
+      await Promise.all(Array.from({ length: 8 }, (_, number) => ask(engine, number)))
+      const slots = Array.from({ length: now }, (_, slot) => slot)
+      for (const { id_slot: slot } of again.asked) ok(slots.includes(Number(slot)), `There is no slot ${String(slot)}.`)
+      await engine.close()
+      await again.close()
+    })
+  }
 
   it('loses no request that has no output when one of three is killed under load', async () => {
     const members = [
@@ -320,13 +352,6 @@ describe('a pool whose replicas go away', () => {
     await engine.close()
     await member.close()
   })
-
-  const ask = (engine: PoolEngine, number: number, changes: Partial<EngineRequest> = {}) =>
-    run(engine, {
-      messages: [{ role: 'user', content: [{ kind: 'text', text: `Question ${number}` }] }],
-      outputTokensMax: 10,
-      ...changes,
-    })
 
   /** Two members and their pool: the one that such requests are given to, where something is to go wrong, and the other one. */
   const openTwo = async () => {

@@ -156,7 +156,9 @@ export class PoolEngine implements Engine {
     const chain = hashBlocks(leg.tokens, isolation)
     const wanted = { request, tokens: leg.tokens.length, chain, excluded, retries }
     const { replica, placement, end } = await this.#members.place(wanted, signal)
-    const slot = replica.slots?.take(owner.organizationId, chain) ?? null
+    // Where it comes back with others, this one belongs to those that it had.
+    const { slots } = replica
+    const slot = slots?.take(owner.organizationId, chain) ?? null
     const reader = this.#known?.reader
     if (reader === undefined) throw new Error('Nothing is known of the text of a pool that runs.')
     const { requestId, traceparent = null } = request
@@ -171,7 +173,7 @@ export class PoolEngine implements Engine {
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return
         isOver = true
-        if (slot !== null) replica.slots?.release(slot)
+        if (slot !== null) slots?.release(slot)
         end(outputTokens, fault)
       },
     }

@@ -4,6 +4,7 @@ import {
   type AnyReplicaKind,
   type FaultKind,
   type ReplicaConnection,
+  type ReplicaFacts,
 } from '../../../engines/remote/dialect.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/message-of.ts'
@@ -108,7 +109,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       await proving
       if (this.#isLost) return
       const { facts } = this.remote
-      if (before === null || before.version !== facts?.version) this.#resize()
+      if (before === null || facts === null || isAnother(before, facts)) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
       if (this.health.state !== 'up') this.load.index.clear()
       this.health.proved()
@@ -201,6 +202,11 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     this.load.runningMax = ownsSlots ? Math.min(wanted, slots) : wanted
     this.load.index.resize(facts?.heldTokensMax ?? heldTokensDefault)
   }
+}
+
+/** Whether it was started anew with other flags, or is another version: one that is what it was keeps its slots, which may be in use. */
+function isAnother(before: ReplicaFacts, now: ReplicaFacts): boolean {
+  return before.version !== now.version || before.slots !== now.slots || before.heldTokensMax !== now.heldTokensMax
 }
 
 function isFailure(kind: FaultKind): kind is FailureKind {
