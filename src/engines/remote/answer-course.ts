@@ -73,6 +73,8 @@ export class AnswerCourse {
   #toSkip: Buffer = Buffer.alloc(0)
   #isStarted = false
   #cachedTokens = 0
+  /** What the answer ends for by its last token, once it has come. */
+  #reason: FinishReason | null = null
 
   constructor(parts: CourseParts) {
     const { request, text, model, reader, windowTokens, outputTokensMax } = parts
@@ -130,9 +132,15 @@ export class AnswerCourse {
 
   /**
    * The present leg was lost. A free answer goes on from its last token. A grammar is read from its beginning only, so an
-   * answer under one is written from there anew, and what the client has of it must come out the same.
+   * answer under one is written from there anew, and what the client has of it must come out the same. Whichever goes on
+   * makes its end anew.
    */
   rewind(): void {
+    if (this.#reason?.kind === 'end') {
+      this.#reason = null
+      this.#ids.pop()
+      this.#writer.takeBackEnd()
+    }
     if (this.#grammar === null) return
     this.#ids.length = this.#legStart
     this.#toSkip = Buffer.concat([...this.#legBytes, this.#toSkip])
@@ -188,7 +196,7 @@ export class AnswerCourse {
   /** Takes one token of the present leg. */
   take(id: number, logprob: TokenIdLogprob | null): Turn {
     this.#legTokens += 1
-    if (this.isFull) return this.#ends({ kind: this.#limitKind })
+    if (this.isFull) return this.#ends(this.#reason ?? { kind: this.#limitKind })
     const wasAnswering = this.#writer.isAnswering
     if (wasAnswering && this.#triggers.isWatching && !this.#parts.reader.endsGeneration(id)) {
       const begun = this.#triggers.feed(id, this.#ids.length)
@@ -205,7 +213,7 @@ export class AnswerCourse {
 
   /** The present leg has ended by itself. */
   legEnded(end: NonNullable<TokenStep['end']>): Turn {
-    if (this.isFull) return this.#ends({ kind: this.#limitKind })
+    if (this.isFull) return this.#ends(this.#reason ?? { kind: this.#limitKind })
     if (end.kind === 'stop') return this.#ends({ kind: 'end' })
     if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
     // A further leg would begin the grammar anew in the midst of the answer.
@@ -283,6 +291,7 @@ export class AnswerCourse {
   }
 
   #ends(reason: FinishReason): Turn {
+    this.#reason = reason
     const isEnginesEnd = reason.kind === 'end' || this.#legTokens === this.#legMax
     return { kind: 'ends', reason, isEnginesEnd }
   }

@@ -135,6 +135,19 @@ for (const kind of replicaKinds) {
       }
     })
 
+    it('bills an answer once whose last token came and whose end was lost, and ends it for the same reason', async () => {
+      for (const changes of [{}, { outputTokensMax: 9 }]) {
+        const { answer: expected, hit } = await answered(changes)
+        hit.fault = { kind: 'cut-before-end' }
+        const answer = await run(engine, changes)
+        deepEqual(
+          [answer.blocks, answer.reason, answer.usage.output],
+          [expected.blocks, expected.reason, expected.usage.output],
+        )
+        hit.fault = null
+      }
+    })
+
     it('goes on as often as it has to, as long as each replica brings it some way', async () => {
       const { answer: expected } = await answered({ outputTokensMax: 60 })
       for (const member of members) member.fault = { kind: 'cut', bytes: 600 }
@@ -288,9 +301,11 @@ describe('a pool whose replicas go away', () => {
     ok(whole.reason.kind === 'end' && whole.usage.output > 50)
     const hit = members.find((member) => member.asked.some(({ n_predict }) => n_predict === 60))
     ok(hit !== undefined)
-    for (const bytes of [2_200, 5_000, 7_000]) {
-      hit.fault = { kind: 'cut', bytes }
-      deepEqual((await run(engine, asked)).blocks, whole.blocks)
+    const faults: StandInFault[] = [2_200, 5_000, 7_000].map((bytes) => ({ kind: 'cut', bytes }))
+    for (const fault of [...faults, { kind: 'cut-before-end' } as const]) {
+      hit.fault = fault
+      const answer = await run(engine, asked)
+      deepEqual([answer.blocks, answer.reason, answer.usage.output], [whole.blocks, whole.reason, whole.usage.output])
       hit.fault = null
       await until(() => engine.replicas.every(({ health }) => health.state === 'up'), 'It does not come back.', 60_000)
     }

@@ -2,7 +2,7 @@
 // has the keys and the order of the recordings in test/fixtures/engines, which a test checks.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ReplicaKind } from '../../../src/engines/remote/dialect.ts'
 import type { ModelToken, PlaceholderModel } from './placeholder-model.ts'
 
@@ -13,6 +13,8 @@ export type StandInFault =
   | { readonly kind: 'hang' }
   /** The connection is reset once so many bytes of an answer are sent. */
   | { readonly kind: 'cut'; readonly bytes: number }
+  /** The connection is closed between the last token and the record that says so. */
+  | { readonly kind: 'cut-before-end' }
   | { readonly kind: 'lie'; readonly what: 'prompt' | 'output' | 'cached' }
   | { readonly kind: 'double' }
   /** Every token of an answer is a byte that no text has. */
@@ -136,6 +138,11 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
       }
       if (standIn.tokenMs > 0) await setTimeout(standIn.tokenMs)
       if (response.destroyed) return
+    }
+    if (fault?.kind === 'cut-before-end') {
+      // What was written last leaves in the next tick.
+      await setImmediate()
+      return void response.socket?.end()
     }
     const last = voice.end(all, counted(all.length), isEnd ? 'stop' : 'limit')
     if (asked.isStream) {

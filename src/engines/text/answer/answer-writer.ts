@@ -117,6 +117,13 @@ export class AnswerWriter {
     return this.#showAll(parts)
   }
 
+  /** The token that ended the answer was lost with its replica, and is going to be sampled anew. */
+  takeBackEnd(): void {
+    this.#output -= 1
+    this.#blocks.takeBackToken()
+    if (this.isThinking) this.#outputThinking -= 1
+  }
+
   /** The engine closed the thinking block itself; what follows is the answer. */
   closeThinking(): void {
     this.#decoder.reset()

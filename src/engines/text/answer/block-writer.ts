@@ -30,6 +30,11 @@ export class BlockWriter {
     this.#unshownTokens += 1
   }
 
+  /** The last token that was counted, of which nothing was shown, was none. */
+  takeBackToken(): void {
+    this.#unshownTokens -= 1
+  }
+
   /** Tokens of visible text, before the text itself is written. */
   addTokens(tokens: readonly TokenLogprob[]): void {
     if (this.#open === 'tool-call') return
