@@ -21,7 +21,7 @@ import { TriggerWatch, type Begun } from './trigger-watch.ts'
 
 export type Leg = Pick<
   TokenRequest,
-  'tokens' | 'grammar' | 'outputTokensMax' | 'bannedTokens' | 'sampling' | 'logprobsTop'
+  'tokens' | 'grammar' | 'outputTokensMax' | 'bannedTokens' | 'endTokens' | 'sampling' | 'logprobsTop'
 >
 
 export type CourseParts = {
@@ -173,6 +173,7 @@ export class AnswerCourse {
       grammar: this.#grammar,
       outputTokensMax: this.#legMax,
       bannedTokens: mustGoOn ? [...this.#banned, ...reader.endTokens] : this.#banned,
+      endTokens: reader.endTokens,
       sampling: { ...sampling, seed: legSeed, logitBias: sampling.logitBias.filter(([token]) => token < reader.size) },
       logprobsTop: request.logprobsTop,
     }

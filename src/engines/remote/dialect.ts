@@ -20,6 +20,8 @@ export type TokenRequest = {
   readonly outputTokensMax: number
   /** Tokens that must not be chosen, those that end an answer included where it must go on. */
   readonly bannedTokens: readonly number[]
+  /** Tokens that end an answer. An engine knows some of them by itself, and would go on behind the others. */
+  readonly endTokens: readonly number[]
   readonly sampling: Sampling & { readonly seed: number }
   /** Alternatives to report per token; null reports no log-probabilities. */
   readonly logprobsTop: number | null

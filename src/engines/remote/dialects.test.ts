@@ -201,6 +201,29 @@ test('an SGLang that sends its tokens anew each time, or only the new ones, give
     throws(() => readSglang(bad), ReplicaFault, what)
 })
 
+test('an engine that ends for a token which it was told of may send that token or not', () => {
+  const record = (ids: number[], reason: string | null) =>
+    line({
+      output_ids: ids,
+      meta_info: {
+        prompt_tokens: 3,
+        completion_tokens: ids.length,
+        cached_tokens: 0,
+        finish_reason: reason === null ? null : { type: reason, matched: 2 },
+      },
+    })
+  const sglangRecording = { ...readRecording('sglang', 'generate-stream'), sent: { input_ids: [1, 2, 3] } }
+  for (const ids of [[504, 2], [504]]) {
+    const steps = read(
+      vllmRecording,
+      Buffer.from(choice([504], null) + choice(ids.slice(1), 'stop') + usage(ids.length)),
+    )
+    deepEqual([idsOf(steps), endsOf(steps)], [ids, ['stop']])
+    const others = read(sglangRecording, Buffer.from(record([504], null) + record(ids, 'stop')))
+    deepEqual([idsOf(others), endsOf(others)], [ids, ['stop']])
+  }
+})
+
 const facts = (kind: ReplicaFacts['kind'], route: string): ReplicaFacts => ({
   kind,
   modelName: 'smol',
@@ -234,4 +257,16 @@ test('a request has the fields of the recorded ones, and every field of sampling
   const other = readRecording('sglang', 'generate-stream')
   const generated = other.dialect.toRequest(server, facts('sglang', '/generate'))
   for (const name of fields(other.sent)) ok(fields(generated.body).includes(name), name)
+})
+
+test('an engine that ends an answer for tokens it is told of is told of all that end one', () => {
+  const request = requestOf(readRecording('vllm', 'generate-tokens-stream'))
+  const bodyOf = (kind: 'vllm' | 'sglang', route: string) => {
+    const { dialect } = readRecording(kind, 'generate-grammar-stream')
+    return dialect.toRequest({ ...request, endTokens: [2, 0] }, facts(kind, route)).body as Record<string, unknown>
+  }
+  const paramsOf = (body: Record<string, unknown>) => body['sampling_params'] as Record<string, unknown>
+  deepEqual(bodyOf('vllm', '/v1/completions')['stop_token_ids'], [2, 0])
+  deepEqual(paramsOf(bodyOf('vllm', '/inference/v1/generate'))['stop_token_ids'], [2, 0])
+  deepEqual(paramsOf(bodyOf('sglang', '/generate'))['stop_token_ids'], [2, 0])
 })

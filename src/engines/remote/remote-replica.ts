@@ -216,6 +216,7 @@ function proofRequest(tokens: Uint32Array, grammar: string | null, outputTokensM
     grammar,
     outputTokensMax,
     bannedTokens: [],
+    endTokens: [],
     sampling: { ...modelSampling, temperature: 0, seed: randomInt(2 ** 31) },
     logprobsTop: null,
     isolation: 'proof',

@@ -104,6 +104,7 @@ function toRequest(request: TokenRequest): HttpRequest {
       sampling_seed: sampling.seed,
       ignore_eos: false,
       skip_special_tokens: false,
+      stop_token_ids: request.endTokens,
       ...(biases.length > 0 && { logit_bias: Object.fromEntries(biases) }),
       ...(grammar !== null && { ebnf: grammar }),
     },

@@ -120,6 +120,7 @@ function toRequest(request: TokenRequest, { modelName, route }: ReplicaFacts): H
     seed: sampling.seed,
     ignore_eos: false,
     skip_special_tokens: false,
+    stop_token_ids: request.endTokens,
     ...(biases.length > 0 && { logit_bias: Object.fromEntries(biases) }),
     ...(logprobsTop !== null && { logprobs: logprobsTop }),
     ...(grammar !== null && { structured_outputs: { grammar } }),

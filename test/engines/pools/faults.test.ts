@@ -164,6 +164,20 @@ for (const kind of replicaKinds) {
       await rejects(run(engine, { sampling: withSeed(3), outputTokensMax: 60 }), isError('engine-failed'))
     })
 
+    // A llama-server takes no such tokens: what its weights say ends an answer.
+    if (kind !== 'llama-server')
+      it('has an answer ended where the model ends it, also by an engine that does not know the token by itself', async () => {
+        const { answer: expected } = await answered({ outputTokensMax: 60 })
+        equal(expected.reason.kind, 'end')
+        const made = () => members.reduce((sum, member) => sum + member.made, 0)
+        for (const member of members) member.knowsEnds = false
+        const before = made()
+        const answer = await run(engine, { outputTokensMax: 60 })
+        for (const member of members) member.knowsEnds = true
+        deepEqual([answer.blocks, answer.reason], [expected.blocks, expected.reason])
+        deepEqual([answer.usage.output, made() - before], [expected.usage.output, expected.usage.output])
+      })
+
     it('ends a request at its replica when the client leaves', async () => {
       for (const member of members) member.tokenMs = 20
       const controller = new AbortController()

@@ -14,6 +14,8 @@ export type ModelRequest = {
   readonly outputTokensMax: number
   readonly biases: readonly (readonly [token: number, bias: number])[]
   readonly logprobsTop: number | null
+  /** In the place of those that the weights say themselves end an answer. */
+  readonly endTokens?: readonly number[]
 }
 
 export type ModelToken = {
@@ -71,7 +73,7 @@ export async function openPlaceholderModel(): Promise<PlaceholderModel> {
           ({ bytes, logprob: other }) => [reader.tokenOf(bytes) ?? token, other] as const,
         )
         yield { id: token, logprob: logprob?.logprob ?? 0, top }
-        if (tools.vocabulary.endsGeneration(token)) return
+        if (request.endTokens?.includes(token) ?? tools.vocabulary.endsGeneration(token)) return
         pending = [token]
         await setImmediate()
       }

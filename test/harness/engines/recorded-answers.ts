@@ -46,6 +46,7 @@ export function requestOf({ sent }: Recording, logprobsTop: number | null = null
     grammar: null,
     outputTokensMax: 40,
     bannedTokens: [],
+    endTokens: [endToken],
     sampling: { ...modelSampling, seed: 7 },
     logprobsTop,
     isolation: 'org_1',

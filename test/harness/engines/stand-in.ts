@@ -35,6 +35,10 @@ export type StandIn = {
   healthStatus: number
   /** Between two tokens. */
   tokenMs: number
+  /** Whether it knows by itself which tokens end an answer, beside those that a request names. */
+  knowsEnds: boolean
+  /** All tokens of answers that it has made. */
+  readonly made: number
   /** For each token of a prompt that is not held. */
   promptTokenMs: number
   /** Put into every place where an engine says something of itself. */
@@ -62,6 +66,8 @@ type Asked = {
   /** Left out it may. */
   readonly mayReuse?: boolean
   readonly isStream: boolean
+  /** Those named by the request. */
+  readonly endTokens?: readonly number[]
 }
 
 type Counted = { readonly prompt: number; readonly cached: number; readonly output: number }
@@ -86,7 +92,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     fault: null as StandInFault | null,
   }
   let running = 0
-  const standIn = { ...state, healthStatus: 200, tokenMs: 0, promptTokenMs: 0, canary: 'canary' }
+  let made = 0
+  const standIn = { ...state, healthStatus: 200, tokenMs: 0, promptTokenMs: 0, knowsEnds: true, canary: 'canary' }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? ''
@@ -125,11 +132,13 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     if (promptTokenMs > 0) await setTimeout((asked.tokens.length - cached) * promptTokenMs)
     const all: ModelToken[] = []
     let isEnd = false
-    const { max: outputTokensMax } = asked
+    const { max: outputTokensMax, endTokens = [] } = asked
+    const wanted = { ...asked, outputTokensMax, ...(!standIn.knowsEnds && { endTokens }) }
     const isLeft = () => response.destroyed
     const noText = model.reader.tokenOf(Uint8Array.of(0xc0)) ?? 0
-    for await (const made of model.generate({ ...asked, outputTokensMax }, isLeft)) {
-      const token = fault?.kind === 'garble' ? { ...made, id: noText } : made
+    for await (const next of model.generate(wanted, isLeft)) {
+      const token = fault?.kind === 'garble' ? { ...next, id: noText } : next
+      made += 1
       all.push(token)
       isEnd = model.reader.endsGeneration(token.id)
       if (asked.isStream) {
@@ -185,6 +194,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
   return Object.defineProperties(standIn as typeof standIn & StandIn, {
     address: { value: `http://127.0.0.1:${port}` },
     running: { get: () => running },
+    made: { get: () => made },
     close: {
       value: () => {
         server.closeAllConnections()
@@ -339,6 +349,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           logprobsTop: hasProbabilities ? Number(params['logprobs']) : null,
           salt: String(body['cache_salt']),
           isStream: body['stream'] === true,
+          endTokens: numbers(params['stop_token_ids'] ?? []),
         }
       },
       begin: () => [': canary'],
@@ -386,6 +397,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           logprobsTop: hasProbabilities ? Number(body['top_logprobs_num']) : null,
           salt: String(body['extra_key']),
           isStream: true,
+          endTokens: numbers(params['stop_token_ids'] ?? []),
         }
       },
       begin: () => [],
