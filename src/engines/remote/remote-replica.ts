@@ -104,13 +104,15 @@ export class RemoteReplica implements ReplicaConnection {
   async *#steps(generation: Generation): AsyncGenerator<readonly TokenStep[]> {
     const { request, facts, reader, signal } = generation
     const records = this.dialect.createReader(request, reader)
-    const terms = { signal, betweenMsMax, firstMsMax: this.#firstMsMax(generation) }
+    let hasBegun = false
+    const terms = { signal, betweenMsMax, firstMsMax: this.#firstMsMax(generation), hasBegun: () => hasBegun }
     const http = this.dialect.toRequest(request, facts)
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
     let isOver = false
     try {
       for await (const some of this.#client.open({ ...http, headers }, terms)) {
         const steps = some.map((record) => records.read(record))
+        hasBegun ||= steps.some(({ ids }) => ids.length > 0)
         isOver ||= steps.some(({ end }) => end !== undefined)
         yield steps
       }
@@ -121,7 +123,7 @@ export class RemoteReplica implements ReplicaConnection {
     }
   }
 
-  /** How long the first record may take. */
+  /** How long the first record may take, and each after it before the first output. */
   #firstMsMax({ request, tokensPerSecond, isAlone }: Generation): number {
     const prefillMs = (request.tokens.length * 1_000) / (tokensPerSecond ?? slowestTokensPerSecond)
     const wholeMs = this.dialect.isWhole?.(request) === true ? request.outputTokensMax * wholeMsPerToken : 0

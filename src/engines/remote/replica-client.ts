@@ -19,9 +19,11 @@ export type ReplicaClientOptions = {
 
 export type OpenTerms = {
   readonly signal: AbortSignal
-  /** From the connection to the first record, and between two pieces of the body after it. */
+  /** From the connection to the first piece of the body, and between two of them until output has begun. */
   readonly firstMsMax: number
   readonly betweenMsMax: number
+  /** Whether the records so far brought output. Those before only say how far a prompt is computed. */
+  hasBegun(): boolean
 }
 
 const connectMsMax = 1_000
@@ -82,9 +84,9 @@ export class ReplicaClient {
       return
     }
     for await (const bytes of pieces(response, clock, wait)) {
-      wait.ms = terms.betweenMsMax
       const records = splitter.push(bytes)
       if (records.length > 0) yield records
+      if (terms.hasBegun()) wait.ms = terms.betweenMsMax
     }
     if (splitter.isWithin) throw malformed('Its stream ended within a record.')
   }

@@ -369,6 +369,18 @@ describe('a pool whose replicas go away', () => {
     await slow.close()
   })
 
+  it('waits for a long prompt as long as it takes, though the replica tells that it is at work on it', async () => {
+    const slow = await openStandIn({ kind, model })
+    const alone = await openPool([slow])
+    const messages = [{ role: 'user', content: [{ kind: 'text', text: 'word '.repeat(500) }] }] as const
+    const tokens = await countTokens(alone, engineRequest({ messages }), never)
+    // Forty seconds of the fast clock, where thirty are the most between two tokens.
+    slow.promptTokenMs = 4_000 / tokens
+    equal((await run(alone, { messages, outputTokensMax: 2 })).usage.output, 2)
+    await alone.close()
+    await slow.close()
+  })
+
   it('proves a replica once, whoever asks meanwhile', async () => {
     const member = await openStandIn({ kind, model })
     const engine = await openPool([member])

@@ -19,7 +19,7 @@ export type MessageReplicaOptions = {
 
 /** A model may have to be loaded for it. */
 const proveMsMax = 120_000
-/** Before the first record a server may load its model and compute a long prompt. */
+/** Before its first output a server may load its model and compute a long prompt. */
 const firstMsMax = 300_000
 const betweenMsMax = 60_000
 
@@ -81,8 +81,13 @@ export class MessageReplica implements ReplicaConnection {
     const reader = this.dialect.createReader(request)
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
     const http = this.dialect.toRequest(request, facts)
-    for await (const some of this.#client.open({ ...http, headers }, { signal, firstMsMax, betweenMsMax }))
-      yield some.flatMap((record) => reader.read(record))
+    let hasBegun = false
+    const terms = { signal, firstMsMax, betweenMsMax, hasBegun: () => hasBegun }
+    for await (const some of this.#client.open({ ...http, headers }, terms)) {
+      const steps = some.flatMap((record) => reader.read(record))
+      hasBegun ||= steps.length > 0
+      yield steps
+    }
     reader.end()
   }
 }
