@@ -27,8 +27,11 @@ export type Placement = {
     readonly outstandingTokens: number
     readonly heldMs: number
   }
-  /** Its prompt is computed; the replica says how much of it was there already, null where it does not say. */
-  prefilled(cachedTokens: number | null): void
+  /**
+   * Its prompt is computed; the replica says how much of it was there already, null where it does not say. How long that took
+   * is not known where it is heard of only later.
+   */
+  prefilled(cachedTokens: number | null, isTimed?: boolean): void
   /** It is over. A second call changes nothing. */
   end(outputTokens: number): void
 }
@@ -215,8 +218,8 @@ export class PoolQueue {
     return {
       replica,
       reason,
-      prefilled: (cachedTokens) => {
-        prefilled(cachedTokens, true)
+      prefilled: (cachedTokens, isTimed = true) => {
+        prefilled(cachedTokens, isTimed)
         this.changed()
       },
       end: (outputTokens) => {

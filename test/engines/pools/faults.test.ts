@@ -358,6 +358,20 @@ describe('a pool whose replicas go away', () => {
     await Promise.all(members.map((member) => member.close()))
   })
 
+  it('does not take the time of a whole answer with log-probabilities for that of its prompt', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const [replica] = engine.replicas
+    const prompt = (word: string) =>
+      [{ role: 'user', content: [{ kind: 'text', text: `${word} `.repeat(300) }] }] as const
+    await run(engine, { messages: prompt('word'), logprobsTop: 1, outputTokensMax: 2 })
+    deepEqual([replica?.load.tokensPerSecond, replica?.load.hitRate], [null, 0])
+    await run(engine, { messages: prompt('other'), outputTokensMax: 2 })
+    ok((replica?.load.tokensPerSecond ?? 0) > 0)
+    await engine.close()
+    await member.close()
+  })
+
   it('waits for a slow replica where no other one can be asked instead', async () => {
     const slow = await openStandIn({ kind, model })
     const alone = await openPool([slow])

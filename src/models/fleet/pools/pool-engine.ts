@@ -165,11 +165,13 @@ export class PoolEngine implements Engine {
     const asked = { ...leg, isolation, requestId: `${requestId}-${++this.#lastLeg}`, traceparent, slot }
     const isAlone = !this.#members.mayRetry({ retries, excluded: new Set([...excluded, replica.id]) })
     const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone }
+    // What comes with the whole answer took as long as that.
+    const isTimed = replica.remote.dialect.isWhole?.(asked) !== true
     let isOver = false
     return {
       replicaId: replica.id,
       routing: placement.reason,
-      steps: observe(replica.remote.generate(asked, reader, terms), placement),
+      steps: observe(replica.remote.generate(asked, reader, terms), (cached) => placement.prefilled(cached, isTimed)),
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return
         isOver = true
@@ -188,16 +190,16 @@ export class PoolEngine implements Engine {
   }
 }
 
-/** Tells the placement when the prompt is computed. */
+/** Tells when the prompt is computed, and how much of it was there already. */
 async function* observe(
   steps: AsyncGenerator<readonly TokenStep[]>,
-  placement: Placement,
+  prefilled: Placement['prefilled'],
 ): AsyncGenerator<readonly TokenStep[]> {
   let cached: number | null = null
   for await (const some of steps) {
     for (const { cachedTokens, ids } of some) {
       cached = cachedTokens ?? cached
-      if (ids.length > 0) placement.prefilled(cached)
+      if (ids.length > 0) prefilled(cached)
     }
     yield some
   }
