@@ -144,6 +144,12 @@ export class ReplicaClient {
         if (response.statusCode === 200) resolve(response)
         else void readFault(response, path, clock).then(reject)
       })
+      // Where nobody listened for it, a connection that is to become another one would be closed and nothing said of it.
+      request.once('upgrade', (_, socket: Socket) => {
+        cancelFirst()
+        socket.destroy()
+        reject(new ReplicaFault('status', 'It answered 101.'))
+      })
       request.end(body ?? undefined)
     })
   }

@@ -70,6 +70,7 @@ for (const kind of replicaKinds) {
       { kind: 'status', status: 503 },
       { kind: 'status', status: 429 },
       { kind: 'status', status: 404 },
+      { kind: 'upgrade' },
       { kind: 'html' },
       { kind: 'redirect', to: 'http://127.0.0.1:1/' },
       { kind: 'cut', bytes: 3 },

@@ -19,6 +19,8 @@ export type StandInFault =
   | { readonly kind: 'double' }
   /** Every token of an answer is a byte that no text has. */
   | { readonly kind: 'garble' }
+  /** It wants to speak another protocol. */
+  | { readonly kind: 'upgrade' }
   | { readonly kind: 'html' }
   | { readonly kind: 'redirect'; readonly to: string }
 
@@ -106,6 +108,10 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     standIn.asked.push(body)
     if (fault?.kind === 'status' && voice.read(body).max >= (fault.outputTokensLeast ?? 0))
       return sendJson(response, { error: { message: standIn.canary } }, fault.status)
+    if (fault?.kind === 'upgrade')
+      return void response.socket?.write(
+        `HTTP/1.1 101 ${standIn.canary}\r\nconnection: upgrade\r\nupgrade: ${standIn.canary}\r\n\r\n`,
+      )
     if (fault?.kind === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${standIn.canary}`)
     if (fault?.kind === 'redirect') return void response.writeHead(302, { location: fault.to }).end()
     running += 1
