@@ -8,6 +8,7 @@ import {
   type Recording,
 } from '../../../test/harness/engines/recorded-answers.ts'
 import { TableReader } from '../text/model-text.ts'
+import { EventSplitter } from './record-splitters.ts'
 import { ReplicaFault, type ReplicaFacts, type TokenStep } from './dialect.ts'
 
 const streams = [
@@ -269,4 +270,19 @@ test('an engine that ends an answer for tokens it is told of is told of all that
   deepEqual(bodyOf('vllm', '/v1/completions')['stop_token_ids'], [2, 0])
   deepEqual(paramsOf(bodyOf('vllm', '/inference/v1/generate'))['stop_token_ids'], [2, 0])
   deepEqual(paramsOf(bodyOf('sglang', '/generate'))['stop_token_ids'], [2, 0])
+})
+
+test('an event of ever more lines, each of them short, is given up', () => {
+  const lines = Buffer.from(`data: ${'x'.repeat(1_000)}\n`.repeat(1_000))
+  const isGivenUp = (push: (splitter: EventSplitter) => void) => {
+    const splitter = new EventSplitter()
+    for (let megabyte = 0; megabyte < 7; megabyte++) push(splitter)
+    throws(() => {
+      for (let megabyte = 0; megabyte < 3; megabyte++) push(splitter)
+    }, ReplicaFault)
+  }
+  isGivenUp((splitter) => splitter.push(lines))
+  isGivenUp((splitter) => splitter.push(Buffer.from('data:\n'.repeat(200_000))))
+  const ended = new EventSplitter()
+  for (let event = 0; event < 20; event++) equal(ended.push(Buffer.from(`data: ${'1'.repeat(900_000)}\n\n`)).length, 1)
 })

@@ -1,6 +1,6 @@
 // Takes the bytes of answers apart into records, as the ways differ in which servers send them.
 
-import { malformed, type ReplicaRecord } from './dialect.ts'
+import { malformed, type ReplicaFault, type ReplicaRecord } from './dialect.ts'
 
 /** A record of one step is a few hundred bytes; those that repeat a whole answer with its probabilities grow to this and no further. */
 const recordBytesMax = 8 * 1_024 * 1_024
@@ -13,6 +13,8 @@ const recordBytesMax = 8 * 1_024 * 1_024
 export class EventSplitter {
   #pending: Buffer = Buffer.alloc(0)
   #data: string[] = []
+  /** The characters of the lines that the record has so far. */
+  #length = 0
 
   /** Whether some of a record has come without its end. */
   get isWithin(): boolean {
@@ -29,17 +31,24 @@ export class EventSplitter {
       start = end + 1
     }
     this.#pending = all.subarray(start)
-    if (this.#pending.length > recordBytesMax) throw malformed('It sent a record without an end.')
+    if (this.#pending.length > recordBytesMax) throw endless()
     return records
   }
 
   #line(line: string, records: ReplicaRecord[]): void {
-    if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5))
+    if (line.startsWith('data:')) this.#add(line)
     else if (line.startsWith('error:')) throw malformed('It ended its answer with an error.')
     if (line !== '' || this.#data.length === 0) return
     const data = this.#data.join('\n')
     this.#data = []
+    this.#length = 0
     records.push(data === '[DONE]' ? { kind: 'done' } : { kind: 'json', value: parse(data) })
+  }
+
+  #add(line: string): void {
+    this.#length += line.length
+    if (this.#length > recordBytesMax) throw endless()
+    this.#data.push(line.slice(line[5] === ' ' ? 6 : 5))
   }
 }
 
@@ -61,7 +70,7 @@ export class LineSplitter {
       start = end + 1
     }
     this.#pending = all.subarray(start)
-    if (this.#pending.length > recordBytesMax) throw malformed('It sent a record without an end.')
+    if (this.#pending.length > recordBytesMax) throw endless()
     return records
   }
 }
@@ -80,6 +89,10 @@ export class WholeBody {
   toJson(): unknown {
     return parse(Buffer.concat(this.#pieces).toString())
   }
+}
+
+function endless(): ReplicaFault {
+  return malformed('It sent a record without an end.')
 }
 
 function parse(text: string): unknown {
