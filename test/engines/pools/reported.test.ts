@@ -152,6 +152,26 @@ for (const kind of reportedKinds) {
       deepEqual([blocks, reason.kind, usage.output], [[], 'length', 0])
     })
 
+    it('ends an answer at its limit, and bills no more, where the server goes on behind that', async () => {
+      const words = Array.from({ length: 40 }, (_, index) => `${index} `)
+      for (const usage of [{}, { output: 5 }, null]) {
+        script(() => ({ text: words, reason: 'stop', usage }))
+        const { blocks, reason, usage: billed } = await run({ outputTokensMax: 5 })
+        deepEqual([blocks[0]?.text, reason.kind, billed.output], ['0 1 2 3 4 ', 'length', 5])
+      }
+      ok(engine.replicas.every(({ health }) => health.state === 'up'))
+    })
+
+    it('cuts nothing of an answer with a token that comes as two pieces', async () => {
+      script(() => ({ thinking: ['Let me', ' see.'], text: ['Yes', '.'], reason: 'length', usage: { output: 3 } }))
+      const { blocks, reason, usage } = await run({ outputTokensMax: 3, thinking: { kind: 'on', tokensMax: null } })
+      deepEqual(
+        blocks.map(({ text }) => text),
+        ['Let me see.', 'Yes.'],
+      )
+      deepEqual([reason.kind, usage.output], ['length', 3])
+    })
+
     it('hands on calls whose arguments keep the schema, with an id of its own', async () => {
       script(() => ({ calls: [good] }))
       const { blocks, reason } = await run({ tools: [tool] })

@@ -45,6 +45,24 @@ export class CountedOutput {
   }
 }
 
+/**
+ * The fewest tokens that an answer's pieces can have. There is hardly ever one in which there are none; but the token in which
+ * thinking ends may come as two, and what announces a call is made by the server.
+ */
+export class LeastTokens {
+  #last: MessageStep['kind'] | null = null
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  take({ kind }: MessageStep): void {
+    if ((kind === 'text' || kind === 'thinking') && (this.#last === null || this.#last === kind)) this.#count += 1
+    this.#last = kind
+  }
+}
+
 function bytesOf(text: string): number {
   return Buffer.byteLength(text.replaceAll(/\s+/gu, ' '))
 }

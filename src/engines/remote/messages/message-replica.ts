@@ -84,9 +84,12 @@ export class MessageReplica implements ReplicaConnection {
     let hasBegun = false
     const terms = { signal, firstMsMax, betweenMsMax, hasBegun: () => hasBegun }
     for await (const some of this.#client.open({ ...http, headers }, terms)) {
-      const steps = some.flatMap((record) => reader.read(record))
-      hasBegun ||= steps.length > 0
-      yield steps
+      // One by one: what an answer does not need any more is not held against the server.
+      for (const record of some) {
+        const steps = reader.read(record)
+        hasBegun ||= steps.length > 0
+        yield steps
+      }
     }
     reader.end()
   }

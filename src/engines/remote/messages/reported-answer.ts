@@ -4,6 +4,7 @@ import type { EngineRequest, FinishReason, Usage } from '../../../core/generatio
 import { malformed, ReplicaFault } from '../dialect.ts'
 import { isolationOf } from '../isolation.ts'
 import { engineFailed, PooledAnswer } from '../pooled-answer.ts'
+import { LeastTokens } from './counted-output.ts'
 import { JoinedCalls } from './joined-calls.ts'
 import type { MessageFacts, MessageRequest, MessageStep, ReportedUsage } from './message-dialect.ts'
 import type { AskedServer, MessagePlace } from './message-place.ts'
@@ -78,7 +79,9 @@ export class ReportedAnswer extends PooledAnswer {
       outputTokens: 0,
       thinkingTokens: 0,
     }
-    const output = this.request.outputTokensMax === 0 ? 0 : Math.max(outputTokens, shown)
+    // What a server sent beyond what it may is not its client's to pay.
+    const output =
+      this.request.outputTokensMax === 0 ? 0 : Math.min(Math.max(outputTokens, shown), this.#outputTokensMax)
     return {
       inputUncached: promptTokens - cachedTokens,
       inputCacheRead: cachedTokens,
@@ -199,6 +202,11 @@ export class ReportedAnswer extends PooledAnswer {
     return { windowTokens, inputTokens: fault.inputTokens ?? Math.max(windowTokens, estimateLeast(this.request)) }
   }
 
+  /** What a server is asked for at the most: some take no limit of zero. */
+  get #askedTokensMax(): number {
+    return Math.max(1, Math.min(this.#outputTokensMax, this.#room))
+  }
+
   #toRequest(form: Form): MessageRequest {
     const { request } = this
     const { messages, tools, toolChoice, parallelCalls, format } = form
@@ -210,8 +218,7 @@ export class ReportedAnswer extends PooledAnswer {
       format,
       thinks: request.thinking.kind === 'on',
       sampling: request.sampling,
-      // Some engines take no limit of zero.
-      outputTokensMax: Math.max(1, Math.min(this.#outputTokensMax, this.#room)),
+      outputTokensMax: this.#askedTokensMax,
       isolation: isolationOf(request.owner.organizationId),
       traceparent: request.traceparent ?? null,
     }
@@ -219,7 +226,13 @@ export class ReportedAnswer extends PooledAnswer {
 
   /** Reads an answer to its end. What may be shown as it comes is; the rest is kept. */
   async #read(steps: AsyncGenerator<readonly MessageStep[]>, form: Form, terms: ReadTerms): Promise<Whole> {
-    const reading: Reading = { calls: new JoinedCalls(), end: null, stopSequence: null, isFull: false }
+    const reading: Reading = {
+      calls: new JoinedCalls(),
+      least: new LeastTokens(),
+      end: null,
+      stopSequence: null,
+      isFull: false,
+    }
     this.#writer.begin(terms)
     try {
       for (let read = await steps.next(); read.done !== true; read = await steps.next()) {
@@ -244,7 +257,10 @@ export class ReportedAnswer extends PooledAnswer {
       return
     }
     if (this.isUsedUp) await this.untilAllowed()
-    reading.isFull = this.outputTokensAllowed !== null && this.outputTokens >= this.#outputTokensMax
+    reading.least.take(step)
+    const hasAll = this.outputTokensAllowed !== null && this.outputTokens >= this.#outputTokensMax
+    // Not every server keeps to the limit that it is given.
+    reading.isFull = hasAll || reading.least.count > this.#askedTokensMax
     if (reading.isFull) return
     if (isShown) this.#start()
     if (step.kind === 'call') reading.calls.take(step)
@@ -256,6 +272,7 @@ export class ReportedAnswer extends PooledAnswer {
 /** How far an answer is read. */
 type Reading = {
   readonly calls: JoinedCalls
+  readonly least: LeastTokens
   end: Whole['end']
   stopSequence: string | null
   /** It has all that its client may have. */
