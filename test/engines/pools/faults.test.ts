@@ -499,6 +499,20 @@ describe('a pool whose replicas go away', () => {
     await close()
   })
 
+  it('asks no replica for the rest of an answer once the pool is closed', async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const engine = await openPool(members)
+    for (const member of members) member.tokenMs = 50
+    const asked = () => members.flatMap((member) => member.asked).length
+    const before = asked()
+    await rejects(async () => {
+      for await (const { type } of runAlone(engine, engineRequest({ sampling: greedy }), never))
+        if (type === 'delta') await engine.close()
+    }, ApiError)
+    equal(asked(), before + 1)
+    await Promise.all(members.map((member) => member.close()))
+  })
+
   it('is not taken for what its model writes: an answer that is no text fails alone', async () => {
     const member = await openStandIn({ kind: 'sglang', model })
     const engine = await openPool([{ address: member.address, kind: 'sglang' }])

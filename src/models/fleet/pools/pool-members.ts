@@ -155,6 +155,8 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /** Waits for a replica with room. */
   async place(asked: AskedPlace, signal: AbortSignal): Promise<Placed<Remote>> {
+    // An answer whose replica went with the pool would begin anew at another one.
+    if (this.#isClosed) throw this.unavailable()
     const { request, retries, ...wanted } = asked
     const giveRetry = () => {
       if (retries > 0) this.#budget.give()
@@ -183,7 +185,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /** Whether a request may have a further try, and there is a replica for it that is not left out, or will be. */
   mayRetry({ retries, excluded }: Pick<AskedPlace, 'retries' | 'excluded'>): boolean {
-    if (retries >= this.#options.retries) return false
+    if (this.#isClosed || retries >= this.#options.retries) return false
     return this.#expectsOthers || this.#usable.some(({ id }) => !excluded.has(id))
   }
 
