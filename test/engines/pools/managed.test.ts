@@ -82,6 +82,22 @@ describe('a replica that the gateway starts', () => {
     equal(isAlive(next), false)
   })
 
+  it('ends with all that its program has started, whether the program or the pool ends', async () => {
+    const started = commandOf('started').map((argument) => `'${argument}'`)
+    const engine = await openManaged([['sh', '-c', `${started.join(' ')} & wait`]])
+    await until(() => isUp(engine, 1), 'It did not come up.', waitMsMax)
+    const first = await pidsWith('started')
+    equal(first.length, 2)
+    // The script was there before what it has started.
+    process.kill(Math.min(...first), 'SIGKILL')
+    await until(() => !first.some(isAlive), 'What the program had started runs on.', waitMsMax)
+    await until(() => isUp(engine, 1), 'It was not started again.', waitMsMax)
+    const next = await pidsWith('started')
+    equal(next.length, 2)
+    await engine.close()
+    deepEqual(next.map(isAlive), [false, false])
+  })
+
   it('is replaced with no request lost, and by nothing that cannot be a replica', async () => {
     const engine = await openManaged([commandOf(), commandOf()])
     await until(() => isUp(engine, 2), 'They did not come up.', waitMsMax)
