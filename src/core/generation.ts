@@ -74,8 +74,9 @@ type Cacheable = { readonly cacheBreakpoint?: { readonly lifetime: '5m' | '1h' }
 export type TextBlock = Cacheable & { readonly kind: 'text'; readonly text: string }
 export type ImageBlock = Cacheable & {
   readonly kind: 'image'
-  readonly mediaType: string
-  readonly data: Uint8Array
+  /** Null, as its data, where the request names an address or a file: nothing is fetched. */
+  readonly mediaType: string | null
+  readonly data: Uint8Array | null
   /** Where the request held it, for the error of a model that takes text only. */
   readonly path: ErrorPath
 }

@@ -84,6 +84,18 @@ for (const format of formats) {
   const post = (body: unknown, headers: Record<string, string> = {}) => ask(service, path, { body, headers })
   const text = (fields: Record<string, unknown> = {}) => JSON.stringify(bodyFor(format, fields))
 
+  const url = 'https://example.com/a.png'
+  const [inlineImage, linkedImage] =
+    format === 'chat'
+      ? ['data:image/png;base64,AAAA', url].map((address) => ({ type: 'image_url', image_url: { url: address } }))
+      : [
+          { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+          { type: 'url', url },
+        ].map((source) => ({
+          type: 'image',
+          source,
+        }))
+
   describe(`400 ${format}`, () => {
     const noJson: Record<string, string | Uint8Array> = {
       'nothing at all': '',
@@ -110,6 +122,10 @@ for (const format of formats) {
         checkInvalid(format, { body, chat: { param: null } }))
     }
 
+    const noImages = {
+      chat: { param: 'messages[0].content[0].image_url', message: 'this model accepts text only' },
+      messages: { message: 'messages.0.content.0.image: Could not process image: this model accepts text only' },
+    }
     const without = (field: string) => JSON.parse(text({ [field]: undefined })) as unknown
     const rows: Record<string, Row> = {
       'no model': {
@@ -137,21 +153,10 @@ for (const format of formats) {
         chat: { code: 'invalid_type', param: 'messages[0].content[0].text' },
         messages: { message: /^messages\.0\.content\.0\.(text\.)?text: / },
       },
-      'an image': {
-        body: bodyFor(format, {
-          messages: [
-            {
-              role: 'user',
-              content: [
-                format === 'chat'
-                  ? { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
-                  : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
-              ],
-            },
-          ],
-        }),
-        chat: { param: 'messages[0].content[0].image_url', message: /this model accepts text only/ },
-        messages: { message: /^messages\.0\.content\.0.*Could not process image: this model accepts text only/ },
+      'an image': { body: bodyFor(format, { messages: [{ role: 'user', content: [inlineImage] }] }), ...noImages },
+      'an image by its address': {
+        body: bodyFor(format, { messages: [{ role: 'user', content: [linkedImage] }] }),
+        ...noImages,
       },
       'a strict tool whose schema cannot be kept': {
         body: bodyFor(format, {
@@ -262,6 +267,24 @@ for (const format of formats) {
 
     test('an output limit far beyond the window is accepted', async () => {
       await answers(bodyFor(format, { max_tokens: 9_000_000 }))
+    })
+
+    test('a tool result with an image by its address, which stays in the history, is answered', async () => {
+      const call = { id: 'call_1', name: 'look' }
+      const turns =
+        format === 'chat'
+          ? [
+              {
+                role: 'assistant',
+                tool_calls: [{ id: call.id, type: 'function', function: { name: call.name, arguments: '{}' } }],
+              },
+              { role: 'tool', tool_call_id: call.id, content: [linkedImage] },
+            ]
+          : [
+              { role: 'assistant', content: [{ type: 'tool_use', ...call, input: {} }] },
+              { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: [linkedImage] }] },
+            ]
+      await answers(bodyFor(format, { messages: [{ role: 'user', content: 'Look' }, ...turns] }))
     })
 
     test('keys that reach for a prototype do nothing', async () => {

@@ -257,9 +257,31 @@ suite('content parts', () => {
     assert.equal(result?.kind === 'tool-result' && result.content[0]?.kind, 'image')
   })
 
-  test('images that are not inline, not images or not base64 are refused', () => {
+  test('an image by its address keeps its place, and nothing is fetched', () => {
+    const { messages } = decode([userOf(image('HTTPS://host/a.png'))])
+    assert.deepEqual(messages[0]?.content, [
+      { kind: 'image', mediaType: null, data: null, path: ['messages', 0, 'content', 0, 'image_url'] },
+    ])
+  })
+
+  test('what of a tool result cannot be read becomes a note, so that the conversation goes on', () => {
+    const resultOf = (...content: readonly Fields[]) => {
+      const calling = { role: 'assistant', tool_calls: [call('a')] }
+      const { messages } = decode([user, calling, { role: 'tool', tool_call_id: 'a', content }])
+      const [result] = messages[2]?.content ?? []
+      return result?.kind === 'tool-result' ? result.content : []
+    }
+    for (const url of ['', 'file:///a.png', 'data:image/png;base64,#', 'data:text/plain;base64,YQ==']) {
+      assert.deepEqual(resultOf(image(url)), [text('[image omitted: it could not be read]')], url)
+    }
+    for (const file of [{ file_id: 'file-1' }, { file_data: 'data:application/pdf;base64,AAAA' }, {}]) {
+      assert.deepEqual(resultOf({ type: 'file', file }), [text('[file omitted: model accepts text only]')])
+    }
+    assert.deepEqual(resultOf({ type: 'file', file: { file_data: 'data:text/plain;base64,YQ==' } }), [text('a')])
+  })
+
+  test('images that are not images or not base64 are refused', () => {
     const path = 'messages[0].content[0].image_url.url'
-    assert.deepEqual(refusalOf([userOf(image('https://host/a.png'))]), [path, 'unsupported_value'])
     for (const url of [
       '',
       'x',

@@ -1,4 +1,4 @@
-import type { ErrorPath } from '../../../core/error.ts'
+import type { ErrorPath, FieldFault } from '../../../core/error.ts'
 import type { ImageBlock, Message, TextBlock, ThinkingBlock, ToolCallBlock } from '../../../core/generation.ts'
 import { fieldError } from '../error.ts'
 import type { WireAssistant, WireContent, WireMessage, WirePart, WireToolCall } from './message-schema.ts'
@@ -85,7 +85,7 @@ function decodeMessage(message: WireMessage, index: number, progress: Progress):
 type ResultMessage = Extract<WireMessage, { role: 'tool' | 'function' }>
 
 function toToolResult(toolCallId: string, { content }: ResultMessage, path: ErrorPath): Message {
-  const blocks = decodeMediaContent(content ?? '', path)
+  const blocks = decodeResultContent(content ?? '', path)
   return { role: 'user', content: [{ kind: 'tool-result', toolCallId, isError: false, content: blocks }] }
 }
 
@@ -170,24 +170,36 @@ const withRefusals: readonly string[] = ['text', 'refusal']
 const withMedia: readonly string[] = ['text', 'image_url', 'file']
 
 export function decodeSystemContent(content: WireContent, path: ErrorPath): TextBlock[] {
-  return decodeContent(content, plainText, path).filter((block) => block.kind === 'text')
+  return decodeContent(content, path, refusing(plainText)).filter((block) => block.kind === 'text')
 }
 
 export function decodeAssistantContent(content: WireContent, path: ErrorPath): TextBlock[] {
-  return decodeContent(content, withRefusals, path).filter((block) => block.kind === 'text')
+  return decodeContent(content, path, refusing(withRefusals)).filter((block) => block.kind === 'text')
 }
 
 /** What a user or a tool may say. */
 export function decodeMediaContent(content: WireContent, path: ErrorPath): ContentBlock[] {
-  return decodeContent(content, withMedia, path)
+  return decodeContent(content, path, refusing(withMedia))
 }
 
+/** What a tool returned stays in the history, so what cannot be read of it must not make every later turn fail. */
+function decodeResultContent(content: WireContent, path: ErrorPath): ContentBlock[] {
+  return decodeContent(content, path, (part, at) => {
+    const block = readPart(part, withMedia, at)
+    if (!('fault' in block)) return block
+    const note = part.type === 'file' ? 'file omitted: model accepts text only' : 'image omitted: it could not be read'
+    return { kind: 'text', text: `[${note}]` }
+  })
+}
+
+type DecodePart = (part: WirePart, path: ErrorPath) => ContentBlock
+
 /** Neighbouring texts become one block, a line break between them; empty texts say nothing and are left out. */
-function decodeContent(content: WireContent, allowed: readonly string[], path: ErrorPath): ContentBlock[] {
+function decodeContent(content: WireContent, path: ErrorPath, decodePart: DecodePart): ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
   const blocks: ContentBlock[] = []
   for (const [index, part] of content.entries()) {
-    const block = decodePart(part, allowed, [...path, index])
+    const block = decodePart(part, [...path, index])
     const last = blocks.at(-1)
     if (block.kind === 'text' && block.text === '') continue
     if (block.kind === 'text' && last?.kind === 'text') {
@@ -199,7 +211,16 @@ function decodeContent(content: WireContent, allowed: readonly string[], path: E
   return blocks
 }
 
-function decodePart(part: WirePart, allowed: readonly string[], path: ErrorPath): ContentBlock {
+function refusing(allowed: readonly string[]): DecodePart {
+  return (part, path) => {
+    const block = readPart(part, allowed, path)
+    if ('fault' in block) throw fieldError(block.path, block.fault, block.text)
+    return block
+  }
+}
+
+/** A part of a kind that has no place here is refused; what of an image or a file cannot be read is told. */
+function readPart(part: WirePart, allowed: readonly string[], path: ErrorPath): ContentBlock | Unreadable {
   if (part.type === 'input_audio')
     throw fieldError([...path, 'type'], 'unsupported-value', 'audio input is not offered')
   if (!allowed.includes(part.type)) {
@@ -211,45 +232,49 @@ function decodePart(part: WirePart, allowed: readonly string[], path: ErrorPath)
     case 'refusal':
       return { kind: 'text', text: part.refusal }
     case 'image_url':
-      return decodeImage(part, [...path, 'image_url'])
+      return readImage(part, [...path, 'image_url'])
     case 'file':
-      return decodeFile(part, [...path, 'file'])
+      return readFile(part, [...path, 'file'])
   }
 }
 
-function decodeImage(part: ImagePart, path: ErrorPath): ImageBlock {
+/** What is wrong with a field, in the words for it. */
+type Unreadable = { readonly path: ErrorPath; readonly fault: FieldFault; readonly text: string }
+
+function readImage(part: ImagePart, path: ErrorPath): ImageBlock | Unreadable {
   const { url } = part.image_url
+  if (/^https?:/i.test(url)) return { kind: 'image', mediaType: null, data: null, path }
   const urlPath = [...path, 'url']
-  if (/^https?:/i.test(url)) {
-    throw fieldError(urlPath, 'unsupported-value', 'images are not fetched, send the image as a data URL')
-  }
-  const { mediaType, data } = parseDataUrl(url, urlPath)
-  if (!mediaType.startsWith('image/')) throw fieldError(urlPath, 'value', 'expected the media type of an image')
-  return { kind: 'image', mediaType, data, path }
+  const media = parseDataUrl(url, urlPath)
+  if ('fault' in media) return media
+  if (media.mediaType.startsWith('image/')) return { kind: 'image', ...media, path }
+  return { path: urlPath, fault: 'value', text: 'expected the media type of an image' }
 }
 
-function decodeFile(part: FilePart, path: ErrorPath): TextBlock {
+function readFile(part: FilePart, path: ErrorPath): TextBlock | Unreadable {
   const { file_id: fileId, file_data: fileData } = part.file
   if (fileId !== undefined) {
-    throw fieldError([...path, 'file_id'], 'unsupported-field', 'no files are stored, send plain text as file_data')
+    const text = 'no files are stored, send plain text as file_data'
+    return { path: [...path, 'file_id'], fault: 'unsupported-field', text }
   }
   const dataPath = [...path, 'file_data']
-  if (fileData === undefined) throw fieldError(dataPath, 'missing', 'Field required')
+  if (fileData === undefined) return { path: dataPath, fault: 'missing', text: 'Field required' }
   if (!/^data:text\/plain[;,]/i.test(fileData)) {
-    throw fieldError(dataPath, 'unsupported-value', 'expected a data URL of type text/plain')
+    return { path: dataPath, fault: 'unsupported-value', text: 'expected a data URL of type text/plain' }
   }
-  return { kind: 'text', text: new TextDecoder().decode(parseDataUrl(fileData, dataPath).data) }
+  const media = parseDataUrl(fileData, dataPath)
+  return 'fault' in media ? media : { kind: 'text', text: new TextDecoder().decode(media.data) }
 }
 
-function parseDataUrl(url: string, path: ErrorPath): { mediaType: string; data: Uint8Array } {
+function parseDataUrl(url: string, path: ErrorPath): { mediaType: string; data: Uint8Array } | Unreadable {
   const comma = url.indexOf(',')
   const header = url.slice(0, Math.max(comma, 0)).toLowerCase()
   const base64 = url.slice(comma + 1).replace(/\s+/g, '')
   if (!header.startsWith('data:') || !header.endsWith(';base64')) {
-    throw fieldError(path, 'value', 'expected a data URL in base64')
+    return { path, fault: 'value', text: 'expected a data URL in base64' }
   }
   if (base64 === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64))
-    throw fieldError(path, 'value', 'expected valid base64')
+    return { path, fault: 'value', text: 'expected valid base64' }
   const mediaType = header.slice('data:'.length).split(';')[0] ?? ''
   return { mediaType, data: new Uint8Array(Buffer.from(base64, 'base64')) }
 }

@@ -53,17 +53,39 @@ test('an image that is no base64 is refused from a user and noted in a tool resu
   }
 })
 
-test('images by address and files are refused everywhere', () => {
-  for (const source of [
-    { type: 'url', url: 'https://example.com/a.png' },
-    { type: 'file', file_id: 'file_1' },
-  ]) {
-    throws(() => decodeBlock({ type: 'image', source }), { message: /^messages\.0\.content\.0\.image\.source: / })
-    throws(() => decodeResult([{ type: 'image', source }]), {
-      message: /^messages\.1\.content\.0\.content\.0\.image\.source: /,
-    })
+const absentSources = [
+  { type: 'url', url: 'https://example.com/a.png' },
+  { type: 'file', file_id: 'file_1' },
+]
+
+test('an image by its address or as a file keeps its place, and nothing is fetched', () => {
+  for (const source of absentSources) {
+    const image = { kind: 'image', mediaType: null, data: null }
+    deepEqual(decodeBlock({ type: 'image', source }), [{ ...image, path: ['messages', 0, 'content', 0, 'image'] }])
+    deepEqual(decodeResult([{ type: 'image', source }]).content, [
+      { ...image, path: ['messages', 1, 'content', 0, 'content', 0, 'image'] },
+    ])
+  }
+})
+
+test('a document by its address or as a file is refused from a user', () => {
+  for (const source of absentSources) {
     throws(() => decodeBlock({ type: 'document', source }), { message: /^messages\.0\.content\.0\.document\.source: / })
   }
+})
+
+test('a document of a tool result that cannot be read becomes a note, so that the conversation goes on', () => {
+  const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' }
+  for (const source of [...absentSources, pdf]) {
+    deepEqual(decodeResult([{ type: 'document', source }]).content, [
+      { kind: 'text', text: '[document omitted: model accepts text only]' },
+    ])
+  }
+  const broken = { ...png, source: { ...png.source, data: '####' } }
+  const content = [broken, { type: 'text', text: 'a' }]
+  deepEqual(decodeResult([{ type: 'document', source: { type: 'content', content } }]).content, [
+    { kind: 'text', text: '<document>\n[image omitted: it could not be read]\na\n</document>' },
+  ])
 })
 
 test('images belong to user turns', () => {

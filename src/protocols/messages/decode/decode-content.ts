@@ -82,10 +82,19 @@ function decodeToolResult(block: WireToolResult, path: ErrorPath): ToolResultBlo
   return { kind: 'tool-result', toolCallId, isError, content, ...decodeMark(block.cache_control) }
 }
 
-/** What a tool returned stays in the history, so an image that cannot be read must not make every later turn fail. */
+/** What a tool returned stays in the history, so what cannot be read of it must not make every later turn fail. */
 function decodeResultPart(block: WireInlineBlock, path: ErrorPath): InlineBlock[] {
-  if (block.type !== 'image') return decodeInline(block, path)
-  return [decodeImage(block, [...path, 'image']) ?? { kind: 'text', text: '[image omitted: it could not be read]' }]
+  switch (block.type) {
+    case 'image':
+      return [decodeImage(block, [...path, 'image']) ?? { kind: 'text', text: '[image omitted: it could not be read]' }]
+    case 'document': {
+      const { source } = block
+      if (source.type === 'text' || source.type === 'content') return decodeDocument(block, path, decodeResultPart)
+      return textBlocks('[document omitted: model accepts text only]', block)
+    }
+    default:
+      return decodeInline(block, path)
+  }
 }
 
 function decodeTextOnly(block: WireInlineBlock, path: ErrorPath, place: string): TextBlock[] {
@@ -102,7 +111,7 @@ function decodeInline(block: WireInlineBlock, path: ErrorPath): InlineBlock[] {
     case 'image':
       return [readableImage(block, [...path, 'image'])]
     case 'document':
-      return decodeDocument(block, path)
+      return decodeDocument(block, path, decodeInline)
     case 'search_result': {
       const { title, source } = block
       const text = block.content.map((part) => part.text).join('\n')
@@ -140,36 +149,37 @@ function readableImage(block: WireImage, path: ErrorPath): ImageBlock {
 
 /** Null where the data is no base64. */
 function decodeImage({ source, cache_control }: WireImage, path: ErrorPath): ImageBlock | null {
-  if (source.type !== 'base64') throw unsupportedSource(source.type, path)
+  const mark = decodeMark(cache_control)
+  if (source.type !== 'base64') return { kind: 'image', mediaType: null, data: null, path, ...mark }
   const base64 = source.data.replace(/\s+/g, '')
   if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
   const data = new Uint8Array(Buffer.from(base64, 'base64'))
-  return { kind: 'image', mediaType: source.media_type, data, path, ...decodeMark(cache_control) }
+  return { kind: 'image', mediaType: source.media_type, data, path, ...mark }
 }
 
-function unsupportedSource(type: 'url' | 'file', path: ErrorPath) {
-  return fieldError(
-    [...path, 'source'],
-    'unsupported-value',
-    `${type} sources are not supported; send the content inline`,
-  )
-}
+type DecodePart = (block: WireInlineBlock, path: ErrorPath) => InlineBlock[]
 
 /** The text of a document in one block, then its images; the mark stands at the end. */
-function decodeDocument(block: WireDocument, path: ErrorPath): InlineBlock[] {
+function decodeDocument(block: WireDocument, path: ErrorPath, decodePart: DecodePart): InlineBlock[] {
   const at = [...path, 'document']
-  const { text, images } = readSource(block.source, at)
+  const { text, images } = readSource(block.source, at, decodePart)
   const enclosed = encloseText('document', { title: block.title, context: block.context }, text)
   const blocks: InlineBlock[] = [...textBlocks(enclosed), ...images]
   const last = blocks.at(-1)
   return last === undefined ? blocks : blocks.with(-1, { ...last, ...decodeMark(block.cache_control) })
 }
 
-function readSource(source: WireDocument['source'], path: ErrorPath): { text: string; images: ImageBlock[] } {
+type DocumentContent = { readonly text: string; readonly images: readonly ImageBlock[] }
+
+function readSource(source: WireDocument['source'], path: ErrorPath, decodePart: DecodePart): DocumentContent {
   switch (source.type) {
     case 'url':
     case 'file':
-      throw unsupportedSource(source.type, path)
+      throw fieldError(
+        [...path, 'source'],
+        'unsupported-value',
+        `${source.type} sources are not supported; send the content inline`,
+      )
     case 'base64':
       throw fieldError(
         [...path, 'source'],
@@ -180,7 +190,7 @@ function readSource(source: WireDocument['source'], path: ErrorPath): { text: st
       return { text: source.data, images: [] }
     case 'content': {
       if (typeof source.content === 'string') return { text: source.content, images: [] }
-      const blocks = source.content.flatMap((part, index) => decodeInline(part, [...path, 'source', 'content', index]))
+      const blocks = source.content.flatMap((part, index) => decodePart(part, [...path, 'source', 'content', index]))
       const text = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n')
       return { text, images: blocks.filter((block) => block.kind === 'image') }
     }
