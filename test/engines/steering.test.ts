@@ -16,6 +16,7 @@ import { engineRequest, withSeed } from '../harness/requests.ts'
 const never = new AbortController().signal
 let engine: LlamaEngine
 let callToken = -1
+let thinkToken = -1
 
 const tool: Tool = {
   name: 'look_up',
@@ -34,6 +35,7 @@ before(async () => {
   engine = openLlama()
   const native = await loadVocabulary()
   callToken = native.vocabulary.tokenize('<tool_call>', true)[0] ?? -1
+  thinkToken = native.vocabulary.tokenize('<think>', true)[0] ?? -1
 })
 after(() => engine.close())
 
@@ -91,6 +93,15 @@ test('where no call is wanted none is begun', async () => {
   const sampling = { ...withSeed(1), logitBias: [[callToken, 100] as const] }
   const answer = await run({ tools: [tool], toolChoice: { kind: 'none', parallel: true, allowed: null }, sampling })
   assert.ok(answer.blocks.every(({ kind, text }) => kind === 'text' && !text.includes('<tool_call>')))
+})
+
+test('where thinking is off or over, no thoughts are begun that would be read as the answer', async () => {
+  const sampling = { ...withSeed(1), logitBias: [[thinkToken, 100] as const] }
+  const off = await run({ sampling })
+  assert.ok(off.blocks.every(({ kind, text }) => kind === 'text' && !text.includes('<think>')))
+  const over = await run({ sampling, thinking: { kind: 'on', tokensMax: 5 } })
+  const answers = over.blocks.filter(({ kind }) => kind === 'text')
+  assert.ok(answers.length > 0 && answers.every(({ text }) => !text.includes('<think>')))
 })
 
 test('thinking goes before a forced call, however short its budget is', async () => {

@@ -51,7 +51,6 @@ export class AnswerCourse {
   readonly #parts: CourseParts
   readonly #writer: AnswerWriter
   readonly #triggers: TriggerWatch
-  readonly #banned: readonly number[]
   /** The tokens of the answer as the model has them, what was put in for it included. */
   readonly #ids: number[] = []
   #outputTokensMax: number
@@ -86,8 +85,6 @@ export class AnswerCourse {
     this.#outputTokensMax = Math.max(0, Math.min(request.outputTokensMax, outputTokensMax, room))
     this.#limitKind = Math.min(request.outputTokensMax, outputTokensMax) <= room ? 'length' : 'window'
     this.#triggers = new TriggerWatch(text.plan, reader)
-    // A text is kept out of the answer where it is a token of its own; any other is only words.
-    this.#banned = text.plan.banned.flatMap((banned) => reader.tokenOfText(banned) ?? [])
     this.#writer = new AnswerWriter({
       request,
       prompt: text.prompt,
@@ -172,11 +169,25 @@ export class AnswerCourse {
       tokens,
       grammar: this.#grammar,
       outputTokensMax: this.#legMax,
-      bannedTokens: mustGoOn ? [...this.#banned, ...reader.endTokens] : this.#banned,
+      bannedTokens: mustGoOn ? [...this.#bannedTokens(), ...reader.endTokens] : this.#bannedTokens(),
       endTokens: reader.endTokens,
       sampling: { ...sampling, seed: legSeed, logitBias: sampling.logitBias.filter(([token]) => token < reader.size) },
       logprobsTop: request.logprobsTop,
     }
+  }
+
+  /**
+   * A text is kept out of the answer where it is a token of its own; any other is only words.
+   *
+   * A model that may begin no call tends to begin thoughts instead, which are no text either once thinking has begun or is
+   * over. Without a ban on calls that is too rare for a bias, which some engines refuse while they guess tokens ahead.
+   */
+  #bannedTokens(): number[] {
+    const { text, reader, model } = this.#parts
+    const { banned } = text.plan
+    const hasBegun = this.#writer.isThinking || this.#writer.isAnswering
+    const opening = banned.length > 0 && hasBegun && model.tags !== null ? [model.tags.open] : []
+    return [...banned, ...opening].flatMap((one) => reader.tokenOfText(one) ?? [])
   }
 
   /** Tells the client of the prompt, with what is known of how much of it was there already. Only the first call does. */

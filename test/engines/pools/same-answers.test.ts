@@ -41,6 +41,7 @@ const auto = { kind: 'auto', parallel: false, allowed: null } as const
 const greedy = withSeed(1, 0)
 
 let callToken = -1
+let thinkToken = -1
 let embedded: Engine
 const pools: {
   readonly kind: string
@@ -57,6 +58,7 @@ before(async () => {
   for (const kind of replicaKinds) {
     const model = await openPlaceholderModel()
     callToken = model.reader.specialToken('<tool_call>') ?? -1
+    thinkToken = model.reader.specialToken('<think>') ?? -1
     const standIn = await openStandIn({ kind, model })
     const engine = await openPool([{ address: standIn.address, kind }])
     pools.push({ kind, standIn, engine, proofs: new Set(standIn.asked.map((sent) => promptOf(sent).join())) })
@@ -100,6 +102,12 @@ const cases: Readonly<Record<string, () => Partial<EngineRequest>>> = {
     tools,
     toolChoice: { kind: 'none', parallel: true, allowed: null },
     sampling: biased(),
+    outputTokensMax: 20,
+  }),
+  'neither a call nor thoughts though it wants both': () => ({
+    tools,
+    toolChoice: { kind: 'none', parallel: true, allowed: null },
+    sampling: { ...greedy, logitBias: [callToken, thinkToken].map((token) => [token, 100] as const) },
     outputTokensMax: 20,
   }),
   'a least length': () => ({ outputTokensMin: 40, outputTokensMax: 60 }),

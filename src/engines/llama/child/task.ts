@@ -84,7 +84,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     id,
     apiKeyId: request.owner.apiKeyId,
     writer,
-    steering: new Steering(native, vocabulary, plan),
+    steering: new Steering(native, vocabulary, plan, tags),
     createChooser: () => new TokenChooser(native, vocabulary, request, plan.banned),
     outputTokensMax: Math.max(0, Math.min(request.outputTokensMax, room)),
     limitKind: request.outputTokensMax <= room ? 'length' : 'window',

@@ -1,4 +1,5 @@
 import { answerGap } from '../../../text/model-text.ts'
+import type { ThinkingTags } from '../../../../chat-format/probe-template.ts'
 import type { AnswerPlan } from '../../../text/prepared-text.ts'
 import type { Native } from '../native.ts'
 import type { TokenChooser } from './token-chooser.ts'
@@ -17,13 +18,15 @@ export class Steering {
   readonly #native: Native
   readonly #vocabulary: Vocabulary
   readonly #plan: AnswerPlan
+  readonly #tags: ThinkingTags | null
   /** The last of the answer's text, in which a trigger may have begun. */
   #tail: string
   #isDone: boolean
 
-  constructor(native: Native, vocabulary: Vocabulary, plan: AnswerPlan) {
+  constructor(native: Native, vocabulary: Vocabulary, plan: AnswerPlan, tags: ThinkingTags | null) {
     this.#native = native
     this.#vocabulary = vocabulary
+    this.#tags = tags
     this.#plan = plan
     this.#tail = plan.lazy?.lead ?? ''
     this.#isDone = plan.forced === null && plan.lazy === null
@@ -41,6 +44,8 @@ export class Steering {
    * room for the blank line it is used to after thinking, it finds it there.
    */
   beginAnswer(chooser: TokenChooser): Uint32Array {
+    // Thoughts behind this would be read as a part of the answer.
+    if (this.#tags !== null) chooser.ban([this.#tags.open])
     if (this.#isDone || this.#plan.forced === null) return new Uint32Array()
     chooser.forbidEnd(false)
     chooser.setGrammar(this.#plan.forced)

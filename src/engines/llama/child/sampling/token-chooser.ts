@@ -13,7 +13,7 @@ export class TokenChooser {
   readonly #sampler: NativeSampler
   readonly #meter: LogprobMeter | null
   readonly #settings: SamplerConfig
-  readonly #biases: ReadonlyMap<number, number>
+  readonly #biases: Map<number, number>
   readonly #endTokens: readonly number[]
   readonly #outputTokensMin: number
   readonly #penalties: TokenPenalties | null
@@ -23,7 +23,6 @@ export class TokenChooser {
   readonly #rejected = new Set<number>()
   #isEndForbidden = false
 
-  /** A text is kept out of the answer where it is a token of its own; any other is only words. */
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
     const { sampling } = request
     this.#native = native
@@ -32,13 +31,20 @@ export class TokenChooser {
     this.#meter = request.logprobsTop === null ? null : createLogprobMeter(native, vocabulary, request.logprobsTop)
     this.#penalties = createPenalties(sampling)
     this.#settings = toSettings(request)
-    const banned = bannedTexts.map((text) => [...vocabulary.tokenizeMarkup(text)]).filter(({ length }) => length === 1)
     // A bias on a token that does not exist has no effect, as it has on one that never comes up: to refuse it would tell
     // anyone the size of the vocabulary, from which the weights can be guessed.
-    const biases = sampling.logitBias.filter(([token]) => token < native.vocabularySize)
-    this.#biases = new Map([...biases, ...banned.flat().map((token) => [token, -Infinity] as const)])
+    this.#biases = new Map(sampling.logitBias.filter(([token]) => token < native.vocabularySize))
     this.#endTokens = vocabulary.endTokens
     this.#outputTokensMin = request.outputTokensMin
+    this.ban(bannedTexts)
+  }
+
+  /** From the next token on, a text is kept out of the answer where it is a token of its own; any other is only words. */
+  ban(texts: readonly string[]): void {
+    for (const text of texts) {
+      const tokens = this.#vocabulary.tokenizeMarkup(text)
+      if (tokens[0] !== undefined && tokens.length === 1) this.#biases.set(tokens[0], -Infinity)
+    }
     this.#configure()
   }
 
