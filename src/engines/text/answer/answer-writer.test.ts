@@ -10,6 +10,22 @@ import type { Vocabulary } from '../vocabulary.ts'
 
 const endToken = 0
 
+const format: ToolFormat = {
+  notation: { kind: 'marked', open: '<call>', close: '</call>', pieces: [{ kind: 'name' }, { kind: 'arguments' }] },
+  section: { open: '', close: '' },
+  separator: '',
+  callsMax: null,
+  history: {
+    argumentsAs: 'object',
+    takesTextArguments: false,
+    ids: { kind: 'any' },
+    textBesideCalls: 'before',
+    toolMessages: 'several',
+  },
+  endsTurn: true,
+  ...plainFrame,
+}
+
 /** Writes an answer whose tokens are the given bytes; a null is the end token. */
 async function write(
   pieces: readonly (string | Uint8Array | null)[],
@@ -130,21 +146,6 @@ test('an answer of nothing has no block', async () => {
 })
 
 test('a stray closing marker is neither in the text nor in the log-probabilities', async () => {
-  const format: ToolFormat = {
-    notation: { kind: 'marked', open: '<call>', close: '</call>', pieces: [{ kind: 'name' }, { kind: 'arguments' }] },
-    section: { open: '', close: '' },
-    separator: '',
-    callsMax: null,
-    history: {
-      argumentsAs: 'object',
-      takesTextArguments: false,
-      ids: { kind: 'any' },
-      textBesideCalls: 'before',
-      toolMessages: 'several',
-    },
-    endsTurn: true,
-    ...plainFrame,
-  }
   const pieces = ['\n</', 'call>', '\n', 'Yes', ' and', ' no.', '\n', '</call>', null]
   const events = await write(pieces, { logprobsTop: 0 }, false, createToolCallParser(format, []))
   assert.equal(deltas(events).join(''), 'Yes and no.')
@@ -160,4 +161,22 @@ test('a stray closing marker is neither in the text nor in the log-probabilities
   const finish = events.at(-1)
   assert.ok(finish?.type === 'finish')
   assert.equal(finish.usage.output, pieces.length)
+})
+
+test('a call with free text that the limit cut off has what was written of it', async () => {
+  const tool = { name: 'run', description: '', parameters: {}, isStrict: false, schemaPath: [], input: 'text' } as const
+  const inputOf = async (...pieces: readonly string[]) => {
+    const events = await write(['<call>run', ...pieces], { tools: [tool] }, false, createToolCallParser(format, [tool]))
+    const finish = events.at(-1)
+    assert.ok(finish?.type === 'finish')
+    return [deltas(events).join(''), finish.reason.kind]
+  }
+  assert.deepEqual(await inputOf('{"input": "print(', '1)\\n', 'say \\"', 'hi'), ['print(1)\nsay "hi', 'length'])
+  for (const half of ['\\', '\\u00', '\\ud83d', '\\ud83d\\', '\\ud83d\\ude0']) {
+    assert.deepEqual(await inputOf('{"input":"a\\\\', half), ['a\\', 'length'], half)
+  }
+  assert.deepEqual(await inputOf('{"input":"\\ud83d\\ude00'), ['😀', 'length'])
+  assert.deepEqual(await inputOf('{"input":"whole"'), ['whole', 'length'])
+  for (const begun of ['{', '{"inp', '{"input": ']) assert.deepEqual(await inputOf(begun), ['', 'length'])
+  assert.deepEqual(await inputOf('{"input":"whole"}', '</call>'), ['whole', 'length'])
 })

@@ -139,6 +139,7 @@ export class AnswerWriter {
         if (part.kind !== 'text' || !this.#options.isCallsOnly) this.#showPart(part)
       }
       this.#blocks.writeText(this.#stops.flush())
+      if (this.#isInCall && this.#wrapped !== null) this.#blocks.writeArguments(unwrapCutInput(this.#wrapped))
     }
     this.#blocks.close()
     this.#options.emit({ type: 'finish', reason: this.#finalReason(reason), usage: this.usage() })
@@ -243,6 +244,19 @@ function inPromptOrder(a: Breakpoint, b: Breakpoint): number {
 function unwrapInput(text: string): string {
   const { input } = JSON.parse(text) as { input?: unknown }
   return typeof input === 'string' ? input : ''
+}
+
+/** What there is of the text where a limit cut off the object around it; half an escape or half a pair stands for nothing. */
+function unwrapCutInput(text: string): string {
+  const start = /^\s*\{\s*"input"\s*:\s*"/u.exec(text)?.[0].length ?? text.length
+  let end = start
+  while (end < text.length && text[end] !== '"') {
+    const length = text[end] !== '\\' ? 1 : text[end + 1] === 'u' ? 6 : 2
+    if (end + length > text.length) break
+    end += length
+  }
+  const input = JSON.parse(`"${text.slice(start, end)}"`) as string
+  return input.isWellFormed() ? input : input.replace(/[\ud800-\udbff]$/, '')
 }
 
 /** The token that ends the thinking, cut to the text behind the marker. */
