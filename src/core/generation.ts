@@ -139,6 +139,7 @@ export type OutputFormat =
 export type Sampling = {
   readonly temperature: number | null
   readonly topP: number | null
+  /** At most `topKMax`. */
   readonly topK: number | null
   readonly minP: number | null
   readonly presencePenalty: number
@@ -148,6 +149,9 @@ export type Sampling = {
   readonly seed: number | null
   readonly logitBias: readonly (readonly [token: number, bias: number])[]
 }
+
+/** No vocabulary has so many tokens. Engines hold the number in 32 bits: a larger one would come out as any other. */
+export const topKMax = 2 ** 31 - 1
 
 /** Leaves every setting to the model. */
 export const modelSampling: Sampling = {

@@ -1,9 +1,19 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalidRequest, type ApiError, type ErrorPath, type FieldFault } from '../core/error.ts'
 
 /** A field that may be absent; `null` equals absent in both formats. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** Integers beyond 2^53 arrive rounded but pass: clients write the largest 64-bit number for "no limit". */
+export function anyInteger(fault: string) {
+  const integer = z.number().check(({ value, issues }) => {
+    if (Number.isInteger(value)) return
+    issues.push({ code: 'invalid_type', expected: 'int', input: value, message: fault })
+  })
+  // For the formats' description, which would otherwise say that any number does.
+  return integer.meta({ type: 'integer' })
 }
 
 /** Words a fault the way a format's users know it. */

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fastify from 'fastify'
 import { modelEquivalents } from '../../core/model-equivalents.ts'
@@ -50,6 +50,14 @@ suite('the description of the wire formats', () => {
         fieldsOf('/v1/messages').includes(name),
       ),
     )
+  })
+
+  test('says of a number of tokens that it is whole, in every format', () => {
+    for (const path of ['/v1/chat/completions', '/v1/messages']) {
+      const properties = paths[path]?.post?.requestBody.content['application/json']?.schema.properties ?? {}
+      const { max_tokens: field } = properties as { readonly max_tokens?: unknown }
+      match(JSON.stringify(field), /"type":"integer"/)
+    }
   })
 
   test('has examples that the formats themselves take and give', () => {

@@ -82,6 +82,10 @@ suite('sampling', () => {
     assert.equal(Object.is(decode({ seed: -0 }).sampling.seed, 0), true)
   })
 
+  test('more tokens to choose among than any vocabulary has are as many as an engine can be told', () => {
+    assert.equal(decode({ top_k: 2 ** 32 + 1 }).sampling.topK, 2 ** 31 - 1)
+  })
+
   test('limits of output tokens are decoded', () => {
     assert.equal(decode({}).outputTokensMax, null)
     assert.equal(decode({ max_tokens: 9 }).outputTokensMax, 9)

@@ -1,4 +1,10 @@
-import type { Sampling, JsonSchema, OutputFormat, ThinkingChoice } from '../../../core/generation.ts'
+import {
+  topKMax,
+  type Sampling,
+  type JsonSchema,
+  type OutputFormat,
+  type ThinkingChoice,
+} from '../../../core/generation.ts'
 import { stopSequenceLengthMax, stopSequencesMax } from '../../stop-sequences.ts'
 import { fieldError } from '../error.ts'
 import type { ChatBody } from './schema.ts'
@@ -13,7 +19,7 @@ export function decodeSampling(body: ChatBody): Sampling {
     temperature: body.temperature ?? null,
     topP: body.top_p === 0 ? smallestNucleus : (body.top_p ?? null),
     // Zero is "off", which is not the same as leaving the choice to the model.
-    topK: body.top_k === undefined ? null : Math.max(0, body.top_k),
+    topK: body.top_k === undefined ? null : Math.min(Math.max(0, body.top_k), topKMax),
     minP: body.min_p ?? null,
     presencePenalty: body.presence_penalty ?? 0,
     frequencyPenalty: body.frequency_penalty ?? 0,

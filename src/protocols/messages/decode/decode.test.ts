@@ -156,6 +156,18 @@ test('numbers out of range are refused', () => {
   for (const [fields, message] of cases) equal(failure({ ...least, ...fields }).message, message)
 })
 
+test('numbers beyond 2^53, by which clients mean no limit, are the largest there are', () => {
+  const { request } = decode({ max_tokens: 2 ** 63, top_k: 2 ** 32 + 1 })
+  equal(request.outputTokensMax, Number.MAX_SAFE_INTEGER)
+  equal(request.sampling.topK, 2 ** 31 - 1)
+  const thinking = { type: 'enabled', budget_tokens: 2 ** 63 }
+  deepEqual(decode({ max_tokens: 2 ** 63, thinking }).request.thinking, {
+    kind: 'on',
+    tokensMax: Number.MAX_SAFE_INTEGER - 1,
+  })
+  equal(failure({ ...least, max_tokens: 1.5 }).message, 'max_tokens: Input should be a valid integer')
+})
+
 test('a stop sequence of white space alone is refused', () => {
   equal(
     failure({ ...least, stop_sequences: ['ok', ' \n'] }).message,

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../core/error.ts'
 import {
   modelSampling,
+  topKMax,
   type Effort,
   type GenerationRequest,
   type OutputFormat,
@@ -34,7 +35,7 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): S
   refuseUnservable(parsed)
   const isStream = parsed.stream ?? false
   if (parsed.max_tokens === 0) checkPrewarm(parsed)
-  const prompt = decodePrompt(parsed, parsed.max_tokens, signature)
+  const prompt = decodePrompt(parsed, Math.min(parsed.max_tokens, Number.MAX_SAFE_INTEGER), signature)
   refuseThoughtfulPrefill(parsed, prompt)
   const request: GenerationRequest = {
     ...prompt.request,
@@ -102,7 +103,8 @@ function decodePrompt(body: CountBody, outputTokensMax: number | null, signature
 }
 
 function decodeSampling(body: MessagesBody): Sampling {
-  return { ...modelSampling, temperature: body.temperature ?? null, topP: body.top_p ?? null, topK: body.top_k ?? null }
+  const { temperature = null, top_p: topP = null, top_k: topK } = body
+  return { ...modelSampling, temperature, topP, topK: topK === undefined ? null : Math.min(topK, topKMax) }
 }
 
 function decodeOutput(body: CountBody): OutputFormat {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional } from '../../parse-body.ts'
+import { anyInteger, optional } from '../../parse-body.ts'
 import { stopSequenceLengthMax, stopSequencesMax } from '../../stop-sequences.ts'
 import { cacheControlSchema, contentSchema, objectSchema, oneOf, systemSchema, tagged } from './content-schema.ts'
 import { toolChoiceSchema, toolSchema } from './tool-schema.ts'
@@ -8,6 +8,8 @@ import { toolChoiceSchema, toolSchema } from './tool-schema.ts'
 // most of their releases. Fields without an effect have their JSON type checked
 // and nothing more.
 
+const integer = anyInteger('Input should be a valid integer')
+
 const turn = z.object({
   role: z.string(),
   content: optional(contentSchema),
@@ -15,7 +17,7 @@ const turn = z.object({
 })
 
 // A budget over max_tokens is clamped by the decoder; the lower bound is the format's own.
-const budgetTokens = z.int().min(1024, 'Input should be greater than or equal to 1024')
+const budgetTokens = integer.min(1024, 'Input should be greater than or equal to 1024')
 // Clients ask for displays that no page lists; all but `omitted` show the text.
 const display = optional(z.string())
 
@@ -57,7 +59,7 @@ const zeroToOne = z
   .min(0, 'Input should be greater than or equal to 0')
   .max(1, 'Input should be less than or equal to 1')
 
-const zeroOrMore = z.int().min(0, 'Input should be greater than or equal to 0')
+const zeroOrMore = integer.min(0, 'Input should be greater than or equal to 0')
 
 const stopSequence = z
   .string()
