@@ -5,13 +5,14 @@ import type { EndReason } from '../accounts/access/running-keys.ts'
 import { ApiError, toApiError, type RefusedKey } from '../core/error.ts'
 import { GenerationAborted } from '../core/generation.ts'
 import type { LimitSnapshot } from '../core/limit.ts'
+import { type ModelId, modelIds } from '../core/model.ts'
 import { RequestEnded } from '../core/request-ended.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { OpenBody } from './bodies/bodies.ts'
 import type { BodyKind, Decodings } from './bodies/decode-body.ts'
 import type { Decoded } from './bodies/decode-thread.ts'
 import { whenClientEndsSending } from './connections/connection-events.ts'
-import { KeyNotAllowed, type Authenticated } from './middleware/authenticate.ts'
+import { KeyNotAllowed, mayUse, type Authenticated } from './middleware/authenticate.ts'
 import type { Door, HttpParts } from './parts.ts'
 
 /** A request that is let in, until it ends. */
@@ -91,17 +92,23 @@ export function causeOfEnd(thrown: unknown, signal: AbortSignal): ApiError {
   return toApiError(thrown)
 }
 
-type Told = { readonly principal: ApiKeyPrincipal; readonly model: string | null }
+/** The models that a request may be for: the one that it names, and where it is refused before it names any, all of its key's. */
+export function modelsAsked(access: KeyAccess, model: string | null): readonly ModelId[] {
+  const known = modelIds.find((id) => id === model)
+  return known === undefined ? modelIds.filter((id) => mayUse(access, id)) : [known]
+}
+
+type Told = { readonly principal: ApiKeyPrincipal; readonly models: readonly string[] }
 type LimitTellers = Pick<HttpParts, 'inference' | 'formats' | 'counter'>
 
 /** Puts on an answer's head how the key's limits stand at this moment; said again, the later word counts. */
-export function tellLimits(parts: LimitTellers, reply: FastifyReply, { principal, model }: Told): void {
-  tell(parts, reply, parts.inference.limiter.snapshot(principal, model))
+export function tellLimits(parts: LimitTellers, reply: FastifyReply, { principal, models }: Told): void {
+  tell(parts, reply, parts.inference.limiter.snapshot(principal, models))
 }
 
 /** The same of a count, whose requests have a limit of their own. */
-export function tellCountLimits(parts: LimitTellers, reply: FastifyReply, { principal, model }: Told): void {
-  const snapshot = parts.inference.limiter.snapshot(principal, model)
+export function tellCountLimits(parts: LimitTellers, reply: FastifyReply, { principal, models }: Told): void {
+  const snapshot = parts.inference.limiter.snapshot(principal, models)
   tell(parts, reply, { ...snapshot, requests: parts.counter.stateOf(principal) })
 }
 

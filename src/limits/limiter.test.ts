@@ -39,8 +39,8 @@ async function refusal(work: Promise<unknown>): Promise<RateLimited> {
   return error.reason
 }
 
-const remaining = ({ limiter }: ReturnType<typeof open>, model: string | null = 'clarke-1.0') => {
-  const { requests, inputTokens, outputTokens } = limiter.snapshot(principal, model)
+const remaining = ({ limiter }: ReturnType<typeof open>, model = 'clarke-1.0') => {
+  const { requests, inputTokens, outputTokens } = limiter.snapshot(principal, [model])
   return [requests?.remaining ?? null, inputTokens?.remaining ?? null, outputTokens?.remaining ?? null]
 }
 
@@ -150,7 +150,7 @@ test('the most restrictive limit counts, and a refusal takes nothing of the othe
     },
   )
   assert.deepEqual(remaining(opened), [9, 500, 100])
-  assert.deepEqual(remaining(opened, null), [null, 500, 1_000])
+  assert.deepEqual(remaining(opened, 'hal-1.0'), [null, 500, 1_000])
   const admission = await opened.limiter.admit(subject)
   const { exceeded } = await refusal(admission.reserve(requestOf(600, 100)))
   assert.deepEqual(exceeded, {
@@ -333,7 +333,7 @@ test('100,000 requests of which a tenth are aborted, with refusals in between, l
   }
   for (const request of running) request.settle()
   assert.ok(sums.refused > 10 && sums.aborted > 5_000, JSON.stringify(sums))
-  const { inputTokens, outputTokens } = opened.limiter.snapshot(principal, 'clarke-1.0')
+  const { inputTokens, outputTokens } = opened.limiter.snapshot(principal, ['clarke-1.0'])
   assert.equal(inputTokens?.remaining, 400 * million - sums.input)
   assert.equal(outputTokens?.remaining, 400 * million - sums.output)
   const project = opened.book.limitsOf(principal, 'clarke-1.0').find(({ limit }) => limit.cachedReadPercent === 0)

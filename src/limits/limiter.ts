@@ -28,8 +28,8 @@ export interface Limiter {
   enter(principal: ApiKeyPrincipal): Entrance | Promise<Entrance>
   /** Throws `rate-limited` where a request more is too many. What it has entered by is not taken again. */
   admit(subject: AdmissionSubject, entrance?: Entrance): Promise<Admission>
-  /** How the limits stand that apply; without a model those for all models. */
-  snapshot(principal: ApiKeyPrincipal, model: string | null): LimitSnapshot
+  /** How the limits stand that apply; of those of several models, the tightest. It takes nothing of them. */
+  snapshot(principal: ApiKeyPrincipal, models: readonly string[]): LimitSnapshot
 }
 
 /** The places of a request whose body is not read yet. Its admission takes them over; if there is none, it leaves them. */
@@ -89,8 +89,8 @@ export function createLimiter({ clock, book, requestsPerKeyMax }: LimiterParts):
       countUnenforced(entries)
       return new OpenAdmission(parts, subject, [...(entrance?.handOver() ?? []), ...claims])
     },
-    snapshot(principal, model) {
-      const entries = book.limitsOf(principal, model)
+    snapshot(principal, models) {
+      const entries = models.flatMap((model) => book.limitsOf(principal, model))
       return {
         requests: tightest(entries, 'requests'),
         inputTokens: tightest(entries, 'input-tokens'),

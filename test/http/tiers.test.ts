@@ -26,12 +26,14 @@ beforeEach(async () => {
 })
 afterEach(() => service.close())
 
-async function ask(key: string, format: Format = 'messages') {
-  const response = await fetch(`${service.address}${paths[format]}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify(bodyFor(format, { model })),
-  })
+async function ask(
+  key: string,
+  format: Format = 'messages',
+  body = JSON.stringify(bodyFor(format, { model })),
+  path = paths[format],
+) {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${service.address}${path}`, { method: 'POST', headers, body })
   await response.text()
   const header = (name: string) => Number(response.headers.get(name) ?? Number.NaN)
   return { status: response.status, header, retryAfter: response.headers.get('retry-after') }
@@ -82,6 +84,48 @@ for (const format of formats) {
     }
   })
 }
+
+/** Requests that are refused before any model is known to be asked. */
+const modelless = {
+  'a body that is no JSON': '{"model":',
+  'a body that its schema refuses': JSON.stringify({ model, messages: 5 }),
+  'a model that there is not': JSON.stringify(bodyFor('messages', { model: 'none' })),
+}
+
+for (const format of formats) {
+  for (const [name, body] of Object.entries(modelless)) {
+    test(`${format}: ${name} is refused with the tightest limits of all models, and takes nothing of them`, async () => {
+      await setTier({ tier: 'tier-1', model: 'hal-1.0', inputTokensPerMinute: 700, outputTokensPerMinute: 90_000 })
+      await setTier({ tier: 'tier-1', model: 'tycho-1.0', inputTokensPerMinute: 90_000, outputTokensPerMinute: 80 })
+      for (const _ of [1, 2]) {
+        const answer = await ask(acmeKey, format, body)
+        ok([400, 404].includes(answer.status))
+        const [requests, ...tokens] = standing(answer)
+        deepEqual(tokens, [
+          [700, 700],
+          [80, 80],
+        ])
+        ok(requests?.[0] === requests?.[1])
+      }
+    })
+  }
+
+  test(`${format}: a key that may ask one model hears of the limits of that one where none is known to be asked`, async () => {
+    await setTier({ tier: 'tier-1', model: 'hal-1.0', inputTokensPerMinute: 700 })
+    await setTier({ tier: 'tier-1', model: 'tycho-1.0', inputTokensPerMinute: 800 })
+    const rules = { models: ['tycho-1.0'] } as const
+    const { key } = await createApiKey(service.accounts, operator, { name: 'small', rules, ...acme })
+    await service.parts.access.refresh()
+    deepEqual(standing(await ask(key, format, '{'))[1], [800, 800])
+  })
+}
+
+test('a count that is refused before its model is known tells the tightest limits of all models', async () => {
+  await setTier({ tier: 'tier-1', model: 'hal-1.0', inputTokensPerMinute: 700 })
+  const answer = await ask(acmeKey, 'messages', '{', '/v1/messages/count_tokens')
+  equal(answer.status, 400)
+  deepEqual(standing(answer)[1], [700, 700])
+})
 
 type Numbers = Record<'requestsPerMinute' | 'inputTokensPerMinute' | 'outputTokensPerMinute', number>
 

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { attribute } from '../../billing/attribution/attribute.ts'
-import type { Deliveries } from '../../billing/deliveries/deliveries.ts'
 import type { RequestOrigin } from '../../billing/ledger/ledger-entry.ts'
-import type { Attribution, GenerationEvent, GenerationRequest } from '../../core/generation.ts'
+import type { GenerationEvent, GenerationRequest } from '../../core/generation.ts'
 import { collectAll } from '../../core/collect.ts'
 import type { ApiError } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
@@ -14,19 +12,26 @@ import type { Entrance } from '../../limits/limiter.ts'
 import type { FormatRoute, OpenFormat } from '../../protocols/format.ts'
 import type { AnswerMeta, DecodedRequest, Protocol } from '../../protocols/protocol.ts'
 import type { Tracing } from '../../telemetry/trace.ts'
-import { admit, type Authenticate, causeOfEnd, tellCountLimits, tellLimits, whenClientLeaves } from '../admit.ts'
+import {
+  admit,
+  type Authenticate,
+  causeOfEnd,
+  modelsAsked,
+  tellCountLimits,
+  tellLimits,
+  whenClientLeaves,
+} from '../admit.ts'
 import { ClientGone, SseWriter, takeOver, WholeAnswerWriter } from '../answer-writers.ts'
 import { noteBreakOff } from '../connections/connection-events.ts'
 import { noteFailure } from '../errors.ts'
 import { requireModel } from '../middleware/authenticate.ts'
 import type { Door, HttpParts } from '../parts.ts'
 import { lifecycleHeaders } from './models.ts'
+import { noteOrigin } from './note-origin.ts'
 import { tellUnenforced } from './tell-unenforced.ts'
 
 /** After this a stream's head is sent though no event has come, so that nothing between here and the client gives up. */
 const firstEventWaitMsMax = 10_000
-/** What its client calls a request is kept in the ledger, up to this many characters. */
-const clientRequestIdLengthMax = 128
 
 /** Makes the handler of one of a format's routes, for requests that are let in in one way. */
 export function formatRoute(parts: Door, format: OpenFormat, { use, endpoint }: FormatRoute, byWhom: Authenticate) {
@@ -70,7 +75,7 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
     } catch (error) {
       // From there on the generation counts its refusals itself, since it knows whether there is a row.
       if (!isGenerating) parts.inference.refusals.count(principal.organizationId, error, model)
-      tellLimits(parts, reply, { principal, model })
+      tellLimits(parts, reply, { principal, models: modelsAsked(admitted.access, model) })
       throw error
     } finally {
       entrance?.leave()
@@ -184,7 +189,7 @@ async function start(exchange: Exchange): Promise<AsyncGenerator<GenerationEvent
 }
 
 function tellLimitsOf({ parts, reply, principal, decoded }: Exchange): void {
-  tellLimits(parts, reply, { principal, model: decoded.request.model })
+  tellLimits(parts, reply, { principal, models: [decoded.request.model] })
 }
 
 /**
@@ -234,54 +239,6 @@ export function beginTrace(tracing: Tracing, { request, protocol, isStream, gene
   })
 }
 
-type Received = {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly principal: ApiKeyPrincipal
-  readonly protocol: RequestOrigin['protocol']
-  readonly isStream: boolean
-  readonly attribution: Attribution
-  readonly body: Uint8Array
-}
-
-/**
- * Notes how a request came in, for its ledger row.
- *
- * It is followed until its answer has left. Where its client repeats it by itself, the charges for answers that did not
- * arrive are voided then.
- */
-function noteOrigin(parts: HttpParts, received: Received): RequestOrigin {
-  const { request, protocol, isStream } = received
-  const clientRequestId = shortHeader(request, 'x-client-request-id')
-  const bodyHash = parts.deliveries === undefined ? null : followDelivery(parts.deliveries, received)
-  return { protocol, isStream, clientRequestId, bodyHash, ...attributed(parts, received) }
-}
-
-function attributed(
-  { hashEndUser }: HttpParts,
-  { principal, attribution }: Received,
-): Pick<RequestOrigin, 'attributed'> {
-  const { organizationId, attribution: rules } = principal
-  if (rules === undefined || hashEndUser === undefined) return {}
-  return { attributed: attribute(attribution, { organizationId, rules, hash: hashEndUser }) }
-}
-
-function followDelivery(deliveries: Deliveries, { request, reply, principal, body }: Received): string {
-  const bodyHash = deliveries.hashBody(principal.apiKeyId, body)
-  const isRepeated = Number(shortHeader(request, 'x-stainless-retry-count')) >= 1
-  const end = deliveries.begin(request.id as RequestId, isRepeated ? { principal, bodyHash } : null)
-  const response = reply.raw
-  // A refusal that arrives is no answer: it neither was charged nor is what the client had asked for again.
-  if (response.closed) void end(false)
-  else response.once('close', () => void end(response.writableFinished && response.statusCode < 300))
-  return bodyHash
-}
-
-function shortHeader({ headers }: FastifyRequest, name: string): string | null {
-  const value = headers[name]
-  return typeof value === 'string' && value !== '' ? value.slice(0, clientRequestIdLengthMax) : null
-}
-
 /** Answers with the exact length of the prompt that the same request would have. */
 function countTokensRoute(parts: Door, { name: format, protocol }: OpenFormat, letIn: LetIn) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -301,11 +258,11 @@ function countTokensRoute(parts: Door, { name: format, protocol }: OpenFormat, l
       const inputTokens = await parts.counter.count(asked, signal).catch((thrown: unknown) => {
         throw causeOfEnd(thrown, signal)
       })
-      tellCountLimits(parts, reply, { principal, model })
+      tellCountLimits(parts, reply, { principal, models: [model] })
       await reply.type('application/json').send(JSON.stringify(protocol.count?.encode(inputTokens, shape)))
     } catch (error) {
       parts.inference.refusals.count(principal.organizationId, error)
-      tellCountLimits(parts, reply, { principal, model })
+      tellCountLimits(parts, reply, { principal, models: modelsAsked(admitted.access, model) })
       throw error
     } finally {
       leave()
