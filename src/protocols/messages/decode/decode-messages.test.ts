@@ -266,6 +266,16 @@ test('a final assistant turn that ends in a call is left as it is', () => {
   equal(request.continuesFinalMessage, false)
 })
 
+test('a final assistant turn with text beside a call keeps the call and is not continued', () => {
+  const text = { type: 'text', text: 'Looking. ' }
+  for (const turns of [[assistant([call('1'), text])], [assistant([call('1')]), assistant([text])]]) {
+    const request = decode([user('a'), ...turns])
+    deepEqual(outline(request.messages), ['user: a', 'assistant: call 1 | Looking.'])
+    equal(request.continuesFinalMessage, false)
+    deepEqual(request.thinking, { kind: 'default' })
+  }
+})
+
 test('a final assistant turn and thinking exclude each other', () => {
   for (const thinking of [{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 1024 }]) {
     throws(() => decode([user('a'), assistant('b')], { thinking }), {

@@ -150,6 +150,8 @@ function putResultsFirst(message: Message): Message {
 /**
  * A final assistant turn is the beginning of the answer: a template cannot
  * continue it from white space, and the model would rarely write on after it.
+ * One that holds a call is over, as is one that ends in it: there is no way to
+ * write on behind a call, and without the call it would be another turn.
  */
 function finishFinalTurn(messages: readonly Message[]): Conversation {
   const last = messages.at(-1)
@@ -163,6 +165,6 @@ function finishFinalTurn(messages: readonly Message[]): Conversation {
     break
   }
   if (content.length === 0) return { messages: messages.slice(0, -1), continuesFinalMessage: false }
-  const continuesFinalMessage = content.at(-1)?.kind === 'text'
+  const continuesFinalMessage = content.every(({ kind }) => kind !== 'tool-call')
   return { messages: [...messages.slice(0, -1), { role: 'assistant', content }], continuesFinalMessage }
 }
