@@ -176,6 +176,11 @@ export function covers(principal: Principal, role: Role, custom?: Pick<CustomRol
   })
 }
 
+/** Tells whether somebody with this role sees only the projects that they were shown; the others see all of them. */
+export function isShownProjects(role: Role): boolean {
+  return table['projects:read'][role] === 'projects'
+}
+
 /** Tells whether a principal's role has a permission, for whatever part of the organization. */
 export function reaches(principal: MemberPrincipal, permission: Permission): boolean {
   const reach = reachOf(principal, permission)
@@ -235,6 +240,20 @@ export function visibleProjects(
   }
   requirePermission(principal, permission, { organizationId })
   return null
+}
+
+/**
+ * As `visibleProjects`, for what is shown beside other things and left out for a role that may see none of it: undefined
+ * is nothing at all.
+ */
+export function seenProjects(
+  principal: Principal,
+  permission: Permission,
+  organizationId: OrganizationId,
+): readonly ProjectId[] | null | undefined {
+  const sees =
+    principal.kind === 'member' ? reaches(principal, permission) : may(principal, permission, { organizationId })
+  return sees ? visibleProjects(principal, permission, organizationId) : undefined
 }
 
 /** Narrows the projects that are asked for to those that a list may show; undefined is every one in the organization. */

@@ -3,6 +3,7 @@
 // alone: its administrators decide whom their provider means, and must not reach another organization by it.
 
 import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../core/ids.ts'
+import { isShownProjects } from '../../core/permission.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
@@ -115,17 +116,17 @@ function readRows({ db }: Pick<SignInParts, 'db'>, { user_id }: Pick<SessionTabl
     .execute()
 }
 
-/** Only developers are confined to projects. */
+/** Of those whose role is confined to projects. */
 async function readProjects(
   { db }: Pick<SignInParts, 'db'>,
-  members: readonly { readonly id: MemberId; readonly role: string }[],
+  members: readonly { readonly id: MemberId; readonly role: Role }[],
 ) {
-  const developers = members.filter(({ role }) => role === 'developer').map(({ id }) => id)
-  if (developers.length === 0) return []
+  const confined = members.filter(({ role }) => isShownProjects(role)).map(({ id }) => id)
+  if (confined.length === 0) return []
   return db
     .selectFrom('project_members')
     .select(['member_id', 'project_id'])
-    .where('member_id', 'in', developers)
+    .where('member_id', 'in', confined)
     .orderBy('project_id')
     .execute()
 }

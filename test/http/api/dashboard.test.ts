@@ -4,11 +4,12 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setPrice } from '../../../src/billing/prices/prices.ts'
 import type { ApiKeyId } from '../../../src/core/ids.ts'
+import type { Permission } from '../../../src/core/permission.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { createThings } from './things.ts'
-import { addRequest, createCompany, type Company } from './world.ts'
+import { addRequest, createCompany, newMemberOfPart, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 const dayMs = 86_400_000
@@ -271,6 +272,21 @@ onEachDatabase(({ open }) => {
       deepEqual(await find('developer', own), [])
       deepEqual(await find('owner', foreign), [])
       deepEqual(await find('owner', '%'), [])
+    })
+
+    test('leaves out what a part of a role does not see, and is no refusal', async () => {
+      await createKey({ name: 'Default key' })
+      const find = async (...permissions: Permission[]) => {
+        const part = { base: 'developer', permissions: ['organizations:read', ...permissions] } as const
+        const memberId = await newMemberOfPart(service.accounts, company, part)
+        const { headers } = await signInPerson(service.accounts, { memberId })
+        const { status, body, text } = await service.ask({ path: within('search?q=default'), headers })
+        equal(status, 200, text)
+        return (body['data'] as { kind: string }[]).map(({ kind }) => kind)
+      }
+      deepEqual(await find('usage:read'), [])
+      deepEqual(await find('projects:read'), ['project'])
+      deepEqual(await find('api-keys:read', 'projects:read'), ['api-key', 'project'])
     })
   })
 

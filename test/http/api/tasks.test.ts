@@ -2,11 +2,12 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, updateApiKey } from '../../../src/accounts/api-keys.ts'
 import { removeMember } from '../../../src/accounts/members.ts'
+import type { Permission } from '../../../src/core/permission.ts'
 import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
-import { createCompany, newMember, type Company } from './world.ts'
+import { createCompany, newMember, newMemberOfPart, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 const dayMs = 24 * 60 * 60 * 1_000
@@ -83,6 +84,17 @@ onEachDatabase(({ open }) => {
       deepEqual(await as('developer'), ['key-ends ending', 'key-of-gone-member of the leaver'])
       deepEqual(await as('billing'), [])
       deepEqual(await as('auditor'), [])
+    })
+
+    test('is told to a part of a role as far as it reaches, and is no refusal where it does not', async () => {
+      const part = async (...permissions: Permission[]) => {
+        const given = { base: 'developer', permissions: ['organizations:read', ...permissions] } as const
+        const memberId = await newMemberOfPart(service.accounts, company, given)
+        return tasksOf((await signInPerson(service.accounts, { memberId })).headers)
+      }
+      deepEqual(await part('usage:read'), [])
+      deepEqual(await part('api-keys:read'), [])
+      deepEqual(await part('api-keys:read', 'api-keys:update'), await as('developer'))
     })
 
     test('is of the installation too for who runs it', async () => {

@@ -1,8 +1,10 @@
-import { createMember } from '../../../src/accounts/members.ts'
+import { createRole } from '../../../src/accounts/custom-roles.ts'
+import { createMember, setMemberRole } from '../../../src/accounts/members.ts'
 import { createOrganization } from '../../../src/accounts/organizations.ts'
 import type { AccountsParts } from '../../../src/accounts/parts.ts'
 import { createProject, setProjectMember } from '../../../src/accounts/projects.ts'
 import type { ApiKeyId, MemberId, OrganizationId, ProjectId } from '../../../src/core/ids.ts'
+import type { Permission } from '../../../src/core/permission.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
 import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
@@ -43,6 +45,18 @@ export async function createCompany(parts: AccountsParts): Promise<Company> {
 export function newMember(parts: AccountsParts, organizationId: OrganizationId, role: Role): Promise<MemberId> {
   count += 1
   return createMember(parts, operator, { organizationId, email: `m${count}@example.org`, name: 'M', role })
+}
+
+type Part = { readonly base: Exclude<Role, 'owner'>; readonly permissions: readonly Permission[] }
+
+/** Somebody whose role is a part of a built-in one; as a developer they are shown the company's first project. */
+export async function newMemberOfPart(parts: AccountsParts, company: Company, part: Part): Promise<MemberId> {
+  const { organizationId, projectId } = company
+  const memberId = await newMember(parts, organizationId, part.base)
+  await setProjectMember(parts, operator, { id: projectId, organizationId, memberId, maySee: true })
+  const roleId = await createRole(parts, operator, { organizationId, name: `Part of ${memberId}`, ...part })
+  await setMemberRole(parts, operator, { id: memberId, organizationId }, roleId)
+  return memberId
 }
 
 type Whose = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findRequestTarget } from '../../../billing/ledger/read-ledger.ts'
-import { may, visibleProjects, type Permission } from '../../../core/permission.ts'
-import type { OrganizationId, ProjectId, RequestId } from '../../../core/ids.ts'
+import { may, seenProjects } from '../../../core/permission.ts'
+import type { OrganizationId, RequestId } from '../../../core/ids.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { containsText } from '../../../db/contains-text.ts'
 import type { Database } from '../../../db/database.ts'
@@ -51,19 +51,8 @@ export const searchRoutes: readonly Route[] = [
 
 type Found = z.input<typeof found>
 
-/** The projects that may be looked through; null is all of them, and undefined that this role sees none at all. */
-function projectsOf(
-  principal: Principal,
-  permission: Permission,
-  organizationId: OrganizationId,
-): readonly ProjectId[] | null | undefined {
-  const isMember = principal.kind === 'member' && principal.role === 'developer'
-  if (!isMember && !may(principal, permission, { organizationId })) return undefined
-  return visibleProjects(principal, permission, organizationId)
-}
-
 async function findKeys({ db, organizationId, text }: Search, principal: Principal): Promise<Found[]> {
-  const projects = projectsOf(principal, 'api-keys:read', organizationId)
+  const projects = seenProjects(principal, 'api-keys:read', organizationId)
   if (projects === undefined || projects?.length === 0) return []
   let query = db
     .selectFrom('api_keys')
@@ -80,7 +69,7 @@ async function findKeys({ db, organizationId, text }: Search, principal: Princip
 }
 
 async function findProjects({ db, organizationId, text }: Search, principal: Principal): Promise<Found[]> {
-  const projects = projectsOf(principal, 'projects:read', organizationId)
+  const projects = seenProjects(principal, 'projects:read', organizationId)
   if (projects === undefined || projects?.length === 0) return []
   let query = db
     .selectFrom('projects')

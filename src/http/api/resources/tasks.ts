@@ -1,7 +1,7 @@
 import { countOwners } from '../../../accounts/read-member.ts'
 import { z } from 'zod'
 import type { OrganizationId } from '../../../core/ids.ts'
-import { may, visibleProjects } from '../../../core/permission.ts'
+import { may, seenProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { readLimitRequests } from '../../../limits/settings/limit-requests.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
@@ -62,9 +62,9 @@ export const taskRoutes: readonly Route[] = [
 
 /** Keys that end soon, that were made by somebody who has left, or that nobody uses. */
 async function ofKeys({ parts, principal, organizationId, nowMs }: Asking): Promise<Task[]> {
-  if (!seesKeys(principal, organizationId)) return []
-  const projects = visibleProjects(principal, 'api-keys:read', organizationId)
-  if (projects?.length === 0) return []
+  const mayChange = seenProjects(principal, 'api-keys:update', organizationId) !== undefined
+  const projects = seenProjects(principal, 'api-keys:read', organizationId)
+  if (!mayChange || projects === undefined || projects?.length === 0) return []
   let query = parts.accounts.db
     .selectFrom('api_keys')
     .leftJoin('members', 'members.id', 'api_keys.created_by')
@@ -94,11 +94,6 @@ async function ofKeys({ parts, principal, organizationId, nowMs }: Asking): Prom
     return [{ kind: 'key-unused', ...about, at: toTime(Number(last_used_at ?? createdAt)) }]
   })
   return [...Map.groupBy(tasks, ({ kind }) => kind).values()].flatMap((some) => some.slice(0, perKindMax))
-}
-
-function seesKeys(principal: Principal, organizationId: OrganizationId): boolean {
-  if (principal.kind === 'member' && principal.role === 'developer') return true
-  return may(principal, 'api-keys:update', { organizationId })
 }
 
 /** Somebody waits for an answer. */
