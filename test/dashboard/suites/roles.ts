@@ -9,6 +9,7 @@ import { roles, type Role } from '../../../src/core/role.ts'
 import { isOfInstallation, pagePath, paths, type PageName } from '../../../web/src/app/paths.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
 import { permittedRoutes } from '../../http/api/ask-route.ts'
+import { runCli } from '../../harness/run-cli.ts'
 import { askApi, goTo } from '../harness/ask.ts'
 import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
@@ -42,6 +43,8 @@ const actions: readonly Action[] = [
 
 /** An action of a page that somebody may not do, and the permission that it is said to need. */
 type Refused = { readonly page: PageName; readonly label: string; readonly permission: string }
+
+type Listed = { readonly id: string; readonly role: string }
 
 /** Pages of an organization; a record's page needs a record. */
 const pages = (Object.keys(routes) as PageName[]).filter((name) => {
@@ -186,6 +189,33 @@ export function roleSuite(dashboard: () => Dashboard): void {
       const path = `/api/v1/organizations/${organizationId}/members/${memberId}`
       equal((await askApi(dashboard().owner.page, 'PATCH', path, { role: 'billing' })).status, 200)
       await page.getByText('You need members:read. Owners have it').waitFor()
+    })
+
+    test('who runs the installation is offered what that lets them do beside their role in the organization', async () => {
+      const { owner, service } = dashboard()
+      const own = `/api/v1/organizations/${organizationId}/members?limit=200`
+      const { data } = (await askApi(owner.page, 'GET', own)).body as { readonly data: readonly Listed[] }
+      const ownerId = data.find(({ role }) => role === 'owner')?.id ?? ''
+      const give = (id: string, role: Role) =>
+        runCli({ home: service.home }, 'members', 'role', id, '--role', role, '--organization', organizationId)
+      await give(memberId, 'owner')
+      await give(ownerId, 'billing')
+      const { page, origin } = owner
+      const choicesOf = async (name: 'members' | 'keys', title: string, field: string) => {
+        await page.goto(origin + pagePath(name, { organizationId }))
+        await page.getByRole('button', { name: title }).first().click()
+        const drawer = page.getByRole('dialog', { name: title })
+        const last = name === 'keys' ? /^Cy Diaz$/ : /^Auditor$/
+        await drawer.locator('option', { hasText: last }).waitFor({ state: 'attached' })
+        return drawer.getByLabel(field, { exact: true }).locator('option').allTextContents()
+      }
+      const offered = await choicesOf('members', 'Invite', 'Role')
+      const owners = await choicesOf('keys', 'Create key', 'Owner')
+      await give(ownerId, 'owner')
+      await give(memberId, 'billing')
+      deepEqual(offered, ['Owner', 'Admin', 'Developer', 'Billing', 'Auditor'])
+      deepEqual(owners.slice(0, 2), ['Me', 'Nobody (a program)'])
+      ok(owners.includes('Cy Diaz'))
     })
 
     test('nothing broke the content policy, and no program failed', () => deepEqual(member.faults, []))

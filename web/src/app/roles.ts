@@ -14,3 +14,8 @@ export const roleWords: Readonly<Record<Role, string>> = {
   billing: 'Usage, prices and budgets.',
   auditor: 'Reads everything and changes nothing.',
 }
+
+/** Tells whether somebody with this role, or with a part of it, sees only the projects that they were shown. */
+export function isShownProjects(role: Role): boolean {
+  return role === 'developer'
+}

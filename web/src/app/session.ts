@@ -44,6 +44,16 @@ export function useReason(organizationId: string | null, permission: string): st
   return session === null ? 'You are not signed in.' : reasonOf(session, organizationId, permission)
 }
 
+/**
+ * The permissions by which the reader does something, with how far each reaches. As in the service, they act as a member
+ * where that lets them do it, and otherwise by their role in the installation.
+ */
+export function useRights(organizationId: string, permission: string): Membership['permissions'] {
+  const membership = useMembership(organizationId)?.permissions ?? {}
+  const inInstallation = useSession()?.installation?.permissions ?? {}
+  return membership[permission] === undefined ? inInstallation : membership
+}
+
 export function reasonOf(session: Session, organizationId: string | null, permission: string): string | null {
   if (session.installation?.permissions[permission] !== undefined) return null
   const membership = session.memberships.find((one) => one.organizationId === organizationId)

@@ -5,8 +5,8 @@ import { ChangeProblem } from '../change-problem.tsx'
 import { Secret } from '../../lib/secret.ts'
 import type { NewKey } from './key-once.tsx'
 import { NameField, noRules, reasonOfRules, RulesFields, toRules } from './rules-fields.tsx'
-import { membersQuery, projectsQuery, useServiceAccounts, type ServiceAccount } from '../queries.ts'
-import { useMembership } from '../session.ts'
+import { projectsQuery, useMemberList, useServiceAccounts, type ServiceAccount } from '../queries.ts'
+import { useMembership, useRights } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
@@ -98,17 +98,16 @@ type OwnerProps = {
 
 function OwnerField({ organizationId, projectId, ownerId, fault, onChoice }: OwnerProps) {
   const membership = useMembership(organizationId)
-  const members =
-    useQuery({ ...membersQuery(organizationId), enabled: membership?.permissions['members:read'] !== undefined })
-      .data ?? []
+  const isForSelf = useRights(organizationId, 'api-keys:create')['api-keys:create'] === 'own'
+  const members = useMemberList(organizationId)
   const others = members.filter(({ id, removedAt }) => id !== membership?.memberId && removedAt === null)
   const mine = membership === null ? [] : [{ value: membership.memberId, label: 'Me' }]
-  const none = membership?.role === 'developer' ? [] : [{ value: nobody, label: 'Nobody (a program)' }]
   const programs = useServiceAccounts(organizationId)
     .filter((one) => one.projectId === projectId && one.removedAt === null && one.disabledAt === null)
     .map(({ id, name }) => ({ value: id, label: `${name} (service account)` }))
   const people = others.map(({ id, name, email }) => ({ value: id, label: name || email }))
-  const choices = [...mine, ...none, ...(membership?.role === 'developer' ? [] : programs), ...people]
+  const none = { value: nobody, label: 'Nobody (a program)' }
+  const choices = isForSelf ? mine : [...mine, none, ...programs, ...people]
   return (
     <Select
       label="Owner"

@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts'
 import { MemberActionDialog, stateOf, useMemberEntries, type MemberAction } from '../../app/members/member-actions.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { useMemberList, useNames, useRoleNames, type Member } from '../../app/queries.ts'
-import { roleWords } from '../../app/roles.ts'
+import { isShownProjects, roleWords } from '../../app/roles.ts'
 import { Loaded } from '../../app/states.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
@@ -88,7 +88,7 @@ function Facts({ organizationId, member }: { readonly organizationId: string; re
   const roleOf = useRoleNames(organizationId)
   const { email, role, roleId, projectIds, signsIn, createdAt } = member
   const state = stateOf(member)
-  const projects = role === 'developer' ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all'
+  const projects = isShownProjects(role) ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all'
   return (
     <KeyValue
       rows={[

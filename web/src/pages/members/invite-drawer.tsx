@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { projectsQuery } from '../../app/queries.ts'
-import { roleChoices, roleWords, type Role } from '../../app/roles.ts'
-import { useMembership } from '../../app/session.ts'
+import { isShownProjects, roleChoices, roleWords, type Role } from '../../app/roles.ts'
+import { useRights } from '../../app/session.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
@@ -27,7 +27,8 @@ export function InviteDrawer({
   const [projectIds, setProjects] = useState<readonly string[]>([])
   const [made, setMade] = useState<readonly Made[]>([])
   const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
-  const isOwner = useMembership(organizationId)?.role === 'owner'
+  // An owner alone makes owners, as they alone make management keys.
+  const isOwner = useRights(organizationId, 'members:create')['management-keys:create'] !== undefined
   const change = useChange(
     (body: { readonly email: string; readonly role: Role; readonly projectIds: readonly string[] }, options) =>
       api('POST /api/v1/organizations/{organizationId}/invitations', { params: { organizationId }, body }, options),
@@ -50,7 +51,7 @@ export function InviteDrawer({
   )
   const invite = () =>
     reason === null
-      ? void change.run({ email: email.trim(), role, projectIds: role === 'developer' ? projectIds : [] })
+      ? void change.run({ email: email.trim(), role, projectIds: isShownProjects(role) ? projectIds : [] })
       : undefined
   return (
     <Drawer
@@ -81,7 +82,7 @@ export function InviteDrawer({
         onChoice={setRole}
         hint={roleWords[role]}
       />
-      {role === 'developer' && (
+      {isShownProjects(role) && (
         <CheckboxGroup
           label="Projects that they see"
           choices={projects.map(({ id, name }) => ({ value: id, label: name }))}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { MemberActionDialog, stateOf, useMemberEntries, type MemberAction } from '../../app/members/member-actions.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { membersQuery, useNames, useOwnRoles, useRoleNames, type Member } from '../../app/queries.ts'
-import { roleChoices } from '../../app/roles.ts'
+import { isShownProjects, roleChoices } from '../../app/roles.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
@@ -157,7 +157,7 @@ function MemberTable({ organizationId, members, all, onOpen }: TableProps & { re
       key: 'projects',
       head: 'Projects',
       cell: ({ role, projectIds }) =>
-        role === 'developer' ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all',
+        isShownProjects(role) ? projectIds.map((id) => nameOf(id)).join(', ') || 'none' : 'all',
     },
     {
       key: 'signs-in',

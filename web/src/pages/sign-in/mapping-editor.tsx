@@ -4,6 +4,7 @@ import type { BodyOf } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { projectsQuery, type Project } from '../../app/queries.ts'
+import { isShownProjects } from '../../app/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Badge, Row, Stack } from '../../kit/page.tsx'
@@ -105,7 +106,7 @@ function Group({ name, users, place, mapping, projects, onRole, onProjects, onEa
           </Button>
         )}
       </Row>
-      {mapping?.role === 'developer' && onProjects !== undefined && projects.length > 0 && (
+      {mapping !== null && isShownProjects(mapping.role) && onProjects !== undefined && projects.length > 0 && (
         <CheckboxGroup
           label={`Projects that ${name} opens`}
           choices={projects.map(({ id, name: label }) => ({ value: id, label }))}
