@@ -1,4 +1,4 @@
-import { requirePermission } from '../core/permission.ts'
+import { may, requirePermission } from '../core/permission.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { AlertEventTable } from '../db/tables/alerts.ts'
@@ -23,18 +23,23 @@ type EventSearch = {
   readonly limit: number
 }
 
-/** What was told, newest first, for as long as it is kept. */
+/** Topics that are of one key each, and say its name. */
+const ofKeys: readonly AlertEventTable['topic'][] = ['key.ending', 'key.new-network']
+
+/** What was told, newest first, for as long as it is kept; what is of a key, to who may see keys. */
 export async function listEvents(
   { db }: Pick<AlertParts, 'db'>,
   principal: Principal,
   { organizationId, topics, beforeSequence, limit }: EventSearch,
 ): Promise<readonly AlertEvent[]> {
-  requirePermission(principal, 'alerts:read', ownerOf(organizationId))
+  const owner = ownerOf(organizationId)
+  requirePermission(principal, 'alerts:read', owner)
+  const shown = may(principal, 'api-keys:read', owner) ? topics : topics.filter((topic) => !ofKeys.includes(topic))
   let query = db
     .selectFrom('alert_events')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('topic', 'in', topics)
+    .where('topic', 'in', shown)
   if (beforeSequence !== null) query = query.where('sequence', '<', beforeSequence)
   const rows = await query.orderBy('sequence', 'desc').limit(limit).execute()
   return rows.map(({ id, sequence, at, topic, is_silenced, data }) => {

@@ -12,6 +12,7 @@ import type { AccountsParts } from '../accounts/parts.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
 import { rollUp } from '../billing/usage/roll-up.ts'
 import type { ApiKeyId } from '../core/ids.ts'
+import type { Role } from '../core/role.ts'
 import { usageTopics, alertTopics } from '../core/alert-topic.ts'
 import type { Database } from '../db/database.ts'
 import { listEvents } from './read-events.ts'
@@ -69,6 +70,18 @@ onEachDatabase((database) => {
       ['key.ending', id, 14],
       ['key.ending', id, 3],
     ])
+  })
+
+  test('what was told of a key is shown to who may see keys, and to nobody else', async () => {
+    const { organizationId } = home
+    await createApiKey(parts, operator, { name: 'ci', ...home, rules: { expiresAtMs: clock.nowMs() + 2 * dayMs } })
+    await tellKeyEnds(parts)
+    const shownTo = async (role: Role) => {
+      const member = { kind: 'member', memberId: 'mem_1', organizationId, role, projectIds: [] } as const
+      const events = await listEvents(parts, member, { organizationId, topics, beforeSequence: null, limit: 100 })
+      return events.map(({ topic }) => topic)
+    }
+    deepEqual([await shownTo('auditor'), await shownTo('billing')], [['key.ending'], []])
   })
 
   test('a key with another end is told of anew, and one that was revoked is not', async () => {

@@ -1,6 +1,6 @@
 import { zeroUsage } from '../../core/generation.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { narrowProjects } from '../../core/permission.ts'
+import { narrowProjects, seenProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { queryUsageTogether, type UsageFilter, type UsageQuery, type UsageRow } from './query-usage.ts'
@@ -22,6 +22,7 @@ export type Sums = Omit<UsageRow, 'startMs' | 'group'>
 export type SeriesGroup = {
   /** A key, project, member or model, or to whom requests are attributed; null for all others together, for those of nobody, and where nothing is grouped. */
   readonly id: string | null
+  /** The id where the reader may not see what it is the name of. */
   readonly name: string
   readonly isOthers: boolean
   readonly total: Sums
@@ -71,11 +72,8 @@ export async function readSeries(db: Database, principal: Principal, query: Seri
   const sums = [...byGroup].map(([id, own]) => ({ id, total: addUp(own), rows: own }))
   const sorted = sums.toSorted((one, other) => compare(other.total, one.total))
   const [shown, others] = [sorted.slice(0, query.top), sorted.slice(query.top)]
-  const names = await readNames(
-    db,
-    query,
-    shown.map(({ id }) => id),
-  )
+  const ids = shown.map(({ id }) => id)
+  const names = await readNames(db, principal, query, ids)
   const groups = shown.map(({ id, total, rows: own }): SeriesGroup => {
     const name = names.get(id ?? '') ?? id ?? nameOfNone(query)
     return { id, name, isOthers: false, total, buckets: spread(startsMs, own) }
@@ -110,20 +108,28 @@ async function readOwners(db: Database, organizationId: OrganizationId): Promise
   return new Map(rows.map(({ id, owner_id }) => [id, owner_id ?? '']))
 }
 
-const tables = { key: 'api_keys', project: 'projects', member: 'members' } as const
+const named = {
+  key: { table: 'api_keys', permission: 'api-keys:read' },
+  project: { table: 'projects', permission: 'projects:read' },
+  member: { table: 'members', permission: 'members:read' },
+} as const
 
+/** By id, what groups are called; none for who sees usage and not what it is of. */
 async function readNames(
   db: Database,
+  principal: Principal,
   { groupBy, organizationId }: SeriesQuery,
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, string>> {
-  const named = ids.filter((id) => id !== null)
-  if (groupBy === null || groupBy === 'model' || groupBy === 'attribution' || named.length === 0) return new Map()
+  const known = ids.filter((id) => id !== null)
+  if (groupBy === null || groupBy === 'model' || groupBy === 'attribution' || known.length === 0) return new Map()
+  const { table, permission } = named[groupBy]
+  if (seenProjects(principal, permission, organizationId) === undefined) return new Map()
   const rows = await db
-    .selectFrom(tables[groupBy])
+    .selectFrom(table)
     .select(['id', 'name'])
     .where('organization_id', '=', organizationId)
-    .where('id', 'in', named as never[])
+    .where('id', 'in', known as never[])
     .execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -1,9 +1,10 @@
-import { equal } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createApiKey } from '../../accounts/api-keys.ts'
 import { ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import type { ApiKeyId } from '../../core/ids.ts'
+import type { Role } from '../../core/role.ts'
 import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { answerLimitRequest, askForLimits, listLimitRequests } from './limit-requests.ts'
@@ -42,6 +43,20 @@ onEachDatabase((database) => {
       const answer = { organizationId, state: 'declined', answer: null } as const
       for (const { id } of open) await answerLimitRequest(parts, operator, { ...answer, id })
     }
+  })
+
+  test('who sees limits and no keys is told neither the names of keys nor how to reach their owners', async () => {
+    const { organizationId } = home
+    const what = { model: '*', wanted: { concurrency: 9 }, reason: 'More.', contact: 'bo@example.org' }
+    await askForLimits(parts, operator, { organizationId, apiKeyId, ...what })
+    const told = async (role: Role) => {
+      const member = { kind: 'member', memberId: 'mem_1', organizationId, role, projectIds: [home.projectId] } as const
+      const requests = await listLimitRequests(parts, member, { organizationId, state: null })
+      return requests.map(({ apiKeyName, contact, reason }) => [apiKeyName, contact, reason])
+    }
+    deepEqual(await told('billing'), [[apiKeyId, null, 'More.']])
+    for (const role of ['developer', 'auditor'] as const)
+      deepEqual(await told(role), [['k', 'bo@example.org', 'More.']])
   })
 
   test('a request is answered once, however many answer it at once', async () => {

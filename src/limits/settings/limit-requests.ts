@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { ApiError } from '../../core/error.ts'
 import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
-import { notFound, requirePermission, visibleProjects } from '../../core/permission.ts'
+import { notFound, requirePermission, seenProjects, visibleProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { actorOf, change, type ChangeParts } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
@@ -49,14 +49,16 @@ type Asked = {
   readonly apiKeyId?: ApiKeyId
 }
 
-/** The requests that a principal may see, newest first. */
+/** The requests that a principal may see, newest first; who may not see keys is told neither their names nor their owners. */
 export async function listLimitRequests(
   { db }: Pick<ChangeParts, 'db'>,
   principal: Principal,
   asked: Asked,
 ): Promise<LimitRequest[]> {
   const projects = visibleProjects(principal, 'limits:read', asked.organizationId)
-  return projects?.length === 0 ? [] : readLimitRequests(db, asked, projects)
+  const requests = projects?.length === 0 ? [] : await readLimitRequests(db, asked, projects)
+  if (seenProjects(principal, 'api-keys:read', asked.organizationId) !== undefined) return requests
+  return requests.map((request) => ({ ...request, apiKeyName: request.apiKeyId, contact: null }))
 }
 
 /** Those of one key, or of some projects. It asks for no permission: whoever calls it has seen to that. */

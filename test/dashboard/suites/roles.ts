@@ -191,6 +191,17 @@ export function roleSuite(dashboard: () => Dashboard): void {
       await page.getByText('You need members:read. Owners have it').waitFor()
     })
 
+    test('who sees neither keys nor members is offered no sums by them, and shown none', async () => {
+      await giveRole('billing')
+      const { page } = member
+      await goTo(page, member.origin + pagePath('usage', { organizationId }))
+      const by = page.getByLabel('By', { exact: true }).locator('option')
+      deepEqual(await by.allTextContents(), ['Model', 'Project', 'End user', 'Tag', 'Nothing'])
+      equal(await page.getByLabel('Key', { exact: true }).count(), 0)
+      await goTo(page, member.origin + pagePath('home', { organizationId }))
+      equal(await page.getByText('Busiest keys today').count(), 0)
+    })
+
     test('who runs the installation is offered what that lets them do beside their role in the organization', async () => {
       const { owner, service } = dashboard()
       const own = `/api/v1/organizations/${organizationId}/members?limit=200`

@@ -327,6 +327,13 @@ onEachDatabase(({ open }) => {
     equal(body['costTodayMicros'], '12')
     const [busiest] = body['busiestKeys'] as Record<string, unknown>[]
     deepEqual(busiest, { id: apiKey.id, name: 'busy', requests: 3, costMicros: '12' })
+    const { headers } = await signInPerson(service.accounts, { memberId: company.members.billing.memberId })
+    const forBilling = await service.ask({ path: within('overview'), headers })
+    deepEqual(
+      [forBilling.body['costTodayMicros'], forBilling.body['busiestKeys']],
+      ['12', []],
+      'Who sees no keys sees none here.',
+    )
     const models = body['models'] as { id: string; firstTokenMs: { p50: number } | null }[]
     equal(models.find(({ id }) => id === 'clarke-1.0')?.firstTokenMs?.p50, 3)
     ok(models.some(({ firstTokenMs }) => firstTokenMs === null))

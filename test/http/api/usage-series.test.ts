@@ -113,6 +113,27 @@ onEachDatabase(({ open }) => {
     )
   })
 
+  test('who sees usage and neither keys nor members has groups of them by their ids alone', async () => {
+    await add(0, '2026-10-24T20:10:00Z', 1)
+    const range = 'from=2026-10-24T20:00:00Z&to=2026-10-24T21:00:00Z'
+    const namesFor = async (role: keyof Company['members'], group: string) => {
+      const { headers } = await signInPerson(service.accounts, { memberId: company.members[role].memberId })
+      const { body, text } = await service.ask({ path: within(`series?${range}&groupBy=${group}`), headers })
+      const saved = await service.ask({ path: within(`export?format=jsonl&${range}&groupBy=${group}`), headers })
+      const names = (body as unknown as Series).groups.map(({ name }) => name)
+      const [line = ''] = saved.text.split('\n')
+      deepEqual([(JSON.parse(line) as { groupName: string }).groupName], names, text)
+      return names
+    }
+    const { memberId } = company.members.developer
+    deepEqual(await namesFor('billing', 'key'), [keys[0]])
+    deepEqual(await namesFor('billing', 'member'), [memberId])
+    deepEqual(await namesFor('billing', 'project'), ['Default'])
+    deepEqual(await namesFor('developer', 'key'), ['one'])
+    deepEqual(await namesFor('developer', 'member'), [memberId])
+    deepEqual([await namesFor('auditor', 'key'), await namesFor('auditor', 'member')], [['one'], ['M']])
+  })
+
   test('the time before, of equal length, is summed up beside it', async () => {
     await add(0, '2026-10-24T18:10:00Z', 1)
     await add(0, '2026-10-24T19:10:00Z', 1)

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { DayField, Select } from '../kit/field.tsx'
 import { modelChoices } from './models.ts'
 import { projectsQuery, useKeyList } from './queries.ts'
+import { useReason } from './session.ts'
 
 export type ScopeSearch = { readonly model: string; readonly project: string; readonly key: string }
 
@@ -15,6 +16,7 @@ type Props = {
 export function ScopeFilters({ organizationId, search, onChange }: Props) {
   const projects = useQuery(projectsQuery(organizationId)).data ?? []
   const keys = useKeyList(organizationId)
+  const seesKeys = useReason(organizationId, 'api-keys:read') === null
   return (
     <>
       <Select
@@ -31,7 +33,9 @@ export function ScopeFilters({ organizationId, search, onChange }: Props) {
         choices={named(projects)}
         onChoice={(project) => onChange({ project })}
       />
-      <Select isInline label="Key" value={search.key} choices={named(keys)} onChoice={(key) => onChange({ key })} />
+      {seesKeys && (
+        <Select isInline label="Key" value={search.key} choices={named(keys)} onChoice={(key) => onChange({ key })} />
+      )}
     </>
   )
 }

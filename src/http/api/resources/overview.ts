@@ -5,7 +5,7 @@ import { readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
-import { may, narrowProjects } from '../../../core/permission.ts'
+import { may, narrowProjects, seenProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { listAlerts } from '../../../limits/settings/budget-alerts.ts'
 import { engineStates } from '../../../core/engine.ts'
@@ -45,7 +45,9 @@ const overview = z
       .nullable()
       .describe('For the whole month, as it went until now; null in its first fifth.'),
     openAlerts: z.int(),
-    busiestKeys: z.array(z.strictObject({ id: apiKeyId, name: z.string(), requests: z.int(), costMicros })),
+    busiestKeys: z
+      .array(z.strictObject({ id: apiKeyId, name: z.string(), requests: z.int(), costMicros }))
+      .describe('None for who may not see keys.'),
     firstSteps: z.array(z.strictObject({ step, isDone: z.boolean() })),
   })
   .meta({ id: 'Overview' })
@@ -182,6 +184,7 @@ async function readWhole({ parts, principal, organizationId }: Asking, wanted: W
 const keysMax = 10_000
 
 async function readBusiestKeys(asking: Asking) {
+  if (seenProjects(asking.principal, 'api-keys:read', asking.organizationId) === undefined) return []
   const fromMs = Math.floor(asking.nowMs / dayMs) * dayMs
   const rows = await readWhole(asking, { fromMs, toMs: null, groupBy: 'key', limit: keysMax })
   const busiest = rows.toSorted((one, other) => other.requests - one.requests).slice(0, 5)

@@ -52,12 +52,16 @@ const sums = z
   })
   .meta({ id: 'UsageSums' })
 
+const groupName = z
+  .string()
+  .describe('The id for who may not see keys, members or projects, as far as it is one of these.')
+
 const series = z
   .strictObject({
     zone: z.string(),
     startsAt: z.array(time).describe('The beginning of each bucket.'),
     groups: z
-      .array(z.strictObject({ id: z.string().nullable(), name: z.string(), isOthers: z.boolean(), totals: sums }))
+      .array(z.strictObject({ id: z.string().nullable(), name: groupName, isOthers: z.boolean(), totals: sums }))
       .describe('The costliest first. All others together are the last one; its id is null.'),
     requests: counts.describe('Like all that follow: a list for each group, with a number for each bucket.'),
     finished: counts,

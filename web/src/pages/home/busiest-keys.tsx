@@ -1,6 +1,5 @@
 import { pagePath } from '../../app/paths.ts'
 import { useCurrency } from '../../app/queries.ts'
-import { useReason } from '../../app/session.ts'
 import { formatCount } from '../../format/figures.ts'
 import { formatMoney } from '../../format/money.ts'
 import { Name } from '../../kit/content.tsx'
@@ -12,7 +11,6 @@ import type { Overview } from './overview.ts'
 type Props = { readonly organizationId: string; readonly keys: Overview['busiestKeys'] }
 
 export function BusiestKeys({ organizationId, keys }: Props) {
-  const mayOpen = useReason(organizationId, 'api-keys:read') === null
   const currency = useCurrency()
   return (
     <Card title="Busiest keys today" isFlush>
@@ -27,14 +25,11 @@ export function BusiestKeys({ organizationId, keys }: Props) {
             {
               key: 'name',
               head: 'API key',
-              cell: ({ id, name }) =>
-                mayOpen ? (
-                  <Link href={pagePath('key', { organizationId, apiKeyId: id })}>
-                    <Name>{name}</Name>
-                  </Link>
-                ) : (
+              cell: ({ id, name }) => (
+                <Link href={pagePath('key', { organizationId, apiKeyId: id })}>
                   <Name>{name}</Name>
-                ),
+                </Link>
+              ),
             },
             { key: 'requests', head: 'Requests', isRight: true, cell: ({ requests }) => formatCount(requests) },
             {

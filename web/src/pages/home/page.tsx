@@ -38,7 +38,7 @@ export function Page({ params }: { readonly params: PageParams }) {
             <Today organizationId={organizationId} overview={overview} />
             <LastHour organizationId={organizationId} minutes={overview.minutes} />
             <Columns>
-              <BusiestKeys organizationId={organizationId} keys={overview.busiestKeys} />
+              {mayReadKeys && <BusiestKeys organizationId={organizationId} keys={overview.busiestKeys} />}
               <Stack>
                 <Budgets organizationId={organizationId} />
               </Stack>

@@ -6,6 +6,7 @@ import { ChangeProblem } from '../../app/change-problem.tsx'
 import { wordsOfWanted } from '../../app/limits/asking.tsx'
 import { pagePath } from '../../app/paths.ts'
 import { useNames } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
@@ -95,15 +96,19 @@ type RequestsProps = {
 
 function Requests({ name, organizationId, requests, reason = null, onApprove, onDecline }: RequestsProps) {
   const nameOf = useNames(organizationId)
+  const mayOpen = useReason(organizationId, 'api-keys:read') === null
   const columns: readonly Column<LimitRequest>[] = [
     {
       key: 'key',
       head: 'Key',
-      cell: ({ apiKeyId, apiKeyName }) => (
-        <Link href={pagePath('key', { organizationId, apiKeyId })}>
+      cell: ({ apiKeyId, apiKeyName }) =>
+        mayOpen ? (
+          <Link href={pagePath('key', { organizationId, apiKeyId })}>
+            <Name>{apiKeyName}</Name>
+          </Link>
+        ) : (
           <Name>{apiKeyName}</Name>
-        </Link>
-      ),
+        ),
     },
     {
       key: 'wanted',

@@ -1,4 +1,5 @@
 import { DateFilters, ScopeFilters } from '../../app/scope-filters.tsx'
+import { useReason } from '../../app/session.ts'
 import { ZoneFilter } from '../../app/zone-field.tsx'
 import { Checkbox, Select, TextFilter } from '../../kit/field.tsx'
 import type { UsageSearch } from './search.ts'
@@ -36,11 +37,17 @@ type Props = {
 }
 
 export function UsageFilters({ organizationId, search, onChange }: Props) {
+  const hidden = [
+    useReason(organizationId, 'api-keys:read') === null ? null : 'key',
+    useReason(organizationId, 'members:read') === null ? null : 'member',
+  ]
+  // An address may still ask for them: the service has their sums, without names.
+  const shown = groups.filter(({ value }) => value === search.by || !hidden.includes(value))
   return (
     <>
       <Select isInline label="Time" value={search.range} choices={ranges} onChoice={(range) => onChange({ range })} />
       {search.range === 'custom' && <DateFilters search={search} onChange={onChange} />}
-      <Select isInline label="By" value={search.by} choices={groups} onChoice={(by) => onChange({ by })} />
+      <Select isInline label="By" value={search.by} choices={shown} onChoice={(by) => onChange({ by })} />
       <Select
         isInline
         label="Bars"

@@ -33,11 +33,11 @@ export const limitRequest = z
   .strictObject({
     id: limitRequestId,
     apiKeyId,
-    apiKeyName: z.string(),
+    apiKeyName: z.string().describe('The id for who may not see keys.'),
     model: z.string(),
     wanted,
     reason: z.string(),
-    contact: z.string().nullable(),
+    contact: z.string().nullable().describe('How to reach who asks; null for who may not see keys.'),
     askedBy: z.string().describe('A member, or the key itself where its owner has no account.'),
     askedAt: time,
     state: z.enum(['open', 'approved', 'declined']),
