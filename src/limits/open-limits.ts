@@ -93,7 +93,8 @@ export function createAlert(parts: {
   readonly log: Log
 }): BudgetParts['alert'] {
   const { db, clock, log } = parts
-  const record = async (...[budget, { percent, periodStart }, spent]: Parameters<BudgetParts['alert']>) => {
+  const record = async (...[budget, { percent, periodStart }, readSpent]: Parameters<BudgetParts['alert']>) => {
+    const spent = await readSpent()
     const written = await db
       .insertInto('budget_alerts')
       .values({
@@ -110,8 +111,8 @@ export function createAlert(parts: {
       .executeTakeFirst()
     if (written !== undefined) log.warn({ ...fieldsOf(budget, percent), spent }, 'a budget has reached an alert')
   }
-  return (budget, alert, spent) => {
-    record(budget, alert, spent).catch((error: unknown) => {
+  return (budget, alert, readSpent) => {
+    record(budget, alert, readSpent).catch((error: unknown) => {
       log.error({ ...fieldsOf(budget, alert.percent), error }, 'the alert of a budget could not be recorded')
     })
   }

@@ -13,10 +13,13 @@ const nothing: Amounts = { micros: 0, tokens: 0 }
 /** What the ledger holds, and the number of its row up to which that was summed: every later row has a higher one. */
 export type LedgerSum<Sum> = { readonly sum: Sum; readonly upTo: number }
 
+/** From the first moment on and before the second. */
+type Range = { readonly fromMs: number; readonly beforeMs: number }
+
 /** What the ledger holds of a subject, from a moment on and before another, without the rows of these requests. */
 export type ReadSpent = (
   subject: SubjectReference,
-  range: { readonly fromMs: number; readonly beforeMs: number },
+  range: Range,
   without: readonly RequestId[],
 ) => Promise<LedgerSum<Amounts>>
 
@@ -31,9 +34,7 @@ export type BudgetAllowanceToOpen = {
 }
 
 /** For how long an allowance is of use. */
-export type AllowancePeriod = {
-  readonly fromMs: number
-  readonly beforeMs: number
+export type AllowancePeriod = Range & {
   /** The allowance of the period before, of which requests may still hold something; null where there was none. */
   readonly previousId: string | null
   /** What is still reserved belongs to the next one. */
@@ -47,8 +48,15 @@ export type BudgetParts = {
   readonly clock: Clock
   readonly readSpent: ReadSpent
   openBudgetAllowance(allowance: BudgetAllowanceToOpen): FixedAllowance
-  /** Called once in a period for each of the budget's alerts, when spending reaches it. */
-  alert(budget: Budget, reached: { readonly percent: number; readonly periodStart: number }, spent: Amounts): void
+  /**
+   * Called once in a period for each of the budget's alerts, when spending reaches it. What was spent is read of both
+   * measures, whichever the budget limits.
+   */
+  alert(
+    budget: Budget,
+    reached: { readonly percent: number; readonly periodStart: number },
+    readSpent: () => Promise<Amounts>,
+  ): void
 }
 
 /** A part of a budget's allowance, to be taken for a request. */
@@ -116,12 +124,13 @@ export class BudgetAccount {
   }
 
   /** Exchanges what a request had reserved for what it has used. */
-  settle(reserved: Amounts, { requestId, used, atMs }: Settled): void {
+  settle(reserved: Amounts, settled: Settled): void {
+    const { requestId, used, atMs } = settled
     const allowances = this.#current()
     const isOfThisPeriod = atMs >= (this.#startMs ?? 0)
     const paid = isOfThisPeriod ? { micros: this.#payInWhole(used.costPicos), tokens: used.tokens } : nothing
     for (const measure of measures) allowances[measure]?.settle(reserved[measure], paid[measure], requestId)
-    this.#alertIfDue(allowances)
+    this.#alertIfDue(allowances, settled)
   }
 
   /** Gives back what a request has reserved and will not need. */
@@ -209,10 +218,10 @@ export class BudgetAccount {
   /** Whatever is under way has reserved of it from its beginning on, as if it had been there before. */
   #open(measure: Measure, isFresh: boolean, previous?: FixedAllowance): void {
     const { organizationId, subject, period, id } = this.#budget
+    const range = this.#range()
     const limit = this.#limitOf(measure)
     if (limit === null) return
-    const startMs = this.#startMs ?? 0
-    const range = { fromMs: startMs, beforeMs: periodEndMs(period, startMs) }
+    const startMs = range.fromMs
     const idOf = (periodStart: number) => `${id}:${measure}:${periodStart}`
     const previousMs = periodStartMs(period, startMs - 1)
     const readSpent = async (without: readonly RequestId[]) => {
@@ -242,7 +251,12 @@ export class BudgetAccount {
     if (previous !== undefined) void replaceBy(allowance, previous).catch(() => {})
   }
 
-  #alertIfDue(allowances: Allowances): void {
+  #range(): Range {
+    const fromMs = this.#startMs ?? 0
+    return { fromMs, beforeMs: periodEndMs(this.#budget.period, fromMs) }
+  }
+
+  #alertIfDue(allowances: Allowances, last: Settled): void {
     const { alertPercents } = this.#budget
     for (const percent of alertPercents) {
       if (this.#alerted.has(percent)) continue
@@ -251,8 +265,22 @@ export class BudgetAccount {
       )
       if (!isDue) return
       this.#alerted.add(percent)
-      this.#parts.alert(this.#budget, { percent, periodStart: this.#startMs ?? 0 }, this.spent())
+      const range = this.#range()
+      // The ledger may be summed up to a row before theirs.
+      const settled = [...this.#requests.justSettled(), last].filter(({ atMs }) => atMs >= range.fromMs)
+      const reached = { percent, periodStart: range.fromMs }
+      this.#parts.alert(this.#budget, reached, () => this.#readSpent(range, settled))
     }
+  }
+
+  /** An allowance knows nothing of what is not limited, and little until it has read the ledger. */
+  async #readSpent(range: Range, settled: readonly Settled[]): Promise<Amounts> {
+    const { organizationId, subject } = this.#budget
+    const ids = settled.map(({ requestId }) => requestId)
+    const { sum } = await this.#parts.readSpent({ organizationId, subject }, range, ids)
+    const picos = settled.reduce((all, { used }) => all + used.costPicos, 0n)
+    const tokens = settled.reduce((all, { used }) => all + used.tokens, 0)
+    return { micros: sum.micros + Number(coveringMicros(picos)), tokens: sum.tokens + tokens }
   }
 }
 

@@ -251,18 +251,19 @@ test('a row of the day before is not paid for by the new day', async () => {
 test('the alert comes once in a period, and again in the next', async () => {
   const alerts: Amounts[] = []
   const { limiter, clock, settle } = open([{ microsMax: 1_000, alertPercents: [80] }], {
-    alert: (_budget, _start, spent) => void alerts.push(spent),
+    alert: (_budget, _start, readSpent) => void readSpent().then((spent) => alerts.push(spent)),
   })
   const spend = async (micros: number) => {
     const admission = await limiter.admit(subject)
     await admission.reserve(requestOf(micros, 0))
     settle(admission, micros, 0)
+    await turn()
   }
   await spend(799)
   assert.equal(alerts.length, 0)
   await spend(1)
   await spend(50)
-  assert.deepEqual(alerts, [{ micros: 800, tokens: 0 }])
+  assert.deepEqual(alerts, [{ micros: 800, tokens: 800 }])
   clock.advance(24 * 3_600_000)
   await spend(900)
   assert.equal(alerts.length, 2)

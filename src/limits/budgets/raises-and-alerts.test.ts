@@ -1,32 +1,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { budgetOf, createTestLimiter, noTiers, principal } from '../../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { ApiError } from '../../core/error.ts'
 import { zeroUsage } from '../../core/generation.ts'
 import type { Budget } from '../settings/setting.ts'
+import type { Amounts } from './amounts.ts'
+import type { BudgetParts } from './budget-account.ts'
 
 const subject = { principal, model: 'clarke-1.0', requestId: 'req_1' } as const
 const isUsedUp = (words: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.code === 'budget-exceeded' && words.test(error.message)
 
-function open(budget: Partial<Budget>) {
+function open(budget: Partial<Budget>, ledger: Amounts = { micros: 0, tokens: 0 }) {
   const clock = createManualClock()
   const moveTo = (ms: number) => clock.advance(ms - clock.nowMs())
   moveTo(Date.UTC(2027, 0, 27))
-  const alerts: (readonly [number, number])[] = []
-  const alert = (_: Budget, { percent }: { readonly percent: number }, { micros }: { readonly micros: number }) =>
-    void alerts.push([percent, micros])
-  const opened = createTestLimiter({ clock, budgets: [budgetOf(budget)], parts: { alert } })
-  const spend = async (micros: number) => {
+  const alerts: (readonly [percent: number, micros: number, tokens: number])[] = []
+  const alert: BudgetParts['alert'] = (_, { percent }, readSpent) =>
+    void readSpent().then(({ micros, tokens }) => alerts.push([percent, micros, tokens]))
+  const readSpent = () => Promise.resolve({ sum: ledger, upTo: 0 })
+  const opened = createTestLimiter({ clock, budgets: [budgetOf(budget)], parts: { alert, readSpent } })
+  const begin = async (micros: number) => {
     const admission = await opened.limiter.admit(subject)
     const request = { inputTokens: 0, outputTokensMax: 0, isOutputChosen: true, worstCaseMicros: () => micros }
     await admission.reserve(request)
-    admission.settle({ usage: zeroUsage, costPicos: BigInt(micros) * 1_000_000n, atMs: clock.nowMs() })
+    const usage = { ...zeroUsage, output: 1 }
+    return () => admission.settle({ usage, costPicos: BigInt(micros) * 1_000_000n, atMs: clock.nowMs() })
+  }
+  const spend = async (micros: number) => {
+    const settle = await begin(micros)
+    settle()
+    await turn()
   }
   const set = (changed: Partial<Budget>) =>
     void opened.book.update({ limits: [], budgets: [budgetOf(changed)], tiers: noTiers })
-  return { clock, moveTo, alerts, spend, set }
+  return { clock, moveTo, alerts, begin, spend, set }
 }
 
 test('a raised budget has more until the raise ends, and no debt when what was spent is more than it has again', async () => {
@@ -79,13 +89,31 @@ test('each alert of a budget comes once in a period, when its share is reached',
   assert.deepEqual(alerts, [])
   await spend(1)
   await spend(1)
-  assert.deepEqual(alerts, [[50, 50]])
+  assert.deepEqual(alerts, [[50, 50, 2]])
   await spend(49)
   assert.deepEqual(alerts.slice(1), [
-    [80, 100],
-    [100, 100],
+    [80, 100, 4],
+    [100, 100, 4],
   ])
   clock.advance(86_400_000)
   await spend(50)
-  assert.deepEqual(alerts.slice(3), [[50, 50]])
+  assert.deepEqual(alerts.slice(3), [[50, 50, 1]])
+})
+
+test('an alert tells what was spent of both measures, whichever the budget limits', async () => {
+  for (const limit of [{ microsMax: 100 }, { tokensMax: 2 }, { microsMax: 100, tokensMax: 2 }]) {
+    const { alerts, spend } = open({ ...limit, alertPercents: [100] })
+    await spend(60)
+    await spend(40)
+    assert.deepEqual(alerts, [[100, 100, 2]])
+  }
+})
+
+test('an alert of a budget that was set while its requests were under way tells what the ledger held before', async () => {
+  const { alerts, begin, set } = open({}, { micros: 400, tokens: 7_000 })
+  const settle = await begin(600)
+  set({ microsMax: 1_000, alertPercents: [50] })
+  settle()
+  await turn()
+  assert.deepEqual(alerts, [[50, 1_000, 7_001]])
 })

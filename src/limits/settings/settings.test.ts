@@ -262,8 +262,9 @@ onEachDatabase((database) => {
       setBy: 'installation',
       raise: null,
     } as const
-    for (const micros of [5, 6]) alert(budget, { percent: 50, periodStart: 1_000 }, { micros, tokens: 0 })
-    alert(budget, { percent: 50, periodStart: 2_000 }, { micros: 7, tokens: 0 })
+    const spent = (micros: number) => () => Promise.resolve({ micros, tokens: 0 })
+    for (const micros of [5, 6]) alert(budget, { percent: 50, periodStart: 1_000 }, spent(micros))
+    alert(budget, { percent: 50, periodStart: 2_000 }, spent(7))
     await until(() => lines.length === 2, 'The alert was not logged.')
     const rows = await db.selectFrom('budget_alerts').select('period_start').orderBy('period_start').execute()
     assert.deepEqual(
