@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { FixedAllowance } from '../allowances/fixed-allowance.ts'
 import type { Amounts, Measure } from './amounts.ts'
 import { periodEndMs, periodStartMs } from './budget-period.ts'
-import type { Budget, SubjectReference } from '../settings/setting.ts'
+import { raisedMax, type Budget, type SubjectReference } from '../settings/setting.ts'
 import type { Holding, Settled } from './open-requests.ts'
 
 const measures: readonly Measure[] = ['micros', 'tokens']
@@ -201,8 +201,7 @@ export class BudgetAccount {
   /** What the budget has of it now; null where it does not limit it. */
   #limitOf(measure: Measure): number | null {
     const name = measure === 'micros' ? 'microsMax' : 'tokensMax'
-    const { [name]: limit, raise } = this.#budget
-    return limit === null || !this.#isRaised ? limit : Math.max(limit, raise?.[name] ?? 0)
+    return this.#isRaised ? raisedMax(this.#budget, name) : this.#budget[name]
   }
 
   /** When the current period began. The calendar is asked once in a period, not for each request. */

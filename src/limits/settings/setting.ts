@@ -22,6 +22,14 @@ export type BudgetRaise = {
   readonly untilMs: number
 }
 
+/** What a budget has by its raise, of which the larger value counts; null where it does not limit it. */
+export function raisedMax(budget: Omit<BudgetRaise, 'untilMs'> & Pick<Budget, 'raise'>, name: MaxName): number | null {
+  const { [name]: max, raise } = budget
+  return max === null ? null : Math.max(max, raise?.[name] ?? 0)
+}
+
+type MaxName = 'microsMax' | 'tokensMax'
+
 /** The limits that the organizations of a tier have with a model or (`*`) with all together. */
 export type TierLimit = LimitValues & { readonly tier: TierId; readonly model: ModelId | '*' }
 

@@ -3,6 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey } from '../../../src/accounts/api-keys.ts'
+import { raiseBudget, setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { addRequest, createCompany, type Company } from './world.ts'
@@ -62,6 +63,26 @@ describe('the portal of a key', () => {
     deepEqual([totals.requests, days.length], [1, 30])
     const statement = await ask('GET', '/statement')
     deepEqual(statement.text.trim().split('\n').length, 2)
+  })
+
+  test('shows a budget with what it has by a raise, until that is over', async () => {
+    const { organizationId } = company
+    const { accounts, clock } = service
+    const subject = { kind: 'api-key', id: key.id } as const
+    const wanted = { organizationId, subject, period: 'month', microsMax: 100 } as const
+    const { id } = await setBudget(accounts, operator, { ...wanted, tokensMax: 4 })
+    const untilMs = clock.nowMs() + 60_000
+    const raise = { microsMax: 250, tokensMax: 5, untilMs }
+    await raiseBudget(accounts, operator, { organizationId, id, raise })
+    // The larger one counts: a budget may be given more while it is raised.
+    await setBudget(accounts, operator, { ...wanted, tokensMax: 9 })
+    const shown = async () => {
+      const { budgets } = (await ask('GET', '')).body as { readonly budgets: readonly Record<string, unknown>[] }
+      return budgets.map(({ microsMax, tokensMax, raisedUntil }) => [microsMax, tokensMax, raisedUntil])
+    }
+    deepEqual(await shown(), [[250, 9, new Date(untilMs).toISOString()]])
+    clock.advance(60_000)
+    deepEqual(await shown(), [[100, 9, null]])
   })
 
   test('opens no other route', async () => {

@@ -17,8 +17,9 @@ const limit = z
 
 const budget = z.strictObject({
   period: z.enum(budgetPeriods),
-  microsMax: z.int().nullable(),
+  microsMax: z.int().nullable().describe('What it has now, with a raise that is in force.'),
   tokensMax: z.int().nullable(),
+  raisedUntil: time.nullable().describe('Until when it has more than it always has; null where it is not raised.'),
   spent: z.strictObject({ micros: z.int(), tokens: z.int() }),
   periodEndsAt: time.nullable(),
 })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { listBudgets } from '../../../limits/settings/budget-settings.ts'
+import { raisedMax } from '../../../limits/settings/setting.ts'
 import { readBudgetUse } from '../../../inference/read-spent.ts'
 import { readPrices } from '../../../billing/prices/prices.ts'
 import type { Price } from '../../../billing/prices/price.ts'
@@ -70,12 +71,13 @@ async function readBudgets({ accounts }: RouteParts, { organizationId, apiKeyId,
   const own = all.filter(({ subject }) => subject.kind === 'api-key' && [apiKeyId, quotaId].includes(subject.id))
   return Promise.all(
     own.map(async (budget) => {
-      const { range, spent } = await readBudgetUse(accounts.db, budget, accounts.clock.nowMs())
-      const { period, microsMax, tokensMax } = budget
+      const { range, spent, raise } = await readBudgetUse(accounts.db, budget, accounts.clock.nowMs())
+      const inForce = { ...budget, raise }
       return {
-        period,
-        microsMax,
-        tokensMax,
+        period: budget.period,
+        microsMax: raisedMax(inForce, 'microsMax'),
+        tokensMax: raisedMax(inForce, 'tokensMax'),
+        raisedUntil: raise === null ? null : toTime(raise.untilMs),
         spent,
         periodEndsAt: range.beforeMs === Infinity ? null : toTime(range.beforeMs),
       }

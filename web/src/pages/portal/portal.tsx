@@ -153,7 +153,7 @@ function Budgets({ portal: { budgets, currency } }: { readonly portal: Shown }) 
   if (budgets.length === 0) return null
   return (
     <Grid>
-      {budgets.map(({ period, microsMax, tokensMax, spent, periodEndsAt }) => (
+      {budgets.map(({ period, microsMax, tokensMax, raisedUntil, spent, periodEndsAt }) => (
         <Card key={period} title={`Budget by the ${period}`}>
           <Stack>
             {microsMax !== null && (
@@ -167,6 +167,11 @@ function Budgets({ portal: { budgets, currency } }: { readonly portal: Shown }) 
               <p>
                 {formatCount(spent.tokens)} of {formatCount(tokensMax)} tokens used
                 <Bar share={tokensMax === 0 ? 1 : spent.tokens / tokensMax} />
+              </p>
+            )}
+            {raisedUntil !== null && (
+              <p>
+                It is raised until <Time at={raisedUntil} />.
               </p>
             )}
             {periodEndsAt !== null && (
