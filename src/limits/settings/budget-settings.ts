@@ -11,7 +11,7 @@ import type { BudgetTable } from '../../db/tables/limits.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeLimits, type LimitChangeParts } from './change-limits.ts'
 import { completeValues, fromColumns, toColumns } from './field-values.ts'
-import { findSubject } from './find-subject.ts'
+import { findSubject, subjectsIn } from './find-subject.ts'
 import { requireSetter, setterOf } from './setter.ts'
 import type { Budget, BudgetRaise, BudgetScope } from './setting.ts'
 
@@ -26,7 +26,7 @@ export async function listBudgets(
   const projects = visibleProjects(principal, 'budgets:read', organizationId)
   if (projects?.length === 0) return []
   let query = db.selectFrom('budgets').selectAll().where('organization_id', '=', organizationId)
-  if (projects !== null) query = query.where('subject_id', 'in', projects)
+  if (projects !== null) query = query.where('subject_id', 'in', subjectsIn(db, organizationId, projects))
   return (await query.orderBy('created_at').orderBy('id').execute()).map(toBudget)
 }
 

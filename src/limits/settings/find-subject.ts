@@ -1,4 +1,6 @@
 import type { Transaction } from 'kysely'
+import type { OrganizationId, ProjectId } from '../../core/ids.ts'
+import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { SubjectReference } from './setting.ts'
 
@@ -25,4 +27,14 @@ export function findSubject(
       return query.where('id', '=', id).where('organization_id', '=', organizationId)
     }
   }
+}
+
+/** The subjects within some projects, by the row `id` of whose limits count: the projects, and the keys in them. */
+export function subjectsIn(db: Database, organizationId: OrganizationId, projects: readonly ProjectId[]) {
+  const own = db.selectFrom('projects').select((eb) => eb.ref('id').$castTo<string>().as('id'))
+  const keys = db.selectFrom('api_keys').select((eb) => eb.ref('quota_id').$castTo<string>().as('id'))
+  return own
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', projects)
+    .union(keys.where('organization_id', '=', organizationId).where('project_id', 'in', projects))
 }

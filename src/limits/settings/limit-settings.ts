@@ -12,7 +12,7 @@ import type { LimitTable } from '../../db/tables/limits.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeLimits, type LimitChangeParts } from './change-limits.ts'
 import { completeValues, fromColumns, toColumns } from './field-values.ts'
-import { findSubject } from './find-subject.ts'
+import { findSubject, subjectsIn } from './find-subject.ts'
 import { requireSetter, setterOf } from './setter.ts'
 import type { Limit, LimitScope } from './setting.ts'
 
@@ -25,7 +25,7 @@ export async function listLimits(
   const projects = visibleProjects(principal, 'limits:read', organizationId)
   if (projects?.length === 0) return []
   let query = db.selectFrom('limits').selectAll().where('organization_id', '=', organizationId)
-  if (projects !== null) query = query.where('subject_id', 'in', projects)
+  if (projects !== null) query = query.where('subject_id', 'in', subjectsIn(db, organizationId, projects))
   return (await query.orderBy('created_at').orderBy('id').execute()).map(toLimit)
 }
 

@@ -4,8 +4,11 @@ import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
+import { createApiKey, rotateApiKey } from '../../accounts/api-keys.ts'
+import { createProject } from '../../accounts/projects.ts'
 import { createOrganization, ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import { ApiError } from '../../core/error.ts'
+import type { ProjectId } from '../../core/ids.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -167,6 +170,31 @@ onEachDatabase((database) => {
     // What the installation sets in its place is the installation's from then on.
     await setBudget(parts, operator, { ...budget, period: 'day' })
     await assert.rejects(removeBudget(parts, owner, { id: ownBudget.id, organizationId }), refused)
+  })
+
+  test('a developer sees the limits and budgets of the keys in their own projects, and of no others', async () => {
+    const { organizationId } = home
+    const accounts = { ...parts, hashSecret: new Uint8Array(32) }
+    const siblingId = await createProject(accounts, operator, { organizationId, name: 'Sibling' })
+    const make = async (projectId: ProjectId) =>
+      (await createApiKey(accounts, operator, { organizationId, projectId, name: 'k' })).id
+    const [own, other] = [await make(home.projectId), await make(siblingId)]
+    for (const id of [own, other]) {
+      const whose = { organizationId, subject: { kind: 'api-key', id } } as const
+      await setLimit(parts, operator, { ...whose, model: '*', concurrency: 1 })
+      await setBudget(parts, operator, { ...whose, period: 'day', tokensMax: 1 })
+    }
+    // The key that replaces another has the limits of the first, which is gone one day.
+    await rotateApiKey(accounts, operator, { id: own, organizationId }, 0)
+    const seenBy = async (projectIds: readonly ProjectId[]) => {
+      const developer = { kind: 'member', memberId: 'mem_1', organizationId, role: 'developer', projectIds } as const
+      const limits = await listLimits(parts, developer, organizationId)
+      const budgets = await listBudgets(parts, developer, organizationId)
+      return [...limits, ...budgets].map(({ subject }) => subject.id)
+    }
+    assert.deepEqual(await seenBy([home.projectId]), [own, own])
+    assert.deepEqual(await seenBy([siblingId]), [other, other])
+    assert.deepEqual(await seenBy([]), [])
   })
 
   test('a limit of what another organization has, or nobody, is refused', async () => {
