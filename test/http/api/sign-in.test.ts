@@ -227,6 +227,23 @@ onEachDatabase(({ open }) => {
       ok((await auditActions()).includes('sessions:create'))
     })
 
+    test('signs in at the addresses of this machine by number, where browsers have no passkeys, and at no other', async () => {
+      const at = (host: string, path: string, body: object) =>
+        service.ask({
+          method: 'POST',
+          path: `/api/v1/session/${path}`,
+          headers: { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' },
+          body,
+        })
+      for (const host of ['127.0.0.1:8080', '[::1]:8080']) {
+        const { headers } = succeed(await at(host, 'password', { email: owner.email, password }))
+        match(String(headers['set-cookie']), /^odyssey=/)
+        const refused = await at(host, 'passkey/options', { for: 'sign-in' })
+        deepEqual([refused.status, /HTTPS and at http:\/\/localhost/.test(refused.text)], [400, true])
+      }
+      equal((await at('192.0.2.7:8080', 'password', { email: owner.email, password })).status, 403)
+    })
+
     test('the password of an unknown address is refused in the same words as a wrong one', async () => {
       const answers = [
         await signIn(browser.copy(), { password: 'wrong horse battery staple' }),
