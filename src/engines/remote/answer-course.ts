@@ -226,7 +226,10 @@ export class AnswerCourse {
   /** The present leg has ended by itself. */
   legEnded(end: NonNullable<TokenStep['end']>): Turn {
     if (this.isFull) return this.#ends(this.#reason ?? { kind: this.#limitKind })
-    if (end.kind === 'stop') return this.#ends({ kind: 'end' })
+    if (end.kind === 'stop') {
+      if (this.#toSkip.length > 0) throw new ReplicaFault('unfit', 'It ended before what it had written before.')
+      return this.#ends({ kind: 'end' })
+    }
     if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
     // A further leg would begin the grammar anew in the midst of the answer.
     if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')

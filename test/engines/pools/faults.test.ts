@@ -328,6 +328,26 @@ describe('a pool whose replicas go away', () => {
     await Promise.all(members.map((member) => member.close()))
   })
 
+  it('gives out no answer under a grammar as whole that ended, when it was written anew, before what its client has', async () => {
+    const members = [await openStandIn({ kind, model }), await openStandIn({ kind, model })]
+    const engine = await openPool(members)
+    const schema = { type: 'array', items: { type: 'integer' }, minItems: 20 }
+    const asked: Partial<EngineRequest> = {
+      output: { kind: 'json', schema, schemaPath: [], isStrict: true },
+      outputTokensMax: 60,
+    }
+    await run(engine, asked)
+    const hit = members.find((member) => member.asked.some(({ n_predict }) => n_predict === 60))
+    const other = members.find((member) => member !== hit)
+    ok(hit !== undefined && other !== undefined)
+    hit.fault = { kind: 'cut', bytes: 5_000 }
+    other.fault = { kind: 'end-early', tokens: 3 }
+    await rejects(run(engine, asked), isError('engine-failed'))
+    equal(engine.replicas.find(({ id }) => id === other.address)?.health.state, 'up')
+    await engine.close()
+    await Promise.all(members.map((member) => member.close()))
+  })
+
   for (const each of replicaKinds) {
     it(`bills nothing as cached of a prompt that ${each} computes anew for an answer which begins with a call`, async () => {
       const member = await openStandIn({ kind: each, model })

@@ -17,6 +17,8 @@ export type StandInFault =
   | { readonly kind: 'cut-before-end' }
   | { readonly kind: 'lie'; readonly what: 'prompt' | 'output' | 'cached' }
   | { readonly kind: 'double' }
+  /** An answer ends well after so many tokens. */
+  | { readonly kind: 'end-early'; readonly tokens: number }
   /** Every token of an answer is a byte that no text has. */
   | { readonly kind: 'garble' }
   /** It wants to speak another protocol. */
@@ -146,13 +148,15 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
       const token = fault?.kind === 'garble' ? { ...next, id: noText } : next
       made += 1
       all.push(token)
-      isEnd = model.reader.endsGeneration(token.id)
+      const isCutShort = fault?.kind === 'end-early' && all.length === fault.tokens
+      isEnd = isCutShort || model.reader.endsGeneration(token.id)
       if (asked.isStream) {
         send(voice.token([token], all, counted(all.length)))
         if (fault?.kind === 'double') send(voice.token([token], all, counted(all.length)))
       }
       if (standIn.tokenMs > 0) await setTimeout(standIn.tokenMs)
       if (response.destroyed) return
+      if (isCutShort) break
     }
     if (fault?.kind === 'cut-before-end') {
       // What was written last leaves in the next tick.
