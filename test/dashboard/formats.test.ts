@@ -9,6 +9,8 @@ import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/
 import { plainName, shortId } from '../../web/src/format/id.ts'
 import { formatExactMoney, formatMoney, parseMoney, shareOf } from '../../web/src/format/money.ts'
 import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time.ts'
+import { isName } from '../../web/src/api/passkey.ts'
+import { maxNow, sharesOf } from '../../web/src/app/budgets/budget-words.ts'
 import { wordsOfAction } from '../../web/src/app/audit/action-words.ts'
 import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/requests/requests-search.ts'
 import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
@@ -207,4 +209,23 @@ test('each step of a chart of cost is called what it is, however small', () => {
   deepEqual([0, 0.005, 0.01, 0.015].map(tick), ['$0', '$0.005', '$0.01', '$0.015'])
   deepEqual([0, 2.5, 5, 7.5, 10].map(tick), ['$0', '$2.50', '$5.00', '$7.50', '$10'])
   deepEqual([0, 0.00002].map(tick), ['$0', '$0.00002'])
+})
+
+suite('a budget', () => {
+  const raise = { microsMax: 100, tokensMax: null, until: '2030-01-01T00:00:00Z' }
+  const spent = { micros: 100, tokens: 5 }
+
+  test('has with a raise the larger of the two amounts, and what is not raised stays', () => {
+    const budget = (microsMax: number | null) => ({ microsMax, tokensMax: 10, raise })
+    deepEqual([maxNow(budget(50), 'microsMax'), maxNow(budget(200), 'microsMax')], [100, 200])
+    deepEqual([maxNow(budget(null), 'microsMax'), maxNow(budget(50), 'tokensMax')], [null, 10])
+  })
+
+  test('that was set to more than its raise is used by what it has', () =>
+    equal(sharesOf({ microsMax: 400, tokensMax: null, raise, spent, reserved: null }).spent, 0.25))
+})
+
+test('passkeys are offered where the host has a name, and not at an address', () => {
+  for (const host of ['localhost', 'ai.example.com', 'machine', '1.example.com']) equal(isName(host), true, host)
+  for (const host of ['127.0.0.1', '192.0.2.10', '[::1]']) equal(isName(host), false, host)
 })

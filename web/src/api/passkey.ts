@@ -5,11 +5,19 @@ import type { Operations } from './types.ts'
 type NewPasskey = Operations['POST /api/v1/me/passkeys']['body']['response']
 type KnownPasskey = Operations['POST /api/v1/session/passkey']['body']['response']
 
-/** Whether passkeys work here: they need HTTPS or `localhost`. */
+/** Whether passkeys work here: they need HTTPS or `localhost`, and a name. */
 export function canUsePasskeys(): boolean {
   return (
-    window.isSecureContext && 'PublicKeyCredential' in window && 'parseCreationOptionsFromJSON' in PublicKeyCredential
+    window.isSecureContext &&
+    isName(location.hostname) &&
+    'PublicKeyCredential' in window &&
+    'parseCreationOptionsFromJSON' in PublicKeyCredential
   )
+}
+
+/** Whether a host is given by its name: no passkey belongs to an address such as `127.0.0.1` or `[::1]`. */
+export function isName(host: string): boolean {
+  return !/^\[|^[\d.]+$/.test(host)
 }
 
 /** Asks the browser for a new passkey. Null where the reader has called it off. */

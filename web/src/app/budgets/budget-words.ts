@@ -4,13 +4,19 @@ import { formatMoney } from '../../format/money.ts'
 
 export type Budget = Schemas['Budget']
 
+/** What a budget has now of money or tokens: with a raise the larger of the two, as the service counts. */
+export function maxNow(budget: Pick<Budget, 'microsMax' | 'tokensMax' | 'raise'>, name: 'microsMax' | 'tokensMax') {
+  const [max, raised] = [budget[name], budget.raise?.[name] ?? null]
+  return max === null || raised === null ? max : Math.max(max, raised)
+}
+
 /** How much of a budget is spent and reserved, as shares of it; of two amounts the one that is nearer its end. */
-export function sharesOf({ microsMax, tokensMax, spent, reserved, raise }: Budget): {
+export function sharesOf(budget: Pick<Budget, 'microsMax' | 'tokensMax' | 'raise' | 'spent' | 'reserved'>): {
   readonly spent: number
   readonly reserved: number
 } {
-  const moneyMax = raise?.microsMax ?? microsMax
-  const countMax = raise?.tokensMax ?? tokensMax
+  const { spent, reserved } = budget
+  const [moneyMax, countMax] = [maxNow(budget, 'microsMax'), maxNow(budget, 'tokensMax')]
   const share = (part: number, whole: number | null) => (whole === null || whole === 0 ? 0 : part / whole)
   const money = share(spent.micros, moneyMax)
   const count = share(spent.tokens, countMax)

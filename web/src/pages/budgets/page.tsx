@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { budgetsQuery } from '../../app/budgets/budgets-query.ts'
-import { amountsOf, sharesOf, type Budget } from '../../app/budgets/budget-words.ts'
+import { amountsOf, maxNow, sharesOf, type Budget } from '../../app/budgets/budget-words.ts'
 import type { PageParams } from '../../app/paths.ts'
 import { useSetterReason } from '../../app/limits/use-setter-reason.ts'
 import { useCurrency } from '../../app/queries.ts'
@@ -108,10 +108,10 @@ function BudgetTable({ organizationId, budgets, onOpen }: TableProps) {
       key: 'amount',
       head: 'Amount',
       isRight: true,
-      cell: ({ microsMax, tokensMax, raise }) => (
+      cell: (budget) => (
         <>
-          {amountsOf({ micros: raise?.microsMax ?? microsMax, tokens: raise?.tokensMax ?? tokensMax }, currency)}
-          {raise !== null && (
+          {amountsOf({ micros: maxNow(budget, 'microsMax'), tokens: maxNow(budget, 'tokensMax') }, currency)}
+          {budget.raise !== null && (
             <>
               {' '}
               <Badge>raised</Badge>
