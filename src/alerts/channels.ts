@@ -7,6 +7,7 @@ import { ApiError, invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
+import { lockChainEnd } from '../db/audit-chain.ts'
 import { change, installationChain, type ChangeParts } from '../db/change.ts'
 import type { AlertChannelTable } from '../db/tables/alerts.ts'
 import type { Tables } from '../db/tables.ts'
@@ -197,6 +198,7 @@ export async function updateChannel(
   requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
   const action = { action: 'alert-channels:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    await lockChainEnd(transaction, organizationId)
     const before = await findChannel(transaction, { organizationId, id })
     if (changes.topics !== undefined) requireFitting(before.kind, changes.topics)
     if (changes.isEnabled === true && before.disabled_at !== null) await requireRoom(transaction, organizationId)

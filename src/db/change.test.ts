@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import type { Transaction } from 'kysely'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { onEachDatabase } from '../../test/harness/databases/databases.ts'
-import { change } from './change.ts'
+import { change, installationChain, joinTransaction } from './change.ts'
+import { countChange } from './changes.ts'
 import type { Database } from './database.ts'
+import type { Tables } from './tables.ts'
 
 const operator = { kind: 'operator' } as const
 const action = { action: 'organizations:create', organizationId: 'org_1', target: 'org_1' } as const
@@ -49,5 +52,19 @@ onEachDatabase(({ open }) => {
     await create('org_1')
     await Promise.all(Array.from({ length: 20 }, (_, number) => rename(`Name ${number}`)))
     assert.deepEqual(await count(), [1, 21])
+  })
+
+  test('who changes something of an organization and then of their own, and who of their own alone, wait for each other and not for ever', async () => {
+    const own = { action: 'agents:end', organizationId: installationChain, target: 'usr_1' } as const
+    const work = async (transaction: Transaction<Tables>) => void (await countChange(transaction, 'access'))
+    const join = () =>
+      db.transaction().execute(async (transaction) => {
+        const parts = { db: joinTransaction(transaction), clock }
+        await change(parts, operator, action, work)
+        await change(parts, operator, own, () => Promise.resolve())
+      })
+    const leave = () => change({ db, clock }, operator, own, work)
+    const rounds = Array.from({ length: 20 }, () => [join(), leave()]).flat()
+    for (const { status } of await Promise.allSettled(rounds)) assert.equal(status, 'fulfilled')
   })
 })

@@ -47,7 +47,8 @@ export function change<Result>(
   write: (transaction: Transaction<Tables>, note: NoteFields) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction().execute(async (transaction) => {
-    await lockChainEnd(transaction, organizationId)
+    // The installation's is taken last: people sign in by it after what they do in an organization.
+    if (organizationId !== installationChain) await lockChainEnd(transaction, organizationId)
     let fields: { before: string | null; after: string | null } = { before: null, after: null }
     let changed = target
     const result = await write(transaction, (before, after, found) => {

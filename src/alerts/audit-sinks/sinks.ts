@@ -6,6 +6,7 @@ import { ApiError, invalidRequest } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
+import { lockChainEnd } from '../../db/audit-chain.ts'
 import { change, installationChain, type ChangeParts } from '../../db/change.ts'
 import type { AuditSinkTable } from '../../db/tables/alerts.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -160,6 +161,7 @@ export async function updateSink(
   requirePermission(principal, 'audit-sinks:update', ownerOf(organizationId))
   const action = { action: 'audit-sinks:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    await lockChainEnd(transaction, organizationId)
     const before = await findChangeable(transaction, { organizationId, id })
     if (changes.isEnabled === true && before.disabled_at !== null) await requireRoom(transaction, organizationId)
     const after = {

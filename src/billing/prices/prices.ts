@@ -1,9 +1,13 @@
+import type { Transaction } from 'kysely'
 import { z } from 'zod'
+import type { OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
+import { lockChainEnd } from '../../db/audit-chain.ts'
 import { change, installationChain, type ChangeParts } from '../../db/change.ts'
 import { countChange } from '../../db/changes.ts'
 import type { Database } from '../../db/database.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { PriceId, PriceTable } from '../../db/tables/billing.ts'
 import { randomId } from '../../lib/random-id.ts'
 import type { Price, Rates } from './price.ts'
@@ -49,9 +53,7 @@ export async function setPrice(parts: PriceParts, principal: Principal, price: N
   const id: PriceId = `price_${randomId()}`
   const target = { action: 'prices:set', organizationId: organizationId ?? installationChain, target: id }
   return change(parts, principal, target, async (transaction, note) => {
-    // First, as it waits for whoever changes prices at the moment. What the clock says before that may be long past when
-    // the price is committed, and no service would have heard of it in time.
-    await countChange(transaction, 'prices')
+    await takeTurn(transaction, target.organizationId)
     const nowMs = parts.clock.nowMs()
     const effectiveAtMs = price.effectiveAtMs ?? nowMs + priceLeadMs
     if (effectiveAtMs < nowMs + priceLeadMs) throw new TooEarly()
@@ -80,14 +82,22 @@ export async function voidPrice(parts: PriceParts, principal: Principal, id: str
   const isNamed = price.fault !== null && (await isInLedger(parts.db, price.id))
   const target = { action: 'prices:void', organizationId: price.organizationId ?? installationChain, target: id }
   await change(parts, principal, target, async (transaction, note) => {
-    // First, for the same reason.
-    await countChange(transaction, 'prices')
+    await takeTurn(transaction, target.organizationId)
     const isAhead = price.effectiveAtMs >= parts.clock.nowMs() + priceLeadMs
     if (!isAhead && (price.fault === null || isNamed)) throw new NotVoidable()
     const { numDeletedRows } = await transaction.deleteFrom('prices').where('id', '=', price.id).executeTakeFirst()
     if (numDeletedRows === 0n) throw notFound()
     note(price, null)
   })
+}
+
+/**
+ * Counts the change, and waits for whoever changes prices or writes to the chain at the moment. What the clock says
+ * before that may be long past when the price is committed, and no service would have heard of it in time.
+ */
+async function takeTurn(transaction: Transaction<Tables>, chain: OrganizationId): Promise<void> {
+  await lockChainEnd(transaction, chain)
+  await countChange(transaction, 'prices')
 }
 
 async function isInLedger(db: Database, id: PriceId): Promise<boolean> {
