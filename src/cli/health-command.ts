@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { loadConfig } from '../config/load.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readServiceFile } from '../service/status/service-file.ts'
+import { askService, type ServiceAnswer } from './ask-service.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 /** Nothing of the answer comes from a disk or a database; container managers give a check up after some seconds more. */
@@ -20,15 +21,14 @@ export async function healthCommand(args: string[]): Promise<void> {
   const { home } = loadConfig()
   const file = readServiceFile(home)
   if (file === null) throw new Error(`No service runs on ${home}.`)
-  const response = await ask(`${reachable(file.address)}${values.alive === true ? '/healthz' : '/readyz'}`)
-  const answer: unknown = await response.json().catch(() => null)
-  if (response.ok) return console.log(values.alive === true ? 'alive' : 'ready')
-  throw new Error(describe(readiness.safeParse(answer).data ?? null, response.status))
+  const { status, body } = await ask(`${reachable(file.address)}${values.alive === true ? '/healthz' : '/readyz'}`)
+  if (status >= 200 && status < 300) return console.log(values.alive === true ? 'alive' : 'ready')
+  throw new Error(describe(readiness.safeParse(body).data ?? null, status))
 }
 
-async function ask(address: string): Promise<Response> {
+async function ask(address: string): Promise<ServiceAnswer> {
   try {
-    return await fetch(address, { signal: AbortSignal.timeout(answerMsMax) })
+    return await askService(address, { msMax: answerMsMax })
   } catch (error) {
     throw new Error(`The service does not answer: ${messageOf(error)}.`, { cause: error })
   }

@@ -13,6 +13,7 @@ import { poolsAnswer, type PoolStatus } from '../http/api/resources/installation
 import type { Swap } from '../models/fleet/swap-weights.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readServiceFile, type ServiceFile } from '../service/status/service-file.ts'
+import { askService } from './ask-service.ts'
 
 /** The service reads none of these from a disk or a database. */
 const answerMsMax = 15_000
@@ -67,14 +68,13 @@ export class RunningService {
   async #ask<Schema extends z.ZodType>(
     schema: Schema,
     path: string,
-    init: RequestInit = {},
+    asked: { readonly method?: string; readonly body?: string } = {},
   ): Promise<z.output<Schema>> {
     const headers = { authorization: `Bearer ${this.#operator.key}`, 'content-type': 'application/json' }
-    const signal = AbortSignal.timeout(answerMsMax)
-    const response = await fetch(`${this.#operator.address}${path}`, { ...init, headers, signal })
-    const answer: unknown = await response.json().catch(() => null)
-    if (response.ok) return schema.parse(answer)
-    throw new Error(problem.safeParse(answer).data?.detail ?? `The service answered ${response.status}.`)
+    const url = `${this.#operator.address}${path}`
+    const { status, body } = await askService(url, { ...asked, headers, msMax: answerMsMax })
+    if (status >= 200 && status < 300) return schema.parse(body)
+    throw new Error(problem.safeParse(body).data?.detail ?? `The service answered ${status}.`)
   }
 }
 

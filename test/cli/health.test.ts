@@ -21,6 +21,28 @@ test('a service that can answer is ready and alive, also where it listens on eve
   deepEqual(await tryCli(service, 'health', '--alive'), { exitCode: 0, stdout: 'alive\n', stderr: '' })
 })
 
+test('no proxy of the environment is asked for the service of this machine, nor told the key of its operator', async () => {
+  const asked: string[] = []
+  const proxy = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(502).end()
+  }).on('connect', ({ url }, socket) => {
+    asked.push(url ?? '')
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const environment = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, http_proxy: address, NO_PROXY: '', no_proxy: '' }
+  try {
+    const from = { ...service, environment }
+    deepEqual((await tryCli(from, 'health')).exitCode, 0)
+    deepEqual((await tryCli(from, 'queue')).exitCode, 0)
+    deepEqual(asked, [])
+  } finally {
+    proxy.close()
+  }
+})
+
 test('a folder without a service ends with 1 and names the folder', async () => {
   const home = mkdtempSync(join(tmpdir(), 'odyssey-health-'))
   try {
