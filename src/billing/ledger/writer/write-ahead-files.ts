@@ -43,7 +43,7 @@ const probeBytes = 65_536
 export function openWriteAheadFiles(folder: string, bytesMax: number): WriteAheadFiles {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const sizes = new Map(listFiles(folder).map((path) => [path, statSync(path).size]))
-  let lastNumber = Math.max(0, ...listFiles(folder).map(numberOf))
+  let lastNumber = Math.max(0, ...readdirSync(folder).map(numberOf))
   let current: Current | null = null
   const inTurn = createTurns()
 
@@ -135,8 +135,9 @@ function listFiles(folder: string): string[] {
   return names.toSorted().map((name) => join(folder, name))
 }
 
-function numberOf(path: string): number {
-  return Number(/(\d+)\.rows$/.exec(path)?.[1])
+/** A file that was kept for its damaged lines has its number still: another one would come to lie in its place. */
+function numberOf(name: string): number {
+  return Number(/^(\d+)\.rows(\.damaged)?$/.exec(name)?.[1] ?? 0)
 }
 
 /** Eight hexadecimal digits of a checksum, a space, and the row as JSON. */
