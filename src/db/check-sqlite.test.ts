@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { requireSoundDatabase } from './open-sqlite.ts'
@@ -49,4 +50,19 @@ test('a file that is no database is refused in the same way', async () => {
   const location = await createFilled()
   writeFileSync(sqlitePath(location), 'not a database, whatever its name says'.repeat(300))
   assert.throws(() => requireSoundDatabase(location), /is damaged: file is not a database/)
+})
+
+test('a file that cannot be read for a while is not taken for damaged, and no backup is advised', async () => {
+  const location = await createFilled()
+  const other = new DatabaseSync(sqlitePath(location))
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  try {
+    assert.throws(
+      () => requireSoundDatabase(location),
+      /cannot be checked: database is locked\. Nothing was changed\.$/,
+    )
+  } finally {
+    other.close()
+  }
+  requireSoundDatabase(location)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
@@ -77,6 +77,15 @@ suite('a statement that is run again', () => {
     }
     await db.destroy()
   })
+})
+
+test('a lock that is no lock any more is not taken for one that another service has', () => {
+  const path = join(folder, 'junk.lock')
+  writeFileSync(path, 'no lock at all, whatever its name says'.repeat(50))
+  assert.throws(
+    () => lockHome(path),
+    /junk\.lock cannot be locked: file is not a database\. Delete it: nothing is kept in it\./,
+  )
 })
 
 test('a data folder is locked for one service at a time', () => {

@@ -4,6 +4,7 @@ import { connectSqlite } from './connect-sqlite.ts'
 import type { Database } from './database.ts'
 import { listMigrations, migrate, type MigrationState } from './migrate.ts'
 import { messageOf } from '../lib/message-of.ts'
+import { sqliteFaultOf } from './sqlite-fault.ts'
 import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 
 /** Opens the database file and brings its schema up to date. */
@@ -55,14 +56,18 @@ export function requireSoundDatabase(location: DatabaseLocation): void {
   )
 }
 
+/** Says what is damaged. Throws where that cannot be found out: a full disk or a program that holds the file damages nothing. */
 function findFault(path: string): string | null {
-  const file = new DatabaseSync(path, { timeout: 5_000 })
+  let file: DatabaseSync | null = null
   try {
+    file = new DatabaseSync(path, { timeout: 5_000 })
     const said = String(file.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
     return said === 'ok' ? null : said.replaceAll('\n', ' ')
   } catch (error) {
-    return messageOf(error)
+    const fault = sqliteFaultOf(error)
+    if (fault === 'corrupt' || fault === 'notDatabase') return messageOf(error)
+    throw new Error(`${path} cannot be checked: ${messageOf(error)}. Nothing was changed.`, { cause: error })
   } finally {
-    file.close()
+    file?.close()
   }
 }

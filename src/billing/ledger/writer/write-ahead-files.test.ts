@@ -11,7 +11,7 @@ test('no file that is kept for its damaged lines takes the place of another one,
   t.after(() => rmSync(folder, { recursive: true }))
   for (let start = 1; start <= 3; start += 1) {
     const files = openWriteAheadFiles(folder, 1_000_000)
-    await files.append([ledgerRow({ request_id: `req_${start}` })])
+    await files.append([ledgerRow(start)])
     const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.rows'))
     appendFileSync(join(folder, name), 'no line of a ledger\n')
     const oldest = await files.oldest()
