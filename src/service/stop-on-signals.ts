@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import type { RequestTracker } from '../http/request-tracker.ts'
 import { every, pause, systemClock, type Clock } from '../lib/clock.ts'
@@ -26,7 +27,7 @@ const abortMs = 1_500
  *     at last        engines, listener and database are closed; exit code 0
  */
 export function stopOnSignals({ tracker, server, launcherPid, log, stop }: StopOptions): void {
-  let signals = 0
+  let heard = 0
   const hurry = Promise.withResolvers<void>()
 
   async function shutDown(): Promise<void> {
@@ -49,15 +50,32 @@ export function stopOnSignals({ tracker, server, launcherPid, log, stop }: StopO
   }
 
   const onSignal = () => {
-    signals += 1
-    if (signals === 1) shutDown().catch((error: unknown) => fail(log, error))
+    heard += 1
+    if (heard === 1) shutDown().catch((error: unknown) => fail(log, error))
     else hurry.resolve()
   }
-  // The last is that of a terminal which is closed.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
+  for (const signal of signals) {
+    process.removeListener(signal, endAtOnce)
+    process.on(signal, onSignal)
+  }
   if (launcherPid !== null) watchLauncher(launcherPid, systemClock, onSignal)
   // Going on after an unknown failure would go on with an unknown state.
   process.on('uncaughtException', (error) => fail(log, error))
+}
+
+/** The last is that of a terminal which is closed. */
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/**
+ * Lets a signal end the process until the service can stop in order: there is nothing under way yet. The first process of a
+ * container would never hear of one that it does not listen to.
+ */
+export function endOnSignals(): void {
+  for (const signal of signals) process.on(signal, endAtOnce)
+}
+
+function endAtOnce(signal: NodeJS.Signals): void {
+  process.exit(128 + constants.signals[signal])
 }
 
 function fail(log: Log, error: unknown): void {

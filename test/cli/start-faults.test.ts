@@ -3,7 +3,7 @@
 import { equal, match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { startCli } from '../harness/run-cli.ts'
@@ -103,6 +103,16 @@ suite('a service that cannot start says why, and what to change', { timeout: 300
       equal(exitCode, 1)
     })
   }
+})
+
+test('a service that is told to end while it starts ends by itself: the first process of a container has to', async (t) => {
+  const isAsked = new Promise((resolve) => taken.once('connection', resolve))
+  const environment = { PORT: '0', DATABASE_URL: `postgresql://odyssey:secret@127.0.0.1:${takenPort()}/odyssey` }
+  const { child, ended } = startCli({ home: join(folder, 'ended'), environment }, 'serve')
+  t.after(() => child.kill('SIGKILL'))
+  await isAsked
+  child.kill('SIGTERM')
+  equal((await ended).exitCode, 128 + constants.signals.SIGTERM)
 })
 
 function takenPort(): number {
