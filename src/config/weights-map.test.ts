@@ -32,6 +32,21 @@ test('the configuration says the weights that a command chose', () => {
   assert.deepEqual(Object.keys(readWeightsMap(home)), ['tycho-1.0'])
 })
 
+test('models of one file have chosen the same of it, whichever of them was given it anew', () => {
+  const home = newHome()
+  const [weights, other] = [join(home, 'weights/a.gguf'), join(home, 'weights/b.gguf')]
+  const chosen = (path: string, sha256: string | null) => ({ weights: path, source: 'o/r/a.gguf', sha256 })
+  writeChosenWeights(home, 'hal-1.0', chosen(weights, 'old'))
+  writeChosenWeights(home, 'tycho-1.0', chosen(other, 'its own'))
+  writeChosenWeights(home, 'clarke-1.0', chosen(weights, 'new'))
+  const map = readWeightsMap(home)
+  const known = ['hal-1.0', 'tycho-1.0', 'clarke-1.0'] as const
+  assert.deepEqual(
+    known.map((id) => map[id]?.sha256),
+    ['new', 'its own', 'new'],
+  )
+})
+
 test('weights in a data folder that was moved are found', () => {
   const home = newHome()
   writeChosenWeights(home, 'hal-1.0', { weights: join(home, 'weights/a.gguf'), source: null, sha256: null })

@@ -29,10 +29,15 @@ export function readWeightsMap(home: string): WeightsMap {
   return mapEntries(map, (chosen) => ({ ...chosen, weights: resolve(home, chosen.weights) }))
 }
 
-/** Writes one model's choice so that it outlasts a power cut; null takes the choice back. */
+/**
+ * Writes one model's choice so that it outlasts a power cut; null takes the choice back. What others have chosen is the same
+ * from then on where it is the same file.
+ */
 export function writeChosenWeights(home: string, id: ModelId, chosen: ChosenWeights | null): void {
   const { [id]: _, ...others } = readWeightsMap(home)
-  const map = chosen === null ? others : { ...others, [id]: chosen }
+  const isSameFile = ({ weights }: ChosenWeights) => weights === chosen?.weights
+  const kept = mapEntries(others, (other) => (chosen !== null && isSameFile(other) ? chosen : other))
+  const map = chosen === null ? others : { ...kept, [id]: chosen }
   const written = mapEntries(map, ({ weights, ...rest }) => ({ weights: fromHome(home, weights), ...rest }))
   writeFileDurably(join(home, fileName), `${JSON.stringify(written, null, 2)}\n`)
 }

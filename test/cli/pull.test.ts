@@ -115,7 +115,7 @@ test('a file from a plain address is fetched, and that nothing vouches for its h
   const address = `${hub.address}/some/where/file.gguf`
   const chosen = await puller.pull({ hub: elsewhere, source: `${address}?key=secret` })
   equal(chosen.source, address)
-  equal(chosen.weights, join(puller.folder, new URL(address).host.replace(':', '_'), 'file.gguf'))
+  equal(chosen.weights, join(puller.folder, new URL(address).host.replace(':', '_'), 'some/where/file.gguf'))
   ok(puller.said.some((line) => line.includes('nothing to check it against') && line.includes(sha256Of(weights))))
 })
 

@@ -75,6 +75,15 @@ describe('weights that were fetched', () => {
   })
 })
 
+test('weights in whose place others were fetched are refused to the model that has chosen them', async () => {
+  const { home, path } = makeHome()
+  const chosen = { weights: path, source: 'http://files.example/file.gguf', sha256: sha256Of(readFileSync(path)) }
+  writeFileSync(join(home, 'models.json'), JSON.stringify({ 'hal-1.0': chosen }))
+  damage(path)
+  writeDigest(home, path, { sha256: sha256Of(readFileSync(path)), origin: 'fetched', stamp: stampOf(path) })
+  await rejects(checkOf(home, path)(never), /damaged or another file.*as it was fetched/)
+})
+
 describe('weights that the operator brought', () => {
   test('are hashed once, and may be replaced', async () => {
     const { home, path } = makeHome()

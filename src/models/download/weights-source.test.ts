@@ -28,8 +28,18 @@ test('the keys in an address of weights are not written down', () => {
   assert.deepEqual(parse('http://files.example:8000/a/q4.gguf?signature=secret'), {
     name: 'http://files.example:8000/a/q4.gguf',
     isHub: false,
-    files: [['http://files.example:8000/a/q4.gguf?signature=secret', join('files.example_8000/q4.gguf')]],
+    files: [['http://files.example:8000/a/q4.gguf?signature=secret', join('files.example_8000/a/q4.gguf')]],
   })
+})
+
+test('files of one name in several folders of a server are put into several places', () => {
+  const paths = ['a', 'b', 'a/b', '%2e%2e/c'].map(
+    (folder) => parse(`http://files.example/${folder}/q4.gguf`).files[0]?.[1],
+  )
+  assert.deepEqual(
+    paths,
+    ['a', 'b', 'a/b', 'c'].map((folder) => join('files.example', folder, 'q4.gguf')),
+  )
 })
 
 test('the address of a page of the hub fetches the file that it shows', () => {

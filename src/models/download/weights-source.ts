@@ -71,10 +71,12 @@ function parseAddress(text: string, hub: URL): WeightsSource {
   if (!last.endsWith('.gguf') || !isPlainName(last)) {
     throw new WeightsSourceError(`The address of weights ends in the name of a .gguf file, not in ${last || '/'}`)
   }
+  // Many a server has files of one name in several folders.
+  const folders = [address.host, ...segments.filter((segment) => segment !== '')].map(safeName)
   const files = partPaths(last).map((part): SourceFile => {
     const url = new URL(address)
     url.pathname = [...segments, encodeURIComponent(part)].join('/')
-    return { name: withoutKeys(url), path: join(safeName(address.host), part), url: () => url }
+    return { name: withoutKeys(url), path: join(...folders, part), url: () => url }
   })
   return { name: files[0]?.name ?? text, isHub: address.origin === hub.origin, files }
 }
@@ -93,7 +95,10 @@ function isPlainName(name: string): boolean {
 }
 
 function safeName(text: string): string {
-  return text.replace(/[^\w.-]/g, '_').replace(/^\./, '_')
+  return text
+    .replace(/[^\w.-]/g, '_')
+    .replace(/^\./, '_')
+    .slice(0, 200)
 }
 
 function encodePath(path: string): string {

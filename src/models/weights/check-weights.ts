@@ -97,11 +97,11 @@ function expectedDigest(home: string, path: string, known: KnownDigest | null): 
     const [sha256 = ''] = readFileSync(path.replace(/\.gguf$/, '.sha256'), 'utf8').split(' ')
     return { sha256, origin: 'fetched', authority: 'it comes with Odyssey', remedy: 'Install Odyssey again.' }
   }
-  if (known?.origin === 'fetched') return { sha256: known.sha256, ...asFetched }
+  // The choice of a model comes first: another file that was fetched into the place of its own is not what was chosen.
   for (const { weights, sha256 } of Object.values(readWeightsMap(home))) {
     if (weights === path && sha256 !== null) return { sha256, ...asFetched }
   }
-  return null
+  return known?.origin === 'fetched' ? { sha256: known.sha256, ...asFetched } : null
 }
 
 async function hash(path: string, { stamp, signal }: Omit<Checked, 'path'>, log: () => Log): Promise<string> {
