@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
+import { startUpgradingServer } from '../../test/harness/http/upgrading-server.ts'
 import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
 import { rollUp } from '../billing/usage/roll-up.ts'
@@ -54,6 +55,16 @@ describe('where webhooks may go', () => {
       await rejects(post(address), /is a private address/)
     }
     await rejects(post('http://localhost:1/'), /is at a private address/)
+    poster.close()
+  })
+
+  test('a receiver that changes to another protocol has failed, and holds up neither its channel nor the end', async (t) => {
+    const receiver = await startUpgradingServer()
+    t.after(() => receiver.close())
+    const poster = createPoster(createReachable(['127.0.0.1']))
+    const { signal } = new AbortController()
+    const posting = poster.post({ url: new URL(receiver.address), headers: {}, body: '{}', signal })
+    equal(await receiver.endOf(posting), 'Error: It answered 101, which changes to another protocol.')
     poster.close()
   })
 })

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { createGuardedLookup, literalAddressOf } from '../lib/public-address.ts'
+import { rejectUnanswered } from '../lib/reject-unanswered.ts'
 import type { Reachable } from './private-addresses.ts'
 
 /** From the connection to the last byte of the answer: a receiver notes what comes and works on it later. */
@@ -60,7 +61,7 @@ export function createPoster(isReachable: Reachable): Poster {
         const head = { ...headers, 'content-type': 'application/json', 'content-length': length }
         const limit = AbortSignal.any([signal, AbortSignal.timeout(postMsMax)])
         const sent = send(url, { method: 'POST', agent, headers: head, signal: limit, ...tls })
-        sent.once('error', reject)
+        rejectUnanswered(sent, reject)
         sent.once('response', (answer) => {
           let bytes = 0
           answer.on('data', (piece: Buffer) => {

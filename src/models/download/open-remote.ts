@@ -1,6 +1,7 @@
-import { DownloadError, Interruption } from './download-error.ts'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { rejectUnanswered } from '../../lib/reject-unanswered.ts'
+import { DownloadError, Interruption } from './download-error.ts'
 
 /** A file on a server. */
 export type Remote = {
@@ -156,10 +157,9 @@ export function sendHttp(url: URL, { method, headers, signal }: HttpRequest): Pr
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = send(url, { method, headers, signal })
-    sent.once('error', reject)
+    // A failure behind the answer's head is the body's, and changes nothing of this.
+    rejectUnanswered(sent, reject)
     sent.once('response', (message) => {
-      // A failure from now on is the body's.
-      sent.on('error', () => {})
       const body = new HeldBody(message)
       resolve({
         status: message.statusCode ?? 0,

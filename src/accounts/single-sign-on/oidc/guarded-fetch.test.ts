@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { startUpgradingServer } from '../../../../test/harness/http/upgrading-server.ts'
 import { parseAddressList, type AddressList } from '../../../lib/address-list.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
 
@@ -57,6 +58,15 @@ test('a request that its caller gives up ends at once', async () => {
   const asking = fetch(at(200), { signal: caller.signal })
   caller.abort()
   await rejects(asking, { name: 'AbortError' })
+})
+
+test('a server that changes to another protocol is one that has failed, and is not waited for', async (t) => {
+  const upgrading = await startUpgradingServer()
+  t.after(() => upgrading.close())
+  equal(
+    await upgrading.endOf(fetch(upgrading.address, {})),
+    'Error: It answered 101, which changes to another protocol.',
+  )
 })
 
 test('nothing but the web is asked, and no address of the house', async () => {

@@ -6,6 +6,7 @@ import { request as requestPlain, type IncomingHttpHeaders, type IncomingMessage
 import { request as requestSecure } from 'node:https'
 import type { AddressList } from '../../../lib/address-list.ts'
 import { createGuardedLookup, isPublicAddress, literalAddressOf } from '../../../lib/public-address.ts'
+import { rejectUnanswered } from '../../../lib/reject-unanswered.ts'
 
 export type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>
 
@@ -72,7 +73,7 @@ type Sending = {
 function send(request: typeof requestPlain, { target, options, content }: Sending): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(target, options, resolve)
-    sent.once('error', reject)
+    rejectUnanswered(sent, reject)
     sent.end(content)
   })
 }
