@@ -48,7 +48,8 @@ export type Limits = Limiter & {
 export async function openLimits(parts: LimitsParts): Promise<Limits> {
   const { db, feed, clock, log, readSpent, requestsPerKeyMax, shared } = parts
   await shared?.removeOld()
-  const book = new LimitBook({ clock, readSpent, alert: createAlert(parts), ...inMemory(clock), ...shared })
+  const alerts = createAlertRecorder(parts)
+  const book = new LimitBook({ clock, readSpent, alert: alerts.alert, ...inMemory(clock), ...shared })
   const close = (old: readonly { close(): Promise<void> }[]) => Promise.all(old.map((allowance) => allowance.close()))
   const onError = (error: unknown) => log.error({ error }, 'the limits cannot be read or given back')
   const settings = await openSettings({
@@ -66,6 +67,7 @@ export async function openLimits(parts: LimitsParts): Promise<Limits> {
     readStanding: (principal, model) => readStanding(book, principal, model),
     async close() {
       settings.stop()
+      alerts.stop()
       await book.close()
     },
   }
@@ -86,36 +88,66 @@ export function inMemory(
   }
 }
 
-/** Writes an alert down, once for each share of a budget and period however many gateways or restarts notice it. */
-export function createAlert(parts: {
-  readonly db: Database
-  readonly clock: Clock
-  readonly log: Log
-}): BudgetParts['alert'] {
-  const { db, clock, log } = parts
-  const record = async (...[budget, { percent, periodStart }, readSpent]: Parameters<BudgetParts['alert']>) => {
-    const spent = await readSpent()
-    const written = await db
-      .insertInto('budget_alerts')
-      .values({
-        budget_id: budget.id,
-        period_start: periodStart,
-        percent,
-        organization_id: budget.organizationId,
-        at: clock.nowMs(),
-        spent_micros: spent.micros,
-        spent_tokens: spent.tokens,
+/** The pause after a first failure, which doubles with each further one: a database may be away for hours. */
+const retryMsMin = 1_000
+const retryMsMax = 60_000
+
+export type AlertRecorder = {
+  readonly alert: BudgetParts['alert']
+  /** Tries no more what could not be recorded yet. */
+  stop(): void
+}
+
+/**
+ * Writes alerts down, each once for a share of a budget and period however many gateways or restarts notice it. One that
+ * cannot be written is kept and tried again: a budget that is used up has no further request that would notice it.
+ */
+export function createAlertRecorder(parts: Pick<LimitsParts, 'db' | 'clock' | 'log'>): AlertRecorder {
+  const { clock, log } = parts
+  const retries = new Set<() => void>()
+  let isStopped = false
+  const attempt = (reached: Parameters<BudgetParts['alert']>, failures: number) => {
+    writeAlert(parts, ...reached).catch((error: unknown) => {
+      const [budget, { percent }] = reached
+      if (failures === 0)
+        log.error({ ...fieldsOf(budget, percent), error }, 'the alert of a budget is not recorded yet')
+      if (isStopped) return
+      const cancel = clock.after(Math.min(retryMsMax, retryMsMin * 2 ** failures), () => {
+        retries.delete(cancel)
+        attempt(reached, failures + 1)
       })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('budget_id')
-      .executeTakeFirst()
-    if (written !== undefined) log.warn({ ...fieldsOf(budget, percent), spent }, 'a budget has reached an alert')
-  }
-  return (budget, alert, readSpent) => {
-    record(budget, alert, readSpent).catch((error: unknown) => {
-      log.error({ ...fieldsOf(budget, alert.percent), error }, 'the alert of a budget could not be recorded')
+      retries.add(cancel)
     })
   }
+  return {
+    alert: (...reached) => attempt(reached, 0),
+    stop() {
+      isStopped = true
+      for (const cancel of retries) cancel()
+    },
+  }
+}
+
+async function writeAlert(
+  { db, clock, log }: Pick<LimitsParts, 'db' | 'clock' | 'log'>,
+  ...[budget, { percent, periodStart }, readSpent]: Parameters<BudgetParts['alert']>
+): Promise<void> {
+  const spent = await readSpent()
+  const written = await db
+    .insertInto('budget_alerts')
+    .values({
+      budget_id: budget.id,
+      period_start: periodStart,
+      percent,
+      organization_id: budget.organizationId,
+      at: clock.nowMs(),
+      spent_micros: spent.micros,
+      spent_tokens: spent.tokens,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('budget_id')
+    .executeTakeFirst()
+  if (written !== undefined) log.warn({ ...fieldsOf(budget, percent), spent }, 'a budget has reached an alert')
 }
 
 function fieldsOf({ id, organizationId, subject }: Budget, percent: number) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { budgetOf } from '../../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
 import { createApiKey, rotateApiKey } from '../../accounts/api-keys.ts'
@@ -13,7 +15,7 @@ import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
-import { createAlert } from '../open-limits.ts'
+import { createAlertRecorder } from '../open-limits.ts'
 import { listBudgets, raiseBudget, readBudgetAlerts, removeBudget, setBudget } from './budget-settings.ts'
 import { listLimits, removeLimit, setLimit } from './limit-settings.ts'
 import type { LimitChange } from './change-limits.ts'
@@ -279,17 +281,8 @@ onEachDatabase((database) => {
     const log = { ...createLog('silent'), warn: (line: unknown) => void lines.push(line) } as ReturnType<
       typeof createLog
     >
-    const alert = createAlert({ db, clock: systemClock, log })
-    const budget = {
-      id: 'budget_1',
-      ...organization,
-      period: 'day',
-      microsMax: 10,
-      tokensMax: null,
-      alertPercents: [50],
-      setBy: 'installation',
-      raise: null,
-    } as const
+    const { alert } = createAlertRecorder({ db, clock: systemClock, log })
+    const budget = budgetOf({ ...organization, microsMax: 10, alertPercents: [50] })
     const spent = (micros: number) => () => Promise.resolve({ micros, tokens: 0 })
     for (const micros of [5, 6]) alert(budget, { percent: 50, periodStart: 1_000 }, spent(micros))
     alert(budget, { percent: 50, periodStart: 2_000 }, spent(7))
@@ -307,5 +300,44 @@ onEachDatabase((database) => {
         [90, false],
       ],
     )
+  })
+
+  test('an alert that comes due while the database is away is written down once it is back', async () => {
+    const clock = createManualClock()
+    const lines = { error: 0, warn: 0 }
+    const log = {
+      ...createLog('silent'),
+      error: () => (lines.error += 1),
+      warn: () => (lines.warn += 1),
+    } as unknown as ReturnType<typeof createLog>
+    const { alert, stop } = createAlertRecorder({ db, clock, log })
+    let isAway = true
+    const away = () => Promise.reject(new Error('The database is away.'))
+    const readSpent = () => (isAway ? away() : Promise.resolve({ micros: 5, tokens: 0 }))
+    const budget = budgetOf({ ...organization, microsMax: 10, alertPercents: [50] })
+    alert(budget, { percent: 50, periodStart: 1_000 }, readSpent)
+    for (let minute = 0; minute < 5; minute += 1) {
+      await turn()
+      clock.advance(60_000)
+    }
+    isAway = false
+    await turn()
+    clock.advance(60_000)
+    await until(() => lines.warn === 1, 'The alert was not written down.')
+    const rows = await db.selectFrom('budget_alerts').select(['period_start', 'percent', 'spent_micros']).execute()
+    assert.deepEqual(
+      rows.map((row) => Object.values(row)),
+      [[1_000, 50, 5]],
+    )
+    assert.equal(lines.error, 1, 'What fails for hours is said once.')
+    let tries = 0
+    alert(budget, { percent: 50, periodStart: 2_000 }, () => {
+      tries += 1
+      return away()
+    })
+    await turn()
+    stop()
+    clock.advance(600_000)
+    assert.equal(tries, 1, 'Nothing is tried once the service stops.')
   })
 })
