@@ -285,6 +285,33 @@ onEachDatabase((database) => {
     )
   })
 
+  test('requests from before anybody asked for them are told to nobody, whichever channel asks first and however', async () => {
+    const finish = (number: number, of: 'org_1' | 'org_2' = organizationId) =>
+      insertRows(db, [{ ...ledgerRow(number), organization_id: of, at: clock.nowMs() }])
+    const told = async () => {
+      await tellRequests(parts())
+      const events = await db.selectFrom('alert_events').select('data').orderBy('organization_id').execute()
+      return events.map(({ data }) => (JSON.parse(data) as { requestId: string }).requestId).toSorted()
+    }
+    await create(['budget.threshold'])
+    const { id: other } = await create(['budget.threshold'], 'org_2')
+    await finish(1)
+    await finish(2, 'org_2')
+    const { id } = await create(['request.finished'])
+    await updateChannel(parts(), operator, { organizationId: 'org_2', id: other, topics: ['request.finished'] })
+    await finish(3)
+    await finish(4, 'org_2')
+    await create(['request.finished'])
+    await updateChannel(parts(), operator, { organizationId, id, topics: ['request.finished', 'usage.hour'] })
+    deepEqual(await told(), ['req_3', 'req_4'], 'One that asks later than others takes nothing from them.')
+    const channels = await db.selectFrom('alert_channels').select('id').where('organization_id', '=', 'org_1').execute()
+    for (const channel of channels) await removeChannel(parts(), operator, { organizationId, id: channel.id })
+    await finish(5)
+    await create(['request.finished'])
+    await finish(6)
+    deepEqual(await told(), ['req_3', 'req_4', 'req_6'], 'Nobody asked in between.')
+  })
+
   test('a full disk and an engine that is down are told to the installation', async () => {
     await create(['disk.near-full', 'engine.crash-loop'], installationChain)
     await tellDisk(parts(), { folder: '/', percentMax: 0 })

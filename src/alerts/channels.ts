@@ -97,25 +97,45 @@ export async function createChannel(
       lease_holder: null,
       lease_until: 0,
     }
+    await beginSource(transaction, wanted)
     await transaction.insertInto('alert_channels').values(row).execute()
-    await beginSource(transaction, organizationId)
     note(null, { kind, name, target: shown, topics })
   })
   return { id, secret: kind === 'webhook' ? secret : null }
 }
 
-/** Requests are told of from the moment on in which the first channel is there. */
-async function beginSource(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
+/**
+ * Has requests told of from now on, where a channel asks for them that was not asked for until now. Others who do so wait,
+ * by the lock of the organization's events.
+ */
+async function beginSource(
+  transaction: Transaction<Tables>,
+  { organizationId, topics }: Pick<NewChannel, 'organizationId' | 'topics'>,
+): Promise<void> {
+  if (!topics.includes('request.finished')) return
+  const before = await transaction
+    .selectFrom('alert_channels')
+    .select('topics')
+    .where('organization_id', '=', organizationId)
+    .execute()
+  if (before.some((channel) => topicsOf(channel).includes('request.finished'))) return
   const last = await transaction
     .selectFrom('ledger')
     .select('sequence')
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst()
+  const ledger_up_to = last?.sequence ?? 0
   await transaction
     .insertInto('alert_sources')
-    .values({ organization_id: organizationId, ledger_up_to: last?.sequence ?? 0 })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ organization_id: organizationId, ledger_up_to })
+    .onConflict((conflict) =>
+      conflict
+        .column('organization_id')
+        .doUpdateSet({ ledger_up_to })
+        // Whoever still tells a channel that was removed may have come further.
+        .where('alert_sources.ledger_up_to', '<', ledger_up_to),
+    )
     .execute()
 }
 
@@ -198,10 +218,13 @@ export async function updateChannel(
   requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
   const action = { action: 'alert-channels:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    // In the order in which whoever makes a channel takes them.
+    await lockStream(transaction, organizationId)
     await lockChainEnd(transaction, organizationId)
     const before = await findChannel(transaction, { organizationId, id })
     if (changes.topics !== undefined) requireFitting(before.kind, changes.topics)
     if (changes.isEnabled === true && before.disabled_at !== null) await requireRoom(transaction, organizationId)
+    await beginSource(transaction, { organizationId, topics: changes.topics ?? [] })
     const after = {
       name: changes.name === undefined ? before.name : checkName(changes.name),
       topics: changes.topics === undefined ? before.topics : JSON.stringify([...new Set(changes.topics)]),
