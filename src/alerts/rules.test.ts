@@ -10,6 +10,7 @@ import { KeyNetworks } from '../accounts/access/key-uses.ts'
 import { ensureDefaultHome, createOrganization, type Home } from '../accounts/organizations.ts'
 import type { AccountsParts } from '../accounts/parts.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
+import { UnservedCounts, writeUnserved } from '../billing/refusals/unserved.ts'
 import { rollUp } from '../billing/usage/roll-up.ts'
 import type { ApiKeyId } from '../core/ids.ts'
 import type { Role } from '../core/role.ts'
@@ -132,28 +133,72 @@ onEachDatabase((database) => {
     ])
   })
 
+  const lookForFailing = async () => {
+    await rollUp(db)
+    await tellFailing(parts)
+  }
+
   test('requests that fail on our side are told of once an hour, and a few among many are not', async () => {
     const other = await createOrganization(parts, operator, { name: 'Other' })
     for (let index = 0; index < 4; index += 1) await add({ outcome: 'failed' })
-    await tellFailing(parts)
+    await lookForFailing()
     deepEqual(await told(), [], 'Four are too few.')
     await add({ outcome: 'failed' })
     await add({})
     for (let index = 0; index < 200; index += 1) await add(index < 6 ? { outcome: 'failed' } : {}, other)
-    await tellFailing(parts)
-    await tellFailing(parts)
+    await lookForFailing()
+    await lookForFailing()
     deepEqual(await told('requests', 'failed'), [['requests.failing', 6, 5]])
     equal((await db.selectFrom('alert_events').select('id').execute()).length, 1, 'Six among two hundred are too few.')
     clock.advance(hourMs - 1)
     for (let index = 0; index < 5; index += 1) await add({ outcome: 'failed' })
-    await tellFailing(parts)
+    await lookForFailing()
     equal((await told()).length, 1)
     clock.advance(1)
-    await tellFailing(parts)
+    await lookForFailing()
     deepEqual(await told('requests', 'failed'), [
       ['requests.failing', 6, 5],
       ['requests.failing', 5, 5],
     ])
+  })
+
+  test('an outage in which requests are turned away without a row in the ledger is told of as one that fails them', async () => {
+    const { organizationId } = home
+    const counts = new UnservedCounts()
+    for (let second = 0; second < 4; second += 1) {
+      const atMs = clock.nowMs() - second * 1_000
+      counts.add({ organizationId, model: null, fault: 'overloaded', atMs })
+    }
+    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take()))
+    await lookForFailing()
+    deepEqual(await told(), [], 'Four are too few.')
+    await add({ outcome: 'failed', reason: 'engine-failed' })
+    await add({})
+    await lookForFailing()
+    deepEqual(await told('requests', 'failed'), [['requests.failing', 6, 5]])
+  })
+
+  test('requests that their callers have made fail, and slow ones, are nothing to tell', async () => {
+    await db
+      .insertInto('sla_objectives')
+      .values({
+        id: 'slo_1',
+        organization_id: '',
+        effective_at: 0,
+        availability_ppm: 999_000,
+        basis: 'requests',
+        down_share_ppm: 50_000,
+        first_token_ms: 10,
+        credits: '[]',
+        created_at: 0,
+      })
+      .execute()
+    for (let index = 0; index < 10; index += 1) {
+      await add({ outcome: 'failed', reason: 'context-exceeded' })
+      await add({ first_token_ms: 100, duration_ms: 200 })
+    }
+    await lookForFailing()
+    deepEqual(await told(), [])
   })
 
   test('an hour that cost more than three times what its week did is told of once, with both figures', async () => {

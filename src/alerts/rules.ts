@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { domainGraceMs } from '../accounts/single-sign-on/domains.ts'
 import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
+import { minuteMs } from '../billing/refusals/minute.ts'
 import { hourMs, dayMs } from '../billing/usage/usage-columns.ts'
 import { toMicrosText } from '../core/money.ts'
 import type { OrganizationId } from '../core/ids.ts'
@@ -130,24 +131,48 @@ const failingWindowMs = hourMs
 /** Tells that requests fail on our side, while they do and once an hour at most. */
 export async function tellFailing(parts: AlertParts): Promise<void> {
   const toMs = parts.clock.nowMs()
-  const fromMs = toMs - failingMs
+  // Whole minutes, in which requests are counted: one that has begun before counts as well.
+  const fromMs = toMs - failingMs - ((toMs - failingMs) % minuteMs)
+  const counts = await countFailures(parts, fromMs)
+  const isFailing = ({ requests, failed }: Failures) => failed >= failedMin && failed >= requests * failedShareMin
+  if (!counts.values().some(isFailing)) return
   for (const organizationId of await listOrganizations(parts)) {
-    const { requests, failed } = await parts.db
-      .selectFrom('ledger')
-      .select(sql<number>`cast(count(*) as bigint)`.as('requests'))
-      .select(
-        sql<number>`cast(coalesce(sum(case when outcome = 'failed' then 1 else 0 end), 0) as bigint)`.as('failed'),
-      )
-      .where('organization_id', '=', organizationId)
-      .where('at', '>=', fromMs)
-      .where('at', '<', toMs)
-      .where('kind', '=', 'charge')
-      .executeTakeFirstOrThrow()
-    if (failed < failedMin || failed < requests * failedShareMin) continue
-    const data = { requests, failed, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+    const found = counts.get(organizationId)
+    if (found === undefined || !isFailing(found)) continue
+    const data = { ...found, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
     const cause = 'failing'
     await raise(parts, { organizationId, topic: 'requests.failing', cause, windowMs: failingWindowMs, data })
   }
+}
+
+type Failures = { readonly requests: number; readonly failed: number }
+
+/**
+ * The requests since a moment, as availability counts them: without those that their callers have made fail, and with
+ * those that were turned away by the service's fault and have no row in the ledger. One that is slow has not failed.
+ */
+async function countFailures({ db }: AlertParts, fromMs: number): Promise<ReadonlyMap<OrganizationId, Failures>> {
+  const served = await db
+    .selectFrom('availability_minutes')
+    .select('organization_id')
+    .select(sql<number>`cast(sum(valid) as bigint)`.as('requests'))
+    .select(sql<number>`cast(sum(bad - slow) as bigint)`.as('failed'))
+    .where('at', '>=', fromMs)
+    .groupBy('organization_id')
+    .execute()
+  const unserved = await db
+    .selectFrom('unserved_requests')
+    .select('organization_id')
+    .select(sql<number>`cast(sum(requests) as bigint)`.as('requests'))
+    .where('at', '>=', fromMs)
+    .groupBy('organization_id')
+    .execute()
+  const counts = new Map(served.map(({ organization_id, ...own }) => [organization_id, own]))
+  for (const { organization_id, requests } of unserved) {
+    const rows = counts.get(organization_id) ?? { requests: 0, failed: 0 }
+    counts.set(organization_id, { requests: rows.requests + requests, failed: rows.failed + requests })
+  }
+  return counts
 }
 
 const usualDays = 7
