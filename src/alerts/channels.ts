@@ -15,7 +15,7 @@ import { isMailAddress } from '../config/mail-address.ts'
 import { randomId } from '../lib/random-id.ts'
 import { seal, unseal } from '../lib/seal.ts'
 import { appendEvents, lockStream } from './append-event.ts'
-import { isRecipient } from './mail.ts'
+import { whyNoRecipient } from './mail.ts'
 import { createWebhookSecret } from './webhook.ts'
 
 export type Channel = {
@@ -161,9 +161,9 @@ function readRecipient(address: string, mail: MailRules | null): Target {
   if (!isMailAddress(address)) {
     throw invalidRequest(['address'], 'value', 'A channel by e-mail needs one address, such as alerts@example.com.')
   }
-  if (isRecipient(mail, address)) return { address, shown: address }
-  const domains = mail.recipientDomains?.join(', ')
-  throw invalidRequest(['address'], 'value', `Mail goes to addresses of ${domains} alone, says the operator.`)
+  const refusal = whyNoRecipient(mail, address)
+  if (refusal === null) return { address, shown: address }
+  throw invalidRequest(['address'], 'value', refusal)
 }
 
 function requireFitting(kind: ChannelKind, topics: readonly AlertTopic[]): void {

@@ -152,8 +152,8 @@ onEachDatabase((database) => {
   })
 
   const parts = () => ({ db, clock })
-  const start = () => {
-    const mailer = createMailer(relay(server), trusting(server))
+  const start = (settings: object = {}) => {
+    const mailer = createMailer(relay(server, settings), trusting(server))
     const pageOf = (id: string) => `https://ai.example.com/o/${id}/alerts`
     const poster = createPoster(createReachable([]))
     return startDelivering({ ...parts(), log: createLog('silent'), alertKey, poster, mail: { mailer, pageOf } })
@@ -229,6 +229,25 @@ onEachDatabase((database) => {
     refusal = addressNotThere
     await deliverer.deliver()
     equal((await readChannel(parts(), operator, { organizationId, id })).disabledAtMs, clock.nowMs())
+  })
+
+  test('an address of a domain that the operator allows no more is mailed nothing, and its channel says why', async () => {
+    const { id } = await make()
+    await deliverer.close()
+    deliverer = start({ recipientDomains: ['example.org'] })
+    await raise(parts(), cause)
+    await deliverer.deliver()
+    equal(server.received.length, 0)
+    const { failures, lastError, disabledAtMs } = await readChannel(parts(), operator, { organizationId, id })
+    deepEqual(
+      [failures, lastError, disabledAtMs],
+      [1, 'Mail goes to addresses of example.org alone, says the operator.', null],
+    )
+    await deliverer.close()
+    deliverer = start({ recipientDomains: ['example.com'] })
+    clock.advance(1_000)
+    await deliverer.deliver()
+    equal(server.received.length, 1, 'It goes on once the operator allows it again.')
   })
 
   test('the test button sends, and no more than twenty times an hour', async () => {

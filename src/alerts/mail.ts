@@ -66,6 +66,9 @@ export function createMailer(settings: MailRelaySettings, { password, ca }: Mail
   const open = () => (opening ??= import('nodemailer').then(({ createTransport }) => createTransport(options)))
   return {
     async send({ id, to, subject, text, atMs }, signal) {
+      // The settings may be others than when the address was written down.
+      const refusal = whyNoRecipient(settings, to)
+      if (refusal !== null) throw new MailError(refusal, { isFinal: false, cause: refusal })
       try {
         const transport = await open()
         await transport.sendMail({
@@ -107,9 +110,13 @@ function describe(error: NodemailerError): MailError {
   return new MailError(`The mail relay answered: ${said}`, { isFinal: noSuchRecipient.test(response), cause: error })
 }
 
-/** Whether mail may go to an address, as far as the settings say. */
-export function isRecipient({ recipientDomains }: Pick<MailRelaySettings, 'recipientDomains'>, address: string) {
-  return recipientDomains === null || recipientDomains.includes(domainOf(address))
+/** Why mail may not go to an address, as far as the settings say; null where it may. */
+export function whyNoRecipient(
+  { recipientDomains }: Pick<MailRelaySettings, 'recipientDomains'>,
+  address: string,
+): string | null {
+  if (recipientDomains === null || recipientDomains.includes(domainOf(address))) return null
+  return `Mail goes to addresses of ${recipientDomains.join(', ')} alone, says the operator.`
 }
 
 /** What a failure is to those who run the service. */
