@@ -6,7 +6,7 @@ import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
 import { createApiKey, revokeApiKey, updateApiKey } from '../accounts/api-keys.ts'
-import { KeyNetworks } from '../accounts/access/key-uses.ts'
+import { forgottenNetwork, keptDays, KeyNetworks } from '../accounts/access/key-uses.ts'
 import { ensureDefaultHome, createOrganization, type Home } from '../accounts/organizations.ts'
 import type { AccountsParts } from '../accounts/parts.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
@@ -130,6 +130,37 @@ onEachDatabase((database) => {
     deepEqual(await told('apiKeyId', 'name', 'network'), [
       ['key.new-network', laptop.id, 'laptop', '2001:db8:7::/48'],
       ['key.new-network', laptop.id, 'laptop', '198.51.100.0/24'],
+    ])
+  })
+
+  test('a key that was not used for so long that its networks are forgotten is told of when it is used again', async () => {
+    const { id } = await createApiKey(parts, operator, { name: 'dormant', ...home })
+    const networks = new KeyNetworks(parts)
+    const use = async (address: string) => {
+      networks.note({ apiKeyId: id, organizationId: home.organizationId }, address)
+      await networks.write()
+      await tellNewNetworks(parts)
+    }
+    await use('203.0.113.7')
+    clock.advance((keptDays + 1) * dayMs)
+    await use('198.51.100.1')
+    clock.advance(dayMs - 1)
+    await use('192.0.2.1')
+    clock.advance(keptDays * dayMs)
+    await networks.write()
+    clock.advance(dayMs)
+    await networks.write()
+    const kept = await db
+      .selectFrom('key_networks')
+      .select('network')
+      .where('network', '<>', forgottenNetwork)
+      .execute()
+    deepEqual(kept, [], 'No network is kept for longer.')
+    await use('203.0.113.7')
+    deepEqual(await told('network'), [
+      ['key.new-network', '198.51.100.0/24'],
+      ['key.new-network', '192.0.2.0/24'],
+      ['key.new-network', '203.0.113.0/24'],
     ])
   })
 

@@ -3,6 +3,7 @@
 // was told also where no channel asks for it.
 
 import { sql } from 'kysely'
+import { forgottenNetwork } from '../accounts/access/key-uses.ts'
 import { domainGraceMs } from '../accounts/single-sign-on/domains.ts'
 import { fromCostColumns } from '../billing/ledger/cost-columns.ts'
 import { minuteMs } from '../billing/refusals/minute.ts'
@@ -98,6 +99,7 @@ export async function tellNewNetworks(parts: AlertParts): Promise<void> {
     .select(['key_networks.organization_id as organizationId', 'api_key_id as apiKeyId', 'name', 'network'])
     .select('first_used_at as firstUsedMs')
     .where('first_used_at', '>=', parts.clock.nowMs() - lookBackMs)
+    .where('network', '<>', forgottenNetwork)
     .where('allowed_addresses', 'is', null)
     .where('revoked_at', 'is', null)
     .where(({ exists, selectFrom }) =>

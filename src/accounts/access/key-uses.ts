@@ -1,7 +1,9 @@
 // What is kept of how keys are used: when last, and from which networks.
 
+import { sql, type Transaction } from 'kysely'
 import type { ApiKeyId, OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
+import type { Tables } from '../../db/tables.ts'
 import { siteOf } from '../../lib/address-list.ts'
 import type { Clock } from '../../lib/clock.ts'
 
@@ -15,6 +17,8 @@ const knownMax = 100_000
 /** Of more uses in a minute than these the rest is noted when the keys are used again. */
 const waitingMax = 20_000
 const keysPerRead = 500
+/** Stands for the networks of a key that were forgotten: it says since when the key was used, and not where. */
+export const forgottenNetwork = ''
 
 type Use = { readonly apiKeyId: ApiKeyId; readonly organizationId: OrganizationId; readonly network: string }
 
@@ -64,6 +68,7 @@ export class KeyNetworks {
       .selectFrom('key_networks')
       .select(['api_key_id', 'network'])
       .where('api_key_id', 'in', ids)
+      .where('network', '<>', forgottenNetwork)
       .execute()
     const kept = new Map(ids.map((id) => [id, new Set<string>()]))
     for (const row of rows) kept.get(row.api_key_id)?.add(row.network)
@@ -95,12 +100,52 @@ export class KeyNetworks {
   async #forgetOld(): Promise<void> {
     const { db, clock } = this.#parts
     if (clock.monotonicMs() - this.#cleanedMs < dayMs) return
-    await db
-      .deleteFrom('key_networks')
-      .where('last_used_at', '<', clock.nowMs() - keptDays * dayMs)
-      .execute()
+    const nowMs = clock.nowMs()
+    const fromMs = nowMs - keptDays * dayMs
+    await db.transaction().execute(async (transaction) => {
+      await keepFirstUses(transaction, { fromMs, nowMs })
+      await transaction
+        .deleteFrom('key_networks')
+        .where('last_used_at', '<', fromMs)
+        .where('network', '<>', forgottenNetwork)
+        .execute()
+    })
     this.#cleanedMs = clock.monotonicMs()
   }
+}
+
+/** Keeps that keys were used and since when, where nothing else will say so: a key that was not used for long is no new one. */
+async function keepFirstUses(
+  transaction: Transaction<Tables>,
+  { fromMs, nowMs }: { readonly fromMs: number; readonly nowMs: number },
+): Promise<void> {
+  await transaction
+    .insertInto('key_networks')
+    .columns(['api_key_id', 'organization_id', 'network', 'first_used_at', 'last_used_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('key_networks as old')
+        .select(['old.api_key_id', 'old.organization_id', sql.lit(forgottenNetwork).as('network')])
+        .select(({ fn }) => [fn.min('old.first_used_at').as('first'), fn.max('old.last_used_at').as('last')])
+        .where('old.last_used_at', '<', fromMs)
+        .where('old.network', '<>', forgottenNetwork)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('key_networks as kept')
+                .select('kept.network')
+                .whereRef('kept.api_key_id', '=', 'old.api_key_id')
+                .where('kept.last_used_at', '>=', fromMs)
+                .where('kept.first_used_at', '<=', nowMs - dayMs),
+            ),
+          ),
+        )
+        .groupBy(['old.api_key_id', 'old.organization_id'])
+        // Gateways that clean at the same moment do not wait for each other in a circle.
+        .orderBy('old.api_key_id'),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Well within what SQLite takes as values of one statement. */

@@ -163,7 +163,7 @@ export type ApiKeyTable = {
 /** A network that a key was used from, for as long as it was within the last months. */
 export type KeyNetworkTable = {
   readonly api_key_id: ApiKeyId
-  /** In CIDR notation. */
+  /** In CIDR notation; empty stands for those that were forgotten. */
   readonly network: string
   readonly organization_id: OrganizationId
   readonly first_used_at: number
