@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
@@ -19,7 +20,7 @@ import { createPoster, signWebhook } from '../webhook.ts'
 import { declareSinks, type DeclaredSink } from './declare-sinks.ts'
 import { startPushingAudit, type AuditPusher } from './push-audit.ts'
 import { createSink, listSinks, readSink, removeSink, testSink, updateSink, type NewSink } from './sinks.ts'
-import { formatSyslog } from './send-batch.ts'
+import { formatSyslog, sendSyslog } from './send-batch.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-sinks-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -30,6 +31,20 @@ const organizationId: OrganizationId = 'org_1'
 const own = makeCertificate(folder)
 const stranger = makeCertificate(folder, 'stranger')
 const { privateKey } = generateKeyPairSync('ed25519')
+
+test('syslog begins no connection once the service stops, which nothing would end in time', async (t) => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  t.after(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const receiver = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: {} }
+  const sending = sendSyslog({ receiver, messages: ['x'], isReachable: () => true, signal: AbortSignal.abort() })
+  await rejects(sending, { name: 'AbortError' })
+  equal(connections, 0)
+})
 
 test('a message of syslog has the parts of RFC 5424 behind the count of its bytes', () => {
   const parts = { atMs: Date.UTC(2026, 10, 2, 8), kind: 'api-keys:rotate', host: 'log.example' }

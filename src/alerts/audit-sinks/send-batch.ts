@@ -155,6 +155,8 @@ export type SyslogSending = {
  * another way, or before it was told, counts as one on which nothing arrived.
  */
 export async function sendSyslog({ receiver, messages, isReachable, signal }: SyslogSending): Promise<void> {
+  // One that is over already tells no listener.
+  signal.throwIfAborted()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(postMsMax)])
   const raw = connectReachable(receiver, isReachable)
   const stop = () => raw.destroy(new Error(signal.aborted ? 'The service stops.' : 'The receiver did not end in time.'))
