@@ -330,6 +330,19 @@ onEachDatabase(({ name, open }) => {
       )
     })
 
+    test('a sign of a clock that stood before what is kept neither stops reports nor makes any of that time', async () => {
+      const span = { number: 0, subject: '', ended_by: null }
+      for (const from_at of [12_000, Date.UTC(2025, 5, 1)]) {
+        const row = { ...span, boot_id: `boot_${from_at}`, from_at, until_at: from_at + minute }
+        await db.insertInto('life_spans').values(row).execute()
+      }
+      deepEqual(await close(), ['2027-03'])
+      deepEqual(
+        (await stored()).map(({ month }) => month),
+        ['2027-03'],
+      )
+    })
+
     test('a month is not closed before all rows can have come', async () => {
       const early = createManualClock(Date.UTC(2027, 3, 1, 5, 59))
       await closeMonths({ db, clock: early, currency: 'USD' }, signing)

@@ -2,16 +2,13 @@ import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { signNote, type SigningKey } from '../../lib/signed-note.ts'
-import { monthOf, periodOf } from './month.ts'
+import { listEnded, periodOf } from './month.ts'
 import { reportText, type SlaQuestion } from './report.ts'
 
 /** With what reports are signed: the keys of the audit's checkpoints, the newest first, and the installation's name. */
 export type ReportSigning = { readonly keys: readonly SigningKey[]; readonly name: string }
 
 export type MonthParts = { readonly db: Database; readonly clock: Clock; readonly currency: string }
-
-/** Gateways that were away write their last rows within this time, from the disk where they waited. */
-const settlingMs = 6 * 3_600_000
 
 /** The name under which the reports of an organization are signed, which is also their first line. */
 export function reportName({ name }: Pick<ReportSigning, 'name'>, organizationId: OrganizationId): string {
@@ -22,12 +19,14 @@ export function reportName({ name }: Pick<ReportSigning, 'name'>, organizationId
  * Signs the reports of the months that are over for every organization that has none yet, and writes down what is given back.
  *
  * Both in one transaction, under a key that there can be once: however often this runs, in how many gateways, a month
- * is closed once. Who has no key to sign with leaves it to the others.
+ * is closed once. Who has no key to sign with leaves it to the others. Returns the months of which everything that is
+ * given back is written down, the earliest first.
  */
-export async function closeMonths(parts: MonthParts, signing: ReportSigning): Promise<void> {
-  const { db, currency } = parts
-  if (signing.keys.length === 0) return
-  for (const month of await listEnded(parts)) {
+export async function closeMonths(parts: MonthParts, signing: ReportSigning): Promise<readonly string[]> {
+  const { db, clock, currency } = parts
+  if (signing.keys.length === 0) return []
+  const ended = await listEnded(db, clock.nowMs())
+  for (const month of ended) {
     const open = await db
       .selectFrom('organizations')
       .leftJoin('sla_reports', (join) =>
@@ -42,16 +41,7 @@ export async function closeMonths(parts: MonthParts, signing: ReportSigning): Pr
       await closeMonth(parts, signing, { organizationId, month, currency })
     }
   }
-}
-
-/** The months that are over of which anything is known, the earliest first. */
-export async function listEnded({ db, clock }: Pick<MonthParts, 'db' | 'clock'>): Promise<string[]> {
-  const first = await db.selectFrom('life_spans').select('from_at').orderBy('from_at').limit(1).executeTakeFirst()
-  const months: string[] = []
-  if (first === undefined) return months
-  const endMs = periodOf(monthOf(clock.nowMs() - settlingMs)).fromMs
-  for (let atMs = first.from_at; atMs < endMs; atMs = periodOf(monthOf(atMs)).untilMs) months.push(monthOf(atMs))
-  return months
+  return ended
 }
 
 /** Writes the first report of a month, or another version of it. Returns its number; null where somebody else was faster. */

@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { dayMs } from '../usage/usage-columns.ts'
 import { SpanBook, type Span } from './span-book.ts'
 
 export const beatMs = 10_000
@@ -110,6 +111,25 @@ async function writeSpans(db: Database, bootId: string, spans: readonly Span[]):
 }
 
 const rowsPerStatement = 1_000
+
+/** Thirteen months, so that the same month of the year before is there. */
+export const keptMs = 400 * dayMs
+
+/**
+ * When the first sign of life was; null where there is none.
+ *
+ * A sign from before what is kept comes of a clock that was wrong, and nothing is measured from it on.
+ */
+export async function readFirstSign(db: Database, nowMs: number): Promise<number | null> {
+  const first = await db
+    .selectFrom('life_spans')
+    .select('from_at')
+    .where('until_at', '>=', nowMs - keptMs)
+    .orderBy('from_at')
+    .limit(1)
+    .executeTakeFirst()
+  return first?.from_at ?? null
+}
 
 /** Deletes what ended before this. */
 export async function deleteOldSigns(db: Database, beforeMs: number): Promise<void> {

@@ -8,6 +8,7 @@ import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Exclusion } from './exclusions.ts'
 import type { Interval } from './intervals.ts'
+import { readFirstSign } from './life-signs.ts'
 
 export type ModelAvailability = {
   readonly model: string
@@ -71,16 +72,16 @@ async function findWindow(
   db: Database,
   { organizationId, period, nowMs }: MeasureOptions,
 ): Promise<{ readonly window: Interval; readonly firstMs: number } | null> {
-  const first = await db.selectFrom('life_spans').select('from_at').orderBy('from_at').limit(1).executeTakeFirst()
+  const firstMs = await readFirstSign(db, nowMs)
   const organization = await db
     .selectFrom('organizations')
     .select('created_at')
     .where('id', '=', organizationId)
     .executeTakeFirst()
-  if (first === undefined || organization === undefined) return null
-  const fromMs = Math.max(period.fromMs, wholeMinuteFrom(Math.max(first.from_at, organization.created_at)))
+  if (firstMs === null || organization === undefined) return null
+  const fromMs = Math.max(period.fromMs, wholeMinuteFrom(Math.max(firstMs, organization.created_at)))
   const untilMs = Math.min(period.untilMs, nowMs - (nowMs % minuteMs))
-  return untilMs > fromMs ? { window: { fromMs, untilMs }, firstMs: first.from_at } : null
+  return untilMs > fromMs ? { window: { fromMs, untilMs }, firstMs } : null
 }
 
 function wholeMinuteFrom(atMs: number): number {

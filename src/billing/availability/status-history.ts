@@ -8,6 +8,7 @@ import { minuteMs } from '../refusals/minute.ts'
 import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Interval } from './intervals.ts'
+import { readFirstSign } from './life-signs.ts'
 import { marginMs, readSpans } from './measure.ts'
 import { measuredBy } from './objectives.ts'
 
@@ -78,12 +79,12 @@ export async function readHistory(
   const missing = starts.filter((start) => start >= today - dayMs || !past.has(`${models[0]} ${start}`))
   const from = Math.min(...missing)
   const spans = await readSpans(db, { fromMs: from - marginMs, untilMs: atMs })
-  const first = await db.selectFrom('life_spans').select('from_at').orderBy('from_at').limit(1).executeTakeFirst()
+  const firstMs = (await readFirstSign(db, atMs)) ?? atMs
   for (const start of missing) {
     const bad = await readBadMinutes(db, { fromMs: start, untilMs: start + dayMs })
     for (const model of models) {
       const minutes = bad.get(model) ?? new Map<number, MinuteCounts>()
-      past.set(`${model} ${start}`, measureDay({ model, start, atMs, firstMs: first?.from_at ?? atMs, spans, minutes }))
+      past.set(`${model} ${start}`, measureDay({ model, start, atMs, firstMs, spans, minutes }))
     }
     await nextTurn()
   }

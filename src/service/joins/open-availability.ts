@@ -1,6 +1,6 @@
-import { closeMonths, listEnded } from '../../billing/availability/close-months.ts'
+import { closeMonths } from '../../billing/availability/close-months.ts'
 import { keepObjectives, type LiveObjectives } from '../../billing/availability/objectives.ts'
-import { createLifeSigns, deleteOldSigns, type LifeSigns } from '../../billing/availability/life-signs.ts'
+import { createLifeSigns, deleteOldSigns, keptMs, type LifeSigns } from '../../billing/availability/life-signs.ts'
 import { keepHistory, type StatusHistory } from '../../billing/availability/status-history.ts'
 import { watchModels } from '../../billing/availability/watch-models.ts'
 import { closeInvoices } from '../../billing/invoices/close-invoices.ts'
@@ -16,8 +16,6 @@ import type { Log } from '../../telemetry/log.ts'
 import { openSigning } from './audit-anchors.ts'
 
 const hourMs = 3_600_000
-/** Thirteen months, so that the same month of the year before is there. */
-const keptMs = 400 * 24 * hourMs
 
 export type AvailabilityParts = {
   readonly db: Database
@@ -71,15 +69,14 @@ function lookAt({ catalog, ledger, areKeysChecked }: CanaryParts, model: string)
   }
 }
 
-/** Once an hour: signs the months that have ended, gives back what is owed for them, and deletes what is old. */
+/** Once an hour: deletes what is old, also where nothing can be signed; then signs the months that have ended, and gives back what is owed for them. */
 function keepMonths({ db, clock, log, config }: AvailabilityParts): () => Promise<void> {
   return every(clock, hourMs, async () => {
     try {
+      await deleteOldSigns(db, clock.nowMs() - keptMs)
       const signing = await openSigning(config, { db, clock })
       const closing = { db, clock, currency: config.billing.currency }
-      await closeMonths(closing, signing)
-      for (const month of await listEnded(closing)) await closeInvoices(closing, signing, month)
-      await deleteOldSigns(db, clock.nowMs() - keptMs)
+      for (const month of await closeMonths(closing, signing)) await closeInvoices(closing, signing, month)
     } catch (error) {
       log.error({ error }, 'the months of availability could not be closed')
     }

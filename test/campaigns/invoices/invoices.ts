@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { closeMonths, listEnded } from '../../../src/billing/availability/close-months.ts'
+import { closeMonths } from '../../../src/billing/availability/close-months.ts'
 import { periodOf } from '../../../src/billing/availability/month.ts'
 import { measuredBy, setObjective, usualCredits } from '../../../src/billing/availability/objectives.ts'
 import { addAccountEntry } from '../../../src/billing/invoices/account-entries.ts'
@@ -56,8 +56,7 @@ export async function runInvoices({ seed, count, log, database = 'sqlite' }: Cam
       await playMonth(db, { clock, random, organizations: count, expected })
       const parts = { db, clock, currency }
       const signing = { keys: [localKey(key)], name: 'invoices.example' }
-      await closeMonths(parts, signing)
-      for (const ended of await listEnded(parts)) await closeInvoices(parts, signing, ended)
+      for (const ended of await closeMonths(parts, signing)) await closeInvoices(parts, signing, ended)
       log(`${month + 1} months`)
     }
     const first = await compare(db, expected, failures)
