@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts'
 import { every, pause, type Clock } from '../lib/clock.ts'
 import { deleteOldRefusals } from './refusals/refusals.ts'
+import { findUninvoicedFrom } from './invoices/uninvoiced.ts'
 import { reconcile } from './audits/reconcile.ts'
 import { rollUp } from './usage/roll-up.ts'
 import { deleteOldAttributions, rollUpAttributions } from './attribution/roll-up-attributions.ts'
@@ -77,14 +78,14 @@ export type RetentionOptions = {
 }
 
 /**
- * Deletes ledger rows that are older than `daysMax` whole days, the oldest first.
+ * Deletes ledger rows that are older than `daysMax` whole days and belong to months that are invoiced, the oldest first.
  *
  * Only rows that are in the rollups and that the reconciliation has counted are deleted,
  * so that every sum outlives them. Returns how many were.
  */
 export async function deleteOldRows(db: Database, { nowMs, daysMax, pause }: RetentionOptions): Promise<number> {
   const today = nowMs - (nowMs % dayMs)
-  const cutoffMs = today - daysMax * dayMs
+  const cutoffMs = Math.min(today - daysMax * dayMs, await findUninvoicedFrom(db, nowMs))
   let deleted = 0
   for (;;) {
     const batch = await db.transaction().execute((transaction) => deleteBatch(transaction, cutoffMs))

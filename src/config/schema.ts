@@ -148,7 +148,7 @@ const billing = z.strictObject({
   publicPrices: z.boolean().default(false),
   /** Charges of one key that are voided in a day because their answers did not arrive; further ones stand. */
   reversalsPerKeyDayMax: z.int().min(0).default(20),
-  /** Older ledger rows are deleted; their sums by the hour and the day stay. Null keeps every row. */
+  /** Older ledger rows are deleted once their month is invoiced; their sums by the hour and the day stay. Null keeps every row. */
   ledgerDaysMax: z.int().min(1).max(36_500).nullable().default(null),
 })
 

@@ -5,6 +5,7 @@ import type { Tables } from '../../db/tables.ts'
 import { signNote } from '../../lib/signed-note.ts'
 import type { MonthParts, ReportSigning } from '../availability/close-months.ts'
 import { computeInvoice, type InvoiceQuestion } from './compute-invoice.ts'
+import { listUninvoiced } from './uninvoiced.ts'
 import { writeInvoice } from './write-invoice.ts'
 
 /** The name under which the invoices of an organization are signed, which is also their first line. */
@@ -15,23 +16,13 @@ export function invoiceName({ name }: Pick<ReportSigning, 'name'>, organizationI
 /**
  * Writes the invoices of a month for every organization that has none yet.
  *
- * Months are closed in their order, and only after what is given back for them is written down.
+ * Months are closed in their order, and only after what is given back for them is written down. Who was there for less
+ * than a minute of a month has no report of it, and an invoice all the same.
  */
 export async function closeInvoices(parts: MonthParts, signing: ReportSigning, month: string): Promise<void> {
   const { db, currency } = parts
   if (signing.keys.length === 0) return
-  const open = await db
-    .selectFrom('sla_reports')
-    .leftJoin('invoices', (join) =>
-      join.onRef('invoices.organization_id', '=', 'sla_reports.organization_id').on('invoices.month', '=', month),
-    )
-    .select('sla_reports.organization_id')
-    .where('sla_reports.month', '=', month)
-    .where('sla_reports.version', '=', 1)
-    .where('invoices.number', 'is', null)
-    .orderBy('sla_reports.organization_id')
-    .execute()
-  for (const { organization_id: organizationId } of open) {
+  for (const organizationId of await listUninvoiced(db, month)) {
     await closeInvoice(parts, signing, { organizationId, month, currency })
   }
 }

@@ -6,11 +6,15 @@ import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { localKey, publicKeyOf } from '../../lib/signed-note.ts'
+import { reconcile } from '../audits/reconcile.ts'
+import { closeMonths } from '../availability/close-months.ts'
+import { deleteOldRows } from '../ledger-jobs.ts'
 import { insertRows } from '../ledger/writer/insert-rows.ts'
 import type { NewLedgerRow } from '../ledger/writer/ledger-writer.ts'
 import { setPrice } from '../prices/prices.ts'
+import { rollUp } from '../usage/roll-up.ts'
 import { addAccountEntry } from './account-entries.ts'
-import { closeInvoice } from './close-invoices.ts'
+import { closeInvoice, closeInvoices } from './close-invoices.ts'
 import type { InvoiceQuestion } from './compute-invoice.ts'
 import { writeInvoicePage } from './invoice-page.ts'
 import { invoiceToCsv, listInvoices, readInvoice } from './read-invoices.ts'
@@ -18,6 +22,7 @@ import { verifyInvoices } from './verify-invoices.ts'
 
 const operator = { kind: 'operator' } as const
 const start = Date.UTC(2027, 2, 1)
+const day = 86_400_000
 const organizationId = 'org_1'
 const question: InvoiceQuestion = { organizationId, month: '2027-03', currency: 'USD' }
 const rates = { input: 3_000_001, cacheRead: 300_000, cacheWriteShort: 3_750_000, cacheWriteLong: 6_000_000, output: 9 }
@@ -153,6 +158,56 @@ onEachDatabase(({ open }) => {
     const page = writeInvoicePage(invoice)
     ok(page.includes('<td align="right">0.000006000002 USD</td>'), page)
     equal(page.includes('<script>'), false)
+  })
+
+  const live = async (fromMs: number, ids: Readonly<Record<`org_${string}`, number>>) => {
+    const span = { boot_id: 'boot_1', number: 0, subject: '', from_at: fromMs, ended_by: null }
+    await db
+      .insertInto('life_spans')
+      .values({ ...span, until_at: start + 60 * day })
+      .execute()
+    for (const [id, created_at] of Object.entries(ids) as [`org_${string}`, number][])
+      await db.insertInto('organizations').values({ id, name: id, created_at, disabled_at: null }).execute()
+  }
+  const noPause = () => Promise.resolve()
+  const deleteRows = async (nowMs: number, daysMax: number) => {
+    await rollUp(db)
+    await reconcile({ db, clock }, noPause)
+    return deleteOldRows(db, { nowMs, daysMax, pause: noPause })
+  }
+
+  test('no row is deleted before its month is invoiced for everybody, however short rows are kept', async () => {
+    await live(start, { org_1: start - day, org_2: start - day })
+    equal(await deleteRows(start + 30 * day, 1), 0)
+    equal(await deleteRows(start + 40 * day, 1), 0)
+    await close()
+    equal(await deleteRows(start + 40 * day, 1), 0, 'the other organization has no invoice yet')
+    await close({ organizationId: 'org_2' })
+    equal(await deleteRows(start + 40 * day, 40), 0, 'younger than the rows that are kept')
+    equal(await deleteRows(start + 40 * day, 1), 5, 'those of the month that is invoiced')
+    equal((await db.selectFrom('ledger').select('request_id').execute()).length, 1)
+  })
+
+  test('rows of months that are never invoiced are deleted by their age', async () => {
+    await live(Date.UTC(2027, 3, 1), { org_1: start - day })
+    equal(await deleteRows(start + 40 * day, 1), 5)
+  })
+
+  test('who was there for the last moments of a month alone gets its invoice as everybody does', async () => {
+    const endMs = Date.UTC(2027, 3, 1)
+    await live(start, { org_1: start - day, org_2: endMs - 45_000, org_3: endMs })
+    clock.advance(endMs - start + 7 * 3_600_000)
+    const months = await closeMonths(parts(), signing)
+    deepEqual(months, ['2027-03'])
+    for (const month of months) await closeInvoices(parts(), signing, month)
+    const rows = await db.selectFrom('invoices').select(['organization_id', 'total_micros']).orderBy('number').execute()
+    deepEqual(
+      rows.map((row) => [row.organization_id, row.total_micros]),
+      [
+        ['org_1', 6],
+        ['org_2', 3],
+      ],
+    )
   })
 
   test('an organization sees its own invoices alone', async () => {
