@@ -139,7 +139,8 @@ export function readSpans(db: Database, { fromMs, untilMs }: Interval): Promise<
     .execute()
 }
 
-async function readMinutes(db: Database, organizationId: OrganizationId, { fromMs, untilMs }: Interval) {
+/** Minutes by model, to which what is counted of the same minute elsewhere is added. */
+export function gatherMinutes() {
   const byModel = new Map<string, Map<number, MinuteCounts>>()
   const add = (model: string, at: number, counts: MinuteCounts) => {
     const minutes = byModel.get(model) ?? new Map<number, MinuteCounts>()
@@ -147,6 +148,11 @@ async function readMinutes(db: Database, organizationId: OrganizationId, { fromM
     minutes.set(at, known === undefined ? counts : together(known, counts))
     byModel.set(model, minutes)
   }
+  return { byModel, add }
+}
+
+async function readMinutes(db: Database, organizationId: OrganizationId, { fromMs, untilMs }: Interval) {
+  const { byModel, add } = gatherMinutes()
   for await (const rows of readServed(db, organizationId, { fromMs, untilMs })) {
     for (const { model, at, valid, bad, slow, firstBadMs, lastBadMs } of rows) {
       add(model, at, { valid, bad: bad ?? 0, slow: slow ?? 0, unserved: 0, firstBadMs, lastBadMs })

@@ -9,7 +9,7 @@ import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
 import type { Interval } from './intervals.ts'
 import { readFirstSign } from './life-signs.ts'
-import { marginMs, readSpans } from './measure.ts'
+import { gatherMinutes, marginMs, readSpans } from './measure.ts'
 import { measuredBy } from './objectives.ts'
 
 export const daysShown = 90
@@ -81,7 +81,7 @@ export async function readHistory(
   const spans = await readSpans(db, { fromMs: from - marginMs, untilMs: atMs })
   const firstMs = (await readFirstSign(db, atMs)) ?? atMs
   for (const start of missing) {
-    const bad = await readBadMinutes(db, { fromMs: start, untilMs: start + dayMs })
+    const bad = await readBadMinutes(db, models, { fromMs: start, untilMs: start + dayMs })
     for (const model of models) {
       const minutes = bad.get(model) ?? new Map<number, MinuteCounts>()
       past.set(`${model} ${start}`, measureDay({ model, start, atMs, firstMs, spans, minutes }))
@@ -146,13 +146,32 @@ function joined(intervals: readonly DownInterval[]): DownInterval[] {
   return all
 }
 
-/** The minutes in which anybody's request was bad, by model. */
+/** The minutes in which anybody's request was bad or had no row in the ledger, by model. */
 async function readBadMinutes(
   db: Database,
+  models: readonly string[],
   { fromMs, untilMs }: Interval,
-): Promise<ReadonlyMap<string, Map<number, MinuteCounts>>> {
+): Promise<ReadonlyMap<string, ReadonlyMap<number, MinuteCounts>>> {
   // As the index of such minutes has it, so that a day in which all was well costs nothing.
   const isBad = sql<boolean>`bad > 0`
+  // What clients call models that there are none of may be without end.
+  const unserved = db
+    .selectFrom('unserved_requests')
+    .where('at', '>=', fromMs)
+    .where('at', '<', untilMs)
+    .where('model', 'in', models)
+  const { byModel, add } = gatherMinutes()
+  const turnedAway = await unserved
+    .select(['model', 'at'])
+    .select([
+      sql<number>`cast(sum(requests) as bigint)`.as('requests'),
+      sql<number>`min(first_at)`.as('firstBadMs'),
+      sql<number>`max(last_at)`.as('lastBadMs'),
+    ])
+    .groupBy(['model', 'at'])
+    .execute()
+  for (const { model, at, requests, firstBadMs, lastBadMs } of turnedAway)
+    add(model, at, { valid: requests, bad: requests, slow: 0, unserved: requests, firstBadMs, lastBadMs })
   const rows = await db
     .selectFrom('availability_minutes')
     .select(['model', 'at'])
@@ -169,16 +188,13 @@ async function readBadMinutes(
         .select('at')
         .where(isBad)
         .where('at', '>=', fromMs)
-        .where('at', '<', untilMs),
+        .where('at', '<', untilMs)
+        .union(unserved.select('at')),
     )
     .groupBy(['model', 'at'])
-    .having(sql<boolean>`sum(bad) > 0`)
     .execute()
-  const byModel = new Map<string, Map<number, MinuteCounts>>()
   for (const { model, at, ...counts } of rows) {
-    const minutes = byModel.get(model) ?? new Map<number, MinuteCounts>()
-    minutes.set(at, { ...counts, unserved: 0 })
-    byModel.set(model, minutes)
+    if (counts.bad > 0 || byModel.get(model)?.has(at) === true) add(model, at, { ...counts, unserved: 0 })
   }
   return byModel
 }
