@@ -77,7 +77,7 @@ export function readUsage(db: Database, principal: Principal, query: UsageQuery)
 /** The usage of one organization, up to the last row of the ledger: what is not yet rolled up is added from there. */
 export async function queryUsage(db: Database, query: UsageQuery): Promise<UsagePage> {
   const { bucket, groupBy, limit } = query
-  const after = query.cursor === null ? null : parseCursor(query.cursor)
+  const after = query.cursor === null ? null : parseCursor(query.cursor, bucket === 'whole')
   const fromMs = after === null || bucket === 'whole' ? query.fromMs : Math.max(query.fromMs, after.bucket)
   requireWholeHours(query)
   const condition =

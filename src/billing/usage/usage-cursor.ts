@@ -9,11 +9,14 @@ export class InvalidCursor extends Error {
   override readonly name = 'InvalidCursor'
 }
 
-/** Throws `InvalidCursor`. */
-export function parseCursor(cursor: string): UsagePosition {
+/** Where a page ended of the whole time at once, or of one hour or day after the other. Throws `InvalidCursor`. */
+export function parseCursor(cursor: string, isWhole: boolean): UsagePosition {
   try {
     const [bucket, grouped] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[]
-    if (Number.isSafeInteger(bucket) && typeof grouped === 'string') return { bucket: bucket as number, grouped }
+    // PostgreSQL knows no U+0000, so that nothing is grouped by it.
+    const isGroup = typeof grouped === 'string' && !grouped.includes('\0')
+    const isBucket = Number.isSafeInteger(bucket) && (!isWhole || bucket === 0)
+    if (isBucket && isGroup) return { bucket: bucket as number, grouped }
   } catch {
     // Told below, like a cursor that parses and is none.
   }

@@ -14,7 +14,7 @@ import type { Price } from '../prices/price.ts'
 import { createPriceBook } from '../prices/price-book.ts'
 import { queryUsage, spentSince, type UsageQuery, type UsageRow } from './query-usage.ts'
 import { rollUp } from './roll-up.ts'
-import { InvalidCursor } from './usage-cursor.ts'
+import { InvalidCursor, makeCursor } from './usage-cursor.ts'
 import { readSeries } from './usage-series.ts'
 import { bucketStarts } from './zone-buckets.ts'
 import { dayMs, hourMs } from './usage-columns.ts'
@@ -215,6 +215,14 @@ onEachDatabase((database) => {
     } while (cursor !== null)
     assert.deepEqual(pages, whole)
     await assert.rejects(query({ cursor: 'none' }), InvalidCursor)
+    const unknown = makeCursor({ bucket: day, grouped: '\0' })
+    await assert.rejects(
+      query({ bucket: 'day', groupBy: 'key', cursor: unknown }),
+      InvalidCursor,
+      'no character of PostgreSQL',
+    )
+    const daily = makeCursor({ bucket: day, grouped: '' })
+    await assert.rejects(query({ groupBy: 'key', cursor: daily }), InvalidCursor, 'of another question')
   })
 
   test('what is not rolled up yet is found by its place in the ledger, and not by an index of all of it', async () => {
