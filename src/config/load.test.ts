@@ -279,3 +279,10 @@ test('a fault of a pool names its field', () => {
   ]
   for (const [expected, pool] of cases) assert.match(faultsOf(pool), expected)
 })
+
+test('a sink that would take the place of all others in the metrics is refused by its name', () => {
+  const sinksNamed = (name: string) =>
+    withFile(`{"audit": {"sinks": [{"kind": "file", "name": "${name}", "path": "a"}]}}`)
+  assert.throws(() => loadConfig(sinksNamed('made'), folder), /audit\.sinks\.0\.name: must not be made/)
+  assert.equal(loadConfig(sinksNamed('made-here'), folder).audit.sinks[0]?.name, 'made-here')
+})

@@ -3,7 +3,10 @@ import { z } from 'zod'
 /** A name that follows `env:` in the config file: the value itself stands in no file. */
 export const fromEnvironment = z.string().regex(/^env:[A-Z_][A-Z0-9_]*$/, 'must be env: and the name of a variable')
 
-const name = z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, dots and hyphens')
+const name = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/, 'must be letters, digits, dots and hyphens')
+  .refine((given) => given !== 'made', 'must not be made, by which the metrics name all sinks of no config file')
 const format = z.enum(['json', 'ocsf']).default('json')
 /** Whether it is given what is done from its first start on, or the audit from its first row. */
 const from = z.enum(['now', 'begin']).default('now')
