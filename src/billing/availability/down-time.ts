@@ -93,11 +93,14 @@ function within(window: Interval, evidence: Evidence): Evidence[] {
 }
 
 function modelGaps({ spans, window, around, model }: DownTimeParts): Evidence[] {
-  const own = spans.filter(({ subject }) => subject === model)
+  const failedAt = new Map<number, string>()
+  for (const { subject, until_at: untilMs, ended_by: endedBy } of spans) {
+    // Of several that failed at once the first is named.
+    if (subject === model && endedBy !== null && !failedAt.has(untilMs)) failedAt.set(untilMs, endedBy)
+  }
   return gapsIn(around, lastingAsTheirGateways(spans, model)).flatMap((gap): Evidence[] => {
-    const failed = own.find(({ until_at: untilMs, ended_by: endedBy }) => untilMs === gap.fromMs && endedBy !== null)
-    const code = failed?.ended_by ?? null
-    if (code !== null) return within(window, { ...gap, cause: `model:${code}` })
+    const code = failedAt.get(gap.fromMs)
+    if (code !== undefined) return within(window, { ...gap, cause: `model:${code}` })
     return gap.untilMs - gap.fromMs >= modelSilenceMsMax ? within(window, { ...gap, cause: 'model' }) : []
   })
 }
