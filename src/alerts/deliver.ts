@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { installationChain } from '../db/change.ts'
 import type { AlertChannelTable, AlertEventTable } from '../db/tables/alerts.ts'
@@ -253,9 +254,12 @@ async function moveOn(
 /** Everybody who asks for events was told of them by then, or has not looked for a month. */
 const keptMs = 30 * 86_400_000
 
-/** Forgets events that are older than a month, and that they were told: nobody looks back so far. */
+/** What may be so for longer than a month, and is told once. */
+const lastingTopics: readonly AlertTopic[] = ['certificate.ending', 'domain.record-missing']
+
+/** Forgets events that are older than a month, and that they were told where nobody looks back so far. */
 export async function deleteOldEvents({ db, clock }: AlertParts): Promise<void> {
   const fromMs = clock.nowMs() - keptMs
   await db.deleteFrom('alert_events').where('at', '<', fromMs).execute()
-  await db.deleteFrom('alert_causes').where('at', '<', fromMs).execute()
+  await db.deleteFrom('alert_causes').where('at', '<', fromMs).where('topic', 'not in', lastingTopics).execute()
 }

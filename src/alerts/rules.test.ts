@@ -17,7 +17,8 @@ import type { Role } from '../core/role.ts'
 import { usageTopics, alertTopics } from '../core/alert-topic.ts'
 import type { Database } from '../db/database.ts'
 import { listEvents } from './read-events.ts'
-import { tellCosts, tellFailing, tellKeyEnds, tellNewNetworks } from './rules.ts'
+import { deleteOldEvents } from './deliver.ts'
+import { tellCosts, tellDomains, tellFailing, tellKeyEnds, tellNewNetworks } from './rules.ts'
 
 const operator = { kind: 'operator' } as const
 const minuteMs = 60_000
@@ -168,6 +169,29 @@ onEachDatabase((database) => {
     await rollUp(db)
     await tellFailing(parts)
   }
+
+  test('a domain whose record stays away is told of once when it is gone and once when it lapses, however long that is', async () => {
+    const missing = { missing_since: clock.nowMs(), look_at: null, checked_at: clock.nowMs() }
+    const row = { id: 'dom_1', organization_id: home.organizationId, name: 'example.com', token: 't' } as const
+    await db
+      .insertInto('domains')
+      .values({ ...row, ...missing, verified_at: clock.nowMs(), created_at: clock.nowMs() })
+      .execute()
+    const tellings: unknown[] = []
+    for (let day = 0; day < 100; day += 1) {
+      if (day === 30) await db.updateTable('domains').set({ verified_at: null }).execute()
+      const before = await told('isVerified')
+      await tellDomains(parts)
+      const after = await told('isVerified')
+      if (after.length > before.length) tellings.push([day, after.at(-1)])
+      clock.advance(dayMs)
+      await deleteOldEvents(parts)
+    }
+    deepEqual(tellings, [
+      [0, ['domain.record-missing', true]],
+      [30, ['domain.record-missing', false]],
+    ])
+  })
 
   test('requests that fail on our side are told of once an hour, and a few among many are not', async () => {
     const other = await createOrganization(parts, operator, { name: 'Other' })
