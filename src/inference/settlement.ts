@@ -215,17 +215,17 @@ export function watchLedger(ledger: Ledger, watchers: LedgerWatchers): Ledger {
     requireWritable: () => ledger.requireWritable(),
     async append(entry) {
       const record = toRecord(entry)
-      if (record !== null) {
-        metrics.generated(record)
-        tracing.record(record)
-      }
+      if (record !== null) tracing.record(record)
       const startedMs = clock.monotonicMs()
       let isWritten = false
       try {
         await ledger.append(entry)
         isWritten = true
-        // A request without a row is counted as one that was not served.
-        if (record !== null) judge(record.model, entry, watchers)
+        // A request without a row is charged to nobody, and counted as one that was not served.
+        if (record !== null) {
+          metrics.generated(record)
+          judge(record.model, entry, watchers)
+        }
       } finally {
         metrics.recorded(clock.monotonicMs() - startedMs, isWritten)
       }
