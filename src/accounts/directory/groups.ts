@@ -99,6 +99,8 @@ function readMembers({ members }: Resource): readonly MemberId[] {
     const { value, type } = isObject(member) ? member : {}
     if (typeof value !== 'string') throw invalidValue('members', 'has the id of a user as its value')
     if (typeof type === 'string' && type.toLowerCase() === 'group') throw invalidValue('members', 'has users alone')
+    // PostgreSQL could not even be asked for it.
+    if (value.includes('\0')) throw noUser()
     return /^(?:mem|grp)_/.test(value) ? [value as MemberId] : []
   })
   return [...new Set(ids)]
@@ -118,10 +120,14 @@ async function addMembers(
       .where('directory_id', '=', directory.id)
       .where('member_id', 'in', wanted)
       .execute()
-    if (known.length < wanted.length) throw invalidValue('members', 'has an id that is no user’s')
+    if (known.length < wanted.length) throw noUser()
     const rows = wanted.map((member_id) => ({ group_id, member_id, directory_id, organization_id }))
     await transaction.insertInto('directory_group_members').values(rows).execute()
   }
+}
+
+function noUser(): ScimFault {
+  return invalidValue('members', 'has an id that is no user’s')
 }
 
 async function dropMembers({ transaction }: Inside, { id }: GroupRow, ids: readonly MemberId[]): Promise<void> {

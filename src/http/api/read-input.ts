@@ -14,8 +14,13 @@ const managementKey = 'management'
 export function readParams({ params }: Pick<Route, 'params'>, request: FastifyRequest): Record<string, unknown> {
   const { '*': rest, ...named } = request.params as Record<string, unknown>
   const result = params.safeParse(rest === undefined ? named : { ...named, tile: rest })
-  if (result.success && findNul(named) === null) return result.data
+  if (result.success && areIds(request)) return result.data
   throw notFound()
+}
+
+/** Whether what a path names can be anybody's: no id has a character that PostgreSQL could not even be asked for. */
+export function areIds({ params }: FastifyRequest): boolean {
+  return findNul(params) === null
 }
 
 /** Query parameters are text; whole numbers and lists are read as what the schema asks for. */

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noteConflict } from '../../accounts/directory/conflicts.ts'
 import { findAskingDirectory, type AskingDirectory } from '../../accounts/directory/directory-tokens.ts'
-import { ScimFault } from '../../accounts/directory/scim/fault.ts'
+import { notThere, ScimFault } from '../../accounts/directory/scim/fault.ts'
 import { parseFilter } from '../../accounts/directory/scim/filter.ts'
 import { readPage, type ListRequest } from '../../accounts/directory/scim/list.ts'
 import { readOwn, type Projection, type Resource } from '../../accounts/directory/scim/resource.ts'
@@ -13,7 +13,7 @@ import type { RequestId } from '../../core/ids.ts'
 import { withConflicts } from '../api/carry-out.ts'
 import type { FailedAttempts } from '../api/failed-attempts.ts'
 import { answerHeaders } from '../api/problem.ts'
-import { requireJson } from '../api/read-input.ts'
+import { areIds, requireJson } from '../api/read-input.ts'
 import type { Door } from '../parts.ts'
 import { pathOf } from '../request-path.ts'
 import { scimType } from './scim-error.ts'
@@ -67,6 +67,7 @@ async function open(door: Door, attempts: FailedAttempts, request: FastifyReques
       'Send Authorization: Bearer with a token of a directory, which begins with sk-odyd-.',
     )
   }
+  if (!areIds(request)) throw notThere()
   const { id = '' } = request.params as { readonly id?: string }
   const ifMatch = request.headers['if-match'] ?? null
   const parts = { ...accounts, origin: { address: request.ip, requestId: request.id as RequestId } }
@@ -101,7 +102,9 @@ async function note({ parts, directory, request }: AskedScim, { status, message 
   if (!notedStatuses.has(status)) return
   const { method, id: requestId } = request
   const path = pathOf(request.url).slice(0, 200)
-  await noteConflict(parts, directory, { method, path, status, detail: message.slice(0, 500), requestId })
+  // It may quote what was sent, of which PostgreSQL keeps every character but one.
+  const detail = message.slice(0, 500).replaceAll('\0', '\ufffd')
+  await noteConflict(parts, directory, { method, path, status, detail, requestId })
 }
 
 function send({ status, body, meta = {} }: ScimAnswer, request: FastifyRequest, reply: FastifyReply): unknown {

@@ -7,6 +7,7 @@ import type { SsoParts } from '../../accounts/single-sign-on/parts.ts'
 import type { ConnectionId, RequestId } from '../../core/ids.ts'
 import { BrowserExchange } from '../api/browser.ts'
 import type { FailedAttempts } from '../api/failed-attempts.ts'
+import { areIds } from '../api/read-input.ts'
 import { pageHeaders } from '../dashboard/policy.ts'
 import type { Door } from '../parts.ts'
 
@@ -17,10 +18,12 @@ export type Asked = {
   readonly connectionId: ConnectionId
 }
 
+/** Throws for an id that no connection can have, as for one that none has. */
 export function read({ management }: Door, request: FastifyRequest): Asked {
   const { accounts, signIn, sso } = management
   const origin = { address: request.ip, requestId: request.id as RequestId }
   const { connectionId } = request.params as { readonly connectionId: ConnectionId }
+  if (!areIds(request)) throw new SsoFault('connection-off')
   const browser = new BrowserExchange(request, management, management.siteUrl())
   return { parts: { ...accounts, origin, signIn, sso }, browser, request, connectionId }
 }
@@ -39,8 +42,8 @@ export async function answer(
   { request, reply }: Exchange,
   work: (asked: Asked) => Promise<string>,
 ): Promise<unknown> {
-  const asked = read(door, request)
   try {
+    const asked = read(door, request)
     const location = await work(asked)
     const { cookies } = asked.browser
     if (cookies.length > 0) void reply.header('set-cookie', [...cookies])

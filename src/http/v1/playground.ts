@@ -6,6 +6,7 @@ import { notFound } from '../../core/permission.ts'
 import type { Format, FormatRoute } from '../../protocols/format.ts'
 import { authorize } from '../api/authorize.ts'
 import { BrowserExchange } from '../api/browser.ts'
+import { areIds } from '../api/read-input.ts'
 import { closedReason, type Authenticated } from '../middleware/authenticate.ts'
 import type { Door } from '../parts.ts'
 
@@ -36,6 +37,7 @@ export async function authenticateSession(parts: Door, request: FastifyRequest):
     throw new ApiError({ code: 'unauthenticated', key: null }, 'Sign in to the dashboard; a key is used at /v1.')
   }
   browser.requireSameOrigin()
+  if (!areIds(request)) throw notFound()
   const params = request.params as { readonly organizationId: OrganizationId; readonly projectId: ProjectId }
   const needed = { permission: 'models:use', scope: 'organization' } as const
   const principal = await authorize(management, { session }, needed, params)

@@ -2,9 +2,10 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
 import { keyFor, nameOf, permittedRoutes, requestFor } from './ask-route.ts'
 import { createThings, type Things } from './things.ts'
-import { createCompany } from './world.ts'
+import { createCompany, newMember } from './world.ts'
 
 onEachDatabase((database) => {
   describe('what can be read', () => {
@@ -71,6 +72,41 @@ onEachDatabase((database) => {
       const { status, text } = await service.ask({ method: 'POST', path: '/api/v1/session/password', body, headers })
       equal(status, 400, text)
       ok(text.includes('"path":"email"'), text)
+    })
+
+    test('a connection and a playground whose id has a character that PostgreSQL keeps in no text are not there', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' }
+      for (const [place, [method, way]] of Object.entries([
+        ['GET', 'start'],
+        ['GET', 'callback?state=x'],
+        ['GET', 'metadata'],
+        ['GET', 'slo'],
+        ['POST', 'slo'],
+        ['GET', 'acs'],
+        ['POST', 'acs'],
+        ['POST', 'backchannel-logout'],
+      ] as const)) {
+        const answerFor = async (id: string, address: string) => {
+          const sent = method === 'POST' ? { headers: form, body: 'logout_token=x' } : {}
+          const { status, text } = await service.ask({ method, path: `/sso/${id}/${way}`, address, ...sent })
+          return [status, text.replace(/req_\w+/, '')]
+        }
+        const unknown = await answerFor('conn_x', `192.0.2.${place}`)
+        deepEqual(await answerFor('conn_%00', `198.51.100.${place}`), unknown, `${method} ${way}`)
+        equal(unknown[0], 400)
+      }
+      const { organizationId } = things
+      const { headers } = await signInPerson(service.accounts, {
+        memberId: await newMember(service.accounts, organizationId, 'admin'),
+      })
+      for (const [organization, project] of [
+        [organizationId, 'prj_%00'],
+        ['org_%00', things.projectId],
+      ]) {
+        const path = `/api/v1/organizations/${organization}/projects/${project}/playground/messages`
+        const { status, text } = await service.ask({ method: 'POST', path, headers, body: {} })
+        equal(status, 404, text)
+      }
     })
   })
 })

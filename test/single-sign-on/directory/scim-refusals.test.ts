@@ -392,6 +392,23 @@ onEachDatabase((database) => {
       equal((await directory.service.ask({ path: '/v1/models', key: directory.token })).status, 401)
     })
 
+    test('ids and paths with the one character that PostgreSQL keeps in no text', async () => {
+      for (const path of ['/Users/mem_%00', '/Groups/grp_%00']) {
+        await refuses(404, undefined, () => directory.ask('GET', path))
+        await refuses(404, undefined, () => directory.ask('DELETE', path))
+        await refuses(404, undefined, () => directory.patch(path, { op: 'replace', path: 'externalId', value: 'x' }))
+      }
+      const members = [{ value: 'mem_\u0000' }]
+      await refuses(400, 'invalidValue', () => directory.ask('POST', '/Groups', { displayName: 'nobody’s', members }))
+      const { id } = await directory.group('somebody’s')
+      await refuses(400, 'invalidValue', () =>
+        directory.patch(`/Groups/${id}`, { op: 'add', path: 'members', value: members }),
+      )
+      await refuses(400, 'invalidPath', () =>
+        directory.patch(`/Groups/${id}`, { op: 'replace', path: 'a\u0000', value: 'x' }),
+      )
+    })
+
     test('at addresses and in ways that there are not', async () => {
       isRefused(await directory.ask('GET', '/Nothing'), 404)
       const { status, headers } = await directory.ask('DELETE', '/Users')
