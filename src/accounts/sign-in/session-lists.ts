@@ -94,6 +94,7 @@ export async function endMemberSessions(
   })
 }
 
+/** Throws for a member who was removed: what they do since is no matter of this organization any more. */
 async function readMemberUser(
   { db }: { readonly db: Pick<SignInParts['db'], 'selectFrom'> },
   { organizationId, memberId }: MemberSessions,
@@ -103,6 +104,7 @@ async function readMemberUser(
     .select(['user_id', 'role'])
     .where('id', '=', memberId)
     .where('organization_id', '=', organizationId)
+    .where('removed_at', 'is', null)
     .executeTakeFirst()
   if (row === undefined) throw notFound()
   return row

@@ -11,7 +11,7 @@ import { openManagementService, type Answer, type ManagementService } from '../.
 import { testSignIn } from '../../harness/management.ts'
 import { samePage, signInPerson, type SignedInPerson } from '../../harness/sign-in.ts'
 import { TestBrowser } from './browser.ts'
-import { createCompany, type Company } from './world.ts'
+import { createCompany, newMember, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 const minuteMs = 60_000
@@ -310,5 +310,17 @@ onEachDatabase(({ open }) => {
     equal((await ask(admin, sessionsOf('owner'), { method: 'DELETE' })).status, 403)
     equal((await ask(admin, sessionsOf('developer'), { method: 'DELETE' })).status, 204)
     deepEqual([await isIn(owner), await isIn(developer)], [true, false])
+  })
+
+  test('where somebody who was removed is signed in since is not seen or ended by the organization that they left', async () => {
+    const admin = await signIn('admin')
+    const { organizationId } = company
+    const memberId = await newMember(service.accounts, organizationId, 'developer')
+    const sessions = within(`members/${memberId}/sessions`)
+    await removeMember(service.accounts, operator, { id: memberId, organizationId })
+    const person = await signInPerson(service.accounts, { memberId })
+    equal((await ask(admin, sessions)).status, 404)
+    equal((await ask(admin, sessions, { method: 'DELETE' })).status, 404)
+    equal(await isIn(person), true)
   })
 })
