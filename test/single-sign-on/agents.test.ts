@@ -1,10 +1,12 @@
-import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { allowAgent } from '../../src/accounts/agents/sign-ins.ts'
 import { setMemberRole } from '../../src/accounts/members.ts'
 import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
 import { endSessionsByProvider } from '../../src/accounts/single-sign-on/end-by-provider.ts'
 import { endMemberSessions } from '../../src/accounts/sign-in/session-lists.ts'
+import { findSession } from '../../src/accounts/sign-in/sessions.ts'
 import type { ConnectionId } from '../../src/core/ids.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
@@ -128,6 +130,21 @@ onEachDatabase((database) => {
     const { status, body } = await post('/oauth/device_authorization')
     deepEqual([status, body], [429, { error: 'slow_down' }])
     equal((await post('/oauth/device_authorization', {}, '192.0.2.2')).status, 200)
+  })
+
+  test('an agent is not allowed in a session that has ended meanwhile, and its person is told to sign in', async () => {
+    const { code } = await begin()
+    const { db } = sso.service
+    const token = /odyssey=([\w-]+)/.exec(person['cookie'] ?? '')?.[1] ?? ''
+    const session = await findSession(connectedParts(), token, { keepsAwake: false })
+    await db
+      .deleteFrom('sessions')
+      .where('id', '=', session?.id ?? 'ses_none')
+      .execute()
+    if (session === null) throw new Error('Nobody is signed in.')
+    await rejects(allowAgent(connectedParts(), session, { code, ...place() }), { code: 'unauthenticated' })
+    const { state } = await db.selectFrom('agent_sign_ins').select('state').executeTakeFirstOrThrow()
+    equal(state, 'waiting')
   })
 
   test('a code is allowed by nobody but a member who may use models in the project, and in no other organization', async () => {

@@ -2,6 +2,7 @@
 // there by whatever means their organization has, that the agent is theirs.
 
 import { randomInt } from 'node:crypto'
+import { ApiError } from '../../core/error.ts'
 import { notFound, may, requirePermission } from '../../core/permission.ts'
 import type { AgentSignInId, MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
@@ -160,16 +161,18 @@ export async function allowAgent(
   const key = await openSecretlessKey(parts, member, { organizationId, projectId, kind: 'agent' })
   const action = { action: 'agents:allow', organizationId, target: id }
   await change(parts, member, action, async (transaction, note) => {
-    const { connection_id, sso_subject, sso_session } = await transaction
+    const shown = await transaction
       .selectFrom('sessions')
       .select(['connection_id', 'sso_subject', 'sso_session'])
       .where('id', '=', session.id)
-      .executeTakeFirstOrThrow()
+      .executeTakeFirst()
+    // It may have ended since the request came in.
+    if (shown === undefined) throw new ApiError({ code: 'unauthenticated', key: null }, 'The session is over: sign in.')
     const whose = { organization_id: organizationId, project_id: projectId, member_id: member.memberId }
     const allowed = await transaction
       .updateTable('agent_sign_ins')
       .set({ state: 'allowed', ...whose, user_id: session.user.id, api_key_id: key.id })
-      .set({ connection_id, sso_subject, sso_session })
+      .set(shown)
       .where('id', '=', id)
       .where('state', '=', 'waiting')
       .returning(['client', 'address'])
