@@ -132,6 +132,27 @@ onEachDatabase((database) => {
     equal((await post('/oauth/device_authorization', {}, '192.0.2.2')).status, 200)
   })
 
+  test('agents that were allowed or turned away wait no more, and make room for others of their address', async () => {
+    const begun = []
+    for (let count = 0; count < 30; count++) begun.push(await begin())
+    for (const [index, { code }] of begun.slice(0, 2).entries()) {
+      equal((await (index === 0 ? allow(code) : me('/deny', { code }))).status, 204)
+    }
+    const statuses = []
+    for (let count = 0; count < 3; count++) statuses.push((await post('/oauth/device_authorization')).status)
+    deepEqual(statuses, [200, 200, 429])
+  })
+
+  test('a network of IPv6 has no more agents that wait than one address, however its addresses are written', async () => {
+    const addresses = ['2001:db8::', '2001:db8:0:0:1::', '2001:db8::1:0:0:', '2001:db8::2:3:4:']
+    for (let count = 0; count < 30; count++) {
+      const address = `${addresses[count % addresses.length]}${count + 1}`
+      equal((await post('/oauth/device_authorization', {}, address)).status, 200)
+    }
+    equal((await post('/oauth/device_authorization', {}, '2001:db8::ffff')).status, 429)
+    equal((await post('/oauth/device_authorization', {}, '2001:db8:0:1::1')).status, 200)
+  })
+
   test('an agent is not allowed in a session that has ended meanwhile, and its person is told to sign in', async () => {
     const { code } = await begin()
     const { db } = sso.service

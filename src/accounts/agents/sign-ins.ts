@@ -8,6 +8,7 @@ import type { AgentSignInId, MemberId, OrganizationId, ProjectId, UserId } from 
 import type { MemberPrincipal } from '../../core/principal.ts'
 import { change } from '../../db/change.ts'
 import type { AgentSignInTable } from '../../db/tables/agents.ts'
+import { networkOf } from '../../lib/address-list.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
 import { hashKey } from '../key-format.ts'
@@ -21,7 +22,7 @@ import { endAgents } from './end-agents.ts'
 /** Somebody reads a code, signs in and looks at what they allow meanwhile. */
 export const waitsMs = 600_000
 
-/** So many of one address may wait at a time: an office has one, and a guesser gains nothing by more. */
+/** So many of one network may wait at a time: an office has one, and a guesser gains nothing by more. */
 const waitingMax = 30
 
 /** Letters of which no words are made, none of which is taken for another (RFC 8628, 6.1): 34 bits. */
@@ -32,20 +33,14 @@ export type Begun = { readonly deviceCode: string; readonly userCode: string; re
 
 const clientLengthMax = 200
 
-/** Begins to sign an agent in; null where too many of its address wait already. */
+/** Begins to sign an agent in; null where too many of its network wait already. */
 export async function beginAgentSignIn(
   { db, clock, hashSecret }: SignInParts,
   { client, address }: { readonly client: string; readonly address: string },
 ): Promise<Begun | null> {
   const now = clock.nowMs()
   await db.deleteFrom('agent_sign_ins').where('ends_at', '<=', now).execute()
-  const { waiting } = await db
-    .selectFrom('agent_sign_ins')
-    .select(({ fn }) => fn.countAll().as('waiting'))
-    .where('address', '=', address)
-    .where('created_at', '>', now - waitsMs)
-    .executeTakeFirstOrThrow()
-  if (Number(waiting) >= waitingMax) return null
+  if ((await countWaiting(db, address)) >= waitingMax) return null
   const begun = { deviceCode: createToken(), userCode: createCode(), endsAtMs: now + waitsMs }
   await db
     .insertInto('agent_sign_ins')
@@ -63,6 +58,19 @@ export async function beginAgentSignIn(
     })
     .execute()
   return begun
+}
+
+async function countWaiting(db: SignInParts['db'], address: string): Promise<number> {
+  // The addresses of a network of IPv6 have the first group in common however they are shortened.
+  const [beginning = ''] = address.split(/(?<=:)/, 1)
+  const rows = await db
+    .selectFrom('agent_sign_ins')
+    .select('address')
+    .where('state', '=', 'waiting')
+    .where('address', 'like', `${beginning}%`)
+    .execute()
+  const network = networkOf(address)
+  return rows.filter((row) => networkOf(row.address) === network).length
 }
 
 const nobodys = {

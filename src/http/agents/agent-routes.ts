@@ -160,7 +160,7 @@ protocol of Claude Code that is spoken; any other client may use it in the same 
 1. \`GET /.well-known/oauth-authorization-server\` tells the addresses below (RFC 8414).
 2. \`POST /oauth/device_authorization\` gives a \`device_code\`, a \`user_code\` and the page at which a person who is
    signed in says that the agent is theirs (RFC 8628). Both codes are good for ten minutes. No parameter is needed; what
-   is not known is overlooked. \`429 slow_down\` means that too many of this address wait already.
+   is not known is overlooked. \`429 slow_down\` means that too many of this network wait already.
 3. \`POST /oauth/token\` with \`grant_type=urn:ietf:params:oauth:grant-type:device_code\` and the \`device_code\`, every
    five seconds: \`authorization_pending\`, \`slow_down\`, \`access_denied\` and \`expired_token\` are status 400. Then
    it gives an \`access_token\` for an hour, a \`refresh_token\`, and the person's \`email\`.
