@@ -215,6 +215,21 @@ onEachDatabase((database) => {
     equal((await refresh(one.refresh)).status, 401)
   })
 
+  test('tokens of a sign-in are fetched a hundred times an hour, and a used one among them still signs it out', async () => {
+    const first = await signIn()
+    let newest = first
+    for (let count = 1; count < 100; count++) newest = read(await refresh(newest.refresh))
+    const { status, body } = await refresh(newest.refresh)
+    deepEqual([status, body], [429, { error: 'slow_down' }])
+    equal((await ask(newest.access)).status, 200)
+    const rows = await sso.service.db.selectFrom('agent_tokens').select('kind').execute()
+    equal(rows.length, 200)
+    sso.service.clock.advance(3_600_000)
+    newest = read(await refresh(newest.refresh))
+    equal((await refresh(first.refresh)).status, 401)
+    deepEqual([(await ask(newest.access)).status, (await refresh(newest.refresh)).status], [401, 401])
+  })
+
   test('an agent is signed in for no longer than a person would be', async () => {
     let tokens = await signIn()
     for (let hours = 0; hours < 12; hours++) {

@@ -31,6 +31,13 @@ export const pollSeconds = 5
 const pollMsMin = (pollSeconds - 1) * 1_000
 const sharedMs = 60_000
 
+/**
+ * So many times in an hour a sign-in is given its next tokens: each process of an agent asks once, and a person has no
+ * more than some dozens. A used token is known again for as long as the agent is signed in, since one that is forgotten
+ * could be shown without ending anything; so this is what bounds how many are kept.
+ */
+const issuedPerHourMax = 100
+
 /** Gives an agent its first tokens, once, as soon as its person has said that it is theirs. */
 export async function exchangeDeviceCode(parts: SignInParts, code: string): Promise<AgentTokens | TokenRefusal> {
   if (!isToken(code)) return 'invalid_grant'
@@ -90,8 +97,11 @@ async function issue(
   return { access, refresh, lastsSeconds: Math.floor((accessEndsAt - now) / 1_000), email }
 }
 
-/** Gives an agent its next tokens, as long as its person is still let in the way they were. */
-export async function refreshTokens(parts: SignInParts, token: string): Promise<AgentTokens | 'invalid_grant'> {
+/** Gives an agent its next tokens, as long as its person is still let in the way they were, and not too often. */
+export async function refreshTokens(
+  parts: SignInParts,
+  token: string,
+): Promise<AgentTokens | 'invalid_grant' | 'slow_down'> {
   const found = isToken(token) ? await findRefresh(parts, token) : null
   if (found === null) return 'invalid_grant'
   const { row, usedAtMs } = found
@@ -102,6 +112,7 @@ export async function refreshTokens(parts: SignInParts, token: string): Promise<
   }
   if (!(await isStillLetIn(parts, row))) return 'invalid_grant'
   return parts.db.transaction().execute(async (transaction) => {
+    if ((await countIssued(transaction, row, now)) >= issuedPerHourMax) return 'slow_down'
     await transaction
       .updateTable('agent_tokens')
       .set({ used_at: usedAtMs ?? now })
@@ -110,6 +121,22 @@ export async function refreshTokens(parts: SignInParts, token: string): Promise<
     const issued = await issue(parts, transaction, row)
     return typeof issued === 'string' ? 'invalid_grant' : issued
   })
+}
+
+/** How many pairs of tokens were made in the last hour, which is how long the one that asks models is good for. */
+async function countIssued(
+  transaction: Transaction<Tables>,
+  { id }: Pick<AgentSignInTable, 'id'>,
+  now: number,
+): Promise<number> {
+  const { issued } = await transaction
+    .selectFrom('agent_tokens')
+    .select(({ fn }) => fn.countAll().as('issued'))
+    .where('sign_in_id', '=', id)
+    .where('kind', '=', 'access')
+    .where('ends_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(issued)
 }
 
 async function findRefresh({ db, clock }: SignInParts, token: string) {

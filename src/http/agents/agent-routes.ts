@@ -103,6 +103,7 @@ async function giveTokens(door: Door, attempts: FailedAttempts, { request, reply
   }
   if (grant === 'refresh_token' && typeof refresh === 'string') {
     const answer = await refreshTokens(parts, refresh)
+    if (answer === 'slow_down') return refuse(reply, answer, 429)
     if (answer !== 'invalid_grant') return give(reply, answer)
     await attempts.hold(request.ip, { shown: 'code of an agent' })
     // The status by which Claude Code has its person sign in again.
@@ -167,7 +168,8 @@ protocol of Claude Code that is spoken; any other client may use it in the same 
 4. \`POST /oauth/token\` with \`grant_type=refresh_token\` gives the next two. Each refresh token is exchanged once; within
    a minute another process of the same agent may exchange it too, and later it signs the agent out. Status 401 with
    \`invalid_grant\` means that the person has to sign in again: their session here would be over too, they were
-   suspended, or their organization lets them in another way by now.
+   suspended, or their organization lets them in another way by now. \`429 slow_down\` means that tokens were fetched a
+   hundred times within an hour: the one that is there stays good for that long.
 5. \`Authorization: Bearer ACCESS_TOKEN\` opens \`/v1/messages\`, \`/v1/messages/count_tokens\`, \`/v1/models\` and the
    other routes below \`/v1\`, under the limits and budgets of the person. A token that is over is answered with status
    401 and \`x-should-retry: false\`.
