@@ -1,7 +1,9 @@
 // Whom a provider's word makes of somebody, where it counts, and what it can never do.
 
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { listCandidates } from '../../src/accounts/installation/candidates.ts'
+import { addInstallationPerson } from '../../src/accounts/installation/people.ts'
 import { createMember, removeMember } from '../../src/accounts/members.ts'
 import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
 import { setMappings } from '../../src/accounts/single-sign-on/group-mappings.ts'
@@ -92,6 +94,21 @@ onEachDatabase((database) => {
       )
       const none = await attempt(await sso.connect({ makesMembers: false }), person())
       deepEqual([none.isIn, none.code], [false, 'not-known'])
+    })
+
+    test('is given a role in the installation by the address that their own organization vouches for, and by no other', async () => {
+      const known = person()
+      await attempt(await sso.connect(), known)
+      const [candidate] = await listCandidates(sso.service.accounts, operator, known.email)
+      equal(candidate?.isProven, true)
+      const { db } = sso.service
+      const domain = db.updateTable('domains').where('organization_id', '=', organizationId)
+      const { verified_at } = await db.selectFrom('domains').select('verified_at').executeTakeFirstOrThrow()
+      const wanted = { email: known.email, role: 'auditor' } as const
+      await domain.set({ verified_at: null }).execute()
+      await rejects(addInstallationPerson(sso.service.accounts, operator, wanted), { code: 'conflict' })
+      await domain.set({ verified_at }).execute()
+      equal(await addInstallationPerson(sso.service.accounts, operator, wanted), candidate?.id)
     })
 
     test('is the same member the next time, under whatever address and name', async () => {

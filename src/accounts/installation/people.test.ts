@@ -9,8 +9,11 @@ import { signInPerson } from '../../../test/harness/sign-in.ts'
 import type { ApiError } from '../../core/error.ts'
 import type { UserPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
+import { createMember } from '../members.ts'
+import { createOrganization } from '../organizations.ts'
 import { createManagementKey, findManagementPrincipal } from '../management-keys.ts'
 import type { AccountsParts } from '../parts.ts'
+import { listCandidates } from './candidates.ts'
 import { addInstallationPerson, listInstallationPeople, setInstallationRole } from './people.ts'
 
 const operator = { kind: 'operator' } as const
@@ -41,8 +44,8 @@ onEachDatabase((database) => {
 
   test('somebody who signs in is given a role, another one, and none any more', async () => {
     const { id, email } = await person()
-    equal(await addInstallationPerson(parts, owner, { email: email.toUpperCase(), role: 'auditor' }), id)
-    await rejects(addInstallationPerson(parts, owner, { email, role: 'admin' }), { code: 'conflict' })
+    equal(await addInstallationPerson(parts, owner, { email: email.toUpperCase(), userId: id, role: 'auditor' }), id)
+    await rejects(addInstallationPerson(parts, owner, { email, userId: id, role: 'admin' }), { code: 'conflict' })
     await setInstallationRole(parts, owner, { id, role: 'admin' })
     deepEqual(
       new Map(await rolesOf()),
@@ -61,6 +64,24 @@ onEachDatabase((database) => {
     )
   })
 
+  test('an address that any organization may have invited gives no role, unless its person is named by their id', async () => {
+    const { id, email } = await person()
+    const { organizationId } = await createOrganization(parts, operator, { name: 'Squatters' })
+    const memberId = await createMember(parts, operator, { organizationId, email, name: 'M', role: 'developer' })
+    await db.updateTable('members').set({ user_id: id }).where('id', '=', memberId).execute()
+    await rejects(addInstallationPerson(parts, owner, { email, role: 'admin' }), ({ code, message }: ApiError) => {
+      return code === 'conflict' && [id, organizationId, 'Squatters'].every((told) => message.includes(told))
+    })
+    const other = await person()
+    await rejects(addInstallationPerson(parts, owner, { email, userId: other.id, role: 'admin' }), { code: 'conflict' })
+    deepEqual(await rolesOf(), [[owner.userId, 'owner']])
+    const organizations = [{ id: organizationId, name: 'Squatters' }]
+    deepEqual(await listCandidates(parts, owner, email.toUpperCase()), [
+      { id, name: 'P', email, isProven: false, organizations },
+    ])
+    equal(await addInstallationPerson(parts, owner, { email, userId: id, role: 'admin' }), id)
+  })
+
   test('an address with which nobody signs in is refused at its field', async () => {
     const add = addInstallationPerson(parts, owner, { email: 'nobody@example.org', role: 'admin' })
     await rejects(add, ({ reason }: ApiError) => reason.code === 'invalid-request' && reason.path?.[0] === 'email')
@@ -70,12 +91,16 @@ onEachDatabase((database) => {
     const { id, email } = await person()
     const admin = (await signInPerson(parts, { installationRole: 'admin' })).user
     const auditor = (await signInPerson(parts, { installationRole: 'auditor' })).user
-    await rejects(addInstallationPerson(parts, admin, { email, role: 'owner' }), { code: 'permission-denied' })
+    await rejects(addInstallationPerson(parts, admin, { email, userId: id, role: 'owner' }), {
+      code: 'permission-denied',
+    })
     await rejects(setInstallationRole(parts, admin, { id: owner.userId, role: 'auditor' }), {
       code: 'permission-denied',
     })
-    await rejects(addInstallationPerson(parts, auditor, { email, role: 'auditor' }), { code: 'permission-denied' })
-    equal(await addInstallationPerson(parts, admin, { email, role: 'admin' }), id)
+    await rejects(addInstallationPerson(parts, auditor, { email, userId: id, role: 'auditor' }), {
+      code: 'permission-denied',
+    })
+    equal(await addInstallationPerson(parts, admin, { email, userId: id, role: 'admin' }), id)
   })
 
   test('the last owner stays one, also where the last two take the role from each other at once', async () => {
@@ -91,7 +116,7 @@ onEachDatabase((database) => {
 
   test('management keys that somebody could not make any more end with their role, and so do those made with them', async () => {
     const { id, email } = await person()
-    await addInstallationPerson(parts, owner, { email, role: 'owner' })
+    await addInstallationPerson(parts, owner, { email, userId: id, role: 'owner' })
     const them = { kind: 'user', userId: id, organizationId: null, role: 'owner' } as const
     const wanted = { organizationId: null, expiresAtMs: null } as const
     const first = await createManagementKey(parts, them, { name: 'first', role: 'owner', ...wanted })

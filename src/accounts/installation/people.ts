@@ -8,11 +8,10 @@ import { installationChain } from '../../db/change.ts'
 import { countChange } from '../../db/changes.ts'
 import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
-import { checkEmail } from '../check-email.ts'
 import { requireGrant } from '../members.ts'
 import { readPage, type Page, type PageRequest } from '../page.ts'
 import type { AccountsParts } from '../parts.ts'
-import { findUserByEmail } from '../sign-in/users.ts'
+import { findCandidate, type Candidate } from './candidates.ts'
 
 /** What somebody may be who runs the installation: the other roles have no permission there. */
 export const installationRoles = ['owner', 'admin', 'auditor'] as const satisfies readonly Role[]
@@ -52,18 +51,26 @@ export async function readInstallationPerson(
   return toPerson(row)
 }
 
+export type NewInstallationPerson = {
+  readonly email: string
+  /** Who is meant; needed where nobody vouches that the address is theirs. */
+  readonly userId?: string | undefined
+  readonly role: InstallationRole
+}
+
 /** Gives a role to somebody who signs in here already, by their address. Returns who that is. */
 export async function addInstallationPerson(
   parts: AccountsParts,
   principal: Principal,
-  { email, role }: { readonly email: string; readonly role: InstallationRole },
+  { email, userId, role }: NewInstallationPerson,
 ): Promise<UserId> {
   requirePermission(principal, 'installation:update', nowhere)
   requireGrant(principal, role)
-  const user = await findUserByEmail(parts.db, checkEmail(email))
+  const user = await findCandidate(parts.db, email)
   if (user === null) {
     throw invalidRequest(['email'], 'value', 'Nobody signs in with this address: invite them to an organization first.')
   }
+  requireMeant(user, userId)
   const action = { action: 'installation-members:create', organizationId: installationChain, target: user.id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await lockPeople(transaction)
@@ -74,6 +81,19 @@ export async function addInstallationPerson(
     note(null, { role })
   })
   return user.id
+}
+
+/** Any organization invites any address, and whoever opens its link signs in with it: that gives nobody power over all. */
+function requireMeant({ id, name, isProven, organizations }: Candidate, meant: string | undefined): void {
+  if (meant === id || (meant === undefined && isProven)) return
+  const places = organizations.map((organization) => `${organization.name} (${organization.id})`).join(', ')
+  const message =
+    meant === undefined ? 'Nobody vouches that this address is theirs.' : 'Somebody else signs in with this address.'
+  throw new ApiError(
+    { code: 'conflict' },
+    `${message} It is ${name} (${id}), a member of ${places === '' ? 'no organization' : places}. ` +
+      'If that is who is meant, send their id as userId.',
+  )
 }
 
 /**

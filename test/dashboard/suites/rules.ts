@@ -25,6 +25,9 @@ export function rulesSuite(dashboard: () => Dashboard, email: string): void {
       await drawer.getByText('Nobody signs in with this address').waitFor()
       await drawer.getByLabel('Email').fill(email)
       await drawer.getByRole('button', { name: 'Give the role' }).click()
+      await drawer.getByText('Nobody vouches that this address is theirs').waitFor()
+      await drawer.getByLabel(/^I mean Bo Chen, a member of /).check()
+      await drawer.getByRole('button', { name: 'Give the role' }).click()
       await table.getByRole('row', { name: /^Bo Chen.*Admin/ }).waitFor()
       const act = async (action: string) => {
         await page.getByRole('button', { name: 'Actions for Bo Chen' }).click()

@@ -37,6 +37,7 @@ const neededQueries: Readonly<Record<string, string>> = {
   consistency: '?from=1&to=1',
   // It would go on without an end.
   tail: '?seconds=0',
+  candidates: '?email=operator@example.org',
   preview: '?model=clarke-1.0&input=3&cacheRead=1&cacheWriteShort=4&cacheWriteLong=6&output=15',
 }
 
@@ -84,7 +85,7 @@ export async function fillPath(service: ManagementService, route: Route, things:
 }
 
 /** The example of the table, with what is there in the places of its names. */
-function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail }: Things): unknown {
+function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail, operatorId }: Things): unknown {
   if (example === undefined) return undefined
   count += 1
   const text = JSON.stringify(example)
@@ -93,6 +94,7 @@ function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail }:
     .replaceAll('MIIC…', providerKey.certificate)
     .replaceAll('acme.example', `acme${count}.example`)
     .replaceAll(operatorExample, operatorEmail)
+    .replaceAll('usr_operator', operatorId)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown
 }

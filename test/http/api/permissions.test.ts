@@ -137,6 +137,7 @@ describe('what each route lets each role do', () => {
     memberId: 'mem_nowhere',
     userId: 'usr_nowhere',
     operatorEmail: 'nobody@example.org',
+    operatorId: 'usr_nowhere',
     apiKeyId: 'key_nowhere',
     managementKeyId: 'mkey_nowhere',
     sessionId: 'ses_nowhere',

@@ -90,9 +90,10 @@ export type Things = {
   readonly samlConnectionId: string
   readonly domainId: string
   readonly directoryId: string
-  /** Somebody with a role in the installation, and the address of somebody who has none. */
+  /** Somebody with a role in the installation, and somebody who has none. */
   readonly userId: UserId
   readonly operatorEmail: string
+  readonly operatorId: UserId
   /** An owner who has used a passkey a short while ago. */
   readonly breakGlassId: string
 }
@@ -230,7 +231,7 @@ const makers: readonly Maker[] = [
     makes: ['userId'],
     make: async (parts) => ({ userId: (await signInPerson(parts, { installationRole: 'auditor' })).user.userId }),
   },
-  { makes: ['operatorEmail'], make: async (parts) => ({ operatorEmail: await emailOfSomebody(parts) }) },
+  { makes: ['operatorEmail', 'operatorId'], make: somebody },
 ]
 
 /** All things, made anew, so that nothing was done to them yet. */
@@ -297,14 +298,14 @@ async function addRole(parts: AccountsParts, { organizationId }: Things): Promis
   return createRole(parts, operator, part)
 }
 
-async function emailOfSomebody(parts: AccountsParts): Promise<string> {
+async function somebody(parts: AccountsParts): Promise<Pick<Things, 'operatorEmail' | 'operatorId'>> {
   const { user } = await signInPerson(parts, {})
   const { email } = await parts.db
     .selectFrom('user_emails')
     .select('email')
     .where('user_id', '=', user.userId)
     .executeTakeFirstOrThrow()
-  return email
+  return { operatorEmail: email, operatorId: user.userId }
 }
 
 async function invite(parts: AccountsParts, { organizationId }: Things): Promise<string> {

@@ -11,7 +11,7 @@ import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Name } from '../../kit/content.tsx'
-import { Select, TextField } from '../../kit/field.tsx'
+import { Checkbox, Select, TextField } from '../../kit/field.tsx'
 import { Drawer, Menu } from '../../kit/layers.tsx'
 import { Badge, Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
@@ -129,11 +129,18 @@ const hint = (role: GivenRole) => `${roleWords[role]} In the whole installation,
 
 function AddDrawer({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('')
+  const [userId, setUserId] = useState<string | null>(null)
   const [role, setRole] = useState<GivenRole>('admin')
-  const change = useChange(
-    (_: null, options) => api('POST /api/v1/installation/members', { body: { email: email.trim(), role } }, options),
-    { touches, onDone: onClose },
-  )
+  const body = { email: email.trim(), role, ...(userId !== null && { userId }) }
+  const change = useChange((_: null, options) => api('POST /api/v1/installation/members', { body }, options), {
+    touches,
+    onDone: onClose,
+  })
+  const setAddress = (text: string) => {
+    setEmail(text)
+    setUserId(null)
+    change.reset()
+  }
   const reason = email.includes('@') ? null : 'An email address is needed.'
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
@@ -155,11 +162,43 @@ function AddDrawer({ onClose }: { readonly onClose: () => void }) {
         autoComplete="off"
         value={email}
         fault={change.faultOf('email')}
-        onText={setEmail}
+        onText={setAddress}
         hint="Of somebody who signs in here already. Others are invited to an organization first."
       />
+      {(change.problem?.kind === 'conflict' || userId !== null) && (
+        <Candidates email={body.email} chosen={userId} onChoice={setUserId} />
+      )}
       <Select label="Role" value={role} choices={choices} onChoice={setRole} hint={hint(role)} />
     </Drawer>
+  )
+}
+
+type CandidatesProps = {
+  readonly email: string
+  readonly chosen: string | null
+  readonly onChoice: (userId: string | null) => void
+}
+
+/** Who signs in with an address that nobody vouches for: whoever gives them a role says that they mean this person. */
+function Candidates({ email, chosen, onChoice }: CandidatesProps) {
+  const query = useQuery({
+    queryKey: ['installation-candidates', email],
+    queryFn: ({ signal }) => api('GET /api/v1/installation/candidates', { query: { email } }, { signal }),
+  })
+  return (
+    <Loaded query={query} what="Who signs in with this address" rows={1}>
+      {({ data }) =>
+        data.map(({ id, name, organizations }) => (
+          <Checkbox
+            key={id}
+            label={`I mean ${name}, a member of ${organizations.map((one) => one.name).join(', ') || 'no organization'}.`}
+            hint={id}
+            isOn={chosen === id}
+            onChange={(isOn) => onChoice(isOn ? id : null)}
+          />
+        ))
+      }
+    </Loaded>
   )
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listCandidates } from '../../../../accounts/installation/candidates.ts'
 import {
   addInstallationPerson,
   installationRoles,
@@ -8,7 +9,18 @@ import {
   type InstallationPerson,
 } from '../../../../accounts/installation/people.ts'
 import { defineRoute, type Route } from '../../route.ts'
-import { id, nowhere, pageOf, pageQuery, role, time, toPage, toPageRequest, toTime } from '../../schemas.ts'
+import {
+  id,
+  nowhere,
+  organizationId,
+  pageOf,
+  pageQuery,
+  role,
+  time,
+  toPage,
+  toPageRequest,
+  toTime,
+} from '../../schemas.ts'
 
 const userId = id('usr')
 const givenRole = z.enum(installationRoles)
@@ -19,6 +31,17 @@ const person = z
 function show({ createdAtMs, ...rest }: InstallationPerson): z.input<typeof person> {
   return { ...rest, createdAt: toTime(createdAtMs) }
 }
+
+const email = z.string().min(3).max(254)
+const candidate = z
+  .strictObject({
+    id: userId,
+    name: z.string(),
+    email: z.string(),
+    isProven: z.boolean(),
+    organizations: z.array(z.strictObject({ id: organizationId, name: z.string() })),
+  })
+  .meta({ id: 'InstallationCandidate' })
 
 const path = '/api/v1/installation/members'
 const facts = { scope: 'installation' } as const
@@ -41,14 +64,28 @@ export const installationPeopleRoutes: readonly Route[] = [
   }),
   defineRoute({
     ...facts,
+    method: 'GET',
+    path: '/api/v1/installation/candidates',
+    permission: 'installation:read',
+    summary: 'Find who signs in with an e-mail address, and in which organizations',
+    params: nowhere,
+    query: z.strictObject({ email }),
+    answer: z.strictObject({ data: z.array(candidate), next: z.null() }),
+    async work({ parts, principal, query }) {
+      const found = await listCandidates(parts.accounts, principal, query.email)
+      return { data: found.map((one) => ({ ...one, organizations: [...one.organizations] })), next: null }
+    },
+  }),
+  defineRoute({
+    ...facts,
     method: 'POST',
     path,
     permission: 'installation:update',
     needsProof: true,
     summary: 'Give somebody a role in the installation who signs in here already',
     params: nowhere,
-    body: z.strictObject({ email: z.string().min(3).max(254), role: givenRole }).meta({ id: 'NewInstallationMember' }),
-    example: { email: 'operator@example.org', role: 'auditor' },
+    body: z.strictObject({ email, userId: userId.optional(), role: givenRole }).meta({ id: 'NewInstallationMember' }),
+    example: { email: 'operator@example.org', userId: 'usr_operator', role: 'auditor' },
     answer: person,
     async work({ parts, principal, body }) {
       const added = await addInstallationPerson(parts.accounts, principal, body)
