@@ -208,12 +208,16 @@ async function findRole(
   return { role: row.base, custom: customOf({ ...row, role_id: row.id }).custom }
 }
 
-/** Nobody gives or takes a role that is above their own; who has a part of one gives no more than that part. */
+/** Whether somebody may give a role: none above their own, and who has a part of one no more than that part. */
+export function mayGive(principal: Principal, role: Role, custom?: CustomRole): boolean {
+  if (principal.kind === 'operator') return true
+  if (principal.kind === 'member' && principal.custom !== undefined) return covers(principal, role, custom)
+  return principal.kind !== 'api-key' && principal.role !== null && mayGrant(principal.role, role)
+}
+
+/** Nobody gives or takes a role that they may not give. */
 export function requireGrant(principal: Principal, role: Role, custom?: CustomRole): void {
-  if (principal.kind === 'operator') return
-  const isConfined = principal.kind === 'member' && principal.custom !== undefined
-  if (isConfined && covers(principal, role, custom)) return
-  if (!isConfined && principal.kind !== 'api-key' && principal.role !== null && mayGrant(principal.role, role)) return
+  if (mayGive(principal, role, custom)) return
   throw new ApiError({ code: 'permission-denied' }, `This needs a role from which ${role} may be given.`)
 }
 

@@ -7,14 +7,17 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setConnectionOn } from '../../../src/accounts/single-sign-on/connections.ts'
 import { updateSamlConnection, rotateSamlKey } from '../../../src/accounts/single-sign-on/saml/saml-connections.ts'
+import { findMemberPrincipal } from '../../../src/accounts/members.ts'
 import type { ConnectionId } from '../../../src/core/ids.ts'
+import type { Principal } from '../../../src/core/principal.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { secondGateway } from '../../harness/databases/second-gateway.ts'
 import { makeCertificate } from '../../harness/make-certificate.ts'
 import { createTestSso, testSignIn } from '../../harness/management.ts'
-import { createCompany } from '../../http/api/world.ts'
+import { signInPerson } from '../../harness/sign-in.ts'
+import { createCompany, newMember, newMemberOfPart } from '../../http/api/world.ts'
 import { attemptsOf, openSaml, type Begun, type Saml } from './open-saml.ts'
-import { describeProvider, instant, readQuestion, signInUrl, type SamlLie } from './saml-provider.ts'
+import { describeProvider, instant, providerId, readQuestion, signInUrl, type SamlLie } from './saml-provider.ts'
 import { newKey } from './sign-tree.ts'
 import { find } from './xml-tree.ts'
 
@@ -378,6 +381,45 @@ onEachDatabase((database) => {
     equal(await works(old), 400)
     equal(await lastCode(id), 'saml-decryption')
   })
+
+  test('nobody makes an owner’s way in their own by a certificate of theirs', async () => {
+    await fresh()
+    const id = await saml.connect()
+    const { organizationId, members } = saml.company
+    const { db, accounts } = saml.service
+    const owner = await signInPerson(accounts, { memberId: members.owner.memberId })
+    const known = { subject: 'persistent owner-name-id', organization_id: organizationId, user_id: owner.user.userId }
+    const identity = { ...known, connection_id: id, created_at: 0, last_seen_at: 0 }
+    await db.insertInto('identities').values(identity).execute()
+    const mine = await newKey('of the administrator')
+    const source = { metadata: describeProvider(providerId, [mine.certificate]) }
+    const change = (principal: Principal) =>
+      updateSamlConnection(partsOf(saml), principal, { id, organizationId }, { source })
+    await rejects(change(members.admin), { code: 'permission-denied', message: /from which owner may be given/ })
+    const signed = { signing: { key: mine } }
+    equal(
+      (await saml.answer(await saml.begin(id), { nameId: 'owner-name-id', email: 'o@acme.example' }, signed)).status,
+      400,
+    )
+    await updateSamlConnection(partsOf(saml), members.admin, { id, organizationId }, { forcesSignIn: true })
+    await change(members.owner)
+    // Of somebody who is an owner no more there is nothing to be had.
+    await db
+      .updateTable('identities')
+      .set({ user_id: await userOfAdmin() })
+      .where('connection_id', '=', id)
+      .execute()
+    await change(members.admin)
+    const part = { base: 'admin', permissions: ['connections:update'] } as const
+    const confined = await findMemberPrincipal(accounts, await newMemberOfPart(accounts, saml.company, part))
+    if (confined === null) throw new Error('The member is not let in.')
+    await rejects(change(confined), { code: 'permission-denied', message: /from which admin may be given/ })
+  })
+
+  const userOfAdmin = async () => {
+    const memberId = await newMember(saml.service.accounts, saml.company.organizationId, 'admin')
+    return (await signInPerson(saml.service.accounts, { memberId })).user.userId
+  }
 
   test('whoever switches a connection off ends the sessions that began with it', async () => {
     await fresh()

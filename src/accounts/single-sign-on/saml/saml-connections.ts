@@ -1,15 +1,18 @@
-import { invalidRequest } from '../../../core/error.ts'
+import type { Transaction } from 'kysely'
+import { ApiError, invalidRequest } from '../../../core/error.ts'
 import type { ConnectionId, OrganizationId } from '../../../core/ids.ts'
 import { requirePermission } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { SamlConnectionTable } from '../../../db/tables/saml.ts'
+import type { Tables } from '../../../db/tables.ts'
 import { randomId } from '../../../lib/random-id.ts'
 import { changeAccess } from '../../change-access.ts'
 import { checkName } from '../../check-name.ts'
 import { requireStanding } from '../../leaving/require-standing.ts'
+import { customOf, mayGive } from '../../members.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
 import { checkRole, type ConnectionSettings } from '../connections.ts'
-import { findConnection, type ConnectionReference } from '../read-connections.ts'
+import { findConnection, type ConnectionReference, type ConnectionRow } from '../read-connections.ts'
 import type { SsoParts } from '../parts.ts'
 import { keepCertificates } from './certificates.ts'
 import { createSamlKey, readKeys, sealKeys } from './keys.ts'
@@ -127,6 +130,7 @@ export async function updateSamlConnection(
         'This is the description of another provider: make a connection for it.',
       )
     }
+    if (metadata !== null) await requireSayOverKnown(transaction, principal, connection)
     const nowMs = parts.clock.nowMs()
     const before = settingsOf(row)
     const columns = {
@@ -144,6 +148,34 @@ export async function updateSamlConnection(
     }
     note(toColumns(before), columns)
   })
+}
+
+/**
+ * Whoever says whose signatures are taken could sign in as everybody who is known by them, so they need a role from which
+ * those of all these members may be given. Suspended ones count: they come back as who they are.
+ */
+async function requireSayOverKnown(
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  { id, organization_id }: ConnectionRow,
+): Promise<void> {
+  const known = await transaction
+    .selectFrom('identities')
+    .innerJoin('members', 'members.user_id', 'identities.user_id')
+    .leftJoin('roles', 'roles.id', 'members.role_id')
+    .select(['members.role', 'roles.id as role_id', 'roles.permissions'])
+    .distinct()
+    .where('identities.connection_id', '=', id)
+    .where('identities.organization_id', '=', organization_id)
+    .where('members.organization_id', '=', organization_id)
+    .where('members.removed_at', 'is', null)
+    .execute()
+  const above = known.find((member) => !mayGive(principal, member.role, customOf(member).custom))
+  if (above === undefined) return
+  throw new ApiError(
+    { code: 'permission-denied' },
+    `A member who is ${above.role} signs in by this connection: to say whose signatures it takes needs a role from which ${above.role} may be given.`,
+  )
 }
 
 /**
