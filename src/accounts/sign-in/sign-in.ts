@@ -76,10 +76,14 @@ export type Proof =
 /** Makes the proof of a session fresh. Returns its new token. */
 export async function proveAgain(parts: SignInParts, session: Session, proof: Proof): Promise<string> {
   const method = await checkProof(parts, session, proof)
-  return change(parts, session.principal, ownAction('sessions:prove', session.id), (transaction, note) => {
+  const action = ownAction('sessions:prove', session.id)
+  const token = await change(parts, session.principal, action, (transaction, note) => {
     note(null, { method })
     return renewSession(parts, transaction, { id: session.id, method })
   })
+  // Whoever a provider vouches for comes in by it, however they have shown again who they are.
+  if (session.connectionId === null) await noteWayPast(parts, { userId: session.user.id, method })
+  return token
 }
 
 async function checkProof(parts: SignInParts, { user }: Session, proof: Proof): Promise<SignInMethod> {
@@ -179,8 +183,13 @@ async function begin(parts: SignInParts, begun: Begun, browser: Browser): Promis
     note(null, { method }, made.id)
     return made.token
   })
-  if (breakGlassMethods.includes(method)) await noteBreakGlass(parts, { userId, method })
+  await noteWayPast(parts, { userId, method })
   return { token, state }
+}
+
+/** Notes a way past an organization's only provider, where what somebody has shown is strong enough to be one. */
+async function noteWayPast(parts: SignInParts, shown: Pick<Begun, 'userId' | 'method'>): Promise<void> {
+  if (breakGlassMethods.includes(shown.method)) await noteBreakGlass(parts, shown)
 }
 
 /** Ends a session that its own browser wants to end. */

@@ -127,7 +127,17 @@ onEachDatabase(({ open }) => {
       deepEqual(await told(), [])
       await db.updateTable('connections').set({ enforced_at: 1 }).where('id', '=', id).execute()
       succeed(await use(new TestBrowser(service)))
-      deepEqual(await told(), [[memberId, id, '{"method":"passkey"}']])
+      const byPasskey = [memberId, id, '{"method":"passkey"}']
+      deepEqual(await told(), [byPasskey])
+      const prove = async () => {
+        const response = passkey.get(await options(browser, { for: 'proof' }))
+        succeed(await browser.ask('POST', 'session/proof', { response }))
+      }
+      await prove()
+      deepEqual(await told(), [byPasskey, byPasskey], 'A proof opens it as a sign-in does.')
+      await db.updateTable('sessions').set({ connection_id: id }).execute()
+      await prove()
+      equal((await told()).length, 2, 'The provider itself vouches for this session.')
     })
 
     test('signs in its person, who is not asked for an address', async () => {
