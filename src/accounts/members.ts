@@ -105,7 +105,7 @@ export async function setMemberRole(
     const { role, custom } = await findRole(transaction, organizationId, given)
     requireGrant(principal, role, custom)
     requireGrant(principal, member.role)
-    if (role !== 'owner') await requireAnotherOwner(transaction, member)
+    if (role !== 'owner') await requireOwnerStays(transaction, member)
     await transaction
       .updateTable('members')
       .set({ role, role_id: custom?.id ?? null })
@@ -130,7 +130,7 @@ export async function removeMember(
     await lockOrganization(transaction, organizationId)
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
-    await requireAnotherOwner(transaction, member)
+    await requireOwnerStays(transaction, member)
     await endMembership(transaction, member, { nowMs: parts.clock.nowMs(), note })
   })
 }
@@ -246,11 +246,24 @@ export async function lockOrganization(transaction: Transaction<Tables>, id: Org
   if (found === undefined) throw notFound()
 }
 
-export async function requireAnotherOwner(
+/**
+ * Asked before an owner goes or becomes less. The last one stays; and while members come in by one connection alone so does
+ * the one who comes in without it, since nobody else would when it fails.
+ */
+export async function requireOwnerStays(
   transaction: Transaction<Tables>,
   member: Selectable<MemberTable>,
 ): Promise<void> {
   if (member.role !== 'owner') return
+  const glass = await transaction
+    .selectFrom('connections')
+    .select('id')
+    .where('organization_id', '=', member.organization_id)
+    .where('break_glass_id', '=', member.id)
+    .executeTakeFirst()
+  if (glass !== undefined) {
+    throw conflict('This owner comes in where the provider fails: name another one for that first, or relax that.')
+  }
   const other = await transaction
     .selectFrom('members')
     .select('id')

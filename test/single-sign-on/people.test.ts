@@ -4,11 +4,12 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { listCandidates } from '../../src/accounts/installation/candidates.ts'
 import { addInstallationPerson } from '../../src/accounts/installation/people.ts'
-import { createMember, removeMember } from '../../src/accounts/members.ts'
+import { createMember, removeMember, setMemberRole } from '../../src/accounts/members.ts'
 import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
 import { setMappings } from '../../src/accounts/single-sign-on/group-mappings.ts'
-import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
+import { enforceConnection, relaxConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
 import type { ConnectionId, MemberId, OrganizationId } from '../../src/core/ids.ts'
+import type { Principal } from '../../src/core/principal.ts'
 import type { Role } from '../../src/core/role.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
@@ -425,6 +426,54 @@ onEachDatabase((database) => {
       await refused(/not switched on/)
       await sso.service.db.updateTable('connections').set({ state: 'on' }).where('id', '=', connectionId).execute()
       await enforce(connectionId, ownerId, where)
+    })
+
+    test('keeps the owner who comes in without it until it is relaxed or has another', async () => {
+      const { accounts } = sso.service
+      const company = await createCompany(accounts)
+      const { owner, admin } = company.members
+      const where = company.organizationId
+      const connectionId = await sso.connect({}, sso.provider.issuer, where)
+      const { browser, userId } = await withPasskey(owner.memberId)
+      await addDomain(sso.service, where, `d${count}.example`)
+      await link(connectionId, browser, person())
+      await usePasskey(userId, sso.service.clock.nowMs())
+      const glass = { id: owner.memberId, organizationId: where }
+      await setMemberRole(accounts, operator, { id: admin.memberId, organizationId: where }, 'owner')
+      await enforce(connectionId, owner.memberId, where)
+      const other: Principal = { ...admin, role: 'owner' }
+      const ways = (by: Principal) => [
+        () => setMemberRole(accounts, by, glass, 'admin'),
+        () => setMemberSuspended(accounts, by, glass, true),
+        () => removeMember(accounts, by, glass),
+      ]
+      for (const way of [...ways(other), ...ways(operator)]) {
+        await rejects(way, { code: 'conflict', message: /where the provider fails/ })
+      }
+      await relaxConnection({ ...accounts, signIn: testSignIn }, operator, { id: connectionId, organizationId: where })
+      for (const way of ways(other)) await way()
+    })
+
+    test('keeps what lets that owner in without it, as long as they have nothing else of the kind', async () => {
+      const { db } = sso.service
+      const company = await createCompany(sso.service.accounts)
+      const ownerId = company.members.owner.memberId
+      const connectionId = await sso.connect({}, sso.provider.issuer, company.organizationId)
+      const { browser, userId } = await withPasskey(ownerId)
+      await addDomain(sso.service, company.organizationId, `d${count}.example`)
+      await link(connectionId, browser, person())
+      await usePasskey(userId, sso.service.clock.nowMs())
+      const passkey = `p${count}`
+      await db.insertInto('passwords').values({ user_id: userId, phc: '', changed_at: 0 }).execute()
+      await enforce(connectionId, ownerId, company.organizationId)
+      const remove = async (what: string) => (await browser.ask('DELETE', `me/${what}`)).status
+      equal(await remove(`passkeys/${passkey}`), 409, 'A password alone lets nobody in past the provider.')
+      const totp = { user_id: userId, sealed: '', last_step: 0, confirmed_at: 1 }
+      await db.insertInto('totp').values(totp).execute()
+      equal(await remove(`passkeys/${passkey}`), 204)
+      deepEqual([await remove('totp'), await remove('password')], [409, 409])
+      await db.updateTable('connections').set({ enforced_at: null, break_glass_id: null }).execute()
+      equal(await remove('totp'), 204)
     })
 
     test('lets in by another way the one owner alone, for an hour', async () => {

@@ -7,7 +7,7 @@ import type { MemberTable } from '../../db/tables/accounts.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
 import { writeSuspension } from '../leaving/suspend-member.ts'
-import { endMembership, requireAnotherOwner } from '../members.ts'
+import { endMembership, requireOwnerStays } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import type { AskingDirectory } from './directory-tokens.ts'
 import { inDirectory, nextPosition, requireVersion, type Inside } from './inside.ts'
@@ -91,17 +91,8 @@ async function makeMember(inside: Inside, resource: Resource, email: string): Pr
 /** Only a refusal of this kind is in the audit: somebody has tried to lock an organization. */
 class KeepsOwner extends ScimFault {}
 
-async function requireOwnerStays({ transaction }: Inside, member: Selectable<MemberTable>): Promise<void> {
-  const glass = await transaction
-    .selectFrom('connections')
-    .select('id')
-    .where('organization_id', '=', member.organization_id)
-    .where('break_glass_id', '=', member.id)
-    .executeTakeFirst()
-  if (glass !== undefined) {
-    throw new KeepsOwner(409, null, 'This owner comes in where the provider fails, and stays for that.')
-  }
-  await requireAnotherOwner(transaction, member).catch((cause: unknown) => {
+async function keepOwner({ transaction }: Inside, member: Selectable<MemberTable>): Promise<void> {
+  await requireOwnerStays(transaction, member).catch((cause: unknown) => {
     throw new KeepsOwner(409, null, cause instanceof Error ? cause.message : 'The last owner stays.')
   })
 }
@@ -120,7 +111,7 @@ async function setActive(inside: Inside, member: Selectable<MemberTable>, isActi
   const { parts, directory } = inside
   const { organizationId, principal } = directory
   const { id } = member
-  if (!isActive) await requireOwnerStays(inside, member)
+  if (!isActive) await keepOwner(inside, member)
   if (isActive ? member.suspended_by !== 'scim' : member.suspended_at !== null) return
   const action = { action: isActive ? 'members:restore' : 'members:suspend', organizationId, target: id }
   const by = isActive ? null : 'scim'
@@ -216,7 +207,7 @@ export async function deleteUser(
       const row = await findUser(inside.transaction, directory, id)
       requireVersion(ifMatch, row.version)
       const member = await readMember(inside, row.member_id)
-      await requireOwnerStays(inside, member)
+      await keepOwner(inside, member)
       const action = { action: 'members:remove', organizationId: directory.organizationId, target: row.member_id }
       await changeAccess(inside.parts, directory.principal, action, (same, note) =>
         endMembership(same, member, { nowMs: parts.clock.nowMs(), note }),

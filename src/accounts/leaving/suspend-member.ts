@@ -9,7 +9,7 @@ import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { cutAccess, giveBackAccess } from './cut-access.ts'
 import { findMadeThings } from './made-keys.ts'
-import { findMember, lockOrganization, requireAnotherOwner, requireGrant, type MemberReference } from '../members.ts'
+import { findMember, lockOrganization, requireGrant, requireOwnerStays, type MemberReference } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import { readMember } from '../read-member.ts'
 
@@ -31,7 +31,7 @@ export async function setMemberSuspended(
     await lockOrganization(transaction, organizationId)
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
-    if (isSuspended) await requireAnotherOwner(transaction, member)
+    if (isSuspended) await requireOwnerStays(transaction, member)
     if (!isSuspended) await requireDirectoryWord(transaction, member)
     await writeSuspension(transaction, member, { by: isSuspended ? 'manual' : null, nowMs: parts.clock.nowMs(), note })
   })

@@ -87,7 +87,8 @@ export async function removePasskey(parts: SignInParts, session: Session, id: st
       .returning('name')
       .executeTakeFirst()
     if (removed === undefined) throw notFound()
-    await requireWayIn(transaction, userId)
+    await requireWayIn(parts, transaction, userId)
+    await requireWayPast(parts, transaction, userId)
     note({ passkey: id, name: removed.name }, null)
   })
 }
@@ -111,19 +112,54 @@ export async function removePassword(parts: SignInParts, session: Session): Prom
   await change(parts, session.principal, ownAction('passwords:remove', userId), async (transaction) => {
     await transaction.deleteFrom('passwords').where('user_id', '=', userId).execute()
     await transaction.deleteFrom('totp').where('user_id', '=', userId).execute()
-    await requireWayIn(transaction, userId)
+    await requireWayIn(parts, transaction, userId)
+    await requireWayPast(parts, transaction, userId)
   })
 }
 
-async function requireWayIn(transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+/** A password is no way in where none is taken, though one may be left of a time when they were. */
+async function requireWayIn(parts: SignInParts, transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+  const ways = await readWays(parts, transaction, userId)
+  if (ways.passkey || ways.password) return
+  throw new ApiError({ code: 'conflict' }, 'Nothing would be left to sign in with: add another way first.')
+}
+
+/** Whoever comes in where an organization's only provider fails keeps what lets them in then. */
+async function requireWayPast(parts: SignInParts, transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+  const ways = await readWays(parts, transaction, userId)
+  if (ways.passkey || (ways.password && ways.totp)) return
+  const glass = await transaction
+    .selectFrom('connections')
+    .innerJoin('members', 'members.id', 'connections.break_glass_id')
+    .select('connections.id')
+    .where('connections.enforced_at', 'is not', null)
+    .where('members.user_id', '=', userId)
+    .executeTakeFirst()
+  if (glass === undefined) return
+  throw new ApiError(
+    { code: 'conflict' },
+    'You come in where the provider of your organization fails, and could not without this: add a passkey first.',
+  )
+}
+
+async function readWays({ signIn }: SignInParts, transaction: Transaction<Tables>, userId: UserId) {
   const passkey = await transaction.selectFrom('passkeys').select('id').where('user_id', '=', userId).executeTakeFirst()
   const password = await transaction
     .selectFrom('passwords')
     .select('user_id')
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  if (passkey !== undefined || password !== undefined) return
-  throw new ApiError({ code: 'conflict' }, 'Nothing would be left to sign in with: add another way first.')
+  const totp = await transaction
+    .selectFrom('totp')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('confirmed_at', 'is not', null)
+    .executeTakeFirst()
+  return {
+    passkey: passkey !== undefined,
+    password: signIn.passwords !== 'off' && password !== undefined,
+    totp: totp !== undefined,
+  }
 }
 
 /** Makes a secret for an authenticator app, which counts once a code of it was given. */
@@ -179,6 +215,7 @@ export async function removeTotp(parts: SignInParts, session: Session): Promise<
   await change(parts, session.principal, ownAction('totp:remove', userId), async (transaction) => {
     const removed = await transaction.deleteFrom('totp').where('user_id', '=', userId).returning('user_id').execute()
     if (removed.length === 0) throw notFound()
+    await requireWayPast(parts, transaction, userId)
   })
 }
 
