@@ -4,6 +4,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { listCandidates } from '../../src/accounts/installation/candidates.ts'
 import { addInstallationPerson } from '../../src/accounts/installation/people.ts'
+import { createRole } from '../../src/accounts/custom-roles.ts'
 import { createMember, removeMember, setMemberRole } from '../../src/accounts/members.ts'
 import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
 import { setMappings } from '../../src/accounts/single-sign-on/group-mappings.ts'
@@ -340,6 +341,33 @@ onEachDatabase((database) => {
       for (const groups of [['owner'], ['Admins'], [' admins'], ['admins,engineers'], []]) {
         deepEqual(await rolesFor(connectionId, who, { groups, role: 'owner', roles: ['owner'] }), ['auditor', 0])
       }
+    })
+
+    test('leave somebody the part of a role that they have until they give another role', async () => {
+      const connectionId = await sso.connect()
+      const parts = { ...sso.service.accounts, signIn: testSignIn }
+      await setMappings(parts, operator, { id: connectionId, organizationId }, [
+        { group: 'admins', role: 'admin', projectIds: [] },
+        { group: 'more', role: 'developer', projectIds: [sso.company.siblingId] },
+      ])
+      const who = person()
+      await attempt(connectionId, { ...who, groups: ['admins'] })
+      const state = async () => ({
+        ...(await sso.service.db
+          .selectFrom('members')
+          .leftJoin('project_members', 'project_members.member_id', 'members.id')
+          .select(['members.id', 'members.role', 'members.role_id', 'project_members.project_id'])
+          .where('members.email', '=', who.email)
+          .executeTakeFirstOrThrow()),
+      })
+      const { id } = await state()
+      const part = { organizationId, name: 'Reads members', base: 'admin', permissions: ['members:read'] } as const
+      const roleId = await createRole(parts, operator, part)
+      await setMemberRole(parts, operator, refer(id), roleId)
+      await attempt(connectionId, { ...who, groups: ['admins', 'more'] })
+      deepEqual(await state(), { id, role: 'admin', role_id: roleId, project_id: sso.company.siblingId })
+      await attempt(connectionId, { ...who, groups: ['more'] })
+      deepEqual(await state(), { id, role: 'developer', role_id: null, project_id: sso.company.siblingId })
     })
 
     test('tell what mappings would make of them, and whom it changes of those who have signed in before', async () => {

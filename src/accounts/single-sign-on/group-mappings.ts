@@ -178,7 +178,10 @@ type Mapped = {
   readonly source: Fields
 }
 
-/** Gives a member the role and projects of their groups. Owners stay owners, and nobody becomes one. */
+/**
+ * Gives a member the role and projects of their groups. Owners stay owners, and nobody becomes one. Who has a part of the
+ * role already keeps the part: somebody has taken the rest from them.
+ */
 export async function applyMapped(
   parts: AccountsParts,
   transaction: Transaction<Tables>,
@@ -194,8 +197,11 @@ export async function applyMapped(
   const action = { action: 'members:map', organizationId, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
     await lockOrganization(transaction, organizationId)
-    await write(transaction, member, { role: mapped.role, opened, closed })
-    const lowered = await lowerAccess(transaction, member, { role: mapped.role, nowMs: parts.clock.nowMs() })
+    const isOther = mapped.role !== member.role
+    if (isOther) await writeRole(transaction, member, mapped.role)
+    await writeProjects(transaction, member, { opened, closed })
+    const lowered =
+      isOther && (await lowerAccess(transaction, member, { role: mapped.role, nowMs: parts.clock.nowMs() }))
     note({ role: member.role }, { role: mapped.role, opened, closed, ...source, ...lowered })
   })
 }
@@ -212,22 +218,22 @@ async function readProjects(transaction: Transaction<Tables>, member: Member): P
   return new Set(rows.map(({ project_id }) => project_id))
 }
 
-type Written = Pick<MappedPart, 'role'> & {
-  readonly opened: readonly ProjectId[]
-  readonly closed: readonly ProjectId[]
-}
-
-async function write(
-  transaction: Transaction<Tables>,
-  { id: member_id, organization_id }: Member,
-  { role, opened, closed }: Written,
-): Promise<void> {
+async function writeRole(transaction: Transaction<Tables>, { id, organization_id }: Member, role: Role): Promise<void> {
   await transaction
     .updateTable('members')
     .set({ role, role_id: null })
-    .where('id', '=', member_id)
+    .where('id', '=', id)
     .where('organization_id', '=', organization_id)
     .execute()
+}
+
+type Written = { readonly opened: readonly ProjectId[]; readonly closed: readonly ProjectId[] }
+
+async function writeProjects(
+  transaction: Transaction<Tables>,
+  { id: member_id, organization_id }: Member,
+  { opened, closed }: Written,
+): Promise<void> {
   if (opened.length > 0) {
     const rows = opened.map((project_id) => ({ organization_id, project_id, member_id }))
     await transaction.insertInto('project_members').values(rows).execute()
