@@ -18,7 +18,7 @@ import type { MemberId } from '../../src/core/ids.ts'
 import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { createTestSso, testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer } from '../harness/management-service.ts'
-import { signInPerson, type SignedInPerson } from '../harness/sign-in.ts'
+import { samePage, signInPerson, type SignedInPerson } from '../harness/sign-in.ts'
 import { newConnection, providerKey } from '../http/api/sso-things.ts'
 import { newSamlConnection } from './saml/open-saml.ts'
 import { openDirectory, type TestDirectory } from './directory/open-directory.ts'
@@ -194,6 +194,33 @@ describe('a way to sign in', () => {
     const body = { email: 'ann@acme.example', password }
     const tried = await service.ask({ method: 'POST', path: '/api/v1/session/password', headers, body })
     equal(tried.status, 404, tried.text)
+    await service.close()
+  })
+
+  test('is no password that is left of a time when they were taken, nor is a recovery code held back by one', async () => {
+    const signIn = { ...testSignIn, passwords: 'off' as const }
+    const service = await openManagementService(await openMemoryDatabase(), { signIn })
+    const { user, headers } = await signInPerson(service.accounts, {})
+    const { db } = service
+    const user_id = user.userId
+    await db.insertInto('passwords').values({ user_id, phc: '', changed_at: 0 }).execute()
+    const key = { rp_id: 'ai.example.com', public_key: '', counter: 0, transports: '[]', is_backed_up: 0, name: 'P' }
+    await db
+      .insertInto('passkeys')
+      .values({ id: 'only', user_id, ...key, created_at: 0, last_used_at: 0 })
+      .execute()
+    const removed = await service.ask({ method: 'DELETE', path: '/api/v1/me/passkeys/only', headers })
+    equal(removed.status, 409, removed.text)
+    const { body } = await service.ask({ method: 'POST', path: '/api/v1/me/recovery-codes', headers })
+    const [recoveryCode] = body['codes'] as readonly string[]
+    const { email } = await db
+      .selectFrom('user_emails')
+      .select('email')
+      .where('user_id', '=', user_id)
+      .executeTakeFirstOrThrow()
+    const path = '/api/v1/session/recovery'
+    const recovered = await service.ask({ method: 'POST', path, headers: samePage, body: { email, recoveryCode } })
+    equal(recovered.status, 200, recovered.text)
     await service.close()
   })
 })

@@ -62,7 +62,7 @@ export async function signInWithRecoveryCode(
   const normal = normalizeEmail(email)
   await countAttempt(parts, normal)
   const user = await findUserByEmail(parts.db, normal)
-  if (user === null || (await readPhc(parts, user.id)) !== null) throw refuseSignIn(user?.id)
+  if (user === null || (await hasPassword(parts, user.id))) throw refuseSignIn(user?.id)
   const method = await checkSecondFactor(parts, user.id, { kind: 'recovery-code', code })
   await forgetAttempts(parts, normal)
   return begin(parts, { userId: user.id, method, state: 'open' }, browser)
@@ -110,6 +110,11 @@ async function checkPassword(parts: SignInParts, { email, password }: GivenPassw
     await parts.db.updateTable('passwords').set(renewed).where('user_id', '=', user.id).where('phc', '=', phc).execute()
   }
   return user.id
+}
+
+/** One that is left of a time when passwords were taken is none. */
+async function hasPassword(parts: SignInParts, userId: UserId): Promise<boolean> {
+  return parts.signIn.passwords !== 'off' && (await readPhc(parts, userId)) !== null
 }
 
 async function readPhc({ db }: SignInParts, userId: UserId): Promise<string | null> {

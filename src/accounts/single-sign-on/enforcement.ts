@@ -30,7 +30,7 @@ export async function enforceConnection(
     const row = await findConnection(transaction, { id, organizationId })
     await requireTried(transaction, principal, row)
     await requireDomain(transaction, organizationId)
-    await requireBreakGlass(transaction, { organizationId, breakGlassId, nowMs: parts.clock.nowMs() })
+    await requireBreakGlass(parts, transaction, { organizationId, breakGlassId })
     await refuseSecond(transaction, row)
     const enforced_at = row.enforced_at ?? parts.clock.nowMs()
     await transaction
@@ -92,11 +92,12 @@ async function requireDomain(transaction: Transaction<Tables>, organizationId: O
   if (domain === undefined) throw refuse('No domain of the organization is verified.')
 }
 
-type Wanted = { readonly organizationId: OrganizationId; readonly breakGlassId: MemberId; readonly nowMs: number }
+type Wanted = { readonly organizationId: OrganizationId; readonly breakGlassId: MemberId }
 
 async function requireBreakGlass(
+  parts: SignInParts,
   transaction: Transaction<Tables>,
-  { organizationId, breakGlassId, nowMs }: Wanted,
+  { organizationId, breakGlassId }: Wanted,
 ): Promise<void> {
   const member = await transaction
     .selectFrom('members')
@@ -108,14 +109,18 @@ async function requireBreakGlass(
     .where('suspended_at', 'is', null)
     .executeTakeFirst()
   if (member === undefined) throw refuse('Only an owner can be the one who comes in without the connection.')
-  const since = nowMs - usedWithinMs
-  if (member.user_id !== null && (await hasUsedFactor(transaction, member.user_id, since))) return
+  if (member.user_id !== null && (await hasUsedFactor(parts, transaction, member.user_id))) return
   throw refuse('That owner has used neither a passkey nor an authenticator app within 30 days.')
 }
 
 const totpStepMs = 30_000
 
-async function hasUsedFactor(transaction: Transaction<Tables>, userId: UserId, sinceMs: number): Promise<boolean> {
+async function hasUsedFactor(
+  { clock, signIn }: SignInParts,
+  transaction: Transaction<Tables>,
+  userId: UserId,
+): Promise<boolean> {
+  const sinceMs = clock.nowMs() - usedWithinMs
   const passkey = await transaction
     .selectFrom('passkeys')
     .select('id')
@@ -123,6 +128,8 @@ async function hasUsedFactor(transaction: Transaction<Tables>, userId: UserId, s
     .where('last_used_at', '>', sinceMs)
     .executeTakeFirst()
   if (passkey !== undefined) return true
+  // An authenticator app stands behind a password.
+  if (signIn.passwords === 'off') return false
   const totp = await transaction
     .selectFrom('totp')
     .innerJoin('passwords', 'passwords.user_id', 'totp.user_id')
