@@ -7,10 +7,11 @@ import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts
 import { endSessionsByProvider } from '../../src/accounts/single-sign-on/end-by-provider.ts'
 import { endMemberSessions } from '../../src/accounts/sign-in/session-lists.ts'
 import { findSession } from '../../src/accounts/sign-in/sessions.ts'
+import { createRecoveryLink } from '../../src/accounts/sign-in/setup.ts'
 import type { ConnectionId } from '../../src/core/ids.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
-import { signInPerson } from '../harness/sign-in.ts'
+import { samePage, signInPerson } from '../harness/sign-in.ts'
 import type { Answer } from '../harness/management-service.ts'
 import { openSso, type Sso } from './open-sso.ts'
 
@@ -75,6 +76,27 @@ onEachDatabase((database) => {
   const ask = (key: string) => sso.service.ask({ method: 'POST', path: '/v1/messages', key, body: question })
 
   const connectedParts = () => ({ ...sso.service.accounts, signIn: testSignIn })
+
+  test('every agent of a person ends with their sessions: when they end all others, and by the link of an owner', async () => {
+    const { accounts } = sso.service
+    const { user, headers } = await signInPerson(accounts, { memberId: developer().memberId })
+    const ways = [
+      () => sso.service.ask({ method: 'DELETE', path: '/api/v1/sessions', headers }),
+      async () => {
+        const token = await createRecoveryLink(accounts, user.userId)
+        const credential = { kind: 'password', password: 'correct horse battery staple' }
+        const body = { token, credential }
+        return sso.service.ask({ method: 'POST', path: '/api/v1/session/link', headers: samePage, body })
+      },
+    ]
+    for (const way of ways) {
+      const { access, refresh: next } = await signIn(headers)
+      equal((await ask(access)).status, 200)
+      const ended = await way()
+      equal(ended.status < 300, true, ended.text)
+      deepEqual([(await refresh(next)).body, (await ask(access)).status], [{ error: 'invalid_grant' }, 401])
+    }
+  })
 
   test('an agent whose code its person allows asks models under the person’s own key, and its code is used up', async () => {
     const { device, code } = await begin()

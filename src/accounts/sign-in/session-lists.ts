@@ -1,7 +1,6 @@
 import type { MemberId, OrganizationId, SessionId, UserId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
-import { change } from '../../db/change.ts'
 import type { SignInMethod } from '../../db/tables/identity.ts'
 import { endAgents } from '../agents/end-agents.ts'
 import { changeAccess } from '../change-access.ts'
@@ -47,15 +46,20 @@ export async function listSessions(
   }))
 }
 
-/** Ends one of a person's own sessions; without an id all but the one that asks. */
+/**
+ * Ends one of a person's own sessions; without an id all but the one that asks, and with them what their coding agents are
+ * signed in by: somebody who had got in may have signed some in.
+ */
 export async function endOwnSessions(parts: SignInParts, session: Session, id: string | null): Promise<void> {
-  const action = ownAction('sessions:revoke', id ?? session.user.id)
-  await change(parts, session.principal, action, async (transaction, note) => {
-    const own = transaction.deleteFrom('sessions').where('user_id', '=', session.user.id)
+  const userId = session.user.id
+  const action = ownAction('sessions:revoke', id ?? userId)
+  await changeAccess(parts, session.principal, action, async (transaction, note) => {
+    const own = transaction.deleteFrom('sessions').where('user_id', '=', userId)
     const chosen = id === null ? own.where('id', '!=', session.id) : own.where('id', '=', id as SessionId)
     const ended = await chosen.returning('id').execute()
     if (id !== null && ended.length === 0) throw notFound()
-    note(null, { sessions: ended.map((row) => row.id) })
+    const agents = id === null ? await endAgents(transaction, { userId }) : []
+    note(null, { sessions: ended.map((row) => row.id), agents })
   })
 }
 

@@ -2,8 +2,11 @@ import type { Transaction } from 'kysely'
 import type { UserId } from '../../core/ids.ts'
 import { notFound } from '../../core/permission.ts'
 import { change, joinTransaction } from '../../db/change.ts'
+import { countChange } from '../../db/changes.ts'
 import type { OneTimeLinkTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
+import { endAgents } from '../agents/end-agents.ts'
+import { withoutNotice } from '../change-access.ts'
 import { createMember } from '../members.ts'
 import { ensureDefaultHome, renameOrganization, type Home } from '../organizations.ts'
 import { keepCredential, prepareCredential, type CredentialOf, type NewCredential } from './credentials.ts'
@@ -158,15 +161,23 @@ export async function completeSetup(
   return { ...signedIn, ...home }
 }
 
-/** Gives the person of a link another way to sign in, and signs them in by it. Their sessions until now end. */
+/**
+ * Gives the person of a link another way to sign in, and signs them in by it. Their sessions until now end, and so do
+ * their coding agents: whoever had got in before may have signed some in.
+ */
 export async function signInByLink(parts: SignInParts, { credential, ...use }: LinkUse): Promise<SignedIn> {
   await readLink(parts, use.token, 'recovery')
   const prepared = await prepareCredential(parts, credential)
-  return parts.db.transaction().execute(async (transaction) => {
+  const inside = withoutNotice(parts)
+  const signedIn = await parts.db.transaction().execute(async (transaction) => {
     const userId = await useLink(parts, transaction, { token: use.token, purpose: 'recovery' })
     if (userId === null) throw refuseSignIn()
     await transaction.deleteFrom('sessions').where('user_id', '=', userId).execute()
+    await endAgents(transaction, { userId })
+    await countChange(transaction, 'access')
     const method = await keepCredential(parts, transaction, prepared, { ...use, userId })
-    return beginInside(parts, transaction, { begun: { userId, method }, browser: use.browser })
+    return beginInside(inside, transaction, { begun: { userId, method }, browser: use.browser })
   })
+  await parts.accessChanged?.()
+  return signedIn
 }

@@ -61,7 +61,7 @@ export const sessionListRoutes: readonly Route[] = [
     path: own,
     needsProof: true,
     isForVouched: true,
-    summary: 'End all other sessions of one’s own',
+    summary: 'End all other sessions of one’s own, and sign out one’s coding agents',
     params: nowhere,
     answer: 'nothing',
     work: ({ parts }) => endOwnSessions(signInParts(parts), requireSession(parts), null),
