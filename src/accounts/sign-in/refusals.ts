@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
 import type { UserId } from '../../core/ids.ts'
+import { networkOf } from '../../lib/address-list.ts'
 import type { SignInParts } from './parts.ts'
 
 /** Whose account it was on which somebody has tried; nobody outside is told. */
@@ -24,20 +25,49 @@ export function refusedUserOf({ cause }: ApiError): UserId | null {
   return cause instanceof RefusedUser ? cause.userId : null
 }
 
-/** The failures of one account that are answered at once, and how far apart the following ones are. */
-const atOnce = 10
-const intervalMs = 60_000
+/** So many attempts are looked at at once, and the following ones so far apart. */
+type Pace = { readonly atOnce: number; readonly intervalMs: number }
+
+/** How often an account is tried in all, from wherever. */
+const inAll: Pace = { atOnce: 10, intervalMs: 60_000 }
+/** How much of that one network may use up: so whoever asks on and on from one leaves the rest to the person. */
+const byNetwork: Pace = { atOnce: 5, intervalMs: 300_000 }
 
 /**
  * Counts an attempt to sign in to an account before it is looked at, so that guesses made together count too.
  *
- * The generic cell rate algorithm over all gateways: the row holds the time at which the account would be even with its
- * pace. Throws when there were too many; nobody is locked out for longer than ten minutes.
+ * What is asked for beyond a network's part is not taken from the account's, so one network alone keeps nobody else out.
+ * Throws when there were too many.
  */
-export async function countAttempt({ db, clock }: SignInParts, email: string): Promise<void> {
+export async function countAttempt(parts: SignInParts, email: string): Promise<void> {
+  const { db, clock, origin } = parts
+  const account = accountOf(email)
+  const own = ownOf(account, origin?.address)
+  await db.deleteFrom('sign_in_failures').where('even_at', '<', clock.nowMs()).execute()
+  if (!(await count(parts, own, byNetwork))) {
+    throw tooMany('Too many attempts to sign in from here. Wait five minutes.', byNetwork)
+  }
+  if (await count(parts, account, inAll)) return
+  // Nothing was looked at, so whoever waits for others to stop has used up nothing of their own.
+  await db
+    .updateTable('sign_in_failures')
+    .set(({ eb }) => ({ even_at: eb('even_at', '-', byNetwork.intervalMs) }))
+    .where('account', '=', own)
+    .execute()
+  throw tooMany('Too many attempts to sign in. Wait a minute.', inAll)
+}
+
+function tooMany(message: string, { intervalMs }: Pace): ApiError {
+  return new ApiError({ code: 'rate-limited', retryAfterMs: intervalMs }, message)
+}
+
+/**
+ * The generic cell rate algorithm over all gateways: the row holds the time at which what is counted would be even with
+ * its pace. Tells whether there was room.
+ */
+async function count({ db, clock }: SignInParts, account: string, { atOnce, intervalMs }: Pace): Promise<boolean> {
   const now = clock.nowMs()
   const latest = now + (atOnce - 1) * intervalMs
-  const account = accountOf(email)
   const counted = await db
     .insertInto('sign_in_failures')
     .values({ account, even_at: now + intervalMs })
@@ -52,19 +82,26 @@ export async function countAttempt({ db, clock }: SignInParts, email: string): P
     )
     .returning('even_at')
     .executeTakeFirst()
-  if (counted !== undefined) return
-  throw new ApiError({ code: 'rate-limited', retryAfterMs: intervalMs }, 'Too many attempts to sign in. Wait a minute.')
+  return counted !== undefined
 }
 
-/** Whoever did sign in was no guesser; rows that have no meaning any more go with it. */
-export async function forgetAttempts({ db, clock }: SignInParts, email: string): Promise<void> {
+/** Whoever did sign in was no guesser; those of other networks may be. */
+export async function forgetAttempts({ db, origin }: SignInParts, email: string): Promise<void> {
+  const account = accountOf(email)
   await db
     .deleteFrom('sign_in_failures')
-    .where(({ or, eb }) => or([eb('account', '=', accountOf(email)), eb('even_at', '<', clock.nowMs())]))
+    .where('account', 'in', [account, ownOf(account, origin?.address)])
     .execute()
 }
 
 /** The name under which an address is counted, be it anybody's or not: no address is kept in a readable form. */
 function accountOf(email: string): string {
   return createHash('sha256').update(email).digest('hex')
+}
+
+/** The name under which the attempts of one network at an account are counted. */
+function ownOf(account: string, address: string | undefined): string {
+  return createHash('sha256')
+    .update(`${account} from ${networkOf(address)}`)
+    .digest('hex')
 }

@@ -53,18 +53,19 @@ export async function completeSignIn(parts: SignInParts, token: string, factor: 
   return begin(parts, { userId: row.user_id, method, state: 'open' }, browser)
 }
 
-/** For somebody whose passkeys are lost, and who never had a password: with one the code is its second factor. */
+/**
+ * For somebody whose passkeys are lost, and who has no password: with one the code is its second factor.
+ *
+ * Not counted, as nobody guesses a code: whoever keeps others from trying passwords does not keep them from this too.
+ */
 export async function signInWithRecoveryCode(
   parts: SignInParts,
   { email, code }: { readonly email: string; readonly code: string },
   browser: Browser,
 ): Promise<SignedIn> {
-  const normal = normalizeEmail(email)
-  await countAttempt(parts, normal)
-  const user = await findUserByEmail(parts.db, normal)
+  const user = await findUserByEmail(parts.db, normalizeEmail(email))
   if (user === null || (await hasPassword(parts, user.id))) throw refuseSignIn(user?.id)
   const method = await checkSecondFactor(parts, user.id, { kind: 'recovery-code', code })
-  await forgetAttempts(parts, normal)
   return begin(parts, { userId: user.id, method, state: 'open' }, browser)
 }
 

@@ -140,6 +140,19 @@ onEachDatabase(({ open }) => {
       equal((await told()).length, 2, 'The provider itself vouches for this session.')
     })
 
+    test('and a recovery code sign in its person while passwords are guessed for the account', async () => {
+      const { codes } = succeed(await browser.ask('POST', 'me/recovery-codes')).body as { codes: string[] }
+      const guess = async (number: number) => {
+        const from = new TestBrowser(service, `198.51.${number}.2`)
+        return (await from.ask('POST', 'session/password', { email: owner.email, password })).status
+      }
+      for (let number = 0; number < 10; number += 1) equal(await guess(number), 401)
+      equal(await guess(10), 429)
+      succeed(await use(new TestBrowser(service)))
+      const recovery = { email: owner.email, recoveryCode: codes[0] }
+      succeed(await new TestBrowser(service).ask('POST', 'session/recovery', recovery))
+    })
+
     test('signs in its person, who is not asked for an address', async () => {
       const other = new TestBrowser(service)
       succeed(await use(other))
@@ -279,6 +292,37 @@ onEachDatabase(({ open }) => {
       }
       service.clock.advance(minuteMs)
       succeed(await signIn(new TestBrowser(service, '203.0.113.9')))
+    })
+
+    const attacker = (number: number) => new TestBrowser(service, `198.51.${number}.1`)
+    const person = () => new TestBrowser(service, '203.0.113.9')
+
+    test('is taken from its person’s network while it is guessed on and on from another one', async () => {
+      let lookedAt = 0
+      for (let count = 0; count < 180; count += 1) {
+        const { status } = await signIn(attacker(1), { password: `wrong ${count}` })
+        equal([401, 429].includes(status), true, String(status))
+        if (status === 401) lookedAt += 1
+        if (count % 20 === 0) succeed(await signIn(person()))
+        service.clock.advance(10_000)
+      }
+      ok(lookedAt <= 11, `${lookedAt} guesses in half an hour`)
+    })
+
+    test('is taken once others have stopped, however often its person has asked meanwhile', async () => {
+      for (let number = 0; number < 10; number += 1) await signIn(attacker(number), { password: 'wrong' })
+      for (let count = 0; count < 8; count += 1) equal((await signIn(person())).status, 429)
+      service.clock.advance(minuteMs)
+      succeed(await signIn(person()))
+    })
+
+    test('that was guessed leaves no count behind for longer than it means something', async () => {
+      const rows = () => service.db.selectFrom('sign_in_failures').select('account').execute()
+      for (let number = 0; number < 20; number += 1) await signIn(attacker(number), { email: `${number}@x.example` })
+      equal((await rows()).length, 40)
+      service.clock.advance(6 * minuteMs)
+      await signIn(attacker(1), { email: 'another@x.example' })
+      equal((await rows()).length, 2)
     })
 
     test('begins anew with the wrong ones that it forgives, once the right one has come', async () => {
