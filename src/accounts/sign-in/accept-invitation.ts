@@ -78,7 +78,7 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
 }
 
 type Joining = {
-  readonly invitation: Pick<InvitationTable, 'id' | 'organization_id' | 'email' | 'role' | 'project_ids'>
+  readonly invitation: Pick<InvitationTable, 'id' | 'organization_id' | 'email' | 'link_hash' | 'project_ids'>
   readonly principal: Principal
   readonly user: { readonly id: UserId; readonly name: string }
 }
@@ -88,7 +88,7 @@ async function join(
   transaction: Transaction<Tables>,
   { invitation, principal, user }: Joining,
 ): Promise<void> {
-  const { id, organization_id: organizationId, email, role } = invitation
+  const { id, organization_id: organizationId, email } = invitation
   const now = parts.clock.nowMs()
   const action = { action: 'invitations:accept', organizationId, target: id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
@@ -98,10 +98,16 @@ async function join(
       .where('id', '=', id)
       .where('accepted_at', 'is', null)
       .where('withdrawn_at', 'is', null)
-      .returning('id')
+      .where('link_hash', '=', invitation.link_hash)
+      .returning('role')
       .executeTakeFirst()
     if (used === undefined) throw refuseSignIn()
+    const { role } = used
     const known = await findMemberByEmail(transaction, { organizationId, email })
+    // Whoever has invited could give the role that the invitation is to, and has seen its link.
+    if (known !== undefined && known.role !== role) {
+      throw new ApiError({ code: 'conflict' }, 'The member with this address has another role now: be invited anew.')
+    }
     const memberId: MemberId = known?.id ?? `mem_${randomId()}`
     if (known === undefined) {
       const nothing = { removed_at: null, suspended_at: null, suspended_by: null }

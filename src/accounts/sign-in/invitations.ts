@@ -46,47 +46,58 @@ const lastsMs = 7 * 86_400_000
 export async function createInvitation(
   parts: SignInParts,
   principal: Principal,
-  { organizationId, email, role, projectIds }: NewInvitation,
+  { organizationId, email: address, role: wanted, projectIds }: NewInvitation,
 ): Promise<SentInvitation> {
   requirePermission(principal, 'members:create', { organizationId })
-  requireGrant(principal, role)
+  requireGrant(principal, wanted)
   const id: InvitationId = `inv_${randomId()}`
   const token = createToken()
   const now = parts.clock.nowMs()
-  const invited = { email: checkEmail(email), role, project_ids: JSON.stringify(projectIds) }
+  const email = checkEmail(address)
   const action = { action: 'invitations:create', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
     await requireStanding(transaction, principal, organizationId)
     await requireProjects(transaction, organizationId, projectIds)
-    await refuseMember(transaction, organizationId, invited.email)
+    const role = await findRole(transaction, principal, { organizationId, email, role: wanted })
     await transaction
       .updateTable('invitations')
       .set({ withdrawn_at: now })
       .where('organization_id', '=', organizationId)
-      .where('email', '=', invited.email)
+      .where('email', '=', email)
       .where('accepted_at', 'is', null)
       .where('withdrawn_at', 'is', null)
       .execute()
     const times = { created_at: now, ends_at: now + lastsMs, accepted_at: null, withdrawn_at: null }
+    const invited = { email, role, project_ids: JSON.stringify(projectIds) }
     const hidden = { link_hash: hashToken(token), created_by: actorOf(principal) }
     await transaction
       .insertInto('invitations')
       .values({ id, organization_id: organizationId, ...invited, ...hidden, ...times })
       .execute()
-    note(null, { email: invited.email, role, project_ids: projectIds })
+    note(null, { email, role, project_ids: projectIds })
   })
   return { id, token }
 }
 
-/** One who was made by a key and has never signed in may be invited: accepting makes them that member. */
-async function refuseMember(
+type Invited = Pick<NewInvitation, 'organizationId' | 'email' | 'role'>
+
+/**
+ * The role that an invitation is to. Whoever was made by a key and has never signed in may be invited: accepting makes
+ * them that member, with the member's role, which has to be the inviter's to give. To be an owner is invited for in words.
+ */
+async function findRole(
   transaction: Transaction<Tables>,
-  organizationId: OrganizationId,
-  email: string,
-): Promise<void> {
+  principal: Principal,
+  { organizationId, email, role }: Invited,
+): Promise<Role> {
   const member = await findMemberByEmail(transaction, { organizationId, email })
-  if (member === undefined || member.user_id === null) return
-  throw new ApiError({ code: 'conflict' }, 'There is a member with this e-mail already.')
+  if (member === undefined) return role
+  if (member.user_id !== null) throw new ApiError({ code: 'conflict' }, 'There is a member with this e-mail already.')
+  requireGrant(principal, member.role)
+  if (member.role === 'owner' && role !== 'owner') {
+    throw new ApiError({ code: 'conflict' }, 'This is the address of an owner: invite them as one.')
+  }
+  return member.role
 }
 
 /** The member of an organization with this address. */
@@ -96,7 +107,7 @@ export function findMemberByEmail(
 ) {
   return transaction
     .selectFrom('members')
-    .select(['id', 'user_id'])
+    .select(['id', 'user_id', 'role'])
     .where('organization_id', '=', organizationId)
     .where('email', '=', email)
     .where('removed_at', 'is', null)
@@ -136,15 +147,17 @@ export async function resendInvitation(
     await requireStanding(transaction, principal, reference.organizationId)
     const row = await readOpen(transaction, reference)
     requireGrant(principal, row.role)
+    const { organizationId } = reference
+    const role = await findRole(transaction, principal, { organizationId, email: row.email, role: row.role })
     const ends_at = parts.clock.nowMs() + lastsMs
     await transaction
       .updateTable('invitations')
       // Whoever sends it anew has seen the new link.
-      .set({ link_hash: hashToken(token), ends_at, created_by: actorOf(principal) })
+      .set({ link_hash: hashToken(token), ends_at, created_by: actorOf(principal), role })
       .where('id', '=', row.id)
-      .where('organization_id', '=', reference.organizationId)
+      .where('organization_id', '=', organizationId)
       .execute()
-    note({ ends_at: row.ends_at }, { ends_at })
+    note({ ends_at: row.ends_at, role: row.role }, { ends_at, role })
     return row.id
   })
   return { id, token }

@@ -113,7 +113,8 @@ export type InvitationTable = {
   readonly id: InvitationId
   readonly organization_id: OrganizationId
   readonly email: string
-  readonly role: Role
+  /** What its person becomes; of an address that is a member's, the role that the member had when the link was made. */
+  role: Role
   /** A JSON list. */
   readonly project_ids: string
   link_hash: string

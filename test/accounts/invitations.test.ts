@@ -1,0 +1,85 @@
+// Whom an invitation makes of somebody: never a member that the inviter could not make, and nobody who is another person.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { createMember, setMemberRole } from '../../src/accounts/members.ts'
+import type { MemberId } from '../../src/core/ids.ts'
+import type { Role } from '../../src/core/role.ts'
+import { onEachDatabase } from '../harness/databases/databases.ts'
+import { openManagementService, type Answer, type ManagementService } from '../harness/management-service.ts'
+import { signInPerson, type SignedInPerson } from '../harness/sign-in.ts'
+import { TestBrowser } from '../http/api/browser.ts'
+import { createCompany, newMemberOfPart, type Company } from '../http/api/world.ts'
+
+const operator = { kind: 'operator' } as const
+const credential = { kind: 'password', password: 'correct horse battery staple' } as const
+
+onEachDatabase(({ open }) => {
+  let service: ManagementService
+  let company: Company
+  beforeEach(async () => {
+    service = await openManagementService(await open())
+    company = await createCompany(service.accounts)
+  })
+  afterEach(() => service.close())
+
+  const within = (path: string) => `/api/v1/organizations/${company.organizationId}/${path}`
+  const signIn = (role: keyof Company['members']) =>
+    signInPerson(service.accounts, { memberId: company.members[role].memberId })
+  const make = (email: string, role: Role): Promise<MemberId> =>
+    createMember(service.accounts, operator, { organizationId: company.organizationId, email, name: 'Made', role })
+  const give = (id: MemberId, role: Role) =>
+    setMemberRole(service.accounts, operator, { id, organizationId: company.organizationId }, role)
+  const invite = ({ headers }: SignedInPerson, email: string, role: Role): Promise<Answer> =>
+    service.ask({ method: 'POST', path: within('invitations'), headers, body: { email, role } })
+  const resend = ({ headers }: SignedInPerson, sent: Answer): Promise<Answer> => {
+    const { id } = sent.body['invitation'] as { readonly id: string }
+    return service.ask({ method: 'POST', path: within(`invitations/${id}/resend`), headers })
+  }
+  const tokenOf = ({ body }: Answer) => String(body['link']).split('#')[1] ?? ''
+  const accept = async (sent: Answer, browser = new TestBrowser(service)) => {
+    const answer = await browser.ask('POST', 'invitations/accept', { token: tokenOf(sent), name: 'New', credential })
+    return { browser, ...answer }
+  }
+  type Shown = { readonly organizationId: string; readonly memberId: MemberId; readonly role: Role }
+  const memberships = async (browser: TestBrowser) =>
+    ((await browser.ask('GET', 'session')).body['memberships'] ?? []) as readonly Shown[]
+
+  test('nobody signs in as a member whose role they could not give, by inviting that member’s address', async () => {
+    const [owner, admin] = [await signIn('owner'), await signIn('admin')]
+    await make('boss@example.org', 'owner')
+    equal((await invite(admin, 'boss@example.org', 'auditor')).status, 403)
+    const part = { base: 'admin', permissions: ['members:create', 'members:read'] } as const
+    const inviter = await signInPerson(service.accounts, {
+      memberId: await newMemberOfPart(service.accounts, company, part),
+    })
+    await make('full@example.org', 'admin')
+    equal((await invite(inviter, 'full@example.org', 'auditor')).status, 403)
+    const early = await invite(admin, 'later@example.org', 'auditor')
+    await make('later@example.org', 'owner')
+    equal((await accept(early)).status, 409)
+    equal((await resend(admin, early)).status, 403)
+    equal((await invite(owner, 'later@example.org', 'auditor')).status, 409, 'an owner is invited as one')
+    const sent = await invite(owner, 'later@example.org', 'owner')
+    equal((await accept(sent)).status, 200)
+  })
+
+  test('an invitation of a member’s address is to the role they have, and over once they have another', async () => {
+    const admin = await signIn('admin')
+    const id = await make('made@example.org', 'billing')
+    const sent = await invite(admin, 'made@example.org', 'developer')
+    equal((sent.body['invitation'] as { readonly role: Role }).role, 'billing')
+    await give(id, 'owner')
+    equal((await accept(sent)).status, 409)
+    await give(id, 'auditor')
+    equal((await accept(sent)).status, 409)
+    const again = await resend(admin, sent)
+    equal((again.body['invitation'] as { readonly role: Role }).role, 'auditor')
+    const { browser, status } = await accept(again)
+    equal(status, 200)
+    deepEqual(
+      (await memberships(browser)).map(({ memberId, role }) => [memberId, role]),
+      [[id, 'auditor']],
+    )
+  })
+})
