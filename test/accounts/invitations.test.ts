@@ -82,4 +82,16 @@ onEachDatabase(({ open }) => {
       [[id, 'auditor']],
     )
   })
+
+  test('an invitation takes no member away from whoever has come to sign in as them', async () => {
+    const id = await make('held@example.org', 'developer')
+    const sent = await invite(await signIn('owner'), 'held@example.org', 'developer')
+    const holder = await signInPerson(service.accounts, { memberId: id })
+    equal((await accept(sent)).status, 409)
+    const { body } = await service.ask({ path: '/api/v1/session', headers: holder.headers })
+    deepEqual(
+      (body['memberships'] as readonly Shown[]).map(({ memberId }) => memberId),
+      [id],
+    )
+  })
 })

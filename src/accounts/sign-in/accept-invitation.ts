@@ -118,15 +118,29 @@ async function join(
         .execute()
       await openProjects(transaction, memberId, invitation)
     } else {
-      await transaction
-        .updateTable('members')
-        .set({ user_id: user.id })
-        .where('id', '=', memberId)
-        .where('organization_id', '=', organizationId)
-        .execute()
+      await attach(transaction, { organizationId, memberId, userId: user.id })
     }
     note(null, { member: memberId, email, ...(known === undefined && { role }) })
   })
+}
+
+type Attaching = { readonly organizationId: OrganizationId; readonly memberId: MemberId; readonly userId: UserId }
+
+/** Throws where somebody has come to sign in as this member since the invitation was made. */
+async function attach(
+  transaction: Transaction<Tables>,
+  { organizationId, memberId, userId }: Attaching,
+): Promise<void> {
+  const attached = await transaction
+    .updateTable('members')
+    .set({ user_id: userId })
+    .where('id', '=', memberId)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  if (attached !== undefined) return
+  throw new ApiError({ code: 'conflict' }, 'Somebody signs in as the member with this address already.')
 }
 
 async function openProjects(
