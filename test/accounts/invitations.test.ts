@@ -94,4 +94,25 @@ onEachDatabase(({ open }) => {
       [id],
     )
   })
+
+  test('no owner is made or invited without a fresh proof, nor an invitation sent again', async () => {
+    const owner = await signIn('owner')
+    const sent = await invite(owner, 'first@example.org', 'owner')
+    equal(sent.status, 201)
+    const add = (email: string, role: Role, given: object) =>
+      service.ask({ method: 'POST', path: within('members'), body: { email, name: 'N', role }, ...given })
+    service.clock.advance(11 * 60_000)
+    const refused = [
+      await invite(owner, 'second@example.org', 'owner'),
+      await add('third@example.org', 'owner', { headers: owner.headers }),
+      await resend(owner, sent),
+    ]
+    deepEqual(
+      refused.map(({ body }) => body['type']),
+      refused.map(() => 'urn:odyssey:problem:proof-needed'),
+    )
+    equal((await invite(owner, 'second@example.org', 'admin')).status, 201)
+    equal((await add('third@example.org', 'admin', { headers: owner.headers })).status, 201)
+    equal((await add('fourth@example.org', 'owner', { key: service.key })).status, 201)
+  })
 })

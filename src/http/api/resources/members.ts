@@ -58,6 +58,9 @@ const consequences = z
   })
   .meta({ id: 'MemberConsequences' })
 
+/** Owners are made only by somebody who has just shown who they are. */
+const ofOwner = ({ role: given }: { readonly role: string }) => given === 'owner'
+
 const path = '/api/v1/organizations/{organizationId}/members'
 const inMember = inOrganization.extend({ memberId })
 const newMember = z
@@ -130,6 +133,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Make a member; each project that is opened to them is a change of its own in the audit',
     params: inOrganization,
     body: newMember,
+    needsProof: ofOwner,
     example: { email: 'ann@example.org', name: 'Ann', role: 'auditor' },
     answer: member,
     async work({ parts, principal, params, body: { projectIds, ...person } }) {
@@ -160,7 +164,7 @@ export const memberRoutes: readonly Route[] = [
     body: z.strictObject({
       role: z.union([role, roleId]).describe('A built-in role, or the id of the organization’s own.'),
     }),
-    needsProof: (body: { readonly role: string }) => body.role === 'owner',
+    needsProof: ofOwner,
     example: { role: 'auditor' },
     answer: member,
     async work({ parts, principal, params: { memberId: id, ...params }, body }) {

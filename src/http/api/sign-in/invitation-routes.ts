@@ -93,6 +93,7 @@ export const invitationRoutes: readonly Route[] = [
     body: z
       .strictObject({ email, role, projectIds: z.array(projectId).max(100).default([]) })
       .meta({ id: 'NewInvitation' }),
+    needsProof: (body: { readonly role: string }) => body.role === 'owner',
     example: { email: 'ann@example.org', role: 'developer', projectIds: ['proj_default'] },
     answer: sent,
     async work({ parts, principal, params, body }) {
@@ -106,6 +107,8 @@ export const invitationRoutes: readonly Route[] = [
     path: `${path}/{invitationId}/resend`,
     summary: 'Make a new link for an invitation, for another seven days',
     params: inInvitation,
+    // The role is the invitation's, which the request does not say.
+    needsProof: true,
     answer: sent,
     async work({ parts, principal, params: { invitationId: chosen, ...params } }) {
       const made = await resendInvitation(signInParts(parts), principal, { ...params, id: chosen })
