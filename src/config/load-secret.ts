@@ -36,7 +36,7 @@ export function secretPathIn(home: string): string {
 /**
  * The install's secrets, derived from one file in the data folder.
  *
- * Losing the file makes every API key unusable; it belongs in the backup.
+ * Losing the file makes every API key unusable; a backup of the database does not hold it.
  */
 export function loadSecrets(home: string): Secrets {
   const master = readSecret(secretPathIn(home))
@@ -91,7 +91,7 @@ function putInPlace(from: string, to: string): void {
 function readSecret(path: string): Buffer {
   const text = readText(path).trim()
   if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex')
-  throw new Error(`${path} is damaged: it must hold 64 hexadecimal digits. Put it back from the backup.`)
+  throw new Error(`${path} is damaged: it must hold 64 hexadecimal digits. Put it back from where you keep the secret.`)
 }
 
 function readText(path: string): string {

@@ -65,7 +65,7 @@ onEachDatabase(({ name, createLocation }) => {
     rmSync(secretIn(location))
     for (const how of [openInstallation, openServingInstallation]) {
       await assert.rejects(open(location, how), {
-        message: `${secretIn(location)} is missing, and without it no API key of this database works. Put it back from the backup; with several gateways it is the same file on each.`,
+        message: `${secretIn(location)} is missing, and without it no API key of this database works. Put it back from where you keep the secret; with several gateways it is the same file on each.`,
       })
       assert.ok(!existsSync(secretIn(location)))
     }

@@ -37,7 +37,7 @@ export async function findSecretFault(home: string, db: Database): Promise<strin
   return fingerprint === null || fingerprint === loadSecrets(home).fingerprint ? null : foreign(path)
 }
 
-const remedy = 'Put it back from the backup; with several gateways it is the same file on each.'
+const remedy = 'Put it back from where you keep the secret; with several gateways it is the same file on each.'
 
 function missing(path: string): string {
   return `${path} is missing, and without it no API key of this database works. ${remedy}`
