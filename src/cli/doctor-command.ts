@@ -3,6 +3,7 @@ import { loadConfig } from '../config/load.ts'
 import { examine } from '../service/doctor/examine.ts'
 import { fault, fine, type Finding } from '../service/doctor/finding.ts'
 import { parseArguments } from './parse-arguments.ts'
+import { findRunningService } from './running-service.ts'
 
 const marks = { fine: 'ok', warning: 'look', fault: 'FAULT' } as const
 
@@ -20,7 +21,7 @@ async function examineInstallation(): Promise<readonly Finding[]> {
     const config = loadConfig()
     return [
       fine('settings', `The settings can be used; the config file is ${config.configPath}.`),
-      ...(await examine(config)),
+      ...(await examine(config, findRunningService)),
     ]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

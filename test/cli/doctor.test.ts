@@ -1,13 +1,14 @@
 // What `odyssey doctor` says of an installation: sound ones, and ones that are wrong in one way each.
 
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Finding } from '../../src/service/doctor/finding.ts'
-import { tryCli, type CliTarget } from '../harness/run-cli.ts'
+import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { runCli, tryCli, type CliTarget } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
 let service: Service
@@ -124,4 +125,87 @@ test('an address for browsers that nobody answers at is worth a look', () =>
 test('other machines that are let in without an address for browsers are worth a look', () =>
   makeFolder({ port: 0, host: '0.0.0.0' }, async (target) => {
     deepEqual((await findings(target)).of('public address').level, 'warning')
+  }))
+
+test('a data folder of PostgreSQL without DATABASE_URL is a fault, as the service refuses it', () =>
+  makeFolder({ port: 0 }, async (target) => {
+    writeFileSync(join(target.home, 'database'), 'postgresql\n')
+    const { exitCode, of } = await findings(target)
+    deepEqual([exitCode, of('database').level], [1, 'fault'])
+    match(of('database').says, /belongs to a PostgreSQL database: set DATABASE_URL/)
+  }))
+
+test('weights whose content is not what was fetched are a fault, and nothing is written down of them', () =>
+  makeFolder({ port: 0 }, async (target) => {
+    const weights = join(target.home, 'file.gguf')
+    copyFileSync(placeholderPath, weights)
+    const chosen = { weights, source: 'owner/repo/file.gguf', sha256: '0'.repeat(64) }
+    writeFileSync(join(target.home, 'models.json'), JSON.stringify({ 'hal-1.0': chosen }))
+    const before = readdirSync(target.home)
+    const { exitCode, stdout } = await tryCli(target, 'doctor')
+    equal(exitCode, 1)
+    match(stdout, /FAULT {2}weights: hal-1\.0: .*damaged or another file.*as it was fetched/)
+    deepEqual(readdirSync(target.home), before)
+  }))
+
+test('a port for the metrics that another program has is a fault', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  await makeFolder({ port: 0, metrics: { port } }, async (target) => {
+    const { exitCode, of } = await findings(target)
+    deepEqual([exitCode, of('metrics').says], [1, `Port ${port} on 127.0.0.1 is taken.`])
+    equal(of('metrics').todo, 'Set metrics.port to another one.')
+  })
+  other.close()
+})
+
+test('a folder for prompts that cannot be used is a fault, and one that can be made is not made', () =>
+  makeFolder({ port: 0, engine: { cacheFolder: 'odyssey.json' } }, async (target) => {
+    const bad = await findings(target)
+    deepEqual([bad.exitCode, bad.of('prompt folder').level], [1, 'fault'])
+    writeFileSync(join(target.home, 'odyssey.json'), '{"port": 0, "engine": {"cacheFolder": "prompts"}}')
+    const good = await findings(target)
+    deepEqual([good.exitCode, good.of('prompt folder').level], [0, 'fine'])
+    deepEqual(readdirSync(target.home), ['odyssey.json'])
+  }))
+
+test('a data folder that cannot be made is a fault', () =>
+  makeFolder({ port: 0 }, async ({ home }) => {
+    const { exitCode, of } = await findings({ home: join(home, 'odyssey.json', 'data'), environment: { PORT: '0' } })
+    deepEqual([exitCode, of('data folder').level], [1, 'fault'])
+  }))
+
+test('the file of a killed service, whose process number another program has, is not taken for a service that runs', () =>
+  makeFolder({ port: 0 }, async (target) => {
+    const operator = { address: 'http://127.0.0.1:1', key: 'key' }
+    const file = { pid: process.pid, address: 'http://127.0.0.1:1', operator }
+    writeFileSync(join(target.home, 'service.json'), JSON.stringify(file))
+    const { exitCode, of } = await findings(target)
+    deepEqual([exitCode, of('port').says], [0, 'Port 0 on 127.0.0.1 is free.'])
+  }))
+
+test('a service that runs and does not answer is a fault', async (t) => {
+  process.kill(service.pid, 'SIGSTOP')
+  t.after(() => process.kill(service.pid, 'SIGCONT'))
+  const { exitCode, of } = await findings(service)
+  deepEqual([exitCode, of('port').level], [1, 'fault'])
+  match(of('port').says, /runs and does not answer/)
+})
+
+test('a secret that is missing, or damaged, is told as such, and that no backup of the database holds it', () =>
+  makeFolder({ port: 0 }, async (target) => {
+    await runCli(target, 'keys', 'create', '--name', 'any')
+    const path = join(target.home, 'secret.key')
+    const secret = readFileSync(path)
+    const help = 'Put it back from where you keep the secret; a backup of the database does not hold it.'
+    writeFileSync(path, 'nothing')
+    const damaged = await findings(target)
+    deepEqual([damaged.exitCode, damaged.of('database').level, damaged.of('secret').todo], [1, 'fine', help])
+    match(damaged.of('secret').says, /secret\.key is damaged/)
+    rmSync(path)
+    const missing = await findings(target)
+    deepEqual([missing.exitCode, missing.of('database').level, missing.of('secret').todo], [1, 'fine', help])
+    writeFileSync(path, secret)
+    equal((await findings(target)).of('secret').level, 'fine')
   }))

@@ -12,6 +12,8 @@ export type WeightsCheckParts = {
   /** The first file. */
   readonly path: string
   log(): Log
+  /** Writes down nothing of what was found, and does not hash what nothing is known of. */
+  readonly changesNothing?: true
 }
 
 /** A line in the log for each of these that was hashed: every few seconds from a fast disk. */
@@ -44,22 +46,26 @@ export function createWeightsCheck(parts: WeightsCheckParts): (signal: AbortSign
 type Checked = { readonly path: string; readonly stamp: FileStamp; readonly signal: AbortSignal }
 
 /** Says what is wrong with a file's content, or null. */
-async function checkContent(
-  { config, log }: WeightsCheckParts,
-  { path, stamp, signal }: Checked,
-): Promise<string | null> {
+async function checkContent(parts: WeightsCheckParts, { path, stamp, signal }: Checked): Promise<string | null> {
+  const { config, log, changesNothing } = parts
   const known = readDigests(config.home)[path] ?? null
   const expected = expectedDigest(config.home, path, known)
-  const isUntouched = known !== null && isSameStamp(known.stamp, stamp)
-  const isKnown = isUntouched && (expected === null || expected.sha256 === known.sha256)
-  if (isKnown && config.engine.weightsCheck === 'changed') return null
+  if (isHashNeedless(parts, { known, expected, stamp })) return null
   const sha256 = await hash(path, { stamp, signal }, log)
   if (!isSameStamp(stampOf(path), stamp)) return `${path} is still being written.`
   const fault = expected === null ? judgeChange(path, { sha256, stamp }, known) : judgeExpected(path, sha256, expected)
   if (fault !== null) return fault
   if (known !== null && known.sha256 !== sha256) log().warn('weights were replaced since they were last loaded')
-  remember(config.home, { path, sha256, stamp, origin: expected?.origin ?? 'operator' }, log)
+  if (!changesNothing) remember(config.home, { path, sha256, stamp, origin: expected?.origin ?? 'operator' }, log)
   return null
+}
+
+type Compared = { readonly known: KnownDigest | null; readonly expected: Expected | null; readonly stamp: FileStamp }
+
+function isHashNeedless({ config, changesNothing }: WeightsCheckParts, { known, expected, stamp }: Compared): boolean {
+  if (known === null) return changesNothing === true && expected === null
+  const isKnown = isSameStamp(known.stamp, stamp) && (expected === null || expected.sha256 === known.sha256)
+  return isKnown && config.engine.weightsCheck === 'changed'
 }
 
 function judgeExpected(path: string, sha256: string, expected: Expected): string | null {

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { sql } from 'kysely'
+import { loadSecrets, secretPathIn } from '../../config/load-secret.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Database } from '../../db/database.ts'
 import { sqlitePath } from '../../db/database-location.ts'
 import { listDatabaseMigrations } from '../../db/open-database.ts'
 import { openSqliteToRead } from '../../db/connect-sqlite.ts'
+import { requireFolderOwner } from '../../db/folder-owner.ts'
 import { requireSoundDatabase } from '../../db/open-sqlite.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { findSecretFault } from '../joins/open-secrets.ts'
@@ -16,14 +18,28 @@ const clockDifferenceMsMax = 2_000
 
 /** Examines the database without changing anything in it: its schema, its secret, its clock, its sums and its backups. */
 export async function examineDatabase(config: Config): Promise<readonly Finding[]> {
+  try {
+    requireFolderOwner(config)
+  } catch (error) {
+    return [fault('database', messageOf(error), 'The service does not start until one of the two is done.')]
+  }
+  const damage = findSecretDamage(config)
+  const secret = damage === null ? [] : [fault('secret', damage, secretHelp)]
   if (config.databaseUrl === null && !existsSync(sqlitePath(config)))
-    return [fine('database', 'There is none yet; the first "odyssey serve" makes it.')]
+    return [fine('database', 'There is none yet; the first "odyssey serve" makes it.'), ...secret]
+  return [...(await examineOpened(config, damage === null)), ...secret]
+}
+
+/** `isSecretWhole` says whether it can be compared with the database. */
+async function examineOpened(config: Config, isSecretWhole: boolean): Promise<readonly Finding[]> {
   try {
     requireSoundDatabase(config)
     const schema = await examineSchema(config)
     const db = await open(config)
     try {
-      return schema.level === 'fine' ? [schema, ...(await examineContent(config, db))] : [schema]
+      if (schema.level !== 'fine') return [schema]
+      const secret = isSecretWhole ? [await examineSecret(config, db)] : []
+      return [schema, ...secret, ...(await examineContent(config, db))]
     } finally {
       await db.destroy()
     }
@@ -50,13 +66,28 @@ async function open({ databaseUrl, home }: Config): Promise<Database> {
   return (await import('../../db/open-postgres.ts')).connectPostgres(databaseUrl)
 }
 
+const secretHelp = 'Put it back from where you keep the secret; a backup of the database does not hold it.'
+
+/** What is wrong with the secret by itself; null where there is none yet. */
+function findSecretDamage({ home }: Config): string | null {
+  if (!existsSync(secretPathIn(home))) return null
+  try {
+    loadSecrets(home)
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+async function examineSecret({ home }: Config, db: Database): Promise<Finding> {
+  const reason = await findSecretFault(home, db)
+  if (reason === null) return fine('secret', 'The secret of the data folder goes with the database.')
+  return fault('secret', reason, secretHelp)
+}
+
 async function examineContent(config: Config, db: Database): Promise<Finding[]> {
-  const secret = await findSecretFault(config.home, db)
   const { warnings } = await describeSystem({ config, db, startedAtMs: 0 }, Date.now())
   return [
-    secret === null
-      ? fine('secret', 'The secret of the data folder goes with the database.')
-      : fault('secret', secret, 'Nothing works without it; it is in every backup.'),
     ...(config.databaseUrl === null ? [] : [await examineClock(db)]),
     warnings.includes('sums')
       ? fault('ledger', 'The sums of usage differ from the ledger.', 'Run "odyssey bill verify", which names the rows.')

@@ -1,12 +1,15 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
-import { inspectWeights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { hasNvidiaCard, missingForCuda, nvidiaDriver } from '../../engines/llama/nvidia-card.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { probeFolder } from '../../lib/probe-folder.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
+import { createWeightsCheck } from '../../models/weights/check-weights.ts'
 import { resolveWeights } from '../../models/weights/model-weights.ts'
+import { createLog } from '../../telemetry/log.ts'
+import { requireCacheFolder } from '../joins/make-home.ts'
 import { fault, fine, warning, type Finding } from './finding.ts'
 
 /** The ledger, the audit and a backup of them need room; below the first the service may have to stop within hours. */
@@ -14,9 +17,10 @@ const freeBytes = { least: 500e6, comfortable: 2e9 }
 
 /** Examines the data folder: whether this user may use it, whom else it lets in, and the room on its disk. */
 export function examineFolder({ home }: Pick<Config, 'home'>): readonly Finding[] {
-  if (!existsSync(home))
-    return [warning('data folder', `${home} does not exist yet.`, 'The first "odyssey serve" makes it.')]
   try {
+    probeFolder(home)
+    if (!existsSync(home))
+      return [warning('data folder', `${home} does not exist yet.`, 'The first "odyssey serve" makes it.')]
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = messageOf(error)
@@ -46,18 +50,35 @@ function examineDisk(home: string): Finding {
   return fine('disk', says)
 }
 
+/** Examines the folder in which prompts are kept over a restart. Nothing is said where none is named. */
+export function examineCacheFolder(config: Config): readonly Finding[] {
+  if (config.engine.cacheFolder === null) return []
+  try {
+    requireCacheFolder(config)
+    return [fine('prompt folder', `${config.engine.cacheFolder} can be used for prompts.`)]
+  } catch (error) {
+    return [fault('prompt folder', messageOf(error), 'The service does not start with it.')]
+  }
+}
+
 /** Examines the weights of each model, and whether all of them fit into memory together. */
-export function examineWeights(config: Config): readonly Finding[] {
+export async function examineWeights(config: Config): Promise<readonly Finding[]> {
   const byPath = Map.groupBy(modelIds, (id) => resolveWeights(config, id).path)
-  const files = [...byPath].map(([path, ids]) => examineFile(config, path, ids))
+  const files: { finding: Finding; bytes: number }[] = []
+  for (const [path, ids] of byPath) files.push(await examineFile(config, path, ids))
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   return [...files.map(({ finding }) => finding), examineMemory(config, bytes)]
 }
 
-function examineFile(config: Config, path: string, ids: readonly ModelId[]): { finding: Finding; bytes: number } {
+async function examineFile(
+  config: Config,
+  path: string,
+  ids: readonly ModelId[],
+): Promise<{ finding: Finding; bytes: number }> {
   const names = ids.join(', ')
+  const check = createWeightsCheck({ config, path, log: () => createLog('silent'), changesNothing: true })
   try {
-    const { bytes } = inspectWeights(path)
+    const { bytes } = await check(new AbortController().signal)
     const isBuiltIn = ids.some((id) => resolveWeights(config, id).isBuiltIn)
     const finding = isBuiltIn
       ? warning(

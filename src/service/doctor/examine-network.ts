@@ -5,7 +5,7 @@ import type { MailRelaySettings, MailSecrets } from '../../config/mail-schema.ts
 import type { Config } from '../../config/schema.ts'
 import { readDescriptorsMax } from '../../http/connections/watch-descriptors.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
-import { readServiceFile } from '../status/service-file.ts'
+import type { ServiceFile } from '../status/service-file.ts'
 import { fault, fine, warning, type Finding } from './finding.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -15,14 +15,17 @@ const certificateDaysLeast = 14
 /** A connection each for some hundreds of clients, and the files of the service. */
 const descriptorsComfortable = 4_096
 
+/** The service that runs on a data folder and answers; null where none runs. Rejects for one that runs and does not answer. */
+export type FindService = (home: string) => Promise<Pick<ServiceFile, 'pid' | 'address'> | null>
+
 /** Examines where the service listens, whom that lets in, and what it reaches by itself. */
-export async function examineNetwork(config: Config): Promise<readonly Finding[]> {
+export async function examineNetwork(config: Config, findService: FindService): Promise<readonly Finding[]> {
   const { host, server, traces, alerts, mailSecrets } = config
   const certificate =
     server.publicUrl?.startsWith('https:') === true ? [await examineCertificate(server.publicUrl)] : []
   const collector = traces.endpoint === null ? [] : [await examineCollector(traces.endpoint)]
   return [
-    await examinePort(config),
+    ...(await examinePorts(config, findService)),
     ...examineReach(host, server.publicUrl),
     ...certificate,
     ...collector,
@@ -31,18 +34,38 @@ export async function examineNetwork(config: Config): Promise<readonly Finding[]
   ]
 }
 
-async function examinePort({ home, host, port }: Config): Promise<Finding> {
-  const running = readServiceFile(home)
-  if (running !== null)
-    return fine('port', `The service runs (process ${running.pid}) and listens on ${running.address}.`)
+/** A service that runs has its ports already; where none does they must be free. */
+async function examinePorts({ home, host, port, metrics }: Config, findService: FindService): Promise<Finding[]> {
+  try {
+    const running = await findService(home)
+    if (running !== null)
+      return [fine('port', `The service runs (process ${running.pid}) and listens on ${running.address}.`)]
+  } catch (error) {
+    return [fault('port', messageOf(error), 'Wait where it has just been started; else end it and start it again.')]
+  }
+  const ofClients = { about: 'port', host, port, hostIn: 'HOST', portIn: 'PORT' }
+  const ofMetrics = { about: 'metrics', host: metrics.host, hostIn: 'metrics.host', portIn: 'metrics.port' }
+  return [
+    await examinePort(ofClients),
+    ...(metrics.port === null ? [] : [await examinePort({ ...ofMetrics, port: metrics.port })]),
+  ]
+}
+
+type Port = {
+  readonly about: string
+  readonly host: string
+  readonly port: number
+  /** The settings that name it. */
+  readonly hostIn: string
+  readonly portIn: string
+}
+
+async function examinePort({ about, host, port, hostIn, portIn }: Port): Promise<Finding> {
   const code = await tryListening(host, port)
-  if (code === null) return fine('port', `Port ${port} on ${host} is free.`)
+  if (code === null) return fine(about, `Port ${port} on ${host} is free.`)
   const says = code === 'EADDRINUSE' ? `Port ${port} on ${host} is taken.` : `Port ${port} on ${host}: ${code}.`
-  return fault(
-    'port',
-    says,
-    code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'Set HOST to another one.' : 'Set PORT to another one.',
-  )
+  const wrong = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? hostIn : portIn
+  return fault(about, says, `Set ${wrong} to another one.`)
 }
 
 /** The code of what went wrong, or null. */

@@ -1,16 +1,17 @@
 import type { Config } from '../../config/schema.ts'
 import { examineDatabase } from './examine-database.ts'
-import { examineCard, examineFolder, examineWeights } from './examine-machine.ts'
-import { examineNetwork } from './examine-network.ts'
+import { examineCacheFolder, examineCard, examineFolder, examineWeights } from './examine-machine.ts'
+import { examineNetwork, type FindService } from './examine-network.ts'
 import type { Finding } from './finding.ts'
 
 /** Examines all that the service needs, in the order in which it needs it. Changes nothing, whether a service runs or not. */
-export async function examine(config: Config): Promise<readonly Finding[]> {
+export async function examine(config: Config, findService: FindService): Promise<readonly Finding[]> {
   return [
     ...examineFolder(config),
     ...(await examineDatabase(config)),
-    ...examineWeights(config),
+    ...(await examineWeights(config)),
+    ...examineCacheFolder(config),
     ...examineCard(config),
-    ...(await examineNetwork(config)),
+    ...(await examineNetwork(config, findService)),
   ]
 }

@@ -1,6 +1,7 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
+import { probeFolder } from '../../lib/probe-folder.ts'
 import { join, resolve } from 'node:path'
 
 /** Makes the data folder on the first use, which nobody else may read, and keeps its files to their owner where it was made by others. */
@@ -39,15 +40,26 @@ function keepToOwner(home: string): void {
  * Throws where nothing can be written: the operator wants prompts kept, and
  * would otherwise learn after the next restart that none was.
  */
-export function makeCacheFolder({ configFolder, configPath, engine: { cacheFolder } }: Config): void {
+export function makeCacheFolder(config: CacheFolderSettings): void {
+  probeCacheFolder(config, (folder) => mkdirSync(folder, { recursive: true, mode: 0o700 }))
+}
+
+/** Throws as `makeCacheFolder` does, and makes nothing. */
+export function requireCacheFolder(config: CacheFolderSettings): void {
+  probeCacheFolder(config, () => {})
+}
+
+type CacheFolderSettings = Pick<Config, 'configFolder' | 'configPath' | 'engine'>
+
+function probeCacheFolder(
+  { configFolder, configPath, engine: { cacheFolder } }: CacheFolderSettings,
+  prepare: (folder: string) => void,
+): void {
   if (cacheFolder === null) return
   const folder = resolve(configFolder, cacheFolder)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Asking whether it may be written is not enough: a disk may be mounted for reading alone.
-    const probe = join(folder, `.probe-${process.pid}`)
-    writeFileSync(probe, '')
-    rmSync(probe)
+    prepare(folder)
+    probeFolder(folder)
   } catch (error) {
     const reason = messageOf(error)
     throw new Error(
