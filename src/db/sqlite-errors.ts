@@ -1,8 +1,19 @@
+import { codeOf } from '../lib/message-of.ts'
+
 /** SQLITE_CONSTRAINT, SQLITE_MISMATCH and SQLITE_RANGE, whatever their extension; and what the driver itself refuses. */
 export function isRefusedBySqlite(error: unknown): boolean {
   if (error instanceof TypeError) return true
   const code = sqliteCode(error)
   return code !== null && [19, 20, 25].includes(code)
+}
+
+/** SQLITE_FULL and what SQLITE_IOERR says of writing: nothing more can be written where a file is made. */
+const writeCodes = [13, 778, 1_034, 1_290, 1_546]
+const systemWriteCodes = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS']
+
+/** Whether a disk took nothing more, as SQLite or the system says it. */
+export function isWriteFault(error: unknown): boolean {
+  return writeCodes.includes(extendedSqliteCode(error) ?? 0) || systemWriteCodes.includes(codeOf(error) ?? '')
 }
 
 /** The primary result code of an error of SQLite's, null for any other. */

@@ -1,13 +1,16 @@
-import { existsSync, renameSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { sql, type Transaction } from 'kysely'
+import { codeOf, messageOf } from '../../lib/message-of.ts'
 import { syncFolder } from '../../lib/write-file-durably.ts'
 import type { Database } from '../database.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { requireFolderOwner } from '../folder-owner.ts'
 import { connectPostgres, listPostgresMigrations } from '../open-postgres.ts'
 import { openSqlite } from '../open-sqlite.ts'
+import { isWriteFault } from '../sqlite-errors.ts'
 import type { Tables } from '../tables.ts'
 import { addChecksum } from './checksum.ts'
 import { checkFile, copyFile, countRows, finishFile, listTables, removeFile, type TableShape } from './portable-file.ts'
@@ -22,21 +25,48 @@ const rowsPerFetch = 2_000
 export async function backUp(location: DatabaseLocation, path: string): Promise<Map<string, number>> {
   requireFolderOwner(location)
   if (existsSync(path)) throw new Error(`${path} exists already.`)
-  const unfinished = `${path}.unfinished`
-  removeFile(unfinished)
+  // Two at once each have their own.
+  const unfinished = `${path}.unfinished-${randomBytes(6).toString('hex')}`
+  makeEmpty(unfinished, path)
   try {
     if (location.databaseUrl === null) copyFile(sqlitePath(location), unfinished)
     else await exportPostgres(location.databaseUrl, unfinished)
-    checkFile(unfinished)
+    checkFile(unfinished, location.databaseUrl === null ? sqlitePath(location) : path)
     finishFile(unfinished)
     await addChecksum(unfinished)
-    renameSync(unfinished, path)
+    putInPlace(unfinished, path)
   } catch (error) {
     removeFile(unfinished)
-    throw error
+    throw isWriteFault(error) ? unwritable(path, error) : error
   }
   syncFolder(dirname(path))
   return countRows(path)
+}
+
+/** Whatever is wrong with the place of the backup shows here, before the database is read. */
+function makeEmpty(unfinished: string, path: string): void {
+  try {
+    writeFileSync(unfinished, '', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unwritable(path, messageOf(error).replace(unfinished, path))
+    throw new Error(`There is no folder ${dirname(path)} for the backup.`, { cause: error })
+  }
+}
+
+function unwritable(path: string, reason: unknown): Error {
+  return new Error(`The backup ${path} cannot be written: ${messageOf(reason)}.`, { cause: reason })
+}
+
+/** Unlike renaming, a second name never replaces what another backup has put there in the meantime. */
+function putInPlace(unfinished: string, path: string): void {
+  try {
+    linkSync(unfinished, path)
+    rmSync(unfinished)
+  } catch (error) {
+    if (existsSync(path)) throw new Error(`${path} exists already.`, { cause: error })
+    // Some file systems have one name for each file.
+    renameSync(unfinished, path)
+  }
 }
 
 async function exportPostgres(url: string, path: string): Promise<void> {

@@ -1,9 +1,11 @@
 // A backup is a SQLite file with the newest schema, whichever database it was made of, and either can be made of it.
 
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
 import { migrateSqlite } from '../open-sqlite.ts'
+import { isWriteFault } from '../sqlite-errors.ts'
 import { requireChecksum } from './checksum.ts'
 
 export type TableShape = { readonly name: string; readonly columns: readonly string[] }
@@ -35,46 +37,61 @@ function columnsOf(file: DatabaseSync, table: string): string[] {
     .map(({ name }) => String(name))
 }
 
-/** Copies a database file, also one that is in use, into a single file of its own. */
+/**
+ * Copies a database file, also one that is in use, into a single file of its own, which may be there already and is
+ * empty then. What is wrong with the disk of the copy is thrown as it is: its caller knows what the copy is for.
+ */
 export function copyFile(from: string, to: string): void {
-  if (!existsSync(from)) throw new Error(`There is no file ${from}.`)
-  const source = openToRead(from)
+  requireFile(from)
   try {
-    source.prepare('VACUUM INTO ?').run(to)
+    const source = openToRead(from)
+    try {
+      source.prepare('VACUUM INTO ?').run(to)
+    } finally {
+      source.close()
+    }
   } catch (error) {
     rmSync(to, { force: true })
-    throw new Error(`${from} cannot be read as a database: ${messageOf(error)}`, {
-      cause: error,
-    })
-  } finally {
-    source.close()
+    if (isWriteFault(error)) throw error
+    throw new Error(`${from} cannot be read as a database: ${messageOf(error)}`, { cause: error })
   }
+}
+
+function requireFile(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw new Error(`There is no file ${path}.`)
+  if (!stats.isFile()) throw new Error(`${path} is not a file.`)
 }
 
 /** Copies a backup, or a database file of the product's, to where it can be worked with, checks it and brings its schema up to date. */
 export async function copyAndMigrate(from: string, to: string): Promise<void> {
-  if (existsSync(from)) await requireChecksum(from)
-  copyFile(from, to)
+  requireFile(from)
+  await requireChecksum(from)
   try {
-    checkFile(to)
+    copyFile(from, to)
+    checkFile(to, from)
     await migrateSqlite(to)
     finishFile(to)
   } catch (error) {
     removeFile(to)
-    throw error
+    if (!isWriteFault(error)) throw error
+    throw new Error(`${dirname(to)} cannot take a copy of ${from}: ${messageOf(error)}.`, { cause: error })
   }
 }
 
-/** Throws unless the file is whole, holds the product's tables, and all its references lead somewhere. */
-export function checkFile(path: string): void {
+/**
+ * Throws unless the file is whole, holds the product's tables, and all its references lead somewhere. It is told by the
+ * name of what it was copied from.
+ */
+export function checkFile(path: string, name: string): void {
   const file = openToRead(path)
   try {
     const [fault] = file.prepare('PRAGMA integrity_check').all()
     if (fault?.['integrity_check'] !== 'ok')
-      throw new Error(`${path} is damaged: ${String(fault?.['integrity_check'])}`)
-    if (!listTables(file).some(({ name }) => name === 'ledger')) throw new Error(`${path} is no database of Odyssey's.`)
+      throw new Error(`${name} is damaged: ${String(fault?.['integrity_check'])}`)
+    if (!listTables(file).some(({ name }) => name === 'ledger')) throw new Error(`${name} is no database of Odyssey's.`)
     if (file.prepare('PRAGMA foreign_key_check').all().length > 0)
-      throw new Error(`${path} has rows that refer to none.`)
+      throw new Error(`${name} has rows that refer to none.`)
   } finally {
     file.close()
   }

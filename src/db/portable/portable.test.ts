@@ -228,6 +228,18 @@ onEachDatabase(({ name, createLocation }) => {
     unlock?.()
   })
 
+  test('of two backups to one file at once, one is there whole, and the other is told that it exists', async () => {
+    const [location, other] = [await createLocation(), await createLocation()]
+    await fill(location, 5)
+    const path = join(location.home, 'backup.db')
+    const ends = await Promise.allSettled([backUp(location, path), backUp(location, path)])
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))
+    assert.deepEqual(refused, [`Error: ${path} exists already.`])
+    assert.ok(!readdirSync(location.home).some((file) => file.includes('unfinished')))
+    await restore(other, { path, replaces: false })
+    assert.deepEqual(await read(other), await read(location))
+  })
+
   if (name === 'PostgreSQL') {
     test('a data folder that belongs to PostgreSQL is refused where the environment does not name it', async () => {
       const location = await createLocation()
