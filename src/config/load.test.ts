@@ -178,6 +178,19 @@ test('a fault of any other field is said in words for people', () => {
   for (const [content, fault] of cases) assert.equal(faultOf(content).replace(/^FILE: (?!there)/, ''), fault)
 })
 
+test('chat settings need weights beside them, and are the same for all models of one file', () => {
+  const chat = '"chat": {"thinking": "none"}'
+  const fault = (models: string) => faultOf(`{"models": {${models}}}`)
+  assert.equal(fault(`"hal-1.0": {${chat}}`), 'FILE: models.hal-1.0.chat: needs weights that are named beside it.')
+  assert.equal(
+    fault(`"hal-1.0": {"weights": "a.gguf", ${chat}}, "tycho-1.0": {"weights": "./a.gguf"}`),
+    'FILE: models.hal-1.0.chat: must be that of tycho-1.0 too, which has the same weights.',
+  )
+  const alike = `{"weights": "a.gguf", ${chat}}`
+  const config = loadConfig(withFile(`{"models": {"hal-1.0": ${alike}, "tycho-1.0": ${alike}}}`), folder)
+  assert.equal(config.models['tycho-1.0'].chat?.thinking, 'none')
+})
+
 test('the database is named by the environment alone, and a fault does not repeat its password', () => {
   const url = 'postgresql://odyssey:secret@db/odyssey?sslmode=verify-full'
   assert.equal(loadConfig({ DATABASE_URL: url }, folder).databaseUrl, url)

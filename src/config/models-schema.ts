@@ -1,3 +1,5 @@
+import { normalize } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
 /** Stretches the positions that weights were trained for over a longer window, as the weights' makers recommend it. */
@@ -87,20 +89,33 @@ const model = z.strictObject({
   lifecycle: lifecycle.nullable().default(null),
 })
 
-type Scaled = { readonly weights: string | null; readonly ropeScaling: RopeScaling | null }
+/** What goes with the weights, and not with the model that they answer for. */
+const ofWeights = ['ropeScaling', 'chat'] as const
 
-/** Weights run in one process whatever the number of models they answer for, so they can be scaled in one way alone. */
-function checkRopeScaling(models: Readonly<Record<string, Scaled>>, context: z.RefinementCtx): void {
-  const refuse = (id: string, message: string) =>
-    context.addIssue({ code: 'custom', path: [id, 'ropeScaling'], message })
-  for (const [id, { weights, ropeScaling: scaling }] of Object.entries(models)) {
-    if (scaling !== null && weights === null) refuse(id, 'needs weights that are named beside it')
-    const differing = Object.entries(models).find(
-      ([, other]) => other.weights === weights && JSON.stringify(other.ropeScaling) !== JSON.stringify(scaling),
-    )
-    if (scaling !== null && weights !== null && differing !== undefined)
-      refuse(id, `must be that of ${differing[0]} too, which has the same weights`)
+type OfWeights = { readonly weights: string | null } & Readonly<Record<(typeof ofWeights)[number], unknown>>
+
+/** Weights run in one process whatever the number of models they answer for, so they can be taken in one way alone. */
+function checkOfWeights(models: Readonly<Record<string, OfWeights>>, context: z.RefinementCtx): void {
+  for (const setting of ofWeights) {
+    for (const [id, model] of Object.entries(models)) {
+      const { weights, [setting]: value } = model
+      const refuse = (message: string) => context.addIssue({ code: 'custom', path: [id, setting], message })
+      if (value === null) continue
+      if (weights === null) {
+        refuse('needs weights that are named beside it')
+        continue
+      }
+      const [differing] =
+        Object.entries(models).find(
+          ([, other]) => isSameFile(other.weights, weights) && !isDeepStrictEqual(other[setting], value),
+        ) ?? []
+      if (differing !== undefined) refuse(`must be that of ${differing} too, which has the same weights`)
+    }
   }
+}
+
+function isSameFile(a: string | null, b: string): boolean {
+  return a !== null && normalize(a) === normalize(b)
 }
 
 /** What the config file may say of each model. */
@@ -110,4 +125,4 @@ export const modelsSchema = z
     'hal-1.0': model.prefault({ thinking: 'on' }),
     'tycho-1.0': model.prefault({ thinking: 'off' }),
   })
-  .superRefine(checkRopeScaling)
+  .superRefine(checkOfWeights)
