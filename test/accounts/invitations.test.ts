@@ -1,8 +1,9 @@
 // Whom an invitation makes of somebody: never a member that the inviter could not make, and nobody who is another person.
 
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, notEqual } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { createMember, setMemberRole } from '../../src/accounts/members.ts'
+import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
+import { createMember, removeMember, setMemberRole } from '../../src/accounts/members.ts'
 import type { MemberId } from '../../src/core/ids.ts'
 import type { Role } from '../../src/core/role.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
@@ -114,5 +115,81 @@ onEachDatabase(({ open }) => {
     equal((await invite(owner, 'second@example.org', 'admin')).status, 201)
     equal((await add('third@example.org', 'admin', { headers: owner.headers })).status, 201)
     equal((await add('fourth@example.org', 'owner', { key: service.key })).status, 201)
+  })
+
+  const join = async (email: string, browser = new TestBrowser(service)) => {
+    equal((await accept(await invite(await signIn('owner'), email, 'developer'), browser)).status, 200)
+    const [membership] = await memberships(browser)
+    return { browser, memberId: membership?.memberId as MemberId }
+  }
+  const remove = (id: MemberId) =>
+    removeMember(service.accounts, operator, { id, organizationId: company.organizationId })
+  const signInAs = async (email: string, password: string) => {
+    const browser = new TestBrowser(service)
+    const { status } = await browser.ask('POST', 'session/password', { email, password })
+    return { browser, status }
+  }
+  const other = { kind: 'password', password: 'another password entirely' } as const
+
+  test('whoever was removed comes back by an invitation with another password, and the one before opens nothing', async () => {
+    const email = 'lost@example.org'
+    const before = await join(email)
+    await remove(before.memberId)
+    const old = await signInAs(email, credential.password)
+    equal(old.status, 200)
+    const sent = await invite(await signIn('owner'), email, 'auditor')
+    const browser = new TestBrowser(service)
+    const given = { token: tokenOf(sent), name: 'Lost', credential: other }
+    equal((await browser.ask('POST', 'invitations/accept', given)).status, 200)
+    deepEqual(
+      (await memberships(browser)).map(({ role }) => role),
+      ['auditor'],
+    )
+    equal((await old.browser.ask('GET', 'session')).status, 401)
+    equal((await signInAs(email, credential.password)).status, 401)
+    equal((await signInAs(email, other.password)).status, 200)
+  })
+
+  test('whoever was removed and can still sign in comes back by an invitation as who they were', async () => {
+    const email = 'back@example.org'
+    const { memberId } = await join(email)
+    await remove(memberId)
+    const { browser } = await signInAs(email, credential.password)
+    const sent = await invite(await signIn('owner'), email, 'developer')
+    const answer = await browser.ask('POST', 'invitations/accept', { token: tokenOf(sent), credential: null })
+    equal(answer.status, 200)
+    const [membership] = await memberships(browser)
+    equal(membership?.role, 'developer')
+    notEqual(membership?.memberId, memberId)
+  })
+
+  test('no link takes an address from somebody who is a member elsewhere or has a part in the installation', async () => {
+    const [member, suspended, operating] = [
+      await join('one@example.org'),
+      await join('two@example.org'),
+      await join('three@example.org'),
+    ]
+    const { organizationId } = company
+    await setMemberSuspended(service.accounts, operator, { id: suspended.memberId, organizationId }, true)
+    const { user_id } = await service.db
+      .selectFrom('members')
+      .select('user_id')
+      .where('id', '=', operating.memberId)
+      .executeTakeFirstOrThrow()
+    await service.db
+      .updateTable('users')
+      .set({ installation_role: 'auditor' })
+      .where('id', '=', user_id ?? 'usr_')
+      .execute()
+    await remove(operating.memberId)
+    company = await createCompany(service.accounts)
+    for (const email of ['one@example.org', 'two@example.org', 'three@example.org']) {
+      const sent = await invite(await signIn('owner'), email, 'developer')
+      const given = { token: tokenOf(sent), name: 'Taker', credential: other }
+      equal((await new TestBrowser(service).ask('POST', 'invitations/accept', given)).status, 409, email)
+      equal((await signInAs(email, other.password)).status, 401, email)
+      equal((await signInAs(email, credential.password)).status, 200, email)
+    }
+    equal((await memberships(member.browser)).length, 1)
   })
 })

@@ -183,6 +183,63 @@ onEachDatabase((database) => {
       equal((await attempt(connectionId, { ...who, sub: 'another subject' })).code, 'member-removed')
     })
 
+    test('is, once removed, the member that somebody makes of them anew, and never an owner', async () => {
+      const connectionId = await sso.connect()
+      const who = person()
+      const idOf = async (browser: SsoBrowser) => (await memberships(browser))[0]?.memberId as MemberId
+      await removeMember(sso.service.accounts, operator, refer(await idOf((await attempt(connectionId, who)).browser)))
+      const unverified = { ...who, email_verified: false }
+      const again = await create(who.email, 'billing')
+      equal((await attempt(connectionId, unverified)).code, 'member-removed')
+      equal(await idOf((await attempt(connectionId, who)).browser), again)
+      await removeMember(sso.service.accounts, operator, refer(again))
+      await create(who.email, 'owner')
+      equal((await attempt(connectionId, who)).code, 'owner-links-first')
+    })
+
+    /** Somebody who accepts an invitation of this address as somebody new. */
+    const comeNew = async (email: string, role: Role) => {
+      const path = `/api/v1/organizations/${organizationId}/invitations`
+      const sent = await sso.service.ask({ method: 'POST', path, key: sso.service.key, body: { email, role } })
+      const token = String(sent.body['link']).split('#')[1]
+      const browser = sso.browser()
+      const credential = { kind: 'password', password: 'correct horse battery staple' }
+      equal((await browser.ask('POST', 'invitations/accept', { token, name: 'Back', credential })).status, 200)
+      return browser
+    }
+
+    test('is, once removed and invited anew, who they are here when they have linked their identity again', async () => {
+      const connectionId = await sso.connect()
+      const who = person()
+      const [before] = await memberships((await attempt(connectionId, who)).browser)
+      await removeMember(sso.service.accounts, operator, refer(before?.memberId as MemberId))
+      const browser = await comeNew(who.email, 'auditor')
+      equal((await attempt(connectionId, who)).code, 'link-first')
+      equal((await link(connectionId, browser, who)).status, 303)
+      const vouched = await attempt(connectionId, who)
+      deepEqual(
+        (await memberships(vouched.browser)).map(({ role }) => role),
+        ['auditor'],
+      )
+    })
+
+    test('is let in with an account of their own where the one they had was ended for another holder of the address', async () => {
+      const connectionId = await sso.connect()
+      const who = person()
+      const [before] = await memberships((await attempt(connectionId, who)).browser)
+      await removeMember(sso.service.accounts, operator, refer(before?.memberId as MemberId))
+      const holder = await comeNew(who.email, 'auditor')
+      const [held] = await memberships(holder)
+      await removeMember(sso.service.accounts, operator, refer(held?.memberId as MemberId))
+      const again = await create(who.email, 'billing')
+      const { browser } = await attempt(connectionId, who)
+      deepEqual(
+        (await memberships(browser)).map(({ memberId }) => memberId),
+        [again],
+      )
+      equal((await holder.ask('GET', 'session')).status, 401)
+    })
+
     test('has no session when they are suspended while signing in', async () => {
       const connectionId = await sso.connect()
       const who = person()

@@ -83,4 +83,22 @@ onEachDatabase((database) => {
     const intruder = { sub: 'sub-intruder', email: 'taken@acme.example', email_verified: true }
     equal(await signIn(intruder), 'link-first')
   })
+
+  test('as the member made of them anew, after the directory has removed them, under the old name or a new one', async () => {
+    const remove = async (id: MemberId) => {
+      const headers = { authorization: `Bearer ${token}` }
+      equal((await sso.service.ask({ method: 'DELETE', path: `/scim/v2/Users/${id}`, headers })).status, 204)
+    }
+    const first = await tell({ userName: 'dee@acme.example', externalId: 'sub-dee' })
+    const dee = { sub: 'sub-dee', email: 'dee@acme.example', email_verified: true }
+    equal(await signIn(dee), first)
+    await remove(first)
+    equal(await signIn(dee), 'member-removed')
+    const second = await tell({ userName: 'dee@acme.example', externalId: 'sub-dee' })
+    equal(await signIn(dee), second)
+    await remove(second)
+    const third = await tell({ userName: 'dee@acme.example', externalId: 'sub-dee-2' })
+    equal(await signIn({ ...dee, sub: 'sub-dee-2' }), third)
+    equal(await signIn(dee), 'link-first')
+  })
 })

@@ -7,6 +7,7 @@ import type { InvitationTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
+import { lockOrganization } from '../members.ts'
 import { keepCredential, prepareCredential } from './credentials.ts'
 import { findMemberByEmail } from './invitations.ts'
 import { hashToken } from './one-time.ts'
@@ -15,7 +16,7 @@ import { refuseSignIn } from './refusals.ts'
 import type { Session } from './sessions.ts'
 import type { LinkUse } from './setup.ts'
 import { beginInside, type SignedIn } from './sign-in.ts'
-import { createUser } from './users.ts'
+import { createUser, hasAccount } from './users.ts'
 
 /** What a link invites to. Throws for one that opens nothing. */
 export async function readInvitation({ db, clock }: Pick<SignInParts, 'db' | 'clock'>, token: string) {
@@ -61,12 +62,18 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
     if (user.email !== invitation.email) {
       throw new ApiError({ code: 'conflict' }, `This invitation is for ${invitation.email}: sign in as that one.`)
     }
-    await parts.db.transaction().execute((transaction) => join(parts, transaction, { invitation, principal, user }))
+    await parts.db.transaction().execute(async (transaction) => {
+      await lockOrganization(transaction, organizationId)
+      if (!(await hasAccount(transaction, user.id))) throw refuseSignIn()
+      await join(parts, transaction, { invitation, principal, user })
+    })
     return { organizationId, signedIn: null }
   }
   const { credential, name, ...use } = acceptance
   const prepared = await prepareCredential(parts, credential)
   const signedIn = await parts.db.transaction().execute(async (transaction) => {
+    // Before the installation’s chain, as everywhere: two who wait for each other would wait for ever.
+    await lockOrganization(transaction, organizationId)
     const person = { name, email: invitation.email, installationRole: null }
     const principal = await createUser(parts, transaction, person)
     const { userId } = principal

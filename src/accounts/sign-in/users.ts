@@ -3,7 +3,8 @@ import { ApiError } from '../../core/error.ts'
 import type { MemberId, OrganizationId, UserId } from '../../core/ids.ts'
 import type { UserPrincipal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
-import { installationChain, type AuditedAction } from '../../db/change.ts'
+import { lockChainEnd } from '../../db/audit-chain.ts'
+import { change, installationChain, joinTransaction, type AuditedAction } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
@@ -13,26 +14,89 @@ import type { SignInParts } from './parts.ts'
 
 export type NewUser = { readonly name: string; readonly email: string; readonly installationRole: Role | null }
 
-/** Makes a person. Throws where somebody signs in with this address already. */
+/**
+ * Makes a person. Throws where somebody signs in with this address already; whoever belongs nowhere any more gives it up,
+ * and nothing by which they have signed in opens what the new person has.
+ */
 export async function createUser(
-  { clock }: Pick<SignInParts, 'clock'>,
+  parts: Pick<SignInParts, 'clock' | 'origin'>,
   transaction: Transaction<Tables>,
-  { name, email, installationRole }: NewUser,
+  { name, email: address, installationRole }: NewUser,
 ): Promise<UserPrincipal> {
   const id: UserId = `usr_${randomId()}`
+  const email = checkEmail(address)
+  const before = await findUserByEmail(transaction, email)
+  if (before !== null) await retire(parts, transaction, { id: before.id, successor: id })
   const row = { id, name: checkName(name), installation_role: installationRole }
   await transaction
     .insertInto('users')
-    .values({ ...row, created_at: clock.nowMs(), disabled_at: null })
+    .values({ ...row, created_at: parts.clock.nowMs(), disabled_at: null })
     .execute()
   const added = await transaction
     .insertInto('user_emails')
-    .values({ email: checkEmail(email), user_id: id, is_verified: 0 })
+    .values({ email, user_id: id, is_verified: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .returning('email')
     .executeTakeFirst()
   if (added !== undefined) return { kind: 'user', userId: id, organizationId: null, role: installationRole }
-  throw new ApiError({ code: 'conflict' }, 'Somebody signs in with this e-mail address already.')
+  throw taken()
+}
+
+function taken(): ApiError {
+  return new ApiError(
+    { code: 'conflict' },
+    'Somebody signs in with this e-mail address already: sign in as them, and try again.',
+  )
+}
+
+/** What lets a person in. */
+const waysIn = ['passwords', 'passkeys', 'totp', 'recovery_codes', 'one_time_links', 'sessions'] as const
+
+/** Ends the account of somebody who is no member anywhere and has no part in the installation. Throws for anybody else. */
+async function retire(
+  parts: Pick<SignInParts, 'clock' | 'origin'>,
+  transaction: Transaction<Tables>,
+  { id, successor }: { readonly id: UserId; readonly successor: UserId },
+): Promise<void> {
+  const joined = { ...parts, db: joinTransaction(transaction) }
+  const principal: UserPrincipal = { kind: 'user', userId: successor, organizationId: null, role: null }
+  await change(joined, principal, ownAction('users:disable', id), async (_same, note) => {
+    if (!(await belongsNowhere(transaction, id))) throw taken()
+    for (const table of waysIn) await transaction.deleteFrom(table).where('user_id', '=', id).execute()
+    await transaction.deleteFrom('user_emails').where('user_id', '=', id).execute()
+    const disabled_at = parts.clock.nowMs()
+    await transaction.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
+    note(null, { disabled_at, successor })
+  })
+}
+
+/** Whoever is suspended, or a member of an organization that is disabled, belongs there still. */
+async function belongsNowhere(transaction: Transaction<Tables>, id: UserId): Promise<boolean> {
+  const member = await transaction
+    .selectFrom('members')
+    .select('id')
+    .where('user_id', '=', id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  const user = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', id)
+    .where('installation_role', 'is', null)
+    .executeTakeFirst()
+  return member === undefined && user !== undefined
+}
+
+/** Whether somebody has an account here, which is so until the transaction is over: asked before they become a member. */
+export async function hasAccount(transaction: Transaction<Tables>, id: UserId): Promise<boolean> {
+  await lockChainEnd(transaction, installationChain)
+  const user = await transaction
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return user !== undefined
 }
 
 /** Whose address this is, as far as they may sign in at all. */

@@ -4,7 +4,7 @@
 import type { Selectable, Transaction } from 'kysely'
 import { ApiError } from '../../core/error.ts'
 import type { MemberId, OrganizationId, UserId } from '../../core/ids.ts'
-import type { Principal } from '../../core/principal.ts'
+import type { Principal, UserPrincipal } from '../../core/principal.ts'
 import { joinTransaction } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -13,7 +13,7 @@ import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
 import { checkEmail } from '../check-email.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
-import { createUser } from '../sign-in/users.ts'
+import { createUser, hasAccount } from '../sign-in/users.ts'
 import type { ConnectionRow } from './read-connections.ts'
 import { SsoFault } from './fault.ts'
 import type { Claims } from './oidc/exchange-code.ts'
@@ -39,17 +39,45 @@ export async function recognise(
     .where('organization_id', '=', connection.organization_id)
     .returning('user_id')
     .executeTakeFirst()
-  if (known !== undefined) return findKnown(transaction, connection, known.user_id)
+  if (known === undefined) return findUnknown(parts, transaction, meant)
+  const found = await findKnown(transaction, connection, known.user_id)
+  return found ?? findReturned(parts, transaction, { ...meant, userId: known.user_id })
+}
+
+async function findUnknown(parts: SignInParts, transaction: Transaction<Tables>, meant: Meant): Promise<Recognised> {
   const provisioned = await findProvisioned(transaction, meant)
   if (provisioned !== null) {
     return adopt(parts, transaction, { ...meant, email: provisioned.email, member: provisioned })
   }
+  const { connection } = meant
   const email = await readVerifiedEmail(transaction, meant)
   const member = await findMemberOf(transaction, connection.organization_id, email)
   if (member === null && connection.makes_members !== 1) throw new SsoFault('not-known')
   return member === null
     ? makeMember(parts, transaction, { ...meant, email })
     : adopt(parts, transaction, { ...meant, email, member })
+}
+
+/**
+ * Somebody who was removed comes back as the member whom the directory, or somebody of the organization, has made of them
+ * since; the provider’s word alone makes nobody anew who was removed. Their account is the one they had, where it still is.
+ */
+async function findReturned(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { userId, ...meant }: Meant & { readonly userId: UserId },
+): Promise<Recognised> {
+  const member = (await findProvisioned(transaction, meant)) ?? (await findMadeAnew(transaction, meant))
+  if (member === null) throw new SsoFault('member-removed')
+  const account = (await hasAccount(transaction, userId)) ? userId : null
+  return adopt(parts, transaction, { ...meant, email: member.email, member, account })
+}
+
+async function findMadeAnew(transaction: Transaction<Tables>, meant: Meant) {
+  const email = await readVerifiedEmail(transaction, meant).catch((cause: unknown) => {
+    throw cause instanceof SsoFault ? new SsoFault('member-removed', { cause }) : cause
+  })
+  return findMemberOf(transaction, meant.connection.organization_id, email)
 }
 
 /**
@@ -75,11 +103,12 @@ async function findProvisioned(transaction: Transaction<Tables>, { connection, c
   return rows.length === 1 && rows[0] !== undefined ? rows[0] : null
 }
 
+/** Null for somebody who is a member of the organization no longer. */
 async function findKnown(
   transaction: Transaction<Tables>,
   { organization_id }: ConnectionRow,
   userId: UserId,
-): Promise<Recognised> {
+): Promise<Recognised | null> {
   const rows = await transaction
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
@@ -89,7 +118,7 @@ async function findKnown(
     .where('members.organization_id', '=', organization_id)
     .execute()
   const member = rows.find(({ removed_at }) => removed_at === null)
-  if (member === undefined) throw new SsoFault('member-removed')
+  if (member === undefined) return null
   if (member.suspended_at !== null || member.disabled_at !== null) throw new SsoFault('member-suspended')
   return { userId, member }
 }
@@ -136,16 +165,25 @@ async function findMemberOf(transaction: Transaction<Tables>, organizationId: Or
 
 type WithEmail = Meant & { readonly email: string }
 
+type Adopting = WithEmail & {
+  readonly member: Selectable<MemberTable>
+  /** Whose identity it is already; null and absent where a new account is made. */
+  readonly account?: UserId | null
+}
+
 /** Somebody who was made by a key or a person and has never signed in becomes the member that they are. */
 async function adopt(
   parts: SignInParts,
   transaction: Transaction<Tables>,
-  { member, ...meant }: WithEmail & { readonly member: Selectable<MemberTable> },
+  { member, account = null, ...meant }: Adopting,
 ): Promise<Recognised> {
   if (member.role === 'owner') throw new SsoFault('owner-links-first')
   if (member.user_id !== null) throw new SsoFault('link-first')
   if (member.suspended_at !== null) throw new SsoFault('member-suspended')
-  const user = await makeUser(parts, transaction, meant)
+  const user: UserPrincipal =
+    account === null
+      ? await makeUser(parts, transaction, meant)
+      : { kind: 'user', userId: account, organizationId: null, role: null }
   const action = { action: 'members:link', organizationId: member.organization_id, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, user, action, async (_same, note) => {
     await transaction
@@ -202,6 +240,7 @@ type NewIdentity = {
   readonly userId: UserId
 }
 
+/** An identity whose holder is a member no longer is free: it opens nothing, and the provider says whose it is. */
 async function keepIdentity(
   { clock }: Pick<SignInParts, 'clock'>,
   transaction: Transaction<Tables>,
@@ -221,8 +260,21 @@ async function keepIdentity(
     .onConflict((conflict) =>
       conflict
         .columns(['connection_id', 'subject'])
-        .doUpdateSet({ last_seen_at: now })
-        .where('identities.user_id', '=', userId),
+        .doUpdateSet({ last_seen_at: now, user_id: userId })
+        .where(({ or, eb, not, exists, selectFrom }) =>
+          or([
+            eb('identities.user_id', '=', userId),
+            not(
+              exists(
+                selectFrom('members')
+                  .select('members.id')
+                  .whereRef('members.user_id', '=', 'identities.user_id')
+                  .whereRef('members.organization_id', '=', 'identities.organization_id')
+                  .where('members.removed_at', 'is', null),
+              ),
+            ),
+          ]),
+        ),
     )
     .returning('user_id')
     .executeTakeFirst()
@@ -235,7 +287,9 @@ export async function linkIdentity(
   transaction: Transaction<Tables>,
   { connection, claims, userId }: Meant & { readonly userId: UserId },
 ): Promise<void> {
-  const { member } = await findKnown(transaction, connection, userId)
+  const known = await findKnown(transaction, connection, userId)
+  if (known === null) throw new SsoFault('member-removed')
+  const { member } = known
   const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   const action = { action: 'members:link', organizationId: connection.organization_id, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {

@@ -56,7 +56,7 @@ export type IdentityTable = {
   readonly connection_id: ConnectionId
   readonly subject: string
   readonly organization_id: OrganizationId
-  readonly user_id: UserId
+  user_id: UserId
   readonly created_at: number
   last_seen_at: number
   /** The groups that the provider has last named, as a JSON list; null where it has named none. */
