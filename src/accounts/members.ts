@@ -6,6 +6,7 @@ import type { CustomRole, MemberPrincipal, Principal } from '../core/principal.t
 import { mayGrant, roles, type Role } from '../core/role.ts'
 import { lockChainEnd } from '../db/audit-chain.ts'
 import type { NoteFields } from '../db/change.ts'
+import { countChange } from '../db/changes.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
@@ -244,6 +245,15 @@ export async function lockOrganization(transaction: Transaction<Tables>, id: Org
   await lockChainEnd(transaction, id)
   const found = await transaction.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
   if (found === undefined) throw notFound()
+}
+
+/**
+ * Waits for whoever changes who may do what in an organization, before what takes the installation's chain: everybody takes
+ * the organization first, then what counts such changes, and that chain last, as two who wait for each other wait for ever.
+ */
+export async function lockAccess(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
+  await lockOrganization(transaction, organizationId)
+  await countChange(transaction, 'access')
 }
 
 /**

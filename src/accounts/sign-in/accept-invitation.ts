@@ -7,7 +7,7 @@ import type { InvitationTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
-import { lockOrganization } from '../members.ts'
+import { lockAccess } from '../members.ts'
 import { keepCredential, prepareCredential } from './credentials.ts'
 import { findMemberByEmail } from './invitations.ts'
 import { hashToken } from './one-time.ts'
@@ -63,7 +63,7 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
       throw new ApiError({ code: 'conflict' }, `This invitation is for ${invitation.email}: sign in as that one.`)
     }
     await parts.db.transaction().execute(async (transaction) => {
-      await lockOrganization(transaction, organizationId)
+      await lockAccess(transaction, organizationId)
       if (!(await hasAccount(transaction, user.id))) throw refuseSignIn()
       await join(parts, transaction, { invitation, principal, user })
     })
@@ -72,8 +72,7 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
   const { credential, name, ...use } = acceptance
   const prepared = await prepareCredential(parts, credential)
   const signedIn = await parts.db.transaction().execute(async (transaction) => {
-    // Before the installation’s chain, as everywhere: two who wait for each other would wait for ever.
-    await lockOrganization(transaction, organizationId)
+    await lockAccess(transaction, organizationId)
     const person = { name, email: invitation.email, installationRole: null }
     const principal = await createUser(parts, transaction, person)
     const { userId } = principal

@@ -61,6 +61,7 @@ async function retire(
   const joined = { ...parts, db: joinTransaction(transaction) }
   const principal: UserPrincipal = { kind: 'user', userId: successor, organizationId: null, role: null }
   await change(joined, principal, ownAction('users:disable', id), async (_same, note) => {
+    await lockChainEnd(transaction, installationChain)
     if (!(await belongsNowhere(transaction, id))) throw taken()
     for (const table of waysIn) await transaction.deleteFrom(table).where('user_id', '=', id).execute()
     await transaction.deleteFrom('user_emails').where('user_id', '=', id).execute()

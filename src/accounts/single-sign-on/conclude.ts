@@ -5,7 +5,7 @@ import type { ConnectionId, UserId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { change, joinTransaction } from '../../db/change.ts'
 import { withoutNotice } from '../change-access.ts'
-import { lockOrganization } from '../members.ts'
+import { lockAccess } from '../members.ts'
 import { beginSession, type Browser } from '../sign-in/sessions.ts'
 import { ownAction } from '../sign-in/users.ts'
 import { applyGroups } from './group-mappings.ts'
@@ -35,7 +35,7 @@ export async function conclude(parts: SsoParts, concluding: Concluding): Promise
   if (linking === null) return openSession(parts, concluding)
   const inside = withoutNotice(parts)
   await parts.db.transaction().execute(async (transaction) => {
-    await lockOrganization(transaction, connection.organization_id)
+    await lockAccess(transaction, connection.organization_id)
     await linkIdentity(inside, transaction, { connection, claims, userId: linking })
   })
   await parts.accessChanged?.()
@@ -49,7 +49,7 @@ async function openSession(
   const inside = withoutNotice(parts)
   const opened = await parts.db.transaction().execute(async (transaction) => {
     // Whoever is being suspended is so before, or their session is found and ended.
-    await lockOrganization(transaction, connection.organization_id)
+    await lockAccess(transaction, connection.organization_id)
     const recognised = await recognise(inside, transaction, { connection, claims })
     const { userId } = recognised
     await applyGroups(inside, transaction, { connection, claims, recognised })
