@@ -287,6 +287,31 @@ onEachDatabase((database) => {
       0,
     )
   })
+
+  test('the audit of one organization that a receiver refuses as too large does not hold up that of the others', async () => {
+    const owner = { organizationId: installationChain }
+    const { id } = await create({ kind: 'webhook', address: https.address, ...owner })
+    for (const whose of ['org_large', 'org_a', 'org_z'] as const) await add(1, whose)
+    https.refusal = 413
+    https.moodOf = ({ body }) => (body.includes('org_large') ? 'refuse' : 'take')
+    await pusher.push()
+    deepEqual(
+      https.events.map(({ organization, sequence }) => `${organization} ${sequence}`),
+      ['org_a 1', 'org_installation 1', 'org_z 1'],
+    )
+    for (const failures of [1, 2]) {
+      const shown = await readSink({ db }, operator, { ...owner, id })
+      deepEqual([shown.failures, shown.lastError, shown.behind.rows], [failures, 'The receiver answered 413.', 1])
+      await add(1, 'org_a')
+      clock.advance(300_000)
+      await pusher.push()
+    }
+    https.moodOf = () => 'take'
+    await pushAll(2)
+    const shown = await readSink({ db }, operator, { ...owner, id })
+    deepEqual([shown.failures, shown.lastError, shown.behind.rows], [0, null, 0])
+  })
+
   const ids = async () =>
     (await listSinks({ db }, operator, { organizationId: installationChain })).items.map(({ id }) => id)
 

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { OrganizationId } from '../../core/ids.ts'
 import type { AuditSinkTable } from '../../db/tables/alerts.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -79,23 +80,34 @@ async function findDue({ db, clock, metrics }: PushParts): Promise<readonly stri
     .map(({ id }) => id)
 }
 
+/** The organizations whose next batch is refused for what it is, with the answer: they are passed over for the rest of the turn. */
+type Refused = Map<OrganizationId, unknown>
+
 async function pushTo(parts: PushParts, turn: Turn): Promise<void> {
+  const refused: Refused = new Map()
   try {
-    while (await pushRound(parts, turn));
+    const sink = await takeLease(parts, turn)
+    if (sink === null) return
+    while (await pushRound(parts, turn, refused));
+    const [error] = refused.values()
+    if (error !== undefined) await noteFailure(parts, { turn, sink, error })
   } finally {
     await moveOn(parts, turn, { lease_holder: null, lease_until: 0 })
   }
 }
 
 /** Pushes a batch of each organization: who does much does not make the others wait. Returns whether there may be more. */
-async function pushRound(parts: PushParts, turn: Turn): Promise<boolean> {
-  const backlogs = await findBacklog(parts.db, turn.id)
-  for (const backlog of backlogs) if (!(await pushNext(parts, turn, backlog))) return false
+async function pushRound(parts: PushParts, turn: Turn, refused: Refused): Promise<boolean> {
+  const found = await findBacklog(parts.db, turn.id)
+  const backlogs = found.filter(({ organizationId }) => !refused.has(organizationId))
+  for (const backlog of backlogs) if (!(await pushNext(parts, { turn, backlog, refused }))) return false
   return backlogs.length > 0
 }
 
+type Next = { readonly turn: Turn; readonly backlog: Backlog; readonly refused: Refused }
+
 /** Pushes what comes next of one organization. Returns whether there is any use in going on. */
-async function pushNext(parts: PushParts, turn: Turn, backlog: Backlog): Promise<boolean> {
+async function pushNext(parts: PushParts, { turn, backlog, refused }: Next): Promise<boolean> {
   if (turn.signal.aborted) return false
   const sink = await takeLease(parts, turn)
   if (sink === null) return false
@@ -108,6 +120,10 @@ async function pushNext(parts: PushParts, turn: Turn, backlog: Backlog): Promise
       await sendBatch(parts, { sinkId, kind, format, target, batch, nowMs: parts.clock.nowMs(), signal })
     }
   } catch (error) {
+    if (error instanceof SinkRefusal && error.isOfBatch) {
+      refused.set(backlog.organizationId, error)
+      return true
+    }
     await noteFailure(parts, { turn, sink, error })
     return false
   }

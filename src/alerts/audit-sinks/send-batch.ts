@@ -58,14 +58,19 @@ function tlsOf({ ca, certificate, privateKey }: SinkTarget): TlsSettings {
   }
 }
 
+/** Statuses that say something of a batch and nothing of the next one: malformed, too large, or not to be worked on. */
+const batchStatuses: ReadonlySet<number> = new Set([400, 413, 422])
+
 /** What a receiver answered. */
 export class SinkRefusal extends Error {
   override readonly name = 'SinkRefusal'
   readonly isFinal: boolean
+  readonly isOfBatch: boolean
 
   constructor(status: number) {
     super(`The receiver answered ${status}.`)
     this.isFinal = status === 410
+    this.isOfBatch = batchStatuses.has(status)
   }
 }
 

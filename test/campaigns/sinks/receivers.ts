@@ -81,6 +81,8 @@ export class HttpsReceiver extends Receiver {
   readonly posts: Post[] = []
   /** What is answered where something is refused. */
   refusal = 503
+  /** As `mood`, where it depends on what has come. */
+  moodOf: ((post: Post) => Mood) | null = null
   readonly #tls: TlsOptions
 
   constructor(tls: TlsOptions) {
@@ -103,8 +105,9 @@ export class HttpsReceiver extends Receiver {
       request.setEncoding('utf8').on('data', (piece: string) => (body += piece))
       request.on('error', () => {})
       request.on('end', () => {
-        const mood = this.mood()
-        if (mood === 'take' || mood === 'lose') this.posts.push({ headers: request.headers, body })
+        const post = { headers: request.headers, body }
+        const mood = this.moodOf?.(post) ?? this.mood()
+        if (mood === 'take' || mood === 'lose') this.posts.push(post)
         if (mood === 'hang') return
         if (mood === 'take') response.writeHead(204).end()
         else if (mood === 'refuse') response.writeHead(this.refusal).end()
