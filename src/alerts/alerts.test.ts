@@ -12,7 +12,7 @@ import type { AlertTopic } from '../core/alert-topic.ts'
 import { installationChain } from '../db/change.ts'
 import type { Database } from '../db/database.ts'
 import { createLog } from '../telemetry/log.ts'
-import { tellDisk, tellEngines } from '../service/joins/open-alerts.ts'
+import { tellDisk, tellEngines, tellSeldom } from '../service/joins/open-alerts.ts'
 import { appendEvents, raise } from './append-event.ts'
 import { createChannel, readChannel, removeChannel, testChannel, updateChannel } from './channels.ts'
 import { deleteOldEvents, startDelivering, type Deliverer } from './deliver.ts'
@@ -324,6 +324,21 @@ onEachDatabase((database) => {
       ['disk.near-full', 'engine.crash-loop'],
     )
     equal(received[1]?.body['data'].model, 'hal-1.0')
+  })
+
+  test('a rule that cannot look keeps no other one from telling', async () => {
+    await create(['engine.crash-loop'], installationChain)
+    await db.schema.alterTable('key_networks').renameTo('gone').execute()
+    const looks = {
+      disk: { folder: '/', percentMax: 101 },
+      readEngines: () => [{ model: 'hal-1.0', state: 'down', reason: 'No replica was found by name.' } as const],
+    }
+    await rejects(tellSeldom(parts(), looks), /key_networks/)
+    await deliverer.deliver()
+    deepEqual(
+      received.map(({ body }) => body['data'] as unknown),
+      [{ model: 'hal-1.0', reason: 'No replica was found by name.' }],
+    )
   })
 
   test('a removed channel is told nothing, and events are kept for a month', async () => {

@@ -13,3 +13,13 @@ export function notingFaults(log: Log, words: string, work: () => Promise<void>)
     }
   }
 }
+
+/**
+ * Does one piece of work after the other: one that fails keeps none behind it from being done. Throws what the first one
+ * threw.
+ */
+export async function inTurn(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const faults: unknown[] = []
+  for (const work of works) await work().catch((error: unknown) => faults.push(error))
+  if (faults.length > 0) throw faults[0]
+}

@@ -9,7 +9,7 @@ import { readTarget } from '../../alerts/audit-sinks/sink-target.ts'
 import { startPushingAudit } from '../../alerts/audit-sinks/push-audit.ts'
 import { deleteOldEvents, startDelivering, type MailDelivery } from '../../alerts/deliver.ts'
 import { createMailer } from '../../alerts/mail.ts'
-import { notingFaults } from '../../alerts/note-faults.ts'
+import { inTurn, notingFaults } from '../../alerts/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
 import { tellCosts, tellDomains, tellFailing, tellKeyEnds, tellNewNetworks } from '../../alerts/rules.ts'
@@ -49,22 +49,13 @@ export type AlertingParts = {
 export async function openAlerts({ installation, config, log, metrics, readEngines }: AlertingParts): Promise<Alerts> {
   const parts = { db: installation.db, clock: systemClock }
   const { allowedNetworks, diskPercentMax } = config.alerts
-  const often = notingFaults(log, 'budgets and requests could not be told', async () => {
-    await tellBudgets(parts)
-    await tellRequests(parts)
-  })
-  const seldom = notingFaults(log, 'what is told once a minute could not be', async () => {
-    await tellHours(parts)
-    await tellKeyEnds(parts)
-    await tellNewNetworks(parts)
-    await tellFailing(parts)
-    await tellCosts(parts)
-    await tellDomains(parts)
-    await tellDisk(parts, { folder: config.home, percentMax: diskPercentMax })
-    await tellEngines(parts, readEngines())
-    await tellBurning(parts)
-    await deleteOldEvents(parts)
-  })
+  const disk = { folder: config.home, percentMax: diskPercentMax }
+  const often = notingFaults(log, 'budgets and requests could not be told', () =>
+    inTurn([() => tellBudgets(parts), () => tellRequests(parts)]),
+  )
+  const seldom = notingFaults(log, 'what is told once a minute could not be', () =>
+    tellSeldom(parts, { disk, readEngines }),
+  )
   await declareConfigured({ ...parts, alertKey: installation.secrets.alertKey }, config)
   const resolveTexts = createTextResolver()
   const domains = notingFaults(log, 'the records of domains could not be looked for', () =>
@@ -88,6 +79,21 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
       await deliverer.close()
     },
   }
+}
+
+/** What is told by a look once a minute. A rule that cannot look keeps none of the others from doing so. */
+export function tellSeldom(
+  parts: AlertParts,
+  { disk, readEngines }: Pick<AlertingParts, 'readEngines'> & { readonly disk: Disk },
+): Promise<void> {
+  const ofOrganizations = [tellHours, tellKeyEnds, tellNewNetworks, tellFailing, tellCosts, tellDomains]
+  return inTurn([
+    ...ofOrganizations.map((tell) => () => tell(parts)),
+    () => tellDisk(parts, disk),
+    () => tellEngines(parts, readEngines()),
+    () => tellBurning(parts),
+    () => deleteOldEvents(parts),
+  ])
 }
 
 /** How a receiver tells installations apart. */
@@ -150,7 +156,7 @@ export async function tellDisk(parts: AlertParts, { folder, percentMax }: Disk):
   })
 }
 
-/** Tells of engines that end again and again, and so are not started at once any more. */
+/** Tells of engines that end again and again, and so are not started at once any more, and of pools without a replica. */
 export async function tellEngines(
   parts: AlertParts,
   engines: readonly Pick<LoadedWeights, 'model' | 'state' | 'reason'>[],
