@@ -10,7 +10,7 @@ export const topicWords: Readonly<Record<AlertTopic | 'channel.test', string>> =
   'cost.unusual': 'An hour cost far more than usual',
   'disk.near-full': 'The disk is almost full',
   'domain.record-missing': 'The record that shows a domain to be yours is gone',
-  'engine.crash-loop': 'An engine ends again and again',
+  'engine.crash-loop': 'A model is down',
   'key.ending': 'A key ends soon',
   'key.new-network': 'A key was used from a new network',
   'request.finished': 'A request was recorded',

@@ -11,6 +11,7 @@ import { raise } from './append-event.ts'
 import { createChannel, readChannel, testChannel } from './channels.ts'
 import { startDelivering, type Deliverer } from './deliver.ts'
 import { createMailer, type Mail } from './mail.ts'
+import { writeMail } from './mail-text.ts'
 import { createReachable } from './private-addresses.ts'
 import { createPoster } from './webhook.ts'
 
@@ -59,6 +60,23 @@ describe('an address', () => {
     )
     deepEqual([...injecting, ...odd, ...long].filter(isMailAddress), [])
   })
+})
+
+test('a model is told to be down, whether its engine ends again and again or its replicas cannot be reached', () => {
+  const data = { model: 'hal-1.0', reason: 'No replica was found by name.' }
+  const organization = { id: 'org_installation', name: 'the installation' }
+  const told = {
+    id: 'evt_1',
+    topic: 'engine.crash-loop',
+    atMs: 0,
+    data,
+    organization,
+    channel: 'x',
+    page: null,
+  } as const
+  const { subject, text } = writeMail(told)
+  equal(subject, '[Odyssey] A model is down: the installation')
+  match(text, /^reason: No replica was found by name\.$/m)
 })
 
 describe('a relay', () => {
