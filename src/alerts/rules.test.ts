@@ -278,6 +278,20 @@ onEachDatabase((database) => {
     equal((await told()).length, 1, 'An hour without requests costs nothing.')
   })
 
+  test('an hour that cost much is told of once also where its rows come hours later', async () => {
+    const begin = clock.nowMs() - (clock.nowMs() % hourMs)
+    const spend = (hour: number, micros: number) =>
+      add({ at: begin + hour * hourMs, price_id: 'price_x', cost_micros: micros, cost_rest_picos: 0 })
+    for (let hour = 0; hour < 24; hour += 1) await spend(hour, 100)
+    clock.advance(begin + 30 * hourMs - clock.nowMs())
+    await spend(24, 325)
+    await rollUp(db)
+    await tellCosts(parts)
+    clock.advance(hourMs)
+    await tellCosts(parts)
+    deepEqual(await told('hour', 'costMicros'), [['cost.unusual', new Date(begin + 24 * hourMs).toISOString(), '325']])
+  })
+
   test('an hour that costs much is nothing to tell where there were too few hours to compare it with', async () => {
     const begin = clock.nowMs() - (clock.nowMs() % hourMs)
     for (let hour = 0; hour < 10; hour += 1)

@@ -185,26 +185,42 @@ const usualHoursMin = 24
 /** A request counts in the hour in which it ends, and its row is there, and added up, a little later. */
 const settledAfterMs = 300_000
 
-/** Tells of an hour that is over and has cost far more than the hours of the week before in which anything was asked. */
+/**
+ * Tells of hours that are over and have cost far more than the hours of the week before each in which anything was asked.
+ * The hours of a day are looked at, since their rows may come as late as the database was away.
+ */
 export async function tellCosts(parts: AlertParts): Promise<void> {
   const settledMs = parts.clock.nowMs() - settledAfterMs
-  const hour = settledMs - (settledMs % hourMs) - hourMs
+  const toMs = settledMs - (settledMs % hourMs)
   for (const organizationId of await listOrganizations(parts)) {
-    if ((await readTold(parts, organizationId, 'cost.unusual')).has(String(hour))) continue
-    const hours = await readHourCosts(parts, organizationId, { fromMs: hour - usualDays * dayMs, toMs: hour + hourMs })
-    const last = hours.find(({ at }) => at === hour)
-    const before = hours.filter(({ at }) => at < hour)
-    if (last === undefined || before.length < usualHoursMin) continue
+    const range = { fromMs: toMs - lookBackMs - usualDays * dayMs, toMs }
+    const unusual = findUnusual(await readHourCosts(parts, organizationId, range), toMs - lookBackMs)
+    const told = unusual.length === 0 ? new Set() : await readTold(parts, organizationId, 'cost.unusual')
+    for (const { at, picos, usualPicos } of unusual) {
+      if (told.has(String(at))) continue
+      const data = {
+        hour: new Date(at).toISOString(),
+        costMicros: toMicrosText(picos),
+        usualCostMicros: toMicrosText(usualPicos),
+      }
+      await raise(parts, { organizationId, topic: 'cost.unusual', cause: String(at), windowMs: null, data })
+    }
+  }
+}
+
+/** The hours from a moment on that cost far more than those in use of the week before them. */
+function findUnusual(
+  hours: readonly HourCost[],
+  fromMs: number,
+): readonly (HourCost & { readonly usualPicos: bigint })[] {
+  return hours.flatMap((hour) => {
+    if (hour.at < fromMs) return []
+    const before = hours.filter(({ at }) => at < hour.at && at >= hour.at - usualDays * dayMs)
+    if (before.length < usualHoursMin) return []
     const sum = before.reduce((all, { picos }) => all + picos, 0n)
     const count = BigInt(before.length)
-    if (last.picos * count <= BigInt(timesUsual) * sum) continue
-    const data = {
-      hour: new Date(hour).toISOString(),
-      costMicros: toMicrosText(last.picos),
-      usualCostMicros: toMicrosText(sum / count),
-    }
-    await raise(parts, { organizationId, topic: 'cost.unusual', cause: String(hour), windowMs: null, data })
-  }
+    return hour.picos * count > BigInt(timesUsual) * sum ? [{ ...hour, usualPicos: sum / count }] : []
+  })
 }
 
 type HourCost = { readonly at: number; readonly picos: bigint }
