@@ -16,6 +16,7 @@ import { rollUp } from '../usage/roll-up.ts'
 import { addAccountEntry } from './account-entries.ts'
 import { closeInvoice, closeInvoices } from './close-invoices.ts'
 import type { InvoiceQuestion } from './compute-invoice.ts'
+import { requireCurrency } from './require-currency.ts'
 import { writeInvoicePage } from './invoice-page.ts'
 import { invoiceToCsv, listInvoices, readInvoice } from './read-invoices.ts'
 import { verifyInvoices } from './verify-invoices.ts'
@@ -208,6 +209,24 @@ onEachDatabase(({ open }) => {
         ['org_2', 3],
       ],
     )
+  })
+
+  test('another currency is refused while charges in the one before it have no invoice, and taken afterwards', async () => {
+    await live(start, { org_1: start - day, org_2: start - day })
+    const startIn = (currency: string) => requireCurrency({ db, clock, currency })
+    clock.advance(40 * day)
+    const refused = /billing\.currency is JPY, and charges in USD are not invoiced yet\. Set it back to USD/
+    await startIn('USD')
+    await rejects(startIn('JPY'), refused)
+    await close()
+    await close({ organizationId: 'org_2' })
+    await rejects(startIn('JPY'), refused, 'there is a charge of the month after it')
+    clock.advance(30 * day)
+    await close({ month: '2027-04' })
+    await rejects(startIn('JPY'), refused, 'the other organization has no invoice of that month')
+    await close({ month: '2027-04', organizationId: 'org_2' })
+    await startIn('JPY')
+    await startIn('USD')
   })
 
   test('an organization sees its own invoices alone', async () => {

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
-import { listEnded, openMonth, periodOf } from '../availability/month.ts'
+import { listEnded, monthOf, openMonth, periodOf } from '../availability/month.ts'
 
 /** The organizations of which there is no invoice for a month yet: every one that was there in it gets one. */
 export async function listUninvoiced(db: Database, month: string): Promise<readonly OrganizationId[]> {
@@ -17,10 +17,10 @@ export async function listUninvoiced(db: Database, month: string): Promise<reado
   return rows.map(({ id }) => id)
 }
 
-/** When the first month begins of which somebody has no invoice yet, so that its rows are still needed; Infinity without anybody. */
+/** When the first month begins of which somebody has no invoice yet, so that its rows are still needed; now where there is nobody. */
 export async function findUninvoicedFrom(db: Database, nowMs: number): Promise<number> {
-  for (const month of [...(await listEnded(db, nowMs)), openMonth(nowMs)]) {
+  for (const month of [...(await listEnded(db, nowMs)), openMonth(nowMs), monthOf(nowMs)]) {
     if ((await listUninvoiced(db, month)).length > 0) return periodOf(month).fromMs
   }
-  return Infinity
+  return nowMs
 }

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { tryCli } from '../../../test/harness/run-cli.ts'
+import { insertRows } from '../../billing/ledger/writer/insert-rows.ts'
+import { setPrice } from '../../billing/prices/prices.ts'
 import { loadConfig } from '../../config/load.ts'
 import { type DatabaseLocation, sqlitePath } from '../../db/database-location.ts'
 import { backUp } from '../../db/portable/back-up.ts'
@@ -49,6 +52,27 @@ onEachDatabase(({ name, createLocation }) => {
     assert.deepEqual(await start({ limits: { countsPerKeyMinuteMax: 9 } }), [changed])
     writeFileSync(join(location.home, 'settings-last-run.json'), 'damaged')
     assert.deepEqual(await start({}), [changed])
+  })
+
+  test('a start with another currency is refused while charges wait for their invoices, and leaves no row', async () => {
+    const location = await createLocation()
+    const start = (currency: string) => {
+      writeFileSync(join(location.home, 'odyssey.json'), JSON.stringify({ billing: { currency } }))
+      return openServingInstallation(
+        loadConfig({ ODYSSEY_HOME: location.home, DATABASE_URL: location.databaseUrl ?? '' }),
+      )
+    }
+    const { db, accounts, home } = await start('USD')
+    const rates = { input: 1, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 0 }
+    const price = { organizationId: null, model: 'hal-1.0', rates, effectiveAtMs: null }
+    const { id } = await setPrice({ ...accounts, currency: 'USD' }, { kind: 'operator' }, price)
+    const charged = { organization_id: home.organizationId, price_id: id, cost_micros: 1, cost_rest_picos: 0 }
+    await insertRows(db, [{ ...ledgerRow(1), at: accounts.clock.nowMs(), ...charged }])
+    await assert.rejects(start('JPY'), /charges in USD are not invoiced yet/)
+    const changed = await db.selectFrom('audit').select('id').where('action', '=', 'installation:configure').execute()
+    assert.deepEqual(changed, [])
+    await db.destroy()
+    await (await start('USD')).db.destroy()
   })
 
   test('a data folder with a secret and a new database is a new installation', async () => {

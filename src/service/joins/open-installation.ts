@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
+import { requireCurrency } from '../../billing/invoices/require-currency.ts'
 import { listSettings } from '../../config/load.ts'
 import type { Secrets } from '../../config/load-secret.ts'
 import type { Config } from '../../config/schema.ts'
@@ -32,6 +33,7 @@ export function openInstallation(config: Config): Promise<Installation> {
 export async function openServingInstallation(config: Config): Promise<Installation> {
   const installation = await openWith(config, openServingDatabase)
   try {
+    await requireCurrency({ ...installation.accounts, currency: config.billing.currency })
     await noteSettings(installation.accounts, config)
     return installation
   } catch (error) {
