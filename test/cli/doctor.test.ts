@@ -114,6 +114,9 @@ test('a folder that others may enter is worth a look', () =>
   makeFolder({ port: 0 }, async (target) => {
     chmodSync(target.home, 0o755)
     deepEqual((await findings(target)).of('data folder').level, 'warning')
+    match((await findings(target)).of('data folder').todo ?? '', /^Its files do not/)
+    writeFileSync(join(target.home, 'secret.key'), `${'0'.repeat(64)}\n`, { mode: 0o644 })
+    match((await findings(target)).of('data folder').says, /lets other users in\. So do its files secret\.key\.$/)
   }))
 
 test('an address for browsers that nobody answers at is worth a look', () =>

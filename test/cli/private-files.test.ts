@@ -1,9 +1,10 @@
 // What the product writes is for its own user alone, whatever the data folder's mode.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { listOpenFiles } from '../../src/service/joins/home-files.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
@@ -31,6 +32,30 @@ test('files that an earlier version left readable are not from the next command 
   for (const name of ['odyssey.db', 'odyssey.db-wal', 'serve.lock']) chmodSync(join(service.home, name), 0o644)
   await runCli(service, 'keys', 'list')
   deepEqual(openFiles(), [])
+})
+
+test('files of others in the data folder, and the config file whatever its name, keep the mode that they have', async () => {
+  const [foreign, config] = [join(service.home, 'notes.txt'), join(service.home, 'settings.json')]
+  writeFileSync(foreign, '')
+  writeFileSync(config, '{}')
+  for (const path of [foreign, config]) chmodSync(path, 0o644)
+  await runCli({ ...service, environment: { ODYSSEY_CONFIG: config } }, 'keys', 'list')
+  deepEqual(openFiles().toSorted(), [foreign, config])
+  for (const path of [foreign, config]) rmSync(path)
+})
+
+test('all files of a running service’s data folder are among those that are kept to their owner', () => {
+  const all = readdirSync(service.home, { withFileTypes: true }).filter((entry) => entry.isFile())
+  const paths = all.map(({ name }) => join(service.home, name)).filter((path) => !path.endsWith('/odyssey.json'))
+  const modes = new Map(paths.map((path) => [path, statSync(path).mode]))
+  for (const path of paths) chmodSync(path, 0o644)
+  deepEqual(
+    listOpenFiles(service.home)
+      .map(({ path }) => path)
+      .toSorted(),
+    paths.toSorted(),
+  )
+  for (const [path, mode] of modes) chmodSync(path, mode)
 })
 
 test('a command that is given or finds invalid values does not print JSON', async () => {

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { modelIds, type ModelId } from '../../core/model.ts'
 import { hasNvidiaCard, missingForCuda, nvidiaDriver } from '../../engines/llama/nvidia-card.ts'
@@ -9,6 +10,7 @@ import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memor
 import { createWeightsCheck } from '../../models/weights/check-weights.ts'
 import { resolveWeights } from '../../models/weights/model-weights.ts'
 import { createLog } from '../../telemetry/log.ts'
+import { listOpenFiles } from '../joins/home-files.ts'
 import { requireCacheFolder } from '../joins/make-home.ts'
 import { fault, fine, warning, type Finding } from './finding.ts'
 
@@ -32,13 +34,18 @@ export function examineFolder({ home }: Pick<Config, 'home'>): readonly Finding[
       ),
     ]
   }
-  const isOpen = (statSync(home).mode & 0o077) !== 0
-  return [
-    isOpen
-      ? warning('data folder', `${home} lets other users in.`, `Its files do not, but close it too: chmod 700 ${home}`)
-      : fine('data folder', `${home} is for its own user alone.`),
-    examineDisk(home),
-  ]
+  return [examineModes(home), examineDisk(home)]
+}
+
+function examineModes(home: string): Finding {
+  const about = 'data folder'
+  if ((statSync(home).mode & 0o077) === 0) return fine(about, `${home} is for its own user alone.`)
+  const open = listOpenFiles(home).map(({ path }) => path)
+  const says = `${home} lets other users in.`
+  if (open.length === 0) return warning(about, says, `Its files do not, but close it too: chmod 700 ${home}`)
+  const names = open.map((path) => basename(path)).join(', ')
+  const todo = `Close it: chmod 700 ${home} && chmod go= ${open.join(' ')}`
+  return warning(about, `${says} So do its files ${names}.`, todo)
 }
 
 function examineDisk(home: string): Finding {

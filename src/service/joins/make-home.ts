@@ -1,11 +1,13 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import type { Config } from '../../config/schema.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
 import { probeFolder } from '../../lib/probe-folder.ts'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { listOpenFiles } from './home-files.ts'
 
 /** Makes the data folder on the first use, which nobody else may read, and keeps its files to their owner where it was made by others. */
-export function makeHome({ home }: Pick<Config, 'home'>): void {
+export function makeHome(config: Pick<Config, 'home' | 'configPath'>): void {
+  const { home } = config
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -15,17 +17,15 @@ export function makeHome({ home }: Pick<Config, 'home'>): void {
       cause: error,
     })
   }
-  keepToOwner(home)
+  keepToOwner(config)
 }
 
-/** Earlier versions left the mode of some files to the environment. The config file belongs to whoever wrote it. */
-function keepToOwner(home: string): void {
-  for (const name of readdirSync(home)) {
-    const path = join(home, name)
-    const file = lstatSync(path, { throwIfNoEntry: false })
-    if (file?.isFile() !== true || (file.mode & 0o077) === 0 || name === 'odyssey.json') continue
+/** Earlier versions left the mode of some files to the environment. The config file belongs to whoever wrote it, whatever its name. */
+function keepToOwner({ home, configPath }: Pick<Config, 'home' | 'configPath'>): void {
+  for (const { path, mode } of listOpenFiles(home)) {
+    if (path === configPath) continue
     try {
-      chmodSync(path, file.mode & 0o700)
+      chmodSync(path, mode & 0o700)
     } catch (error) {
       // Somebody else's file, one that is mounted to be read alone, as secrets are into containers, and one that another
       // process has just removed are not ours to protect.
