@@ -86,6 +86,11 @@ test('limits of all models, and of names that have become one model', () => {
   deepEqual(notes, [])
 })
 
+test('limits that together are more than any limit may be become the largest one', () => {
+  const { limits } = planAllowances({ model_rpm_limit: { a: 1e11, b: 1e11 }, spend: null }, () => 'hal-1.0')
+  deepEqual(limits, [{ model: 'hal-1.0', requestsPerMinute: 1e11, isRequestsEnforced: true }])
+})
+
 test('a limit that lets nothing through is left out with a word, and one that limits nothing without', () => {
   const { limits, notes } = planAllowances({ rpm_limit: 0, tpm_limit: 2 ** 63, spend: null }, none)
   deepEqual(limits, [])

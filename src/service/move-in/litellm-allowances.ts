@@ -89,7 +89,8 @@ function sumByModel(name: string, fields: Fields = {}, modelOf: ModelOf, notes: 
     const ours = modelOf(model)
     if (ours === null) continue
     const limit = readLimit(`${name} for ${model}`, Number(value), notes)
-    if (limit !== null) sums.set(ours, (sums.get(ours) ?? 0) + limit)
+    // No limit is larger than that, and nobody reaches it: the sum says no less than its parts did.
+    if (limit !== null) sums.set(ours, Math.min(perMinuteMax, (sums.get(ours) ?? 0) + limit))
   }
   return sums
 }
