@@ -71,6 +71,7 @@ test('a source that names no weights, or a path outside their folder, is refused
     'https://user:secret@files.example/a.gguf',
     'https://files.example/',
     'https://files.example/..%2Fa.gguf',
+    'https://files.example/%zz.gguf',
     'https://',
     'file:///etc/a.gguf',
   ]) {

@@ -67,7 +67,7 @@ function parseAddress(text: string, hub: URL): WeightsSource {
   // What a browser shows of a file is a page about it.
   if (address.origin === hub.origin) address.pathname = address.pathname.replace('/blob/', '/resolve/')
   const segments = address.pathname.split('/')
-  const last = decodeURIComponent(segments.pop() ?? '')
+  const last = decodeName(segments.pop() ?? '')
   if (!last.endsWith('.gguf') || !isPlainName(last)) {
     throw new WeightsSourceError(`The address of weights ends in the name of a .gguf file, not in ${last || '/'}`)
   }
@@ -79,6 +79,14 @@ function parseAddress(text: string, hub: URL): WeightsSource {
     return { name: withoutKeys(url), path: join(...folders, part), url: () => url }
   })
   return { name: files[0]?.name ?? text, isHub: address.origin === hub.origin, files }
+}
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new WeightsSourceError(`The address of weights has a % in its last part, ${text}, that stands for no letter.`)
+  }
 }
 
 function withoutKeys(url: URL): string {
