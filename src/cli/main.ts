@@ -58,8 +58,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   sla: async () => (await import('./billing/sla-command.ts')).slaCommand,
 }
 
+/** A script that asks what a command takes which there is not must learn that there is none. */
 function asksForHelp([name, ...args]: string[]): boolean {
-  return name === undefined || name === 'help' || [name, ...args].some((word) => word === '--help' || word === '-h')
+  if (name === undefined || name === 'help') return true
+  const isKnown = name.startsWith('-') || Object.hasOwn(commands, name)
+  return isKnown && [name, ...args].some((word) => word === '--help' || word === '-h')
 }
 
 async function run(words: string[]): Promise<void> {

@@ -49,6 +49,7 @@ suite('what no command takes is refused before anything is done', { timeout: 60_
   for (const [words, said] of [
     [['serve', '--port', '1'], /\n\nUsage:\n\n {2}serve /],
     [['serve', 'now'], /\n\nUsage:\n\n {2}serve /],
+    [['nothing', '--help'], /^There is no command nothing\.\n\nodyssey --help lists all commands\.\n$/],
     [['nothing'], /^There is no command nothing\.\n\nodyssey --help lists all commands\.\n$/],
   ] as const) {
     test(['odyssey', ...words].join(' '), async () => {
