@@ -23,7 +23,8 @@ const made = new Set([
  * A package has it built, and has no sources of it.
  */
 function beginDashboard(root, node, args) {
-  if (args[0] !== 'serve' || process.env.ODYSSEY_DASHBOARD === 'off' || !isStale(root)) return
+  const isOff = /^(?:off|false|no|0)$/i.test(process.env.ODYSSEY_DASHBOARD ?? '')
+  if (args[0] !== 'serve' || isOff || !isStale(root)) return
   const script = path.join(__dirname, 'build-dashboard.cjs')
   if (process.platform === 'win32') {
     spawn(node, [script], { stdio: 'ignore', detached: true, windowsHide: true }).unref()

@@ -128,7 +128,8 @@ ${describeOptions(budgetFields)}
                                        --models FILE, --teams projects|organizations, --organization ID
 
 Settings come from the environment (HOST, PORT, ODYSSEY_HOME, ODYSSEY_CONFIG, DATABASE_URL,
-ODYSSEY_LOG_LEVEL, ODYSSEY_HUB, HF_TOKEN) and from odyssey.json in the data folder.`
+ODYSSEY_LOG_LEVEL, ODYSSEY_DASHBOARD, ODYSSEY_GPU, ODYSSEY_HUB or HF_ENDPOINT, HF_TOKEN) and from odyssey.json in the
+data folder.`
 
 const commandLine = /^ {2}\S/
 

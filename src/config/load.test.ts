@@ -31,6 +31,15 @@ test('the environment wins over the file, and an empty variable is none', () => 
   assert.deepEqual([config.host, config.port], ['0.0.0.0', 9000])
 })
 
+test('the dashboard is switched by a variable, however on and off are written, and by nothing else', () => {
+  const isOn = (value: string, file = '{}') =>
+    loadConfig({ ...withFile(file), ODYSSEY_DASHBOARD: value }, folder).dashboard.enabled
+  for (const value of ['off', 'OFF', 'false', 'no', '0']) assert.equal(isOn(value), false, value)
+  for (const value of ['on', 'True', 'yes', '1', ''])
+    assert.equal(isOn(value, value === '' ? '{}' : '{"dashboard": {"enabled": false}}'), true, value)
+  assert.throws(() => isOn('maybe'), { message: 'ODYSSEY_DASHBOARD=maybe: must be on or off.' })
+})
+
 test('a model may name its weights alone and keeps its own thinking', () => {
   const config = loadConfig(withFile('{"models": {"hal-1.0": {"weights": "a.gguf"}}}'), folder)
   assert.deepEqual(config.models['hal-1.0'], {

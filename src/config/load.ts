@@ -186,13 +186,21 @@ const variables: Readonly<Record<string, string>> = { host: 'HOST', port: 'PORT'
 
 function fromEnvironment(environment: Environment): Record<string, unknown> {
   const found: Record<string, unknown> = {}
-  if (setting(environment, 'ODYSSEY_DASHBOARD') === 'off') found['dashboard'] = { enabled: false }
+  const dashboard = setting(environment, 'ODYSSEY_DASHBOARD')
+  if (dashboard !== undefined) found['dashboard'] = { enabled: isSwitchedOn('ODYSSEY_DASHBOARD', dashboard) }
   for (const [field, variable] of Object.entries(variables)) {
     const value = setting(environment, variable)
     // Text that is no number is left as it is: the schema then says what is wrong with it.
     if (value !== undefined) found[field] = field === 'port' && /^\d+$/.test(value) ? Number(value) : value
   }
   return found
+}
+
+/** As people write it in compose files and units. */
+function isSwitchedOn(name: string, value: string): boolean {
+  if (/^(?:on|true|yes|1)$/i.test(value)) return true
+  if (/^(?:off|false|no|0)$/i.test(value)) return false
+  throw new ConfigError([`${name}=${value.slice(0, 100)}: must be on or off.`])
 }
 
 /** A model's entry may name its weights alone; whether it thinks then stays the model's own default. */
