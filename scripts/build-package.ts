@@ -1,4 +1,5 @@
-// Makes the package that is published: compiled JavaScript, the launcher and the starter weights.
+// Makes the package that is published: compiled JavaScript, the launcher, the starter weights, the pages of
+// docs/ and what they install out of deploy/.
 //
 //     npm run package                writes build/odyssey-<version>.tgz
 //     npm run package -- FOLDER      writes it elsewhere
@@ -36,7 +37,8 @@ compile()
 for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
 for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
 buildDashboard(join(folder, 'web/dist'))
-cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true })
+// The pages tell of what is in the other folder, such as the unit for systemd.
+for (const name of ['docs', 'deploy']) cpSync(join(root, name), join(folder, name), { recursive: true })
 writeManifest()
 // A setting of this repository keeps npm from running scripts; a package has none to run.
 const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', build], { cwd: folder, encoding: 'utf8' })

@@ -73,6 +73,12 @@ function endService(): void {
   }
 }
 
+test('what the pages say to install out of the package is in it', () => {
+  const page = readFileSync(join(folder, 'node_modules/odyssey/docs/operations/systemd.md'), 'utf8')
+  const [, unit = ''] = /\/opt\/odyssey\/(\S+\.service)/.exec(page) ?? []
+  match(readFileSync(join(folder, 'node_modules/odyssey', unit), 'utf8'), /^\[Service\]$/m)
+})
+
 test('what npm installs into an empty folder starts with npx and answers', async () => {
   const child = spawn('npx', ['--no-install', 'odyssey', 'serve'], { cwd: folder, env: environment })
   let output = ''
