@@ -83,7 +83,16 @@ test('the context holds what is named and nothing else: no data folder, no secre
 })
 
 test('what the package is made of is in the context', () => {
-  const needed = ['bin', 'deploy', 'docs', 'src', 'web', 'package.json', 'package-lock.json', 'scripts/build-package.ts']
+  const needed = [
+    'bin',
+    'deploy',
+    'docs',
+    'src',
+    'web',
+    'package.json',
+    'package-lock.json',
+    'scripts/build-package.ts',
+  ]
   const script = read('scripts/build-package.ts')
   const copied = [...(/for \(const file of \[(.+)\]\) copy/.exec(script)?.[1] ?? '').matchAll(/'([^']+)'/g)]
   ok(copied.length >= 5)

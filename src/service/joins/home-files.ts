@@ -25,7 +25,7 @@ const beside =
   /^(?:-journal|-wal|-shm|\.new|\.[0-9a-f]{12}|\.restoring(?:-journal|-wal|-shm)?|\.replaced-[\dTZ.-]+(?:-wal|-shm)?)?$/
 
 /** A file that the product writes into the data folder itself. Whatever else lies there belongs to whoever put it there. */
-export type HomeFile = { readonly path: string; readonly mode: number }
+type HomeFile = { readonly path: string; readonly mode: number }
 
 /** Those of the product's files in the data folder that others than their owner may use in some way. */
 export function listOpenFiles(home: string): HomeFile[] {
