@@ -10,8 +10,12 @@ type Command = (args: string[]) => Promise<void>
 /** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => {
-    const { serve } = await import('../service/serve.ts')
+    const [{ serve }, { endOnSignals }] = [
+      await import('../service/serve.ts'),
+      await import('../service/stop-on-signals.ts'),
+    ]
     return async (args) => {
+      endOnSignals()
       // Its settings come from the environment and the configuration file alone.
       parseArguments({ args })
       await serve()

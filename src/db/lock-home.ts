@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../lib/message-of.ts'
-import { sqliteFaultOf } from './sqlite-fault.ts'
+import { isBusy, isDamage } from './sqlite-errors.ts'
 
 /**
  * Makes sure that one service at a time runs on a data folder.
@@ -15,9 +15,8 @@ export function lockHome(lockPath: string): (() => void) | null {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
-    const fault = sqliteFaultOf(error)
-    if (fault === 'busy') return null
-    const remedy = fault === null ? '' : ' Delete it: nothing is kept in it.'
+    if (isBusy(error)) return null
+    const remedy = isDamage(error) ? ' Delete it: nothing is kept in it.' : ''
     throw new Error(`${lockPath} cannot be locked: ${messageOf(error)}.${remedy}`, { cause: error })
   }
   return () => lock.close()

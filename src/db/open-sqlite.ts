@@ -4,7 +4,7 @@ import { connectSqlite } from './connect-sqlite.ts'
 import type { Database } from './database.ts'
 import { listMigrations, migrate, type MigrationState } from './migrate.ts'
 import { messageOf } from '../lib/message-of.ts'
-import { sqliteFaultOf } from './sqlite-fault.ts'
+import { isDamage } from './sqlite-errors.ts'
 import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 
 /** Opens the database file and brings its schema up to date. */
@@ -64,8 +64,7 @@ function findFault(path: string): string | null {
     const said = String(file.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
     return said === 'ok' ? null : said.replaceAll('\n', ' ')
   } catch (error) {
-    const fault = sqliteFaultOf(error)
-    if (fault === 'corrupt' || fault === 'notDatabase') return messageOf(error)
+    if (isDamage(error)) return messageOf(error)
     throw new Error(`${path} cannot be checked: ${messageOf(error)}. Nothing was changed.`, { cause: error })
   } finally {
     file?.close()

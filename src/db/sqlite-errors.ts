@@ -16,6 +16,16 @@ export function isWriteFault(error: unknown): boolean {
   return writeCodes.includes(extendedSqliteCode(error) ?? 0) || systemWriteCodes.includes(codeOf(error) ?? '')
 }
 
+/** SQLITE_BUSY: another process holds the file. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === 5
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+export function isDamage(error: unknown): boolean {
+  return [11, 26].includes(sqliteCode(error) ?? 0)
+}
+
 /** The primary result code of an error of SQLite's, null for any other. */
 export function sqliteCode(error: unknown): number | null {
   const code = extendedSqliteCode(error)

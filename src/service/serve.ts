@@ -45,7 +45,7 @@ import { makeFirstKey } from './joins/make-first-key.ts'
 import { openServingInstallation, type Installation } from './joins/open-installation.ts'
 import { rehearse } from './rehearse.ts'
 import { removeServiceFile, writeServiceFile } from './status/service-file.ts'
-import { endOnSignals, stopOnSignals } from './stop-on-signals.ts'
+import { stopOnSignals } from './stop-on-signals.ts'
 import { openTelemetry, type Telemetry } from './joins/open-telemetry.ts'
 
 /** The banner waits for the weights this long; large ones go on loading while the service already answers. */
@@ -53,7 +53,6 @@ const bannerWaitMs = 5_000
 
 /** Makes the service's parts and joins them; nowhere else are they. */
 export async function serve(): Promise<void> {
-  endOnSignals()
   const config = loadConfig()
   const unlock = takeFolders(config)
   const log = createLog(config.logLevel)
