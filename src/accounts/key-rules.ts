@@ -2,7 +2,7 @@ import { endpoints } from '../protocols/endpoints.ts'
 import { invalidRequest } from '../core/error.ts'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { priorities, type Priority } from '../core/tier.ts'
-import { parseAddressList } from '../lib/address-list.ts'
+import { parseAddressList } from '../lib/network/address-list.ts'
 
 /** What confines a key; null does not. */
 export type KeyRules = {

@@ -1,5 +1,5 @@
-import { parseAddressList } from '../lib/address-list.ts'
-import { isPublicAddress } from '../lib/public-address.ts'
+import { parseAddressList } from '../lib/network/address-list.ts'
+import { isPublicAddress } from '../lib/network/public-address.ts'
 
 /** Decides which addresses webhooks may go to. */
 export type Reachable = (address: string) => boolean

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { createGuardedLookup, literalAddressOf } from '../lib/public-address.ts'
-import { rejectUnanswered } from '../lib/reject-unanswered.ts'
+import { createGuardedLookup, literalAddressOf } from '../lib/network/public-address.ts'
+import { rejectUnanswered } from '../lib/network/reject-unanswered.ts'
 import type { Reachable } from './private-addresses.ts'
 
 /** From the connection to the last byte of the answer: a receiver notes what comes and works on it later. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ModelId } from '../core/model.ts'
-import { parseAddressList } from '../lib/address-list.ts'
+import { parseAddressList } from '../lib/network/address-list.ts'
 import { parseCosigner } from '../lib/signed-note.ts'
 import { mailRelay, type MailSecrets } from './mail-schema.ts'
 import { modelsSchema } from './models-schema.ts'

@@ -10,7 +10,7 @@ import { recommendWeights } from '../../src/models/jobs/recommended.ts'
 import type { WeightsFile } from '../../src/models/jobs/weights-folder.ts'
 import type { PoolStatus } from '../../src/http/api/resources/installation/pool-schemas.ts'
 import type { Job } from '../../src/models/jobs/weights-jobs.ts'
-import { parseAddressList } from '../../src/lib/address-list.ts'
+import { parseAddressList } from '../../src/lib/network/address-list.ts'
 import type { Limits } from '../../src/limits/open-limits.ts'
 
 /** Makes a request of a test one of this machine's command line. */

@@ -9,7 +9,7 @@ import { updateConnection } from '../../src/accounts/single-sign-on/connections.
 import { readNext } from '../../src/accounts/single-sign-on/flows.ts'
 import { createGuardedFetch } from '../../src/accounts/single-sign-on/oidc/guarded-fetch.ts'
 import type { ConnectionId } from '../../src/core/ids.ts'
-import { parseAddressList, type AddressList } from '../../src/lib/address-list.ts'
+import { parseAddressList, type AddressList } from '../../src/lib/network/address-list.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
 import { clientId, otherKey, signWith, type Lie } from './hostile-provider.ts'

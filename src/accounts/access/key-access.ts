@@ -4,7 +4,7 @@ import type { ApiKeyPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import { isAgentTokenHash } from '../key-format.ts'
 import { fromRuleColumns } from '../key-rules.ts'
-import { parseAddressList, type AddressList } from '../../lib/address-list.ts'
+import { parseAddressList, type AddressList } from '../../lib/network/address-list.ts'
 
 /** Whose a key is and what it may be used for, as the door needs to know it. */
 export type KeyAccess = {

@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import type { ApiKeyId, OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
-import { siteOf } from '../../lib/address-list.ts'
+import { siteOf } from '../../lib/network/address-list.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 const dayMs = 86_400_000

@@ -1,7 +1,7 @@
 import type { ManagementKeyPrincipal } from '../../core/principal.ts'
 import { change, installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
-import { siteOf } from '../../lib/address-list.ts'
+import { siteOf } from '../../lib/network/address-list.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 /** Uses of one key from one network are told together for so long. */

@@ -8,7 +8,7 @@ import type { AgentSignInId, MemberId, OrganizationId, ProjectId, UserId } from 
 import type { MemberPrincipal } from '../../core/principal.ts'
 import { change } from '../../db/change.ts'
 import type { AgentSignInTable } from '../../db/tables/agents.ts'
-import { networkOf } from '../../lib/address-list.ts'
+import { networkOf } from '../../lib/network/address-list.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
 import { hashKey } from '../key-format.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
 import type { UserId } from '../../core/ids.ts'
-import { networkOf } from '../../lib/address-list.ts'
+import { networkOf } from '../../lib/network/address-list.ts'
 import type { SignInParts } from './parts.ts'
 
 /** Whose account it was on which somebody has tried; nobody outside is told. */

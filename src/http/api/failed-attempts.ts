@@ -1,6 +1,6 @@
 import { change, installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
-import { networkOf } from '../../lib/address-list.ts'
+import { networkOf } from '../../lib/network/address-list.ts'
 import { pause, type Clock } from '../../lib/clock.ts'
 
 /** The refusals that are answered at once, and how far apart the following ones are: 20 a minute, and 200 a minute in all. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../../core/error.ts'
-import { networkOf, parseAddressList } from '../../lib/address-list.ts'
+import { networkOf, parseAddressList } from '../../lib/network/address-list.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpParts } from '../parts.ts'
 import { endGently } from './close-gently.ts'

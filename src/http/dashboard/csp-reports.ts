@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../core/error.ts'
-import { networkOf } from '../../lib/address-list.ts'
+import { networkOf } from '../../lib/network/address-list.ts'
 import type { Door } from '../parts.ts'
 import { reportsPath } from './policy.ts'
 

@@ -1,7 +1,7 @@
 import { deepEqual, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyAccess } from '../../accounts/access/key-access.ts'
-import { parseAddressList } from '../../lib/address-list.ts'
+import { parseAddressList } from '../../lib/network/address-list.ts'
 import { formats } from '../../protocols/formats.ts'
 import { authenticate } from './authenticate.ts'
 

@@ -1,6 +1,6 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { rejectUnanswered } from '../../lib/reject-unanswered.ts'
+import { rejectUnanswered } from '../../lib/network/reject-unanswered.ts'
 import { DownloadError, Interruption } from './download-error.ts'
 
 /** A file on a server. */

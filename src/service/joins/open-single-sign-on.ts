@@ -3,7 +3,7 @@ import { createGuardedFetch } from '../../accounts/single-sign-on/oidc/guarded-f
 import { Providers } from '../../accounts/single-sign-on/oidc/providers.ts'
 import type { ResolveTexts, SingleSignOn } from '../../accounts/single-sign-on/parts.ts'
 import type { Config } from '../../config/schema.ts'
-import { parseAddressList } from '../../lib/address-list.ts'
+import { parseAddressList } from '../../lib/network/address-list.ts'
 import { codeOf } from '../../lib/message-of.ts'
 import { systemClock } from '../../lib/clock.ts'
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startUpgradingServer } from '../../../../test/harness/http/upgrading-server.ts'
-import { parseAddressList, type AddressList } from '../../../lib/address-list.ts'
+import { parseAddressList, type AddressList } from '../../../lib/network/address-list.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
 
 type Asked = { readonly method: string | undefined; readonly body: string; readonly type: string | undefined }

@@ -4,9 +4,9 @@
 import type { lookup } from 'node:dns'
 import { request as requestPlain, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
-import type { AddressList } from '../../../lib/address-list.ts'
-import { createGuardedLookup, isPublicAddress, literalAddressOf } from '../../../lib/public-address.ts'
-import { rejectUnanswered } from '../../../lib/reject-unanswered.ts'
+import type { AddressList } from '../../../lib/network/address-list.ts'
+import { createGuardedLookup, isPublicAddress, literalAddressOf } from '../../../lib/network/public-address.ts'
+import { rejectUnanswered } from '../../../lib/network/reject-unanswered.ts'
 
 export type GuardedFetch = (url: string, init: FetchInit) => Promise<Response>
 
