@@ -4,6 +4,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { modelIds } from '../../src/core/model.ts'
 import { startService } from '../../test/harness/start-service.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { busyPercent, untilIdle } from './busy.ts'
@@ -35,7 +36,7 @@ type Round = { readonly fresh: Answer; readonly again: Answer }
 
 const service = await startService({
   config: {
-    models: Object.fromEntries(['clarke-1.0', 'hal-1.0', 'tycho-1.0'].map((id) => [id, { weights }])),
+    models: Object.fromEntries(modelIds.map((id) => [id, { weights }])),
     engine: { gpu: 'off', threads, windowTokensMax: Math.max(...sizes) * 2 + 1_024 },
   },
 })

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { rejectUnanswered } from '../lib/network/reject-unanswered.ts'
 
 export type ServiceAnswer = {
   readonly status: number
@@ -27,7 +28,7 @@ export function askService(url: string, { method = 'GET', headers = {}, body, ms
     response.once('error', reject)
     response.once('end', () => resolve({ status: response.statusCode ?? 0, body: parse(Buffer.concat(pieces)) }))
   })
-  asking.once('error', reject)
+  rejectUnanswered(asking, reject)
   asking.end(body)
   return promise.finally(() => agent.destroy())
 }

@@ -10,10 +10,8 @@ type Command = (args: string[]) => Promise<void>
 /** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => {
-    const [{ serve }, { endOnSignals }] = [
-      await import('../service/serve.ts'),
-      await import('../service/stop-on-signals.ts'),
-    ]
+    const { serve } = await import('../service/serve.ts')
+    const { endOnSignals } = await import('../service/stop-on-signals.ts')
     return async (args) => {
       endOnSignals()
       // Its settings come from the environment and the configuration file alone.
