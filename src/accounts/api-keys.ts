@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../core/error.ts'
+import { conflict, invalidRequest } from '../core/error.ts'
 import type { ApiKeyId, MemberId, OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { notFound, requirePermission, type Permission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -245,7 +245,7 @@ async function requireNotReplaced(
     .executeTakeFirst()
   if (successor === undefined) return
   const words = `This key is being replaced by ${successor.id}: rotate that one, or revoke it first.`
-  throw new ApiError({ code: 'conflict' }, words)
+  throw conflict(words)
 }
 
 /** A key that is not revoked, and that the principal may do this to. */

@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../core/error.ts'
+import { ApiError, conflict, invalidRequest } from '../core/error.ts'
 import type { OrganizationId, RoleId } from '../core/ids.ts'
 import { covers, notFound, permissions, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -218,8 +218,4 @@ function toOwnRole(row: Selectable<RoleTable>, members: number): OwnRole {
     createdAtMs: row.created_at,
     members,
   }
-}
-
-function conflict(message: string): ApiError {
-  return new ApiError({ code: 'conflict' }, message)
 }

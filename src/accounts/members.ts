@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely'
-import { ApiError } from '../core/error.ts'
+import { ApiError, conflict } from '../core/error.ts'
 import type { MemberId, OrganizationId, RoleId } from '../core/ids.ts'
 import { covers, notFound, requirePermission } from '../core/permission.ts'
 import type { CustomRole, MemberPrincipal, Principal } from '../core/principal.ts'
@@ -284,8 +284,4 @@ export async function requireOwnerStays(
     .where('id', '!=', member.id)
     .executeTakeFirst()
   if (other === undefined) throw conflict('An organization keeps at least one owner.')
-}
-
-function conflict(message: string): ApiError {
-  return new ApiError({ code: 'conflict' }, message)
 }

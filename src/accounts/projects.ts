@@ -1,5 +1,5 @@
 import type { Selectable, Transaction, Updateable } from 'kysely'
-import { ApiError } from '../core/error.ts'
+import { conflict } from '../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission, visibleProjects } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -221,5 +221,5 @@ export async function requireActiveProject(
 export async function requireKeysOfAnyone(transaction: Transaction<Tables>, where: InOrganization): Promise<void> {
   const { key_owners } = await requireActiveProject(transaction, where)
   if (key_owners === 'anyone') return
-  throw new ApiError({ code: 'conflict' }, 'In this project keys are service accounts’ alone.')
+  throw conflict('In this project keys are service accounts’ alone.')
 }

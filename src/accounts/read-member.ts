@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../core/error.ts'
+import { conflict } from '../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -53,7 +53,7 @@ export async function requireActiveMember(
     .where('suspended_at', 'is not', null)
     .executeTakeFirst()
   if (suspended === undefined) return
-  throw new ApiError({ code: 'conflict' }, 'The member whose key it is is suspended: restore them first.')
+  throw conflict('The member whose key it is is suspended: restore them first.')
 }
 
 export type ProjectsOfMembers = {

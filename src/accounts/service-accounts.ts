@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely'
-import { ApiError } from '../core/error.ts'
+import { conflict } from '../core/error.ts'
 import type { OrganizationId, ProjectId, ServiceAccountId } from '../core/ids.ts'
 import { notFound, requirePermission, visibleProjects, type Permission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -206,5 +206,5 @@ export async function requireActiveAccount(
     .executeTakeFirst()
   if (row === undefined) throw notFound()
   if (row.disabled_at === null) return
-  throw new ApiError({ code: 'conflict' }, 'The service account whose key it is is disabled: enable it first.')
+  throw conflict('The service account whose key it is is disabled: enable it first.')
 }

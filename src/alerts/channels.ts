@@ -3,7 +3,7 @@ import { checkName } from '../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../accounts/page.ts'
 import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
 import type { MailRelaySettings } from '../config/mail-schema.ts'
-import { ApiError, invalidRequest } from '../core/error.ts'
+import { conflict, invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
 import type { Principal } from '../core/principal.ts'
@@ -181,7 +181,7 @@ async function requireRoom(transaction: Transaction<Tables>, organizationId: Org
     .execute()
   if (rows.length < channelsMax) return
   const message = `${channelsMax} channels are enabled, which is the most there may be.`
-  throw new ApiError({ code: 'conflict' }, message)
+  throw conflict(message)
 }
 
 export async function listChannels(
@@ -289,10 +289,7 @@ async function requireQuiet(transaction: Transaction<Tables>, organizationId: Or
     .where('at', '>', nowMs - 3_600_000)
     .executeTakeFirstOrThrow()
   if (Number(tests) < mailTestsPerHourMax) return
-  throw new ApiError(
-    { code: 'conflict' },
-    `${mailTestsPerHourMax} tests within an hour are the most before one by e-mail.`,
-  )
+  throw conflict(`${mailTestsPerHourMax} tests within an hour are the most before one by e-mail.`)
 }
 
 async function findChannel(

@@ -91,6 +91,11 @@ export function invalidRequest(path: ErrorPath | null, fault: FieldFault | null,
   return new ApiError({ code: 'invalid-request', path, fault }, message)
 }
 
+/** Refuses what does not go with how things stand now. */
+export function conflict(message: string, options?: { readonly cause?: unknown }): ApiError {
+  return new ApiError({ code: 'conflict' }, message, options)
+}
+
 /** Refuses a prompt that does not fit the window; both numbers are told to the client. */
 export function contextExceeded(inputTokens: number, windowTokens: number): ApiError {
   const reason = { code: 'context-exceeded', inputTokens, windowTokens } as const

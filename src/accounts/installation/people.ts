@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { ManagementKeyId, UserId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -75,7 +75,7 @@ export async function addInstallationPerson(
   await changeAccess(parts, principal, action, async (transaction, note) => {
     await lockPeople(transaction)
     if ((await findRole(transaction, user.id)) !== null) {
-      throw new ApiError({ code: 'conflict' }, 'They have a role in the installation already.')
+      throw conflict('They have a role in the installation already.')
     }
     await setRole(transaction, user.id, role)
     note(null, { role })
@@ -89,8 +89,7 @@ function requireMeant({ id, name, isProven, organizations }: Candidate, meant: s
   const places = organizations.map((organization) => `${organization.name} (${organization.id})`).join(', ')
   const message =
     meant === undefined ? 'Nobody vouches that this address is theirs.' : 'Somebody else signs in with this address.'
-  throw new ApiError(
-    { code: 'conflict' },
+  throw conflict(
     `${message} It is ${name} (${id}), a member of ${places === '' ? 'no organization' : places}. ` +
       'If that is who is meant, send their id as userId.',
   )
@@ -167,7 +166,7 @@ async function requireAnotherOwner(transaction: Transaction<Tables>, id: UserId)
     .where('disabled_at', 'is', null)
     .where('id', '!=', id)
     .executeTakeFirst()
-  if (other === undefined) throw new ApiError({ code: 'conflict' }, 'The installation keeps at least one owner.')
+  if (other === undefined) throw conflict('The installation keeps at least one owner.')
 }
 
 type Lowered = { readonly userId: UserId; readonly role: Role | null; readonly nowMs: number }

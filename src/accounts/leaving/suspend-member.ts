@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { conflict } from '../../core/error.ts'
 import type { ApiKeyId, ManagementKeyId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -47,7 +47,7 @@ async function requireDirectoryWord(transaction: Transaction<Tables>, member: Se
     .where('active', '=', 0)
     .executeTakeFirst()
   if (off === undefined) return
-  throw new ApiError({ code: 'conflict' }, 'The directory has switched this member off, and switches them on again.')
+  throw conflict('The directory has switched this member off, and switches them on again.')
 }
 
 type Suspension = {

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { conflict } from '../../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { joinTransaction } from '../../db/change.ts'
@@ -54,13 +54,10 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
   if (acceptance.session !== null) {
     const { principal, user, connectionId } = acceptance.session
     if (connectionId !== null) {
-      throw new ApiError(
-        { code: 'conflict' },
-        'Sign in without the connection first: its provider answers for its organization alone.',
-      )
+      throw conflict('Sign in without the connection first: its provider answers for its organization alone.')
     }
     if (user.email !== invitation.email) {
-      throw new ApiError({ code: 'conflict' }, `This invitation is for ${invitation.email}: sign in as that one.`)
+      throw conflict(`This invitation is for ${invitation.email}: sign in as that one.`)
     }
     await parts.db.transaction().execute(async (transaction) => {
       await lockAccess(transaction, organizationId)
@@ -112,7 +109,7 @@ async function join(
     const known = await findMemberByEmail(transaction, { organizationId, email })
     // Whoever has invited could give the role that the invitation is to, and has seen its link.
     if (known !== undefined && known.role !== role) {
-      throw new ApiError({ code: 'conflict' }, 'The member with this address has another role now: be invited anew.')
+      throw conflict('The member with this address has another role now: be invited anew.')
     }
     const memberId: MemberId = known?.id ?? `mem_${randomId()}`
     if (known === undefined) {
@@ -146,7 +143,7 @@ async function attach(
     .returning('id')
     .executeTakeFirst()
   if (attached !== undefined) return
-  throw new ApiError({ code: 'conflict' }, 'Somebody signs in as the member with this address already.')
+  throw conflict('Somebody signs in as the member with this address already.')
 }
 
 async function openProjects(

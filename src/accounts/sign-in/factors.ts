@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { UserId } from '../../core/ids.ts'
 import { notFound } from '../../core/permission.ts'
 import { change } from '../../db/change.ts'
@@ -121,7 +121,7 @@ export async function removePassword(parts: SignInParts, session: Session): Prom
 async function requireWayIn(parts: SignInParts, transaction: Transaction<Tables>, userId: UserId): Promise<void> {
   const ways = await readWays(parts, transaction, userId)
   if (ways.passkey || ways.password) return
-  throw new ApiError({ code: 'conflict' }, 'Nothing would be left to sign in with: add another way first.')
+  throw conflict('Nothing would be left to sign in with: add another way first.')
 }
 
 /** Whoever comes in where an organization's only provider fails keeps what lets them in then. */
@@ -136,8 +136,7 @@ async function requireWayPast(parts: SignInParts, transaction: Transaction<Table
     .where('members.user_id', '=', userId)
     .executeTakeFirst()
   if (glass === undefined) return
-  throw new ApiError(
-    { code: 'conflict' },
+  throw conflict(
     'You come in where the provider of your organization fails, and could not without this: add a passkey first.',
   )
 }
@@ -173,8 +172,7 @@ export async function beginTotp(parts: SignInParts, session: Session): Promise<{
       .select('user_id')
       .where('user_id', '=', userId)
       .executeTakeFirst()
-    if (password === undefined)
-      throw new ApiError({ code: 'conflict' }, 'Set a password first: a passkey needs no code.')
+    if (password === undefined) throw conflict('Set a password first: a passkey needs no code.')
     const begun = await transaction
       .insertInto('totp')
       .values({ user_id: userId, sealed, last_step: 0, confirmed_at: null })
@@ -183,7 +181,7 @@ export async function beginTotp(parts: SignInParts, session: Session): Promise<{
       )
       .returning('user_id')
       .executeTakeFirst()
-    if (begun === undefined) throw new ApiError({ code: 'conflict' }, 'There is an authenticator app: remove it first.')
+    if (begun === undefined) throw conflict('There is an authenticator app: remove it first.')
   })
   return { secret, uri: totpUri(secret, { issuer: 'Odyssey', account: session.user.email }) }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { conflict } from '../../core/error.ts'
 import type { InvitationId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -92,10 +92,10 @@ async function findRole(
 ): Promise<Role> {
   const member = await findMemberByEmail(transaction, { organizationId, email })
   if (member === undefined) return role
-  if (member.user_id !== null) throw new ApiError({ code: 'conflict' }, 'There is a member with this e-mail already.')
+  if (member.user_id !== null) throw conflict('There is a member with this e-mail already.')
   requireGrant(principal, member.role)
   if (member.role === 'owner' && role !== 'owner') {
-    throw new ApiError({ code: 'conflict' }, 'This is the address of an owner: invite them as one.')
+    throw conflict('This is the address of an owner: invite them as one.')
   }
   return member.role
 }
@@ -197,7 +197,7 @@ async function readRow(db: Pick<Transaction<Tables>, 'selectFrom'>, { organizati
 async function readOpen(transaction: Transaction<Tables>, reference: InvitationReference): Promise<InvitationTable> {
   const row = await readRow(transaction, reference)
   if (row.accepted_at === null && row.withdrawn_at === null) return row
-  throw new ApiError({ code: 'conflict' }, 'This invitation was accepted or withdrawn.')
+  throw conflict('This invitation was accepted or withdrawn.')
 }
 
 function toInvitation(row: InvitationTable): Invitation {

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { type ApiError, conflict } from '../../core/error.ts'
 import type { MemberId, OrganizationId, UserId } from '../../core/ids.ts'
 import type { UserPrincipal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
@@ -43,10 +43,7 @@ export async function createUser(
 }
 
 function taken(): ApiError {
-  return new ApiError(
-    { code: 'conflict' },
-    'Somebody signs in with this e-mail address already: sign in as them, and try again.',
-  )
+  return conflict('Somebody signs in with this e-mail address already: sign in as them, and try again.')
 }
 
 /** What lets a person in. */

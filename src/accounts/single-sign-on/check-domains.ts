@@ -1,4 +1,4 @@
-import { ApiError } from '../../core/error.ts'
+import { ApiError, conflict } from '../../core/error.ts'
 import { change, type ChangeParts, type Fields } from '../../db/change.ts'
 import type { DomainTable } from '../../db/tables/single-sign-on.ts'
 import { domainCheckMs, domainGraceMs, recordOf } from './domains.ts'
@@ -71,7 +71,7 @@ async function conclude(parts: CheckingParts, row: DomainTable, { action, column
   const audited = { action, organizationId: row.organization_id, target: row.id }
   try {
     await change(parts, { kind: 'operator' }, audited, async (transaction, note) => {
-      if (!(await setColumns(transaction, row, columns))) throw new ApiError({ code: 'conflict' }, 'It has changed.')
+      if (!(await setColumns(transaction, row, columns))) throw conflict('It has changed.')
       note(toFields(row), toFields({ ...row, ...columns }))
     })
   } catch (error) {

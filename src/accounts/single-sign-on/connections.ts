@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { ConnectionId, OrganizationId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -228,7 +228,7 @@ export async function removeConnection(
 
 function refuseEnforced({ enforced_at }: ConnectionRow): void {
   if (enforced_at === null) return
-  throw new ApiError({ code: 'conflict' }, 'Members come in by this connection alone: relax that first.')
+  throw conflict('Members come in by this connection alone: relax that first.')
 }
 
 async function endSessionsOf(transaction: Transaction<Tables>, id: ConnectionId) {

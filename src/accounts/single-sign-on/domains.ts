@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { DomainId, OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -54,7 +54,7 @@ export async function addDomain(
       .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (added === undefined) throw new ApiError({ code: 'conflict' }, 'The domain is here already.')
+    if (added === undefined) throw conflict('The domain is here already.')
     note(null, { name: row.name })
   })
   return id
@@ -74,10 +74,10 @@ export async function verifyDomain(parts: SsoParts, principal: Principal, refere
   const { name, value } = recordOf(await findDomain(parts.db, reference))
   const texts = await parts.sso.resolveTexts(name)
   if (texts === null) {
-    throw new ApiError({ code: 'conflict' }, `The servers of the domain do not say now what ${name} is. Try it later.`)
+    throw conflict(`The servers of the domain do not say now what ${name} is. Try it later.`)
   }
   if (!texts.includes(value)) {
-    throw new ApiError({ code: 'conflict' }, `There is no TXT record ${name} with ${value} yet.`)
+    throw conflict(`There is no TXT record ${name} with ${value} yet.`)
   }
   await setVerified(parts, principal, { ...reference, action: 'domains:verify' })
 }
@@ -102,7 +102,7 @@ async function setVerified(
       .where('organization_id', '!=', organizationId)
       .where('verified_at', 'is not', null)
       .executeTakeFirst()
-    if (other !== undefined) throw new ApiError({ code: 'conflict' }, 'The domain is another organization’s.')
+    if (other !== undefined) throw conflict('The domain is another organization’s.')
     const verified_at = parts.clock.nowMs()
     const isTrusted = action === 'domains:trust'
     const look_at = isTrusted ? null : verified_at + domainCheckMs

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { conflict } from '../../core/error.ts'
 import type { MemberId, OrganizationId, UserId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -65,13 +65,9 @@ export async function relaxConnection(
   })
 }
 
-function refuse(message: string): ApiError {
-  return new ApiError({ code: 'conflict' }, message)
-}
-
 async function requireTried(transaction: Transaction<Tables>, principal: Principal, row: ConnectionRow): Promise<void> {
-  if (row.state !== 'on') throw refuse('The connection is not switched on.')
-  if (row.tested_by === null) throw refuse('Nobody has signed in with it to try it.')
+  if (row.state !== 'on') throw conflict('The connection is not switched on.')
+  if (row.tested_by === null) throw conflict('Nobody has signed in with it to try it.')
   if (principal.kind !== 'member') return
   const member = await transaction
     .selectFrom('members')
@@ -79,7 +75,7 @@ async function requireTried(transaction: Transaction<Tables>, principal: Princip
     .where('id', '=', principal.memberId)
     .where('organization_id', '=', row.organization_id)
     .executeTakeFirst()
-  if (member?.user_id !== row.tested_by) throw refuse('Link your own identity first, so that you have tried it.')
+  if (member?.user_id !== row.tested_by) throw conflict('Link your own identity first, so that you have tried it.')
 }
 
 async function requireDomain(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
@@ -89,7 +85,7 @@ async function requireDomain(transaction: Transaction<Tables>, organizationId: O
     .where('organization_id', '=', organizationId)
     .where('verified_at', 'is not', null)
     .executeTakeFirst()
-  if (domain === undefined) throw refuse('No domain of the organization is verified.')
+  if (domain === undefined) throw conflict('No domain of the organization is verified.')
 }
 
 type Wanted = { readonly organizationId: OrganizationId; readonly breakGlassId: MemberId }
@@ -108,9 +104,9 @@ async function requireBreakGlass(
     .where('removed_at', 'is', null)
     .where('suspended_at', 'is', null)
     .executeTakeFirst()
-  if (member === undefined) throw refuse('Only an owner can be the one who comes in without the connection.')
+  if (member === undefined) throw conflict('Only an owner can be the one who comes in without the connection.')
   if (member.user_id !== null && (await hasUsedFactor(parts, transaction, member.user_id))) return
-  throw refuse('That owner has used neither a passkey nor an authenticator app within 30 days.')
+  throw conflict('That owner has used neither a passkey nor an authenticator app within 30 days.')
 }
 
 const totpStepMs = 30_000
@@ -149,5 +145,5 @@ async function refuseSecond(transaction: Transaction<Tables>, row: ConnectionRow
     .where('enforced_at', 'is not', null)
     .where('id', '!=', row.id)
     .executeTakeFirst()
-  if (other !== undefined) throw refuse('Members come in by another connection alone: relax that first.')
+  if (other !== undefined) throw conflict('Members come in by another connection alone: relax that first.')
 }

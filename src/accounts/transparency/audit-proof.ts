@@ -1,7 +1,7 @@
 // A file that shows, with a public key and nothing else, that a row stands in the audit.
 
 import { z } from 'zod'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { type ApiError, conflict, invalidRequest } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -71,7 +71,7 @@ export async function proveAuditRow(
 }
 
 function notSigned(): ApiError {
-  return new ApiError({ code: 'conflict' }, 'This was not signed for yet; it will be within ten minutes.')
+  return conflict('This was not signed for yet; it will be within ten minutes.')
 }
 
 /** Needs no database and no secret. Returns what is wrong with the proof, null where it holds. */

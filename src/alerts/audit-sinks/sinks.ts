@@ -2,7 +2,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { checkName } from '../../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../../accounts/page.ts'
 import type { SinkFormat, SinkKind } from '../../core/alert-topic.ts'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -127,7 +127,7 @@ async function requireRoom(transaction: Transaction<Tables>, organizationId: Org
     .where('disabled_at', 'is', null)
     .execute()
   if (rows.length < sinksMax) return
-  throw new ApiError({ code: 'conflict' }, `${sinksMax} sinks are enabled, which is the most there may be.`)
+  throw conflict(`${sinksMax} sinks are enabled, which is the most there may be.`)
 }
 
 export async function listSinks(
@@ -247,7 +247,7 @@ async function findChangeable(
 ): Promise<Selectable<AuditSinkTable>> {
   const row = await findSink(db, reference)
   if (row.is_configured === 0) return row
-  throw new ApiError({ code: 'conflict' }, 'This sink stands in the config file, audit.sinks, and is changed there.')
+  throw conflict('This sink stands in the config file, audit.sinks, and is changed there.')
 }
 
 function toSink(row: Selectable<AuditSinkTable>): Sink {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError, invalidRequest } from '../../core/error.ts'
+import { ApiError, conflict, invalidRequest } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { actorOf, joinTransaction } from '../../db/change.ts'
@@ -147,13 +147,6 @@ export async function withConflicts<Result>(run: () => Promise<Result>): Promise
   } catch (error) {
     const isConflict = error instanceof Error && 'code' in error && conflictCodes.has(error.code)
     if (!isConflict || error instanceof ApiError) throw error
-    const reason = { code: 'conflict' } as const
-    throw new ApiError(reason, 'Somebody else changed the same thing at this moment. Please try again.', {
-      cause: error,
-    })
+    throw conflict('Somebody else changed the same thing at this moment. Please try again.', { cause: error })
   }
-}
-
-function conflict(message: string): ApiError {
-  return new ApiError({ code: 'conflict' }, message)
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../../core/error.ts'
+import { conflict } from '../../core/error.ts'
 import type { ApiKeyId, OrganizationId, ProjectId } from '../../core/ids.ts'
 import { notFound, requirePermission, seenProjects, visibleProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -118,7 +118,7 @@ export async function askForLimits(
       .where('state', '=', 'open')
       .execute()
     if (open.length >= openPerKeyMax) {
-      throw new ApiError({ code: 'conflict' }, 'Enough is asked for with this key: wait for an answer first.')
+      throw conflict('Enough is asked for with this key: wait for an answer first.')
     }
     const now = parts.clock.nowMs()
     const who = { asked_by: actorOf(principal), created_at: now }
@@ -169,7 +169,7 @@ export async function answerLimitRequest(
         .where('state', '=', 'open')
         .returning('id')
         .executeTakeFirst()
-      if (changed === undefined) throw new ApiError({ code: 'conflict' }, 'It was answered already.')
+      if (changed === undefined) throw conflict('It was answered already.')
       note({ state: row.state }, { state, answer })
     },
   )

@@ -13,7 +13,7 @@ import {
   TooEarly,
   voidPrice,
 } from '../../../billing/prices/prices.ts'
-import { ApiError } from '../../../core/error.ts'
+import { conflict } from '../../../core/error.ts'
 import { modelIds } from '../../../core/model.ts'
 import { requireOrganization } from '../../../accounts/organizations.ts'
 import { pageOfAll } from '../cursor.ts'
@@ -235,7 +235,7 @@ export const priceRoutes: readonly Route[] = [
       try {
         await voidPrice(parts.accounts, principal, which)
       } catch (error) {
-        if (error instanceof NotVoidable) throw new ApiError({ code: 'conflict' }, error.message)
+        if (error instanceof NotVoidable) throw conflict(error.message)
         throw error
       }
     },

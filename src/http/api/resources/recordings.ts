@@ -8,7 +8,7 @@ import {
   setProjectRecording,
   type ProjectRecording,
 } from '../../../accounts/recordings/recordings.ts'
-import { ApiError } from '../../../core/error.ts'
+import { conflict } from '../../../core/error.ts'
 import type { RequestId } from '../../../core/ids.ts'
 import { recordingStates } from '../../../db/tables/accounts.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
@@ -80,7 +80,7 @@ function show({ untilMs, ...rest }: ProjectRecording): z.input<typeof settings> 
 
 function requireEnabled({ management }: Pick<RouteParts, 'management'>): Uint8Array {
   if (management.recordingKey !== null) return management.recordingKey
-  throw new ApiError({ code: 'conflict' }, 'Whoever runs this installation lets nothing of what is said be kept.')
+  throw conflict('Whoever runs this installation lets nothing of what is said be kept.')
 }
 
 export const recordingRoutes: readonly Route[] = [

@@ -7,7 +7,7 @@ import {
 } from '../../../accounts/single-sign-on/sign-in-by-connection.ts'
 import { breakGlassMethods } from '../../../accounts/sign-in/memberships.ts'
 import { may, notFound } from '../../../core/permission.ts'
-import { ApiError } from '../../../core/error.ts'
+import { conflict } from '../../../core/error.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
 import { id, nowhere } from '../schemas.ts'
 import { email, requireSession, signInParts } from '../sign-in/schemas.ts'
@@ -68,6 +68,6 @@ async function beginLink(parts: RouteParts, chosen: `conn_${string}`): Promise<{
   } catch (error) {
     if (!(error instanceof SsoFault)) throw error
     if (error.code === 'connection-off') throw notFound()
-    throw new ApiError({ code: 'conflict' }, error.message, { cause: error })
+    throw conflict(error.message, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { change, installationChain } from '../../../../db/change.ts'
-import { ApiError, invalidRequest } from '../../../../core/error.ts'
+import { conflict, invalidRequest } from '../../../../core/error.ts'
 import type { ModelId } from '../../../../core/model.ts'
 import { notFound } from '../../../../core/permission.ts'
 import { randomId } from '../../../../lib/random-id.ts'
@@ -193,8 +193,4 @@ function requireOpenChoice({ fleet }: ManagementParts, id: ModelId | null): void
 
 function weightsOf({ fleet }: ManagementParts, id: ModelId): string | null {
   return fleet.read().files.find(({ models }) => models.includes(id))?.weights.name ?? null
-}
-
-function conflict(message: string): ApiError {
-  return new ApiError({ code: 'conflict' }, message)
 }
