@@ -6,7 +6,6 @@ import { countChange } from '../../db/changes.ts'
 import type { OneTimeLinkTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { endAgents } from '../agents/end-agents.ts'
-import { withoutNotice } from '../change-access.ts'
 import { createMember } from '../members.ts'
 import { ensureDefaultHome, renameOrganization, type Home } from '../organizations.ts'
 import { keepCredential, prepareCredential, type CredentialOf, type NewCredential } from './credentials.ts'
@@ -14,7 +13,7 @@ import { createToken, hashToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
 import { refuseSignIn } from './refusals.ts'
 import type { Browser } from './sessions.ts'
-import { beginInside, type SignedIn } from './sign-in.ts'
+import { beginInside, noteWayPast, type SignedIn } from './sign-in.ts'
 import { createUser, ownAction } from './users.ts'
 
 const operator = { kind: 'operator' } as const
@@ -168,16 +167,18 @@ export async function completeSetup(
 export async function signInByLink(parts: SignInParts, { credential, ...use }: LinkUse): Promise<SignedIn> {
   await readLink(parts, use.token, 'recovery')
   const prepared = await prepareCredential(parts, credential)
-  const inside = withoutNotice(parts)
-  const signedIn = await parts.db.transaction().execute(async (transaction) => {
+  const { userId, method, signedIn } = await parts.db.transaction().execute(async (transaction) => {
+    // First of all, as whoever ends an account waits for its links and sessions with this in hand.
+    await countChange(transaction, 'access')
     const userId = await useLink(parts, transaction, { token: use.token, purpose: 'recovery' })
     if (userId === null) throw refuseSignIn()
     await transaction.deleteFrom('sessions').where('user_id', '=', userId).execute()
     await endAgents(transaction, { userId })
-    await countChange(transaction, 'access')
     const method = await keepCredential(parts, transaction, prepared, { ...use, userId })
-    return beginInside(inside, transaction, { begun: { userId, method }, browser: use.browser })
+    const begun = { userId, method }
+    return { ...begun, signedIn: await beginInside(parts, transaction, { begun, browser: use.browser }) }
   })
   await parts.accessChanged?.()
+  await noteWayPast(parts, userId, method)
   return signedIn
 }

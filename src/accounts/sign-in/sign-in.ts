@@ -83,7 +83,7 @@ export async function proveAgain(parts: SignInParts, session: Session, proof: Pr
     return renewSession(parts, transaction, { id: session.id, method })
   })
   // Whoever a provider vouches for comes in by it, however they have shown again who they are.
-  if (session.connectionId === null) await noteWayPast(parts, { userId: session.user.id, method })
+  if (session.connectionId === null) await noteWayPast(parts, session.user.id, method)
   return token
 }
 
@@ -176,6 +176,12 @@ type Begun = { readonly userId: UserId; readonly method: SignInMethod; readonly 
 
 /** Nobody's session is begun but that of who has just shown who they are. */
 async function begin(parts: SignInParts, begun: Begun, browser: Browser): Promise<SignedIn> {
+  const signedIn = await open(parts, begun, browser)
+  if (begun.state === 'open') await noteWayPast(parts, begun.userId, begun.method)
+  return signedIn
+}
+
+async function open(parts: SignInParts, begun: Begun, browser: Browser): Promise<SignedIn> {
   const { userId, state, method } = begun
   if (state === 'totp') {
     const { token } = await parts.db.transaction().execute((transaction) => {
@@ -189,13 +195,17 @@ async function begin(parts: SignInParts, begun: Begun, browser: Browser): Promis
     note(null, { method }, made.id)
     return made.token
   })
-  await noteWayPast(parts, { userId, method })
   return { token, state }
 }
 
-/** Notes a way past an organization's only provider, where what somebody has shown is strong enough to be one. */
-async function noteWayPast(parts: SignInParts, shown: Pick<Begun, 'userId' | 'method'>): Promise<void> {
-  if (breakGlassMethods.includes(shown.method)) await noteBreakGlass(parts, shown)
+/**
+ * Notes a way past an organization's only provider, where what somebody has shown is strong enough to be one.
+ *
+ * Never inside the transaction that begins the session: that one holds the installation's chain, and organizations are
+ * taken before it.
+ */
+export async function noteWayPast(parts: SignInParts, userId: UserId, method: SignInMethod): Promise<void> {
+  if (breakGlassMethods.includes(method)) await noteBreakGlass(parts, { userId, method })
 }
 
 /** Ends a session that its own browser wants to end. */
@@ -209,11 +219,11 @@ async function endSession(parts: SignInParts, { principal }: Session, id: Sessio
   })
 }
 
-/** As `begin`, inside the transaction that has just made the person's credential. */
+/** As `begin`, inside the transaction that has just made the person's credential, after which a way past is noted. */
 export async function beginInside(
   parts: SignInParts,
   transaction: Parameters<typeof joinTransaction>[0],
   { begun, browser }: { readonly begun: Omit<Begun, 'state'>; readonly browser: Browser },
 ): Promise<SignedIn> {
-  return begin({ ...parts, db: joinTransaction(transaction) }, { ...begun, state: 'open' }, browser)
+  return open({ ...parts, db: joinTransaction(transaction) }, { ...begun, state: 'open' }, browser)
 }
