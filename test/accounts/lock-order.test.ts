@@ -2,20 +2,28 @@
 
 import { equal } from 'node:assert/strict'
 import { sql } from 'kysely'
-import { after, afterEach, before, beforeEach, suite, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, suite, test } from 'node:test'
 import { lockOrganization } from '../../src/accounts/members.ts'
+import { removePasskey } from '../../src/accounts/sign-in/factors.ts'
+import { beginSession, findSession } from '../../src/accounts/sign-in/sessions.ts'
 import { createRecoveryLink } from '../../src/accounts/sign-in/setup.ts'
+import { enforceConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
+import type { ApiError } from '../../src/core/error.ts'
 import type { UserId } from '../../src/core/ids.ts'
+import { joinTransaction } from '../../src/db/change.ts'
 import { countChange } from '../../src/db/changes.ts'
 import { connectPostgres } from '../../src/db/open-postgres.ts'
 import { Authenticator, type Asked } from '../harness/authenticator.ts'
 import { createPostgresDatabase, type PostgresDatabase } from '../harness/databases/shared-postgres.ts'
+import { testSignIn } from '../harness/management.ts'
 import { openManagementService, type Answer, type ManagementService } from '../harness/management-service.ts'
 import { samePage } from '../harness/sign-in.ts'
 import { until } from '../harness/start-service.ts'
 import { TestBrowser } from '../http/api/browser.ts'
-import { addTriedConnection } from '../http/api/sso-things.ts'
+import { addDomains, addTriedConnection } from '../http/api/sso-things.ts'
 import { createCompany, type Company } from '../http/api/world.ts'
+
+const operator = { kind: 'operator' } as const
 
 suite('on PostgreSQL', () => {
   let postgres: PostgresDatabase
@@ -64,5 +72,52 @@ suite('on PostgreSQL', () => {
     equal(answer?.status, 200, JSON.stringify(answer?.body))
     const told = service.db.selectFrom('audit').select('target').where('action', '=', 'connections:break-glass')
     equal((await told.executeTakeFirstOrThrow()).target, connectionId)
+  })
+  describe('a passkey without which an owner does not come in past the provider', () => {
+    const parts = (db = service.db) => ({ ...service.accounts, db, signIn: testSignIn })
+    const set = async () => {
+      const { connectionId: id, breakGlassId } = await addTriedConnection(service.accounts, company)
+      const { organizationId } = company
+      await addDomains(service.accounts, organizationId)
+      const user_id = await userOf(breakGlassId)
+      await service.db.insertInto('passwords').values({ user_id, phc: '', changed_at: 0 }).execute()
+      const { id: passkey } = await service.db
+        .selectFrom('passkeys')
+        .select('id')
+        .where('user_id', '=', user_id)
+        .executeTakeFirstOrThrow()
+      const where = { ...samePage, address: '192.0.2.1', agent: 'test' }
+      const begun = { userId: user_id, method: 'passkey', state: 'open', ...where } as const
+      const { token } = await service.db.transaction().execute((transaction) => {
+        return beginSession(parts(), transaction, begun)
+      })
+      const session = await findSession(parts(), token, { keepsAwake: false })
+      if (session === null) throw new Error('The owner is not signed in.')
+      return { enforcing: { id, organizationId, breakGlassId }, remove: { session, passkey } }
+    }
+
+    test('is kept by whoever removes it while they are made that owner', async () => {
+      const { enforcing, remove } = await set()
+      const removed: Promise<unknown>[] = []
+      await service.db.transaction().execute(async (transaction) => {
+        await enforceConnection(parts(joinTransaction(transaction)), operator, enforcing)
+        removed.push(removePasskey(parts(), remove.session, remove.passkey).catch((error: unknown) => error))
+        await Promise.race([somebodyWaits(), ...removed])
+      })
+      const [refusal] = await Promise.all(removed)
+      equal((refusal as ApiError | undefined)?.code, 'conflict')
+    })
+
+    test('does not make somebody that owner while they remove it', async () => {
+      const { enforcing, remove } = await set()
+      const enforced: Promise<unknown>[] = []
+      await service.db.transaction().execute(async (transaction) => {
+        await removePasskey(parts(joinTransaction(transaction)), remove.session, remove.passkey)
+        enforced.push(enforceConnection(parts(), operator, enforcing).catch((error: unknown) => error))
+        await Promise.race([somebodyWaits(), ...enforced])
+      })
+      const [refusal] = await Promise.all(enforced)
+      equal((refusal as ApiError | undefined)?.code, 'conflict')
+    })
   })
 })

@@ -6,6 +6,7 @@ import { change } from '../../db/change.ts'
 import type { Tables } from '../../db/tables.ts'
 import { seal, unseal } from '../../lib/seal.ts'
 import { checkName } from '../check-name.ts'
+import { lockOrganization } from '../members.ts'
 import { keepCredential, prepareCredential } from './credentials.ts'
 import { createRecoveryCodes, hashRecoveryCode } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
@@ -80,6 +81,7 @@ export async function createPasskey(
 export async function removePasskey(parts: SignInParts, session: Session, id: string): Promise<void> {
   const userId = session.user.id
   await change(parts, session.principal, ownAction('passkeys:remove', userId), async (transaction, note) => {
+    await lockOrganizationsOf(transaction, userId)
     const removed = await transaction
       .deleteFrom('passkeys')
       .where('id', '=', id)
@@ -110,11 +112,28 @@ export async function setPassword(parts: SignInParts, session: Session, password
 export async function removePassword(parts: SignInParts, session: Session): Promise<void> {
   const userId = session.user.id
   await change(parts, session.principal, ownAction('passwords:remove', userId), async (transaction) => {
+    await lockOrganizationsOf(transaction, userId)
     await transaction.deleteFrom('passwords').where('user_id', '=', userId).execute()
     await transaction.deleteFrom('totp').where('user_id', '=', userId).execute()
     await requireWayIn(parts, transaction, userId)
     await requireWayPast(parts, transaction, userId)
   })
+}
+
+/**
+ * Waits for whoever makes somebody the owner who comes in past their organization’s only provider, as that is refused to
+ * who has no factor: either the factor is found to be gone then, or what it is needed for is found here. By their ids, as
+ * two who take several at once would else wait for each other.
+ */
+async function lockOrganizationsOf(transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+  const rows = await transaction
+    .selectFrom('members')
+    .select('organization_id')
+    .where('user_id', '=', userId)
+    .where('removed_at', 'is', null)
+    .orderBy('organization_id')
+    .execute()
+  for (const { organization_id } of rows) await lockOrganization(transaction, organization_id)
 }
 
 /** A password is no way in where none is taken, though one may be left of a time when they were. */
@@ -211,6 +230,7 @@ export async function confirmTotp(parts: SignInParts, session: Session, code: st
 export async function removeTotp(parts: SignInParts, session: Session): Promise<void> {
   const userId = session.user.id
   await change(parts, session.principal, ownAction('totp:remove', userId), async (transaction) => {
+    await lockOrganizationsOf(transaction, userId)
     const removed = await transaction.deleteFrom('totp').where('user_id', '=', userId).returning('user_id').execute()
     if (removed.length === 0) throw notFound()
     await requireWayPast(parts, transaction, userId)
