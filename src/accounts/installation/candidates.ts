@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { checkEmail } from '../check-email.ts'
 import type { AccountsParts } from '../parts.ts'
 import { findUserByEmail } from '../sign-in/users.ts'
+import { listVouching } from '../sign-in/vouched-addresses.ts'
 
 export type Candidate = {
   readonly id: UserId
@@ -46,22 +47,5 @@ export async function findCandidate(db: Reads, given: string): Promise<Candidate
     .orderBy('members.id')
     .execute()
   const organizations = rows.map((row) => ({ id: row.id, name: row.name }))
-  return { id, name, email, isProven: await isProven(db, { id, email }), organizations }
-}
-
-/** The person is a member under this address, and known to the provider, of an organization that has its domain. */
-async function isProven(db: Reads, { id, email }: Pick<Candidate, 'id' | 'email'>): Promise<boolean> {
-  const shown = await db
-    .selectFrom('identities')
-    .innerJoin('members', 'members.organization_id', 'identities.organization_id')
-    .innerJoin('domains', 'domains.organization_id', 'identities.organization_id')
-    .select('identities.subject')
-    .where('identities.user_id', '=', id)
-    .where('members.user_id', '=', id)
-    .where('members.email', '=', email)
-    .where('members.removed_at', 'is', null)
-    .where('domains.name', '=', email.slice(email.lastIndexOf('@') + 1))
-    .where('domains.verified_at', 'is not', null)
-    .executeTakeFirst()
-  return shown !== undefined
+  return { id, name, email, isProven: (await listVouching(db, user)).length > 0, organizations }
 }

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
-import { conflict } from '../../core/error.ts'
+import { conflict, invalidRequest } from '../../core/error.ts'
 import type { MemberId, OrganizationId, ProjectId, UserId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
-import { joinTransaction } from '../../db/change.ts'
+import { change, joinTransaction } from '../../db/change.ts'
 import type { InvitationTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
@@ -16,7 +16,8 @@ import { refuseSignIn } from './refusals.ts'
 import type { Session } from './sessions.ts'
 import type { LinkUse } from './setup.ts'
 import { beginInside, type SignedIn } from './sign-in.ts'
-import { createUser, hasAccount } from './users.ts'
+import { createUser, hasAccount, ownAction } from './users.ts'
+import { requireVouched } from './vouched-addresses.ts'
 
 /** What a link invites to. Throws for one that opens nothing. */
 export async function readInvitation({ db, clock }: Pick<SignInParts, 'db' | 'clock'>, token: string) {
@@ -40,36 +41,60 @@ export async function readInvitation({ db, clock }: Pick<SignInParts, 'db' | 'cl
   return row
 }
 
-/** How an invitation is accepted: by somebody new with a credential, or by somebody who is signed in already. */
+/**
+ * How an invitation is accepted: by somebody new with a name and a credential, by somebody who is signed in already, or
+ * with a credential by whom a provider vouches for, to whom nothing beyond its organization would else open.
+ */
 export type Acceptance =
   | { readonly token: string; readonly session: Session }
-  | (LinkUse & { readonly name: string; readonly session: null })
+  | (LinkUse & { readonly name: string | undefined; readonly session: Session | null })
 
 export type Accepted = { readonly organizationId: OrganizationId; readonly signedIn: SignedIn | null }
+
+type Invited = Awaited<ReturnType<typeof readInvitation>>
 
 /** Makes the person of an invitation a member. Of two who come at once with one link, one finds it used. */
 export async function acceptInvitation(parts: SignInParts, acceptance: Acceptance): Promise<Accepted> {
   const invitation = await readInvitation(parts, acceptance.token)
   const organizationId = invitation.organization_id
-  if (acceptance.session !== null) {
-    const { principal, user, connectionId } = acceptance.session
-    if (connectionId !== null) {
-      throw conflict('Sign in without the connection first: its provider answers for its organization alone.')
-    }
-    if (user.email !== invitation.email) {
-      throw conflict(`This invitation is for ${invitation.email}: sign in as that one.`)
-    }
-    await parts.db.transaction().execute(async (transaction) => {
-      await lockAccess(transaction, organizationId)
-      if (!(await hasAccount(transaction, user.id))) throw refuseSignIn()
-      await join(parts, transaction, { invitation, principal, user })
-    })
+  if (!('credential' in acceptance)) {
+    await acceptAsSignedIn(parts, invitation, acceptance.session)
     return { organizationId, signedIn: null }
   }
-  const { credential, name, ...use } = acceptance
+  const { session, ...use } = acceptance
+  const isVouched = session !== null && session.connectionId !== null && session.user.email === invitation.email
+  const signedIn = isVouched
+    ? await acceptAsVouched(parts, invitation, { ...use, session })
+    : await acceptAsNew(parts, invitation, use)
+  return { organizationId, signedIn }
+}
+
+async function acceptAsSignedIn(parts: SignInParts, invitation: Invited, session: Session): Promise<void> {
+  const { principal, user, connectionId } = session
+  if (user.email !== invitation.email) {
+    throw conflict(`This invitation is for ${invitation.email}: sign in as that one.`)
+  }
+  if (connectionId !== null) {
+    throw conflict(
+      'Your provider answers for its organization alone: choose a passkey or a password here, or sign in without it first.',
+    )
+  }
+  await parts.db.transaction().execute(async (transaction) => {
+    await lockAccess(transaction, invitation.organization_id)
+    if (!(await hasAccount(transaction, user.id))) throw refuseSignIn()
+    await join(parts, transaction, { invitation, principal, user })
+  })
+}
+
+async function acceptAsNew(
+  parts: SignInParts,
+  invitation: Invited,
+  { credential, name, ...use }: LinkUse & { readonly name: string | undefined },
+): Promise<SignedIn> {
+  if (name === undefined) throw invalidRequest(['name'], 'missing', 'Whoever is new here needs a name.')
   const prepared = await prepareCredential(parts, credential)
-  const signedIn = await parts.db.transaction().execute(async (transaction) => {
-    await lockAccess(transaction, organizationId)
+  return parts.db.transaction().execute(async (transaction) => {
+    await lockAccess(transaction, invitation.organization_id)
     const person = { name, email: invitation.email, installationRole: null }
     const principal = await createUser(parts, transaction, person)
     const { userId } = principal
@@ -77,7 +102,30 @@ export async function acceptInvitation(parts: SignInParts, acceptance: Acceptanc
     await join(parts, transaction, { invitation, principal, user: { id: userId, name } })
     return beginInside(parts, transaction, { begun: { userId, method }, browser: use.browser })
   })
-  return { organizationId, signedIn }
+}
+
+/** Gives an account that a provider alone has let in a way in of its own, which opens what the invitation is to. */
+async function acceptAsVouched(
+  parts: SignInParts,
+  invitation: Invited,
+  { credential, session, ...use }: LinkUse & { readonly session: Session },
+): Promise<SignedIn> {
+  const { user, principal, connectionId } = session
+  const prepared = await prepareCredential(parts, credential)
+  return parts.db.transaction().execute(async (transaction) => {
+    await lockAccess(transaction, invitation.organization_id)
+    if (!(await hasAccount(transaction, user.id))) throw refuseSignIn()
+    await requireVouched(transaction, session)
+    const method = await keepCredential(parts, transaction, prepared, { ...use, userId: user.id })
+    const joined = { ...parts, db: joinTransaction(transaction) }
+    const action = ownAction(credential.kind === 'passkey' ? 'passkeys:create' : 'passwords:update', user.id)
+    await change(joined, principal, action, (_same, note) => {
+      return Promise.resolve(note(null, { connection: connectionId, invitation: invitation.id }))
+    })
+    await join(parts, transaction, { invitation, principal, user })
+    await transaction.deleteFrom('sessions').where('id', '=', session.id).execute()
+    return beginInside(parts, transaction, { begun: { userId: user.id, method }, browser: use.browser })
+  })
 }
 
 type Joining = {

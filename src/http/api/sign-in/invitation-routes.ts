@@ -139,6 +139,11 @@ export const invitationRoutes: readonly Route[] = [
       invitedBy: z.string().nullable().describe('The name of the member who invited.'),
       endsAt: time,
       signedInAs: z.string().nullable().describe('The address of whoever is signed in in this browser.'),
+      isVouched: z
+        .boolean()
+        .describe(
+          'Whether a provider has signed them in, so that they accept with a passkey or a password of their own.',
+        ),
     }),
     work: ({ parts, body }) =>
       holdRefusals(parts, async () => {
@@ -151,6 +156,7 @@ export const invitationRoutes: readonly Route[] = [
           invitedBy: found.inviter_name,
           endsAt: toTime(found.ends_at),
           signedInAs: session?.user.email ?? null,
+          isVouched: session !== null && session.connectionId !== null,
         }
       }),
   }),
@@ -158,7 +164,8 @@ export const invitationRoutes: readonly Route[] = [
     ...publicFacts,
     method: 'POST',
     path: '/api/v1/invitations/accept',
-    summary: 'Accept an invitation: as somebody new with a credential, or without one as who is signed in',
+    summary:
+      'Accept an invitation: with a credential as somebody new or by a provider’s word, or without one as who is signed in',
     body: z.strictObject({ token, name: name.optional(), credential: credential.nullable() }),
     example: { token: 'x', name: 'Ann Lee', credential: examplePassword },
     answer: signedIn.extend({ organizationId }).meta({ id: 'AcceptedInvitation' }),
@@ -174,18 +181,17 @@ type Given = {
 
 async function accept(parts: RouteParts, { token: opening, name: person, credential: chosen }: Given) {
   const signIn = signInParts(parts)
+  const session = await parts.browser.findSession(parts.management)
   if (chosen === null) {
-    const session = await parts.browser.findSession(parts.management)
     if (session === null)
       throw invalidRequest(['credential'], 'missing', 'Whoever is not signed in needs a credential.')
     const accepted = await acceptInvitation(signIn, { token: opening, session })
     return { state: 'signed-in' as const, organizationId: accepted.organizationId }
   }
-  if (person === undefined) throw invalidRequest(['name'], 'missing', 'Whoever is new here needs a name.')
   const asked = { purpose: `invitation ${hashToken(opening)}`, userId: null } as const
   const binding = bindingOf(parts, chosen, asked)
   const use = { token: opening, credential: chosen, name: person, ...binding, browser: parts.browser.whereabouts }
-  const { organizationId: joined, signedIn: begun } = await acceptInvitation(signIn, { ...use, session: null })
-  if (begun === null) throw new Error('Somebody new was not signed in.')
+  const { organizationId: joined, signedIn: begun } = await acceptInvitation(signIn, { ...use, session })
+  if (begun === null) throw new Error('Whoever accepted with a credential was not signed in.')
   return { ...show(parts, begun), organizationId: joined }
 }

@@ -28,11 +28,27 @@ export function Page() {
 }
 
 function Accept({ token, invitation }: { readonly token: string; readonly invitation: Looked }) {
-  const { organizationName, email, role, invitedBy, signedInAs } = invitation
+  const { organizationName, email, role, invitedBy, signedInAs, isVouched } = invitation
   const [name, setName] = useState('')
   const [problem, setProblem] = useState<ReturnType<typeof toProblem> | null>(null)
   const said = `${invitedBy ?? 'An owner'} invites you, ${email}, as ${role}.`
-  if (signedInAs === email) {
+  const isThey = signedInAs === email
+  if (isThey && isVouched) {
+    return (
+      <FrontPage
+        title={`Join ${organizationName}`}
+        said={`${said} Your provider signs you in to its own organization alone: choose how you sign in here.`}
+      >
+        <NewCredential
+          options={{ for: 'invitation', token, name: email }}
+          verb="and join"
+          reason={null}
+          onMade={(credential) => join({ token, credential })}
+        />
+      </FrontPage>
+    )
+  }
+  if (isThey) {
     return (
       <FrontPage title={`Join ${organizationName}`} said={said}>
         {problem !== null && <Refusal problem={problem} />}

@@ -1,0 +1,156 @@
+// Who is let in by one organization's provider alone, and is invited to another organization.
+
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../src/core/ids.ts'
+import { onEachDatabase } from '../harness/databases/databases.ts'
+import type { Answer } from '../harness/management-service.ts'
+import { createCompany, newMember, type Company } from '../http/api/world.ts'
+import { openSso, type Sso, type SsoBrowser } from './open-sso.ts'
+
+const password = 'correct horse battery staple'
+const credential = { kind: 'password', password } as const
+const who = { sub: 'ann at the provider', email: 'ann@acme.example' }
+
+onEachDatabase((database) => {
+  let sso: Sso
+  let connectionId: ConnectionId
+  let other: Company
+  beforeEach(async () => {
+    sso = await openSso(await database.open())
+    connectionId = await sso.connect()
+    other = await createCompany(sso.service.accounts)
+  })
+  afterEach(() => sso.close())
+
+  const signInThere = async (browser = sso.browser()) => {
+    sso.provider.lie = { claims: (truth) => ({ ...truth, ...who }) }
+    const { status } = await browser.back(connectionId, sso.provider.authorize(await browser.begin(connectionId)))
+    equal(status, 303)
+    return browser
+  }
+  const signInHere = async () => {
+    const browser = sso.browser()
+    return { browser, ...(await browser.ask('POST', 'session/password', { email: who.email, password })) }
+  }
+  const invite = async (organizationId: OrganizationId, email = who.email) => {
+    const { service } = sso
+    const path = `/api/v1/organizations/${organizationId}/invitations`
+    const sent = await service.ask({ method: 'POST', path, key: service.key, body: { email, role: 'developer' } })
+    return String(sent.body['link']).split('#')[1] ?? ''
+  }
+  const accept = (browser: SsoBrowser, token: string, given: object = { credential }): Promise<Answer> =>
+    browser.ask('POST', 'invitations/accept', { token, ...given })
+  const organizations = async (browser: SsoBrowser) => {
+    const { body } = await browser.ask('GET', 'session')
+    return ((body['memberships'] ?? []) as { organizationId: OrganizationId }[])
+      .map(({ organizationId }) => organizationId)
+      .toSorted()
+  }
+  const here = () => sso.company.organizationId
+  const userId = async (): Promise<UserId> => {
+    const row = sso.service.db.selectFrom('user_emails').select('user_id').where('email', 'like', 'ann@%')
+    return (await row.executeTakeFirstOrThrow()).user_id
+  }
+
+  test('somebody whom a provider vouches for joins another organization with a password that opens both', async () => {
+    const browser = await signInThere()
+    const vouched = new Map(browser.cookies)
+    const token = await invite(other.organizationId)
+    const look = await browser.ask('POST', 'invitations/look', { token })
+    deepEqual([look.body['signedInAs'], look.body['isVouched']], [who.email, true])
+    equal((await accept(browser, token, { credential: null })).status, 409)
+    equal((await accept(browser, token)).status, 200)
+    const both = [here(), other.organizationId].toSorted()
+    deepEqual(await organizations(browser), both)
+    deepEqual(await organizations((await signInHere()).browser), both)
+    deepEqual(await organizations(await signInThere()), [here()], 'the provider opens its organization alone')
+    const before = sso.browser()
+    for (const [name, value] of vouched) before.cookies.set(name, value)
+    equal((await before.ask('GET', 'session')).status, 401)
+    const { db } = sso.service
+    const told = await db.selectFrom('audit').select('after').where('action', '=', 'passwords:update').execute()
+    match(told[0]?.after ?? '', new RegExp(connectionId))
+  })
+
+  test('neither the link alone nor the provider’s word alone gives a password to who is let in by a provider', async () => {
+    await signInThere()
+    const token = await invite(other.organizationId)
+    equal((await accept(sso.browser(), token, { name: 'Ann', credential })).status, 409)
+    equal((await signInHere()).status, 401)
+    const stranger = await signInThere()
+    equal((await accept(stranger, 'another link entirely')).status, 401)
+    equal((await stranger.ask('POST', 'me/recovery-codes')).status, 403)
+  })
+
+  test('no provider vouches for an address whose domain its organization has not verified', async () => {
+    const browser = await signInThere()
+    const { db } = sso.service
+    const refused = async (email: string) => {
+      const answer = await accept(browser, await invite(other.organizationId, email))
+      deepEqual([answer.status, (await organizations(browser)).length], [409, 1])
+      match(String(answer.body['detail']), /has not verified the domain/)
+    }
+    // An address of another house, as a directory may name one.
+    const email = 'ann@elsewhere.example'
+    await db
+      .updateTable('user_emails')
+      .set({ email })
+      .where('user_id', '=', await userId())
+      .execute()
+    await db
+      .updateTable('members')
+      .set({ email })
+      .where('user_id', '=', await userId())
+      .execute()
+    await refused(email)
+    await db
+      .updateTable('user_emails')
+      .set({ email: who.email })
+      .where('user_id', '=', await userId())
+      .execute()
+    await refused(who.email)
+    await db
+      .updateTable('members')
+      .set({ email: who.email })
+      .where('user_id', '=', await userId())
+      .execute()
+    const domain = db.updateTable('domains').where('organization_id', '=', here())
+    const { verified_at } = await db.selectFrom('domains').select('verified_at').executeTakeFirstOrThrow()
+    await domain.set({ verified_at: null }).execute()
+    await refused(who.email)
+    await domain.set({ verified_at }).execute()
+    equal((await accept(browser, await invite(other.organizationId))).status, 200)
+  })
+
+  test('a provider’s word adds no password to an account that has a way in of its own or opens more', async () => {
+    const { db, accounts } = sso.service
+    const browser = await signInThere()
+    const refused = async () => {
+      const answer = await accept(browser, await invite(other.organizationId))
+      equal(answer.status, 409)
+      match(String(answer.body['detail']), /sign in without the connection first/)
+    }
+    const user = db.updateTable('users').where('id', '=', await userId())
+    await user.set({ installation_role: 'auditor' }).execute()
+    await refused()
+    await user.set({ installation_role: null }).execute()
+    const third = await createCompany(accounts)
+    const id: MemberId = await newMember(accounts, third.organizationId, 'developer')
+    const member = db.updateTable('members').where('id', '=', id)
+    await member.set({ user_id: await userId() }).execute()
+    await refused()
+    await member.set({ removed_at: 1 }).execute()
+    const left = { user_id: await userId(), phc: '', changed_at: 0 }
+    await db.insertInto('passwords').values(left).execute()
+    await refused()
+    await db.deleteFrom('passwords').execute()
+    equal((await accept(browser, await invite(other.organizationId))).status, 200)
+    const again = await createCompany(accounts)
+    const vouched = await signInThere()
+    equal((await accept(vouched, await invite(again.organizationId))).status, 409)
+    const own = await signInHere()
+    const joined = await accept(own.browser, await invite(again.organizationId), { credential: null })
+    equal(joined.status, 200)
+  })
+})
