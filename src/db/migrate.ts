@@ -49,6 +49,7 @@ import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
 import { recordings } from './migrations/people/114-recordings.ts'
+import { connectionAnswerers } from './migrations/people/115-connection-answerers.ts'
 import { domainChecks } from './migrations/people/113-domain-checks.ts'
 import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
@@ -166,4 +167,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '112-named-groups': namedGroups,
   '113-domain-checks': domainChecks,
   '114-recordings': recordings,
+  '115-connection-answerers': connectionAnswerers,
 }

@@ -5,17 +5,20 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { listCandidates } from '../../src/accounts/installation/candidates.ts'
 import { addInstallationPerson } from '../../src/accounts/installation/people.ts'
 import { createRole } from '../../src/accounts/custom-roles.ts'
-import { createMember, removeMember, setMemberRole } from '../../src/accounts/members.ts'
+import { createMember, findMemberPrincipal, removeMember, setMemberRole } from '../../src/accounts/members.ts'
 import { setMemberSuspended } from '../../src/accounts/leaving/suspend-member.ts'
+import { createConnection, setConnectionOn, updateConnection } from '../../src/accounts/single-sign-on/connections.ts'
 import { setMappings } from '../../src/accounts/single-sign-on/group-mappings.ts'
 import { enforceConnection, relaxConnection } from '../../src/accounts/single-sign-on/enforcement.ts'
 import type { ConnectionId, MemberId, OrganizationId } from '../../src/core/ids.ts'
+import { permissions, reachByRole } from '../../src/core/permission.ts'
 import type { Principal } from '../../src/core/principal.ts'
 import type { Role } from '../../src/core/role.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import { testSignIn } from '../harness/management.ts'
 import { signInPerson } from '../harness/sign-in.ts'
-import { createCompany } from '../http/api/world.ts'
+import { newConnection } from '../http/api/sso-things.ts'
+import { createCompany, newMemberOfPart } from '../http/api/world.ts'
 import { addDomain, openSso, type Sso, type SsoBrowser } from './open-sso.ts'
 
 const operator = { kind: 'operator' } as const
@@ -62,7 +65,7 @@ onEachDatabase((database) => {
     }[]
   const create = (email: string, role: Role = 'developer') =>
     createMember(sso.service.accounts, operator, { organizationId, email, name: 'M', role })
-  const refer = (id: MemberId) => ({ id, organizationId })
+  const refer = <Id extends string>(id: Id) => ({ id, organizationId })
   /** Somebody who has signed in with a passkey of their own. */
   const withPasskey = async (memberId: MemberId, installationRole: Role | null = null) => {
     const signedIn = await signInPerson(sso.service.accounts, { memberId, installationRole })
@@ -165,6 +168,37 @@ onEachDatabase((database) => {
       const connectionId = await sso.connect()
       equal((await attempt(connectionId, owner)).code, 'owner-links-first')
       equal((await attempt(connectionId, known)).code, 'link-first')
+    })
+
+    test('by an address is nobody who may do more than whoever has said which provider it is', async () => {
+      const { db, accounts } = sso.service
+      const parts = { ...accounts, signIn: testSignIn }
+      const granted = permissions.filter((one) => reachByRole(one).developer !== 'none')
+      const part = { base: 'admin', permissions: [...granted, 'connections:create', 'connections:update'] } as const
+      const confined = await findMemberPrincipal(accounts, await newMemberOfPart(accounts, sso.company, part))
+      if (confined === null) throw new Error('The member is not let in.')
+      const made = { ...newConnection, issuer: sso.provider.issuer, organizationId }
+      const id = await createConnection(parts, confined, made)
+      await setConnectionOn(parts, confined, refer(id), true)
+      const meet = async (role: Role) => {
+        const who = person()
+        await create(who.email, role)
+        const { isIn, code } = await attempt(id, who)
+        return isIn ? 'in' : code
+      }
+      deepEqual([await meet('developer'), await meet('admin')], ['in', 'above-answerer'])
+      // Switched on by themselves once more it is what it was.
+      await setConnectionOn(parts, confined, refer(id), true)
+      equal(await meet('admin'), 'above-answerer')
+      await setConnectionOn(parts, sso.company.members.owner, refer(id), true)
+      equal(await meet('admin'), 'in')
+      await updateConnection(parts, confined, refer(id), { name: 'Another name', scopes: newConnection.scopes })
+      await setConnectionOn(parts, confined, refer(id), true)
+      equal(await meet('admin'), 'in')
+      await updateConnection(parts, confined, refer(id), { scopes: 'openid email' })
+      equal(await meet('admin'), 'above-answerer')
+      const known = db.selectFrom('identities').select('subject').where('connection_id', '=', id)
+      equal((await known.execute()).length, 3, 'Who is refused is known by nothing afterwards.')
     })
 
     test('is let in no more when suspended or removed, and comes back by no new address', async () => {

@@ -14,6 +14,7 @@ import { checkName } from '../check-name.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
+import { answererOf, raisedAnswerer } from './answerers.ts'
 import type { ProviderSettings } from './oidc/providers.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from './read-connections.ts'
 
@@ -67,6 +68,7 @@ export async function createConnection(
         issuer,
         ...columns,
         ...nothing,
+        ...answererOf(principal),
         created_at: parts.clock.nowMs(),
       })
       .execute()
@@ -137,9 +139,10 @@ export async function updateConnection(
     if (row.kind === 'oidc') checkIssuer(row.issuer, settings.tenant)
     if (changes.defaultRole !== undefined) checkRole(principal, changes.defaultRole)
     const columns = toColumns(parts, row.id, settings)
+    const isProviderNew = oidcSettings.some((field) => settings[field] !== before[field])
     await transaction
       .updateTable('connections')
-      .set(columns)
+      .set({ ...columns, ...(isProviderNew && answererOf(principal)) })
       .where('id', '=', row.id)
       .where('organization_id', '=', organizationId)
       .execute()
@@ -151,6 +154,7 @@ export async function updateConnection(
   })
 }
 
+/** What is agreed with a provider that speaks OpenID Connect. */
 const oidcSettings = ['clientId', 'clientSecret', 'tokenAuth', 'signingAlgorithm', 'scopes', 'tenant'] as const
 
 function refuseForeign({ kind }: ConnectionRow, changes: Partial<ConnectionSettings>): void {
@@ -181,7 +185,7 @@ export function providerSettings(parts: Pick<SignInParts, 'signIn'>, row: Connec
   return { id: row.id, issuer: row.issuer, clientId, clientSecret, tokenAuth, signingAlgorithm }
 }
 
-/** Switches a connection on or off. Off ends the sessions that began with it; an enforced one is relaxed first. */
+/** Switches a connection on, which whoever does it answers for, or off. Off ends the sessions that began with it; an enforced one is relaxed first. */
 export async function setConnectionOn(
   parts: SignInParts,
   principal: Principal,
@@ -191,12 +195,13 @@ export async function setConnectionOn(
   requirePermission(principal, 'connections:update', { organizationId })
   const action = { action: isOn ? 'connections:enable' : 'connections:disable', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
+    if (isOn) await requireStanding(transaction, principal, organizationId)
     const row = await findConnection(transaction, { id, organizationId })
     if (!isOn) refuseEnforced(row)
     const state = isOn ? 'on' : 'off'
     await transaction
       .updateTable('connections')
-      .set({ state })
+      .set({ state, ...(isOn && raisedAnswerer(principal, row)) })
       .where('id', '=', row.id)
       .where('organization_id', '=', organizationId)
       .execute()

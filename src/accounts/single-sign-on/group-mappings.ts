@@ -14,7 +14,7 @@ import { requireProjects } from '../projects.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { type ConnectionReference, type ConnectionRow, findConnection } from './read-connections.ts'
 import type { Claims } from './oidc/exchange-code.ts'
-import type { Recognised } from './people.ts'
+import type { Recognised } from './become-member.ts'
 
 /** What members of a provider’s group are here. Of several the first gives the role, and each its projects. */
 export type GroupMapping = {

@@ -38,6 +38,10 @@ export type ConnectionTable = {
   readonly created_at: number
   /** Whether signing out here signs out at the provider too, as 0 or 1. */
   signs_out: Generated<number>
+  /** From what those who answer for whom the provider means could give roles to others. */
+  answerer_role: Generated<Role>
+  /** The part of that role that they had, as JSON; null where they had the whole. */
+  answerer_custom: string | null
 }
 
 export type GroupMappingTable = {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setConnectionOn } from '../../../src/accounts/single-sign-on/connections.ts'
 import { updateSamlConnection, rotateSamlKey } from '../../../src/accounts/single-sign-on/saml/saml-connections.ts'
-import { findMemberPrincipal } from '../../../src/accounts/members.ts'
+import { createMember, findMemberPrincipal } from '../../../src/accounts/members.ts'
 import type { ConnectionId } from '../../../src/core/ids.ts'
 import type { Principal } from '../../../src/core/principal.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
@@ -414,6 +414,29 @@ onEachDatabase((database) => {
     const confined = await findMemberPrincipal(accounts, await newMemberOfPart(accounts, saml.company, part))
     if (confined === null) throw new Error('The member is not let in.')
     await rejects(change(confined), { code: 'permission-denied', message: /from which admin may be given/ })
+  })
+
+  test('who may do more than whoever last changed a connection is not recognised by it, until somebody else stands for it', async () => {
+    await fresh()
+    const { organizationId } = saml.company
+    const { accounts } = saml.service
+    const id = await saml.connect()
+    const part = { base: 'admin', permissions: ['connections:update'] } as const
+    const confined = await findMemberPrincipal(accounts, await newMemberOfPart(accounts, saml.company, part))
+    if (confined === null) throw new Error('The member is not let in.')
+    const meet = async () => {
+      const who = saml.person()
+      const member = { organizationId, email: String(who.email), name: 'M', role: 'admin' } as const
+      await createMember(accounts, { kind: 'operator' }, member)
+      return (await saml.answer(await saml.begin(id), who)).status
+    }
+    equal(await meet(), 303)
+    await updateSamlConnection(partsOf(saml), confined, { id, organizationId }, { emailAttribute: 'other' })
+    await updateSamlConnection(partsOf(saml), confined, { id, organizationId }, { emailAttribute: null })
+    equal(await meet(), 400)
+    equal(await lastCode(id), 'above-answerer')
+    await setConnectionOn(partsOf(saml), saml.company.members.admin, { id, organizationId }, true)
+    equal(await meet(), 303)
   })
 
   const userOfAdmin = async () => {

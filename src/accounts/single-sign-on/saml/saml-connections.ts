@@ -11,6 +11,7 @@ import { checkName } from '../../check-name.ts'
 import { requireStanding } from '../../leaving/require-standing.ts'
 import { customOf, mayGive } from '../../members.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
+import { answererOf } from '../answerers.ts'
 import { checkRole, type ConnectionSettings } from '../connections.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from '../read-connections.ts'
 import type { SsoParts } from '../parts.ts'
@@ -72,7 +73,7 @@ export async function createSamlConnection(
     } as const
     await transaction
       .insertInto('connections')
-      .values({ ...row, ...shared, ...nothing, ...unused, secret_sealed })
+      .values({ ...row, ...shared, ...nothing, ...unused, ...answererOf(principal), secret_sealed })
       .execute()
     const columns = { ...toColumns(settings), ...toSource(source, metadata) }
     await transaction
@@ -141,6 +142,12 @@ export async function updateSamlConnection(
       .updateTable('saml_connections')
       .set(columns)
       .where('connection_id', '=', connection.id)
+      .where('organization_id', '=', organizationId)
+      .execute()
+    await transaction
+      .updateTable('connections')
+      .set(answererOf(principal))
+      .where('id', '=', connection.id)
       .where('organization_id', '=', organizationId)
       .execute()
     if (metadata !== null) {
