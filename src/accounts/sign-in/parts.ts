@@ -16,4 +16,8 @@ export type SignInSettings = {
 }
 
 /** What signing in stands on. */
-export type SignInParts = AccountsParts & { readonly signIn: SignInSettings }
+export type SignInParts = AccountsParts & {
+  readonly signIn: SignInSettings
+  /** What the browser that asks keeps of who has signed in in it. */
+  readonly device?: string | null
+}

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../../core/error.ts'
 import type { UserId } from '../../core/ids.ts'
 import { networkOf } from '../../lib/network/address-list.ts'
+import { knownDevice } from './known-devices.ts'
 import type { SignInParts } from './parts.ts'
 
 /** Whose account it was on which somebody has tried; nobody outside is told. */
@@ -32,11 +33,13 @@ type Pace = { readonly atOnce: number; readonly intervalMs: number }
 const inAll: Pace = { atOnce: 10, intervalMs: 60_000 }
 /** How much of that one network may use up: so whoever asks on and on from one leaves the rest to the person. */
 const byNetwork: Pace = { atOnce: 5, intervalMs: 300_000 }
+/** What a browser has for itself in which the person has signed in before: guesses from elsewhere take nothing of it. */
+const byDevice: Pace = { atOnce: 5, intervalMs: 300_000 }
 
 /**
  * Counts an attempt to sign in to an account before it is looked at, so that guesses made together count too.
  *
- * What is asked for beyond a network's part is not taken from the account's, so one network alone keeps nobody else out.
+ * A known browser that has used up its own is looked at as any other. What is asked for beyond a network's part is not taken from the account's, so one network alone keeps nobody else out.
  * Throws when there were too many.
  */
 export async function countAttempt(parts: SignInParts, email: string): Promise<void> {
@@ -44,6 +47,8 @@ export async function countAttempt(parts: SignInParts, email: string): Promise<v
   const account = accountOf(email)
   const own = ownOf(account, origin?.address)
   await db.deleteFrom('sign_in_failures').where('even_at', '<', clock.nowMs()).execute()
+  const device = knownDevice(parts, email)
+  if (device !== null && (await count(parts, namedWithin(account, device), byDevice))) return
   if (!(await count(parts, own, byNetwork))) {
     throw tooMany('Too many attempts to sign in from here. Wait five minutes.', byNetwork)
   }
@@ -85,12 +90,17 @@ async function count({ db, clock }: SignInParts, account: string, { atOnce, inte
   return counted !== undefined
 }
 
-/** Whoever did sign in was no guesser; those of other networks may be. */
-export async function forgetAttempts({ db, origin }: SignInParts, email: string): Promise<void> {
+/**
+ * Whoever did sign in was no guesser; those of other networks may be. So from a known browser that one's count is
+ * forgotten, and from any other the account's, which theirs went into.
+ */
+export async function forgetAttempts(parts: SignInParts, email: string): Promise<void> {
   const account = accountOf(email)
-  await db
+  const device = knownDevice(parts, email)
+  const shared = device === null ? account : namedWithin(account, device)
+  await parts.db
     .deleteFrom('sign_in_failures')
-    .where('account', 'in', [account, ownOf(account, origin?.address)])
+    .where('account', 'in', [shared, ownOf(account, parts.origin?.address)])
     .execute()
 }
 
@@ -101,7 +111,9 @@ function accountOf(email: string): string {
 
 /** The name under which the attempts of one network at an account are counted. */
 function ownOf(account: string, address: string | undefined): string {
-  return createHash('sha256')
-    .update(`${account} from ${networkOf(address)}`)
-    .digest('hex')
+  return namedWithin(account, `from ${networkOf(address)}`)
+}
+
+function namedWithin(account: string, part: string): string {
+  return createHash('sha256').update(`${account} ${part}`).digest('hex')
 }

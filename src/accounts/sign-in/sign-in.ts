@@ -6,6 +6,7 @@ import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import { unseal } from '../../lib/seal.ts'
 import { normalizeEmail } from '../check-email.ts'
 import { hashRecoveryCode } from './one-time.ts'
+import { rememberDevice } from './known-devices.ts'
 import type { SignInParts } from './parts.ts'
 import { checkPasskey, type UsedPasskey } from './passkeys.ts'
 import { hashPassword, isOutdated, isPassword } from './passwords.ts'
@@ -16,7 +17,12 @@ import { findTotpStep } from './totp.ts'
 import { findUserByEmail, ownAction } from './users.ts'
 
 /** The token of a session that was begun, and whether it waits for a second factor. */
-export type SignedIn = { readonly token: string; readonly state: SessionTable['state'] }
+export type SignedIn = {
+  readonly token: string
+  readonly state: SessionTable['state']
+  /** What the browser keeps of who has signed in in it; null for what it has. */
+  readonly device: string | null
+}
 
 export async function signInWithPasskey(parts: SignInParts, used: UsedPasskey, browser: Browser): Promise<SignedIn> {
   return begin(parts, { userId: await checkPasskey(parts, used), method: 'passkey', state: 'open' }, browser)
@@ -187,7 +193,7 @@ async function open(parts: SignInParts, begun: Begun, browser: Browser): Promise
     const { token } = await parts.db.transaction().execute((transaction) => {
       return beginSession(parts, transaction, { ...begun, ...browser })
     })
-    return { token, state }
+    return { token, state, device: null }
   }
   const user: UserPrincipal = { kind: 'user', userId, organizationId: null, role: null }
   const token = await change(parts, user, ownAction('sessions:create', userId), async (transaction, note) => {
@@ -195,7 +201,7 @@ async function open(parts: SignInParts, begun: Begun, browser: Browser): Promise
     note(null, { method }, made.id)
     return made.token
   })
-  return { token, state }
+  return { token, state, device: rememberDevice(parts, await emailOf(parts, userId)) }
 }
 
 /**

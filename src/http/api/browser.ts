@@ -1,4 +1,5 @@
 import { ApiError } from '../../core/error.ts'
+import { isDevice } from '../../accounts/sign-in/known-devices.ts'
 import { createToken, isToken } from '../../accounts/sign-in/one-time.ts'
 import { findSession, type Browser, type Session } from '../../accounts/sign-in/sessions.ts'
 import type { RelyingParty } from '../../accounts/sign-in/webauthn.ts'
@@ -14,6 +15,7 @@ const cookieNames = {
   flow: 'odyssey-flow',
   portal: 'odyssey-portal',
   sso: 'odyssey-sso',
+  device: 'odyssey-device',
 } as const
 const securePrefix = '__Host-'
 type CookieKind = keyof typeof cookieNames
@@ -36,6 +38,17 @@ export function mayHaveSession(cookie: string): boolean {
 const flowSeconds = 300
 /** The way to a provider and back may take this long. */
 const ssoSeconds = 600
+/** Browsers keep a cookie for no longer than 400 days. */
+const deviceSeconds = 400 * 86_400
+
+/** Whether a value may be one that was given to a browser. */
+const shapes: Readonly<Record<CookieKind, (value: string) => boolean>> = {
+  session: isToken,
+  flow: isToken,
+  sso: isToken,
+  portal: isSealed,
+  device: isDevice,
+}
 
 /** What a browser has sent, and what it is sent back beside the answer. */
 export class BrowserExchange {
@@ -124,6 +137,15 @@ export class BrowserExchange {
     this.#write('session', '', 0)
   }
 
+  /** What the browser keeps of who has signed in in it; null for one in which nobody has. */
+  get device(): string | null {
+    return this.#read('device', true) ?? this.#read('device', false)
+  }
+
+  keepDevice(device: string): void {
+    this.#write('device', device, deviceSeconds)
+  }
+
   /** Gives the browser a sealed note of a key that was shown. */
   openPortal(sealed: string, seconds: number): void {
     this.#write('portal', sealed, seconds)
@@ -188,7 +210,7 @@ export class BrowserExchange {
   #read(kind: CookieKind, isSecure: boolean): string | null {
     const [value, ...others] = valuesOf(this.#head.headers.cookie ?? '', nameOf(kind, isSecure))
     const isOne = value !== undefined && others.length === 0
-    return isOne && (kind === 'portal' ? isSealed(value) : isToken(value)) ? value : null
+    return isOne && shapes[kind](value) ? value : null
   }
 
   #write(kind: CookieKind, value: string, seconds: number | null): void {

@@ -316,6 +316,40 @@ onEachDatabase(({ open }) => {
       succeed(await signIn(person()))
     })
 
+    test('is taken in a browser in which its person has signed in before while it is guessed from any number of networks', async () => {
+      const known = person()
+      succeed(await signIn(known))
+      const stranger = new TestBrowser(service, '203.0.113.77')
+      for (let number = 0; number < 10; number += 1) await signIn(attacker(number), { password: 'wrong' })
+      for (let round = 0; round < 3; round += 1) {
+        equal((await signIn(attacker(100 + round), { password: 'wrong' })).status, 429)
+        equal((await signIn(stranger)).status, 429)
+        succeed(await signIn(known))
+      }
+      const name = '__Host-odyssey-device'
+      const device = known.cookies.get(name) ?? ''
+      match(device, /^[\w-]{43}\.[\da-f]{32}$/)
+      const others = [device.replace(/.$/, (last) => (last === '0' ? '1' : '0')), `A${device.slice(1)}`, `${device}.`]
+      for (const other of others.filter((one) => one !== device)) {
+        stranger.cookies.set(name, other)
+        equal((await signIn(stranger)).status, 429)
+      }
+    })
+
+    test('is guessed no more often in a browser in which its person, or somebody else, has signed in before', async () => {
+      const known = person()
+      succeed(await signIn(known))
+      const wrong = async (email: string) => (await signIn(known, { email, password: 'wrong' })).status
+      for (const email of [owner.email, 'nobody@example.org']) {
+        for (let number = 0; number < 10; number += 1) await signIn(attacker(number), { email, password: 'wrong' })
+      }
+      equal(await wrong('nobody@example.org'), 429)
+      for (let count = 0; count < 5; count += 1) equal(await wrong(owner.email), 401)
+      equal(await wrong(owner.email), 429)
+      service.clock.advance(5 * minuteMs)
+      succeed(await signIn(known))
+    })
+
     test('that was guessed leaves no count behind for longer than it means something', async () => {
       const rows = () => service.db.selectFrom('sign_in_failures').select('account').execute()
       for (let number = 0; number < 20; number += 1) await signIn(attacker(number), { email: `${number}@x.example` })

@@ -31,13 +31,18 @@ export const signedIn = z.strictObject({ state: z.enum(['signed-in', 'totp']) })
 
 export const examplePassword = { kind: 'password', password: 'correct horse battery staple' } as const
 
-export function signInParts({ accounts, management }: Pick<RouteParts, 'accounts' | 'management'>): SignInParts {
-  return { ...accounts, signIn: management.signIn }
+export function signInParts({
+  accounts,
+  management,
+  browser,
+}: Pick<RouteParts, 'accounts' | 'management' | 'browser'>): SignInParts {
+  return { ...accounts, signIn: management.signIn, device: browser.device }
 }
 
 /** Hands a browser the session that was begun in it. */
-export function show({ browser }: Pick<RouteParts, 'browser'>, { token: opening, state }: SignedIn) {
+export function show({ browser }: Pick<RouteParts, 'browser'>, { token: opening, state, device }: SignedIn) {
   browser.open(opening)
+  if (device !== null) browser.keepDevice(device)
   return { state: state === 'open' ? ('signed-in' as const) : ('totp' as const) }
 }
 

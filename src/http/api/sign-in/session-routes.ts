@@ -182,7 +182,7 @@ export const sessionRoutes: readonly Route[] = [
       holdRefusals(parts, async () => {
         const session = requireSession(parts)
         const renewed = await proveAgain(signInParts(parts), session, toProof(parts, body))
-        return show(parts, { token: renewed, state: 'open' })
+        return show(parts, { token: renewed, state: 'open', device: null })
       }),
   }),
 ]
