@@ -3,8 +3,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../src/core/ids.ts'
+import { Authenticator, type Asked } from '../harness/authenticator.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
 import type { Answer } from '../harness/management-service.ts'
+import { samePage } from '../harness/sign-in.ts'
 import { createCompany, newMember, type Company } from '../http/api/world.ts'
 import { openSso, type Sso, type SsoBrowser } from './open-sso.ts'
 
@@ -71,6 +73,18 @@ onEachDatabase((database) => {
     const { db } = sso.service
     const told = await db.selectFrom('audit').select('after').where('action', '=', 'passwords:update').execute()
     match(told[0]?.after ?? '', new RegExp(connectionId))
+  })
+
+  test('somebody whom a provider vouches for joins another organization with a passkey that opens both', async () => {
+    const browser = await signInThere()
+    const token = await invite(other.organizationId)
+    const wanted = { for: 'invitation', token, name: who.email }
+    const { body } = await browser.ask('POST', 'session/passkey/options', wanted)
+    const response = new Authenticator(samePage.origin).create(body['publicKey'] as Asked)
+    equal((await accept(browser, token, { credential: { kind: 'passkey', response } })).status, 200)
+    deepEqual(await organizations(browser), [here(), other.organizationId].toSorted())
+    const { db } = sso.service
+    equal((await db.selectFrom('audit').select('id').where('action', '=', 'passkeys:create').execute()).length, 1)
   })
 
   test('neither the link alone nor the provider’s word alone gives a password to who is let in by a provider', async () => {

@@ -27,6 +27,9 @@ export function Page() {
   return <Accept token={token} invitation={query.data} />
 }
 
+/** Of names in this service; addresses may be longer. */
+const nameLengthMax = 200
+
 function Accept({ token, invitation }: { readonly token: string; readonly invitation: Looked }) {
   const { organizationName, email, role, invitedBy, signedInAs, isVouched } = invitation
   const [name, setName] = useState('')
@@ -40,7 +43,7 @@ function Accept({ token, invitation }: { readonly token: string; readonly invita
         said={`${said} Your provider signs you in to its own organization alone: choose how you sign in here.`}
       >
         <NewCredential
-          options={{ for: 'invitation', token, name: email }}
+          options={{ for: 'invitation', token, name: email.slice(0, nameLengthMax) }}
           verb="and join"
           reason={null}
           onMade={(credential) => join({ token, credential })}
