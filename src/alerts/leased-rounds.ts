@@ -1,7 +1,7 @@
 import { every, type Clock } from '../lib/clock.ts'
 import { randomId } from '../lib/random-id.ts'
 import type { Log } from '../telemetry/log.ts'
-import { notingFaults } from './note-faults.ts'
+import { notingFaults } from '../telemetry/note-faults.ts'
 
 /** One process at work on what has a lease: its id, under which name the lease is held, and when the service stops. */
 export type Turn = { readonly id: string; readonly holder: string; readonly signal: AbortSignal }

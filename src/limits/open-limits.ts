@@ -1,12 +1,14 @@
 import type { ApiKeyPrincipal } from '../core/principal.ts'
 import type { ChangeFeed } from '../db/change-feed.ts'
 import type { Database } from '../db/database.ts'
-import type { Clock } from '../lib/clock.ts'
+import { nowAndEvery, type Clock } from '../lib/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { notingFaults } from '../telemetry/note-faults.ts'
 import { createBucketAllowance } from './allowances/token-bucket.ts'
 import { createFixedAllowance } from './allowances/fixed-allowance.ts'
 import type { ReadSpent, BudgetParts } from './budgets/budget-account.ts'
 import type { Amounts } from './budgets/amounts.ts'
+import { alertOverlooked } from './budgets/overlooked-alerts.ts'
 import type { SharedAllowances } from './leases/shared-allowances.ts'
 import { LimitBook } from './limit-book.ts'
 import type { BookParts, OpenAllowance } from './limit-entry.ts'
@@ -58,6 +60,7 @@ export async function openLimits(parts: LimitsParts): Promise<Limits> {
     onChange: (next) => void close(book.update(next)).catch(onError),
     onError,
   })
+  const stopLooking = lookForOverlooked(parts, alerts)
   return {
     ...createLimiter({ clock, book, requestsPerKeyMax }),
     apply: (change) => settings.apply(change),
@@ -67,9 +70,33 @@ export async function openLimits(parts: LimitsParts): Promise<Limits> {
     readStanding: (principal, model) => readStanding(book, principal, model),
     async close() {
       settings.stop()
+      await stopLooking()
       alerts.stop()
       await book.close()
     },
+  }
+}
+
+/** Rows that waited for the database come after the start, and another gateway may have ended with an alert untold. */
+const lookEveryMs = 3_600_000
+const lookAgainMs = 60_000
+
+/** Looks for alerts that nobody could write down: now and once an hour, and soon again where it cannot look. */
+function lookForOverlooked(
+  { db, clock, log, readSpent }: LimitsParts,
+  { alert }: Pick<AlertRecorder, 'alert'>,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  let nextMs = clock.monotonicMs()
+  const look = notingFaults(log, 'it is not known whether an alert of a budget was never recorded', async () => {
+    if (clock.monotonicMs() < nextMs) return
+    await alertOverlooked({ db, clock, readSpent, alert, signal: stopping.signal })
+    nextMs = clock.monotonicMs() + lookEveryMs
+  })
+  const stop = nowAndEvery(clock, lookAgainMs, look)
+  return () => {
+    stopping.abort()
+    return stop()
   }
 }
 

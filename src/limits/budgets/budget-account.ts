@@ -259,10 +259,7 @@ export class BudgetAccount {
     const { alertPercents } = this.#budget
     for (const percent of alertPercents) {
       if (this.#alerted.has(percent)) continue
-      const isDue = Object.values(allowances).some(
-        ({ spent, limit }) => BigInt(spent) * 100n >= BigInt(limit) * BigInt(percent),
-      )
-      if (!isDue) return
+      if (!Object.values(allowances).some((allowance) => isReached(allowance, percent))) return
       this.#alerted.add(percent)
       const range = this.#range()
       // The ledger may be summed up to a row before theirs.
@@ -281,6 +278,11 @@ export class BudgetAccount {
     const tokens = settled.reduce((all, { used }) => all + used.tokens, 0)
     return { micros: sum.micros + Number(coveringMicros(picos)), tokens: sum.tokens + tokens }
   }
+}
+
+/** Whether a share of it, in percent, is spent. */
+export function isReached({ spent, limit }: Pick<FixedAllowance, 'spent' | 'limit'>, percent: number): boolean {
+  return BigInt(spent) * 100n >= BigInt(limit) * BigInt(percent)
 }
 
 /** Others must find what is under way in one of them at every moment. */

@@ -28,6 +28,11 @@ export function raisedMax(budget: Omit<BudgetRaise, 'untilMs'> & Pick<Budget, 'r
   return max === null ? null : Math.max(max, raise?.[name] ?? 0)
 }
 
+/** What a budget has of it at a moment, by its raise while that lasts; null where it does not limit it. */
+export function maxInForce(budget: Budget, name: MaxName, atMs: number): number | null {
+  return budget.raise !== null && atMs < budget.raise.untilMs ? raisedMax(budget, name) : budget[name]
+}
+
 type MaxName = 'microsMax' | 'tokensMax'
 
 /** The limits that the organizations of a tier have with a model or (`*`) with all together. */

@@ -3,19 +3,22 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { budgetOf } from '../../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
 import { createApiKey, rotateApiKey } from '../../accounts/api-keys.ts'
 import { createProject } from '../../accounts/projects.ts'
 import { createOrganization, ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
+import { insertRows } from '../../billing/ledger/writer/insert-rows.ts'
 import { ApiError } from '../../core/error.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
+import { createReadSpent } from '../../inference/read-spent.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
-import { createAlertRecorder } from '../open-limits.ts'
+import { createAlertRecorder, openLimits } from '../open-limits.ts'
 import { listBudgets, raiseBudget, readBudgetAlerts, removeBudget, setBudget } from './budget-settings.ts'
 import { listLimits, removeLimit, setLimit } from './limit-settings.ts'
 import type { LimitChange } from './change-limits.ts'
@@ -339,5 +342,45 @@ onEachDatabase((database) => {
     stop()
     clock.advance(600_000)
     assert.equal(tries, 1, 'Nothing is tried once the service stops.')
+  })
+
+  test('an alert that a process ended before it could write down is written once after the start, without a request', async () => {
+    const nowMs = systemClock.nowMs()
+    await setBudget(parts, operator, {
+      ...organization,
+      period: 'lifetime',
+      microsMax: 1_000,
+      alertPercents: [50, 80, 100],
+    })
+    const own = { organization_id: home.organizationId, project_id: home.projectId, at: nowMs }
+    const cost = { price_id: 'price_1', cost_micros: 950, cost_rest_picos: 0 } as const
+    await insertRows(db, [{ ...ledgerRow(1), ...own, ...cost }])
+    const told: unknown[] = []
+    const warn = ({ alert_percent: percent }: { readonly alert_percent: number }) => void told.push(percent)
+    const log = { ...createLog('silent'), warn } as unknown as ReturnType<typeof createLog>
+    let reads = 0
+    const read = createReadSpent(db)
+    const readSpent: typeof read = (...asked) => {
+      reads += 1
+      return read(...asked)
+    }
+    const feed = openTestFeed(db, systemClock)
+    const start = () => openLimits({ db, feed, clock: systemClock, log, readSpent, requestsPerKeyMax: null })
+    const first = await start()
+    await until(() => told.length === 2, 'The alerts were not written down.')
+    await first.close()
+    const second = await start()
+    await until(() => reads === 2, 'The second process did not look.')
+    await second.close()
+    const rows = await db.selectFrom('budget_alerts').select(['percent', 'spent_micros']).orderBy('percent').execute()
+    assert.deepEqual(
+      rows.map((row) => Object.values(row)),
+      [
+        [50, 950],
+        [80, 950],
+      ],
+    )
+    assert.equal(told.length, 2, 'Nothing is told again.')
+    await feed.close()
   })
 })

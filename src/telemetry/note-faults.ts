@@ -1,4 +1,4 @@
-import type { Log } from '../telemetry/log.ts'
+import type { Log } from './log.ts'
 
 /** Does work that is done again and again. A fault is logged once, until the work succeeds again: a database may be away for hours. */
 export function notingFaults(log: Log, words: string, work: () => Promise<void>): () => Promise<void> {
