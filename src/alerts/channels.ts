@@ -256,6 +256,9 @@ export async function removeChannel(
   requirePermission(principal, 'alert-channels:update', ownerOf(organizationId))
   const action = { action: 'alert-channels:remove', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    // As whoever changes it takes them: the installation's end of the audit is otherwise taken after the channel.
+    await lockStream(transaction, organizationId)
+    await lockChainEnd(transaction, organizationId)
     const { kind, name, shown_target: target } = await findChannel(transaction, { organizationId, id })
     await transaction.deleteFrom('alert_channels').where('id', '=', id).execute()
     note({ kind, name, target }, null)

@@ -9,7 +9,7 @@ import type { AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'
 import { toMicrosText } from '../core/money.ts'
-import { type AlertParts, appendEvents, type NewEvent, raise } from './append-event.ts'
+import { type AlertParts, appendEvents, lockStream, type NewEvent, raise } from './append-event.ts'
 import { topicsOf } from './channels.ts'
 import { hourMs, summedColumns } from '../billing/usage/usage-columns.ts'
 
@@ -99,12 +99,12 @@ export async function tellRequests(parts: AlertParts): Promise<void> {
 /** Returns whether there may be more to tell. */
 function tellSomeRequests({ db, clock }: AlertParts, organizationId: OrganizationId, last: number): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
-    // The update that changes nothing locks the row, so that several processes tell one after the other.
+    // Several processes tell one after the other. Whoever changes channels locks the events first and then this row as well.
+    await lockStream(transaction, organizationId)
     const { ledger_up_to: after } = await transaction
-      .updateTable('alert_sources')
-      .set({ ledger_up_to: sql`ledger_up_to` })
+      .selectFrom('alert_sources')
+      .select('ledger_up_to')
       .where('organization_id', '=', organizationId)
-      .returning('ledger_up_to')
       .executeTakeFirstOrThrow()
     const rows = await transaction
       .selectFrom('ledger')
