@@ -78,24 +78,31 @@ describe('where webhooks may go', () => {
   })
 })
 
+type Received = { readonly headers: Record<string, unknown>; readonly body: Record<string, any> } // eslint-disable-line typescript/no-explicit-any
+
 onEachDatabase((database) => {
   let db: Database
   let clock: ManualClock
   let deliverer: Deliverer
   let server: Server
-  let received: { readonly headers: Record<string, unknown>; readonly body: Record<string, any> }[] // eslint-disable-line typescript/no-explicit-any
+  let received: Received[]
   let answer: number
+  /** As `answer`, where it depends on what has come. */
+  let answerTo: ((body: Received['body']) => number) | null
   beforeEach(async () => {
     db = await database.open()
     clock = createManualClock()
     received = []
     answer = 204
+    answerTo = null
     server = createServer((request, response) => {
       let text = ''
       request.setEncoding('utf8').on('data', (piece: string) => (text += piece))
       request.on('end', () => {
-        received.push({ headers: request.headers, body: JSON.parse(text) as Record<string, unknown> })
-        response.writeHead(answer, answer === 302 ? { location: '/elsewhere' } : {}).end()
+        const message = { headers: request.headers, body: JSON.parse(text) as Record<string, unknown> }
+        received.push(message)
+        const status = answerTo?.(message.body) ?? answer
+        response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end()
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -180,6 +187,20 @@ onEachDatabase((database) => {
     await updateChannel(parts(), operator, { organizationId, id, isEnabled: true })
     await deliverer.deliver()
     deepEqual(percents(), [1, 1])
+  })
+
+  test('an event that a receiver refuses as too large again and again is given up and noted, and the next one arrives', async () => {
+    const { id } = await create(['budget.threshold'])
+    await tell([1, 2, 3])
+    answerTo = (body) => (body['data'].percent === 2 ? 413 : 204)
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      await deliverer.deliver()
+      clock.advance(3_600_000)
+    }
+    deepEqual(percents(), [1, ...Array.from({ length: 10 }, () => 2), 3])
+    const { givenUp, lastGivenUp, failures } = await readChannel(parts(), operator, { organizationId, id })
+    const lost = received.find(({ body }) => body['data'].percent === 2)
+    deepEqual([givenUp, lastGivenUp, failures], [1, lost?.body['id'], 0])
   })
 
   test('two processes deliver an event once, and one takes over what another has left', async () => {

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import type { Insertable, Selectable, Transaction } from 'kysely'
 import { checkName } from '../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../accounts/page.ts'
 import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
@@ -29,6 +29,8 @@ export type Channel = {
   readonly failures: number
   readonly lastError: string | null
   readonly lastDeliveredAtMs: number | null
+  readonly givenUp: number
+  readonly lastGivenUp: string | null
 }
 
 /** What is kept sealed of a channel. */
@@ -79,7 +81,7 @@ export async function createChannel(
   await change(parts, principal, action, async (transaction, note) => {
     const cursor = await lockStream(transaction, organizationId)
     await requireRoom(transaction, organizationId)
-    const row: AlertChannelTable = {
+    const row: Insertable<AlertChannelTable> = {
       id,
       organization_id: organizationId,
       kind,
@@ -321,6 +323,8 @@ function toChannel(row: Selectable<AlertChannelTable>): Channel {
     failures: row.failures,
     lastError: row.last_error,
     lastDeliveredAtMs: row.last_delivered_at,
+    givenUp: row.given_up,
+    lastGivenUp: row.last_given_up,
   }
 }
 

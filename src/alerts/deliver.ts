@@ -9,7 +9,7 @@ import type { AlertParts } from './append-event.ts'
 import { openTarget, topicsOf, type ChannelTarget } from './channels.ts'
 import { MailError, reasonOf, type Mailer } from './mail.ts'
 import { writeMail } from './mail-text.ts'
-import { retryAtMs, startRounds, type Turn } from './leased-rounds.ts'
+import { isGivenUp, retryAtMs, startRounds, type Turn } from './leased-rounds.ts'
 import { postMsMax, signWebhook, type Poster } from './webhook.ts'
 
 /** How mail goes out, and what it tells of where channels are changed. */
@@ -146,9 +146,10 @@ async function deliverAll(parts: DeliveryParts, { channel, events, ...turn }: Ba
       const isDue = clock.monotonicMs() - takenMs > (parts.leaseMs ?? leaseMsDefault) / 3
       if (isDue && (await takeLease(parts, turn)) === null) return null
       if (isDue) takenMs = clock.monotonicMs()
-      const failure = await deliverOne(parts, { channel, event, signal: turn.signal })
+      const failures = delivered > 0 ? 0 : channel.failures
+      const failure = await deliverOne(parts, { channel, event, failures, signal: turn.signal })
       if (failure !== null) {
-        await noteFailure(parts, { ...turn, channel, cursor, delivered, failure })
+        await noteFailure(parts, { ...turn, channel, cursor, failures: failures + 1, failure })
         return null
       }
       delivered += 1
@@ -165,11 +166,23 @@ function isFor(channel: Channel, { channel_id: only, topic, is_silenced: isSilen
   return only === null ? topicsOf(channel).some((wanted) => wanted === topic) : only === channel.id
 }
 
-type Failure = { readonly message: string; readonly isFinal: boolean }
-type Delivery = { readonly channel: Channel; readonly event: Event; readonly signal: AbortSignal }
+type Failure = {
+  readonly message: string
+  readonly isFinal: boolean
+  /** The event that is not tried again: what comes behind it goes on. */
+  readonly givenUp?: Event
+}
+type Delivery = {
+  readonly channel: Channel
+  readonly event: Event
+  /** In a row, up to this one. */
+  readonly failures: number
+  readonly signal: AbortSignal
+}
 
 /** Returns why it could not be delivered; null where it was. */
-async function deliverOne(parts: DeliveryParts, { channel, event, signal }: Delivery): Promise<Failure | null> {
+async function deliverOne(parts: DeliveryParts, delivery: Delivery): Promise<Failure | null> {
+  const { channel, event } = delivery
   const data = JSON.parse(event.data) as Record<string, unknown>
   if (channel.kind === 'log') {
     parts.log.warn({ organization: event.organization_id, event: event.id, ...data }, `alert: ${event.topic}`)
@@ -177,7 +190,7 @@ async function deliverOne(parts: DeliveryParts, { channel, event, signal }: Deli
   }
   try {
     const target = openTarget(parts.alertKey, channel)
-    const own = { ...target, channel, event, data, signal }
+    const own = { ...target, ...delivery, data }
     return await (channel.kind === 'email' ? mailOne(parts, own) : postOne(parts, own))
   } catch (error) {
     return { message: messageOf(error).slice(0, 300), isFinal: false }
@@ -188,14 +201,16 @@ type Outgoing = Delivery & ChannelTarget & { readonly data: Record<string, unkno
 
 async function postOne(
   parts: DeliveryParts,
-  { address, secret, event, data, signal }: Outgoing,
+  { address, secret, event, data, failures, signal }: Outgoing,
 ): Promise<Failure | null> {
   const timestamp = new Date(event.at).toISOString()
   const body = JSON.stringify({ id: event.id, type: event.topic, timestamp, sequence: event.sequence, data })
   const headers = signWebhook(secret, { id: event.id, body }, parts.clock.nowMs())
   const status = await parts.poster.post({ url: new URL(address), headers, body, signal })
   if (status >= 200 && status < 300) return null
-  return { message: `The receiver answered ${status}.`, isFinal: status === 410 }
+  const message = `The receiver answered ${status}.`
+  if (!isGivenUp(status, failures)) return { message, isFinal: status === 410 }
+  return { message: `${message} It was given up: ${event.id}.`, isFinal: false, givenUp: event }
 }
 
 async function mailOne(
@@ -227,26 +242,37 @@ async function readNameOf({ db }: AlertParts, organizationId: OrganizationId): P
 type Failed = Turn & {
   readonly channel: Channel
   readonly cursor: number
-  readonly delivered: number
+  /** In a row, with this one. */
+  readonly failures: number
   readonly failure: Failure
 }
 
 async function noteFailure(parts: DeliveryParts, failed: Failed): Promise<void> {
-  const { channel, cursor, delivered, failure, signal } = failed
+  const { channel, cursor, failures, failure, signal } = failed
   // What a stopping service breaks off is nobody's fault.
   if (signal.aborted) return moveOn(parts, failed, { cursor })
-  const failures = (delivered > 0 ? 0 : channel.failures) + 1
   const nowMs = parts.clock.nowMs()
   const next_attempt_at = retryAtMs(failures, nowMs, { minMs: parts.retryMsMin, maxMs: retryMsMax })
   const end = failure.isFinal ? { disabled_at: nowMs } : {}
-  await moveOn(parts, failed, { cursor, failures, next_attempt_at, last_error: failure.message, ...end })
+  const { givenUp } = failure
+  if (givenUp !== undefined) {
+    parts.log.error({ channel: channel.id, event: givenUp.id }, 'a receiver does not take an event, which is given up')
+  }
+  await moveOn(parts, failed, {
+    cursor: givenUp?.sequence ?? cursor,
+    failures,
+    next_attempt_at,
+    last_error: failure.message,
+    ...(givenUp !== undefined && { given_up: channel.given_up + 1, last_given_up: givenUp.id }),
+    ...end,
+  })
 }
 
 /** A process whose lease is over moves nothing: another one may have come further. */
 async function moveOn(
   { db }: AlertParts,
   { id, holder }: Turn,
-  changes: Partial<Omit<AlertChannelTable, 'id' | 'organization_id' | 'kind' | 'created_at'>>,
+  changes: Partial<Omit<Channel, 'id' | 'organization_id' | 'kind' | 'created_at'>>,
 ): Promise<void> {
   await db.updateTable('alert_channels').set(changes).where('id', '=', id).where('lease_holder', '=', holder).execute()
 }

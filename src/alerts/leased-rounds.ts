@@ -55,6 +55,20 @@ export function startRounds(options: RoundsOptions): Rounds {
   }
 }
 
+/**
+ * So often in a row a receiver may fail before what it refuses by itself as too large is given up: some minutes, in which
+ * somebody may have set up a proxy wrongly and seen it.
+ */
+const failuresBeforeGivingUp = 10
+
+/** Whether what a receiver has refused alone, after so many failures in a row, is sent to it no more. */
+export function isGivenUp(status: number, failures: number): boolean {
+  return status === tooLargeStatus && failures + 1 >= failuresBeforeGivingUp
+}
+
+/** Says of what was sent that it will never be taken as it is. */
+export const tooLargeStatus = 413
+
 const retryMsMinDefault = 1_000
 
 /**

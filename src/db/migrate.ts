@@ -30,6 +30,7 @@ import { saml } from './migrations/people/042-saml.ts'
 import { alerts } from './migrations/alerts/050-alerts.ts'
 import { cosignatures } from './migrations/alerts/093-cosignatures.ts'
 import { keyNetworks } from './migrations/alerts/103-key-networks.ts'
+import { givenUp } from './migrations/alerts/120-given-up.ts'
 import { auditRetention } from './migrations/alerts/104-audit-retention.ts'
 import { auditSinks } from './migrations/alerts/092-audit-sinks.ts'
 import { organizationSettings } from './migrations/people/065-organization-settings.ts'
@@ -168,4 +169,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '113-domain-checks': domainChecks,
   '114-recordings': recordings,
   '115-connection-answerers': connectionAnswerers,
+  '120-given-up': givenUp,
 }

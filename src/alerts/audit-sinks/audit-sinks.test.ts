@@ -312,6 +312,36 @@ onEachDatabase((database) => {
     deepEqual([shown.failures, shown.lastError, shown.behind.rows], [0, null, 0])
   })
 
+  test('a batch that a receiver refuses as too large is sent in halves, and a row that is too large alone is given up', async () => {
+    await add(150)
+    const { id } = await create({ kind: 'webhook', address: https.address, from: 'begin' })
+    https.refusal = 413
+    const countOf = (body: string) => (JSON.parse(body) as unknown[]).length
+    https.moodOf = ({ body }) => (countOf(body) > 60 || body.includes('"thing 99"') ? 'refuse' : 'take')
+    const last = 151
+    await pusher.push()
+    const sequences = () => https.events.map(({ sequence }) => sequence)
+    const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    deepEqual(sequences(), numbers(1, 98))
+    const reference = { organizationId, id }
+    const before = await readSink({ db }, operator, reference)
+    deepEqual([before.failures, before.givenUp, before.lastError], [1, 0, 'The receiver answered 413.'])
+    await pushAll()
+    deepEqual(sequences(), [...numbers(1, 98), ...numbers(100, last)])
+    const after = await readSink({ db }, operator, reference)
+    deepEqual([after.failures, after.givenUp, after.lastGivenUp, after.behind.rows], [0, 1, 'org_1 99', 0])
+  })
+
+  test('a receiver that refuses everything as too large is given up to row by row, not all of it at once', async () => {
+    await add(20)
+    const { id } = await create({ kind: 'webhook', address: https.address, from: 'begin' })
+    https.refusal = 413
+    https.moodOf = () => 'refuse'
+    await pushAll(12)
+    const shown = await readSink({ db }, operator, { organizationId, id })
+    deepEqual([shown.failures, shown.givenUp, shown.behind.rows], [12, 3, 18])
+  })
+
   const ids = async () =>
     (await listSinks({ db }, operator, { organizationId: installationChain })).items.map(({ id }) => id)
 

@@ -121,6 +121,15 @@ export async function readBatch(db: Database, { organizationId, from, to, checkp
   }
 }
 
+/** The first items of a batch, as a batch of their own. */
+export function firstOf(batch: Batch, { from, checkpointSize }: Backlog, count: number): Batch {
+  if (count >= batch.items.length) return batch
+  const items = batch.items.slice(0, count)
+  const rows = items.flatMap((item) => (item.kind === 'row' ? item.entry.sequence : []))
+  const sizes = items.flatMap((item) => (item.kind === 'checkpoint' ? item.checkpoint.size : []))
+  return { ...batch, items, sequence: rows.at(-1) ?? from, checkpointSize: sizes.at(-1) ?? checkpointSize }
+}
+
 type Sizes = { readonly organizationId: OrganizationId; readonly above: number; readonly upTo: number }
 
 async function readCheckpoints(db: Database, { organizationId, above, upTo }: Sizes): Promise<CheckpointEntry[]> {

@@ -5,10 +5,10 @@ import { messageOf } from '../../lib/message-of.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { AlertParts } from '../append-event.ts'
-import { retryAtMs, startRounds, type Turn } from '../leased-rounds.ts'
+import { isGivenUp, retryAtMs, startRounds, tooLargeStatus, type Turn } from '../leased-rounds.ts'
 import { postMsMax } from '../webhook.ts'
-import { findBacklog, lagOf, readBatch, type Backlog, type Batch } from './backlog.ts'
-import { sendBatch, SinkRefusal, type SendParts } from './send-batch.ts'
+import { findBacklog, firstOf, lagOf, readBatch, type Backlog, type Batch } from './backlog.ts'
+import { placeOf, sendBatch, SinkRefusal, type SendParts } from './send-batch.ts'
 import { openTarget } from './sink-target.ts'
 
 export type PushParts = AlertParts &
@@ -35,6 +35,7 @@ const retryMsMax = 300_000
 const leaseMsDefault = 3 * postMsMax
 
 type SinkRow = Selectable<AuditSinkTable>
+type SinkChanges = Partial<Omit<SinkRow, 'id' | 'organization_id' | 'kind' | 'is_configured' | 'created_at'>>
 
 /**
  * Pushes the audit to its sinks: each organization's rows in their order, at least once.
@@ -80,16 +81,24 @@ async function findDue({ db, clock, metrics }: PushParts): Promise<readonly stri
     .map(({ id }) => id)
 }
 
-/** The organizations whose next batch is refused for what it is, with the answer: they are passed over for the rest of the turn. */
-type Refused = Map<OrganizationId, unknown>
+/** What is known of a sink in one turn. */
+type Course = {
+  readonly turn: Turn
+  /** In a row, before this turn. */
+  readonly failures: number
+  /** The organizations whose next batch is refused for what it is, with the answer: they are passed over for the rest of the turn. */
+  readonly refused: Map<OrganizationId, unknown>
+  /** How much of an organization's audit the receiver takes at once, where it did not take as much as it may be given. */
+  readonly itemsMax: Map<OrganizationId, number>
+}
 
 async function pushTo(parts: PushParts, turn: Turn): Promise<void> {
-  const refused: Refused = new Map()
   try {
     const sink = await takeLease(parts, turn)
     if (sink === null) return
-    while (await pushRound(parts, turn, refused));
-    const [error] = refused.values()
+    const course: Course = { turn, failures: sink.failures, refused: new Map(), itemsMax: new Map() }
+    while (await pushRound(parts, course));
+    const [error] = course.refused.values()
     if (error !== undefined) await noteFailure(parts, { turn, sink, error })
   } finally {
     await moveOn(parts, turn, { lease_holder: null, lease_until: 0 })
@@ -97,21 +106,22 @@ async function pushTo(parts: PushParts, turn: Turn): Promise<void> {
 }
 
 /** Pushes a batch of each organization: who does much does not make the others wait. Returns whether there may be more. */
-async function pushRound(parts: PushParts, turn: Turn, refused: Refused): Promise<boolean> {
-  const found = await findBacklog(parts.db, turn.id)
-  const backlogs = found.filter(({ organizationId }) => !refused.has(organizationId))
-  for (const backlog of backlogs) if (!(await pushNext(parts, { turn, backlog, refused }))) return false
+async function pushRound(parts: PushParts, course: Course): Promise<boolean> {
+  const found = await findBacklog(parts.db, course.turn.id)
+  const backlogs = found.filter(({ organizationId }) => !course.refused.has(organizationId))
+  for (const backlog of backlogs) if (!(await pushNext(parts, course, backlog))) return false
   return backlogs.length > 0
 }
 
-type Next = { readonly turn: Turn; readonly backlog: Backlog; readonly refused: Refused }
-
 /** Pushes what comes next of one organization. Returns whether there is any use in going on. */
-async function pushNext(parts: PushParts, { turn, backlog, refused }: Next): Promise<boolean> {
+async function pushNext(parts: PushParts, course: Course, backlog: Backlog): Promise<boolean> {
+  const { turn, itemsMax } = course
+  const { organizationId } = backlog
   if (turn.signal.aborted) return false
   const sink = await takeLease(parts, turn)
   if (sink === null) return false
-  const batch = await readBatch(parts.db, backlog)
+  const most = itemsMax.get(organizationId) ?? Infinity
+  const batch = firstOf(await readBatch(parts.db, backlog), backlog, most)
   try {
     if (batch.items.length > 0) {
       const target = openTarget(parts.alertKey, sink)
@@ -120,15 +130,42 @@ async function pushNext(parts: PushParts, { turn, backlog, refused }: Next): Pro
       await sendBatch(parts, { sinkId, kind, format, target, batch, nowMs: parts.clock.nowMs(), signal })
     }
   } catch (error) {
-    if (error instanceof SinkRefusal && error.isOfBatch) {
-      refused.set(backlog.organizationId, error)
-      return true
-    }
+    if (error instanceof SinkRefusal && error.isOfBatch) return noteRefusal(parts, course, { sink, batch, error })
     await noteFailure(parts, { turn, sink, error })
     return false
   }
+  // What was too large may have been one row among many.
+  if (most < Infinity) itemsMax.set(organizationId, 2 * most)
   parts.metrics?.auditPushed(sink.kind, batch.items.length)
   return noteArrival(parts, turn, batch)
+}
+
+type RefusedBatch = { readonly sink: SinkRow; readonly batch: Batch; readonly error: SinkRefusal }
+
+/**
+ * A batch that is too large is sent in halves; a single item that is too large by itself, again and again, is given up. Returns
+ * whether there is any use in going on.
+ */
+async function noteRefusal(
+  parts: PushParts,
+  { turn, failures, refused, itemsMax }: Course,
+  { sink, batch, error }: RefusedBatch,
+): Promise<boolean> {
+  const { organizationId, items } = batch
+  if (error.status === tooLargeStatus && items.length > 1) {
+    itemsMax.set(organizationId, Math.floor(items.length / 2))
+    return true
+  }
+  const [item] = items
+  if (item === undefined || items.length > 1 || !isGivenUp(error.status, failures)) {
+    refused.set(organizationId, error)
+    return true
+  }
+  const givenUp = `${organizationId} ${placeOf(item)}`
+  parts.log.error({ sink: turn.id, givenUp }, 'a receiver does not take a part of the audit, which is given up')
+  refused.set(organizationId, new Error(`${error.message} It was given up: ${givenUp}.`, { cause: error }))
+  // The failures stay, so that what comes next waits as well: a receiver that takes nothing is not run through.
+  return passOver(parts, turn, { batch, changes: { given_up: sink.given_up + 1, last_given_up: givenUp } })
 }
 
 /** Takes or prolongs the lease of a sink. Null where another process has it, or it is not to be used any more. */
@@ -145,13 +182,20 @@ async function takeLease({ db, clock, leaseMs }: PushParts, { id, holder }: Turn
   return row ?? null
 }
 
+function noteArrival(parts: PushParts, turn: Turn, batch: Batch): Promise<boolean> {
+  const arrived = { failures: 0, last_error: null, last_delivered_at: parts.clock.nowMs() }
+  return passOver(parts, turn, { batch, changes: arrived })
+}
+
+type Passing = { readonly batch: Batch; readonly changes: SinkChanges }
+
 /** A process whose lease is over moves nothing: another one may have come further. Returns whether it was not. */
-function noteArrival({ db, clock }: PushParts, { id, holder }: Turn, batch: Batch): Promise<boolean> {
+function passOver({ db }: PushParts, { id, holder }: Turn, { batch, changes }: Passing): Promise<boolean> {
   const { organizationId: organization_id, sequence, checkpointSize: checkpoint_size } = batch
   return db.transaction().execute(async (transaction) => {
     const held = await transaction
       .updateTable('audit_sinks')
-      .set({ failures: 0, last_error: null, last_delivered_at: clock.nowMs() })
+      .set(changes)
       .where('id', '=', id)
       .where('lease_holder', '=', holder)
       .returning('id')
@@ -184,12 +228,6 @@ async function noteFailure(parts: PushParts, { turn, sink, error }: Failure): Pr
   await moveOn(parts, turn, { failures, next_attempt_at, last_error: messageOf(error).slice(0, 300), ...end })
 }
 
-async function moveOn(
-  { db }: AlertParts,
-  { id, holder }: Turn,
-  changes: Partial<
-    Pick<SinkRow, 'failures' | 'next_attempt_at' | 'last_error' | 'disabled_at' | 'lease_holder' | 'lease_until'>
-  >,
-): Promise<void> {
+async function moveOn({ db }: AlertParts, { id, holder }: Turn, changes: SinkChanges): Promise<void> {
   await db.updateTable('audit_sinks').set(changes).where('id', '=', id).where('lease_holder', '=', holder).execute()
 }

@@ -64,11 +64,13 @@ const batchStatuses: ReadonlySet<number> = new Set([400, 413, 422])
 /** What a receiver answered. */
 export class SinkRefusal extends Error {
   override readonly name = 'SinkRefusal'
+  readonly status: number
   readonly isFinal: boolean
   readonly isOfBatch: boolean
 
   constructor(status: number) {
     super(`The receiver answered ${status}.`)
+    this.status = status
     this.isFinal = status === 410
     this.isOfBatch = batchStatuses.has(status)
   }
@@ -89,7 +91,8 @@ async function post(poster: Poster, { sinkId, target, batch, nowMs, signal }: Se
   if (status < 200 || status > 299) throw new SinkRefusal(status)
 }
 
-function placeOf(item: Item): string {
+/** Where an item stands in its organization's audit; with a `c` that of a checkpoint. */
+export function placeOf(item: Item): string {
   return item.kind === 'row' ? String(item.entry.sequence) : `c${item.checkpoint.size}`
 }
 

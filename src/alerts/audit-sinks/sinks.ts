@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely'
+import type { Insertable, Selectable, Transaction } from 'kysely'
 import { checkName } from '../../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../../accounts/page.ts'
 import type { SinkFormat, SinkKind } from '../../core/alert-topic.ts'
@@ -28,6 +28,8 @@ export type Sink = {
   readonly failures: number
   readonly lastError: string | null
   readonly lastDeliveredAtMs: number | null
+  readonly givenUp: number
+  readonly lastGivenUp: string | null
 }
 
 /** With what it has yet to be given. */
@@ -74,7 +76,7 @@ export async function addSink(
   const action = { action: 'audit-sinks:create', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
     if (!isConfigured) await requireRoom(transaction, organizationId)
-    const row: AuditSinkTable = {
+    const row: Insertable<AuditSinkTable> = {
       id,
       organization_id: organizationId,
       kind,
@@ -99,7 +101,7 @@ export async function addSink(
 }
 
 /** What was done before a sink was there is not for it; the making of it is the first thing that it is told. */
-async function skipToEnds(transaction: Transaction<Tables>, sink: AuditSinkTable): Promise<void> {
+async function skipToEnds(transaction: Transaction<Tables>, sink: Insertable<AuditSinkTable>): Promise<void> {
   const sizes = await transaction
     .selectFrom('audit_checkpoints')
     .select(({ fn }) => ['organization_id', fn.max('size').as('size')])
@@ -263,5 +265,7 @@ function toSink(row: Selectable<AuditSinkTable>): Sink {
     failures: row.failures,
     lastError: row.last_error,
     lastDeliveredAtMs: row.last_delivered_at,
+    givenUp: row.given_up,
+    lastGivenUp: row.last_given_up,
   }
 }

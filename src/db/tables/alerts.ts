@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { AlertTopic, ChannelKind, SinkFormat, SinkKind } from '../../core/alert-topic.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 
@@ -22,6 +23,9 @@ export type AlertChannelTable = {
   next_attempt_at: number
   last_error: string | null
   last_delivered_at: number | null
+  /** Events that the receiver would not take, and the last one's id. */
+  given_up: Generated<number>
+  last_given_up: Generated<string | null>
   /** The process that delivers at the moment, and until when it may think so. */
   lease_holder: string | null
   lease_until: number
@@ -88,6 +92,9 @@ export type AuditSinkTable = {
   next_attempt_at: number
   last_error: string | null
   last_delivered_at: number | null
+  /** Rows and checkpoints that the receiver would not take, and where the last one stands. */
+  given_up: Generated<number>
+  last_given_up: Generated<string | null>
   /** The process that pushes at the moment, and until when it may think so. */
   lease_holder: string | null
   lease_until: number

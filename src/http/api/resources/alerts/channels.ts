@@ -33,6 +33,10 @@ const channel = z
     failures: z.int().describe('Attempts in a row that failed; the next one waits the longer the more there were.'),
     lastError: z.string().nullable(),
     lastDeliveredAt: time.nullable(),
+    givenUp: z
+      .int()
+      .describe('Events that are sent no more, since the receiver refused each alone as too large (413).'),
+    lastGivenUp: z.string().nullable().describe('The last one of them.'),
   })
   .meta({ id: 'AlertChannel' })
 

@@ -30,6 +30,12 @@ const sink = z
     failures: z.int().describe('Attempts in a row that failed; the next one waits the longer the more there were.'),
     lastError: z.string().nullable(),
     lastDeliveredAt: time.nullable(),
+    givenUp: z
+      .int()
+      .describe(
+        'Rows and checkpoints that are sent no more, since the receiver refused each alone as too large (413).',
+      ),
+    lastGivenUp: z.string().nullable().describe('The last one of them: its organization and its number in the audit.'),
   })
   .meta({ id: 'AuditSink' })
 
