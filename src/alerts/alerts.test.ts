@@ -2,12 +2,11 @@ import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { type RootOperationNode, sql, TableNode } from 'kysely'
 import { onEachDatabase } from '../../test/harness/databases/databases.ts'
+import { interleave } from '../../test/harness/databases/interleave.ts'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
 import { startUpgradingServer } from '../../test/harness/http/upgrading-server.ts'
 import { createManualClock, type ManualClock } from '../../test/harness/manual-clock.ts'
-import { until } from '../../test/harness/start-service.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
 import { rollUp } from '../billing/usage/roll-up.ts'
 import type { AlertTopic } from '../core/alert-topic.ts'
@@ -22,13 +21,6 @@ import { createReachable } from './private-addresses.ts'
 import { createSilence } from './silences.ts'
 import { tellBudgets, tellRequests, tellHours } from './sources.ts'
 import { createPoster, signWebhook } from './webhook.ts'
-
-/** The table that a statement adds to or changes. */
-function writtenBy(node: RootOperationNode): string | undefined {
-  if (node.kind === 'InsertQueryNode') return node.into?.table.identifier.name
-  const table = node.kind === 'UpdateQueryNode' ? node.table : undefined
-  return table !== undefined && TableNode.is(table) ? table.table.identifier.name : undefined
-}
 
 const operator = { kind: 'operator' } as const
 const alertKey = new Uint8Array(32)
@@ -410,43 +402,11 @@ onEachDatabase((database) => {
   // SQLite has one writer at a time, so that nobody waits for anybody with something in hand.
   if (database.name !== 'PostgreSQL') return
 
-  /**
-   * Does one thing up to where it has written to one of the tables, begins the other and lets both go on once that one waits
-   * for a lock.
-   */
-  async function interleave(
-    tables: readonly string[],
-    first: (db: Database) => Promise<unknown>,
-    second: () => Promise<unknown>,
-  ): Promise<void> {
-    const [locked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let locking: unknown
-    const held = db.withPlugin({
-      transformQuery({ node, queryId }) {
-        if (tables.includes(writtenBy(node) ?? '')) locking ??= queryId
-        return node
-      },
-      async transformResult({ result, queryId }) {
-        if (queryId !== locking) return result
-        locked.resolve()
-        await goOn.promise
-        return result
-      },
-    })
-    const one = first(held)
-    await locked.promise
-    const other = second()
-    const waiting = sql`
-      select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await until(async () => (await waiting.execute(db)).rows.length > 0, 'The second one waits for nothing.')
-    goOn.resolve()
-    await Promise.all([one, other])
-  }
-
   test('a channel that asks for requests is made while requests are told, and neither waits for the other for ever', async () => {
     const { id } = await create(['request.finished'])
     await insertRows(db, [{ ...ledgerRow(1), organization_id: organizationId, at: clock.nowMs() }])
     await interleave(
+      db,
       ['alert_streams', 'alert_sources'],
       (own) => tellRequests({ ...parts(), db: own }),
       async () => {
@@ -461,6 +421,7 @@ onEachDatabase((database) => {
     const { id } = await create(['disk.near-full'], installationChain)
     const reference = { organizationId: installationChain, id }
     await interleave(
+      db,
       ['audit_chains'],
       (own) => updateChannel({ ...parts(), db: own }, operator, { ...reference, name: 'other' }),
       () => removeChannel(parts(), operator, reference),

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
 import { HttpsReceiver, makeCertificate, SyslogReceiver, type Mood } from '../../../test/campaigns/sinks/receivers.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { interleave } from '../../../test/harness/databases/interleave.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { change, installationChain } from '../../db/change.ts'
@@ -436,5 +437,17 @@ onEachDatabase((database) => {
     ]
     for (const [wanted, words] of wrong) await rejects(create(wanted), words)
     equal((await db.selectFrom('audit_sinks').selectAll().execute()).length, 0)
+  })
+
+  // SQLite has one writer at a time, so that nobody waits for anybody with something in hand.
+  if (database.name !== 'PostgreSQL') return
+
+  test('a sink of the installation is changed while it is removed or tried, and neither waits for the other for ever', async () => {
+    const owner = { organizationId: installationChain }
+    for (const other of [testSink, removeSink]) {
+      const { id } = await create({ kind: 'webhook', address: https.address, ...owner })
+      const change = (own: Database) => updateSink({ db: own, clock }, operator, { ...owner, id, name: 'other' })
+      await interleave(db, ['audit_chains'], change, () => other({ db, clock }, operator, { ...owner, id }))
+    }
   })
 })

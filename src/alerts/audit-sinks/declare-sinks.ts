@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { lockChainEnd } from '../../db/audit-chain.ts'
 import { installationChain, change, type ChangeParts } from '../../db/change.ts'
 import { addSink, dropSink, type NewSink } from './sinks.ts'
 import { openTarget, readTarget, sealTarget } from './sink-target.ts'
@@ -67,6 +68,7 @@ async function adjust(parts: Parts, before: Row, sink: DeclaredSink): Promise<vo
   if (JSON.stringify(target) === JSON.stringify(was) && sink.format === before.format) return
   const action = { action: 'audit-sinks:update', organizationId: installationChain, target: before.id }
   await change(parts, operator, action, async (transaction, note) => {
+    await lockChainEnd(transaction, installationChain)
     await transaction
       .updateTable('audit_sinks')
       .set({ format: sink.format, shown_target: shown, sealed: sealTarget(parts.alertKey, before.id, target) })

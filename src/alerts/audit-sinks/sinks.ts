@@ -75,6 +75,7 @@ export async function addSink(
   const name = checkName(wanted.name)
   const action = { action: 'audit-sinks:create', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    await lockChainEnd(transaction, organizationId)
     if (!isConfigured) await requireRoom(transaction, organizationId)
     const row: Insertable<AuditSinkTable> = {
       id,
@@ -202,14 +203,12 @@ export async function dropSink(
 ): Promise<void> {
   const action = { action: 'audit-sinks:remove', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    // First, as whoever changes it takes it: the installation's is otherwise taken last.
+    await lockChainEnd(transaction, organizationId)
     const { kind, name, shown_target: target } = await find(transaction, { organizationId, id })
+    // The sink before its cursors, as whoever pushes to it writes them.
+    await transaction.deleteFrom('audit_sinks').where('id', '=', id).execute()
     await transaction.deleteFrom('audit_sink_cursors').where('sink_id', '=', id).execute()
-    const { numDeletedRows } = await transaction
-      .deleteFrom('audit_sinks')
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    // Somebody else removed it since it was found, and theirs is the row in the audit.
-    if (numDeletedRows === 0n) throw notFound()
     note({ kind, name, target }, null)
   })
 }
@@ -223,6 +222,7 @@ export async function testSink(
   requirePermission(principal, 'audit-sinks:update', ownerOf(organizationId))
   const action = { action: 'audit-sinks:test', organizationId, target: id }
   await change(parts, principal, action, async (transaction) => {
+    await lockChainEnd(transaction, organizationId)
     await findSink(transaction, { organizationId, id })
     await transaction.updateTable('audit_sinks').set({ next_attempt_at: 0 }).where('id', '=', id).execute()
   })
