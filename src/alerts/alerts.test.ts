@@ -307,6 +307,40 @@ onEachDatabase((database) => {
     )
   })
 
+  test('the sums of an hour are told again, with the next revision, where rows of it come after they were told', async () => {
+    await create(['usage.hour'])
+    const beginMs = clock.nowMs() - (clock.nowMs() % 3_600_000) + 3_600_000
+    const add = async (number: number, hour: number) => {
+      const at = beginMs + hour * 3_600_000
+      await insertRows(db, [{ ...ledgerRow(number), organization_id: organizationId, at }])
+      await rollUp(db)
+    }
+    const look = () => Promise.all([tellHours(parts()), tellHours(parts())])
+    await add(1, 0)
+    await add(2, 1)
+    clock.advance(beginMs + 2 * 3_600_000 + 300_000 - clock.nowMs())
+    await look()
+    await look()
+    await add(3, 0)
+    await look()
+    await add(4, 0)
+    await add(5, 0)
+    clock.advance(3_600_000)
+    await look()
+    await look()
+    const events = await db.selectFrom('alert_events').select('data').orderBy('sequence').execute()
+    const told = events.map(({ data }) => JSON.parse(data) as { hour: string; revision: number; requests: number })
+    deepEqual(
+      told.map(({ hour, revision, requests }) => [(Date.parse(hour) - beginMs) / 3_600_000, revision, requests]),
+      [
+        [0, 1, 1],
+        [1, 1, 1],
+        [0, 2, 2],
+        [0, 3, 4],
+      ],
+    )
+  })
+
   test('requests from before anybody asked for them are told to nobody, whichever channel asks first and however', async () => {
     const finish = (number: number, of: 'org_1' | 'org_2' = organizationId) =>
       insertRows(db, [{ ...ledgerRow(number), organization_id: of, at: clock.nowMs() }])

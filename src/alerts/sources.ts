@@ -160,34 +160,80 @@ function toName(column: string): string {
   return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+const ofHours = 'usage.hour' as const
 /** A request counts in the hour in which it ends, and its row is there, and added up, a little later. */
 const settledAfterMs = 300_000
 
-/** Tells of the sums of each hour that is over, by model, once. */
+/**
+ * Tells of the sums of each hour that is over, by model: once, and again with the next revision where more rows of the hour
+ * have come since, as late as the database was away.
+ */
 export async function tellHours(parts: AlertParts): Promise<void> {
   const nowMs = parts.clock.nowMs()
   const endMs = floor(nowMs - settledAfterMs)
-  for (const [organizationId, sinceMs] of await findAsking(parts, 'usage.hour')) {
-    const rows = await parts.db
-      .selectFrom('usage_hours')
-      .select(['at', 'model'])
-      .select(summedColumns.map((column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)))
-      .where('organization_id', '=', organizationId)
-      .where('at', '>=', floor(Math.max(sinceMs, nowMs - lookBackMs)))
-      .where('at', '<', endMs)
-      .groupBy(['at', 'model'])
-      .orderBy('at')
-      .orderBy('model')
-      .execute()
-    const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'usage.hour')
-    for (const row of rows) {
-      if (told.has(`${row.at}:${row.model}`)) continue
-      const { at, model, requests, finished, aborted, failed, reversed } = row
-      const hour = new Date(at).toISOString()
-      const data = { hour, model, requests, finished, aborted, failed, reversed, ...countsOf(row) }
-      await raise(parts, { organizationId, topic: 'usage.hour', cause: `${at}:${model}`, windowMs: null, data })
-    }
+  for (const [organizationId, sinceMs] of await findAsking(parts, ofHours)) {
+    const range = { organizationId, fromMs: floor(Math.max(sinceMs, nowMs - lookBackMs)), endMs }
+    if ((await findUntold(parts.db, range)).length === 0) continue
+    await parts.db.transaction().execute(async (transaction) => {
+      // Several processes tell one after the other, so that each revision is told once.
+      await lockStream(transaction, organizationId)
+      const untold = await findUntold(transaction, range)
+      const causes = untold.map(({ cause }) => ({ organization_id: organizationId, topic: ofHours, cause, at: nowMs }))
+      if (causes.length > 0) await transaction.insertInto('alert_causes').values(causes).execute()
+      await appendEvents(transaction, nowMs, { organizationId, events: untold.map(({ event }) => event) })
+    })
   }
+}
+
+type HourRange = { readonly organizationId: OrganizationId; readonly fromMs: number; readonly endMs: number }
+type UntoldHour = { readonly cause: string; readonly event: NewEvent }
+
+/** The hours whose sums were not told, or were told before further rows came. Rows of the ledger are never taken back. */
+async function findUntold(
+  db: Pick<AlertParts['db'], 'selectFrom'>,
+  { organizationId, fromMs, endMs }: HourRange,
+): Promise<readonly UntoldHour[]> {
+  const rows = await db
+    .selectFrom('usage_hours')
+    .select(['at', 'model'])
+    .select(summedColumns.map((column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)))
+    .where('organization_id', '=', organizationId)
+    .where('at', '>=', fromMs)
+    .where('at', '<', endMs)
+    .groupBy(['at', 'model'])
+    .orderBy('at')
+    .orderBy('model')
+    .execute()
+  const told =
+    rows.length === 0 ? new Map<string, readonly string[]>() : await readRevisions(db, organizationId, fromMs)
+  return rows.flatMap((row) => {
+    const { at, model, requests, finished, aborted, failed, reversed } = row
+    const place = `${at}:${model}`
+    const before = told.get(place) ?? []
+    const cause = `${place}:${requests + reversed}`
+    // What an earlier version has told has no count, and is not told again.
+    if (before.includes(cause) || before.includes(place)) return []
+    const hour = new Date(at).toISOString()
+    const counts = { requests, finished, aborted, failed, reversed, ...countsOf(row) }
+    return [{ cause, event: { topic: ofHours, data: { hour, model, revision: before.length + 1, ...counts } } }]
+  })
+}
+
+/** What was told of each hour and model, each revision by the count of its rows. */
+async function readRevisions(
+  db: Pick<AlertParts['db'], 'selectFrom'>,
+  organizationId: OrganizationId,
+  fromMs: number,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db
+    .selectFrom('alert_causes')
+    .select('cause')
+    .where('organization_id', '=', organizationId)
+    .where('topic', '=', ofHours)
+    .where('at', '>=', fromMs)
+    .execute()
+  const byPlace = Map.groupBy(rows, ({ cause }) => cause.split(':', 2).join(':'))
+  return new Map([...byPlace].map(([place, causes]) => [place, causes.map(({ cause }) => cause)]))
 }
 
 function floor(ms: number): number {
