@@ -59,7 +59,7 @@ try {
 async function fill(): Promise<void> {
   await fillKeptLedger(db, rows, period.untilMs - period.fromMs, period.untilMs)
   const startedMs = performance.now()
-  await rollUp(db, () => Promise.resolve(), 50_000)
+  await rollUp(db, { pause: () => Promise.resolve(), batchRows: 50_000 })
   console.log(`rolled up in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`)
   await addOrganizations(db)
   await addSigns(db)

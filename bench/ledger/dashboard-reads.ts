@@ -43,7 +43,7 @@ async function prepare(): Promise<void> {
       .execute()
   }
   await fillLedger(db, { firstNumber: 1, rows, firstMs: nowMs - yearMs, spanMs: yearMs })
-  await rollUp(db, () => new Promise((resolve) => void setImmediate(resolve)))
+  await rollUp(db)
   console.log(`${rows} rows of a year, ${organizationCount} organizations with ${keysOfOrganization} keys each\n`)
 }
 

@@ -44,7 +44,7 @@ try {
 
 async function prepare(): Promise<void> {
   report('filled', rows, await secondsOf(() => fillLedger(db, { firstNumber: 1, rows, firstMs, spanMs: days * dayMs })))
-  const batches = await batchesOf((pause) => rollUp(db, pause))
+  const batches = await batchesOf((pause) => rollUp(db, { pause }))
   report('rolled up', rows, batches.seconds)
   console.log(`  a batch took ${batches.summary}`)
   report('reconciled', rows, await secondsOf(() => reconcile({ db, clock: systemClock }, nextTurn)))

@@ -166,7 +166,7 @@ onEachDatabase((database) => {
   })
 
   const lookForFailing = async () => {
-    await rollUp(db)
+    await rollUp(db, { clock })
     await tellFailing(parts)
   }
 
@@ -224,13 +224,31 @@ onEachDatabase((database) => {
       const atMs = clock.nowMs() - second * 1_000
       counts.add({ organizationId, model: null, fault: 'overloaded', atMs })
     }
-    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take()))
+    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take(), clock.nowMs()))
     await lookForFailing()
     deepEqual(await told(), [], 'Four are too few.')
     await add({ outcome: 'failed', reason: 'engine-failed' })
     await add({})
     await lookForFailing()
     deepEqual(await told('requests', 'failed'), [['requests.failing', 6, 5]])
+  })
+
+  test('requests that failed while the database was away are told of when it is back, and those of days ago are not', async () => {
+    for (let index = 0; index < 100; index += 1) await add({ outcome: 'failed', at: clock.nowMs() - 25 * hourMs })
+    await lookForFailing()
+    deepEqual(await told(), [], 'Nobody can do anything about it any more.')
+    const counts = new UnservedCounts()
+    const { organizationId } = home
+    counts.add({ organizationId, model: null, fault: 'overloaded', atMs: clock.nowMs() - 2 * hourMs })
+    counts.add({ organizationId, model: null, fault: 'overloaded', atMs: clock.nowMs() - 25 * hourMs })
+    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take(), clock.nowMs()))
+    for (let index = 0; index < 4; index += 1) await add({ outcome: 'failed', at: clock.nowMs() - 3 * hourMs })
+    await add({ at: clock.nowMs() - 2 * hourMs })
+    await lookForFailing()
+    deepEqual(await told('requests', 'failed'), [['requests.failing', 6, 5]])
+    clock.advance(hourMs)
+    await lookForFailing()
+    equal((await told()).length, 1, 'Nothing has become known since.')
   })
 
   test('requests that their callers have made fail, and slow ones, are nothing to tell', async () => {

@@ -130,7 +130,10 @@ const failedMin = 5
 const failedShareMin = 0.05
 const failingWindowMs = hourMs
 
-/** Tells that requests fail on our side, while they do and once an hour at most. */
+/**
+ * Tells that requests fail on our side, while they do and once an hour at most. They count when they became known: what
+ * failed while the database was away is told when it is back.
+ */
 export async function tellFailing(parts: AlertParts): Promise<void> {
   const toMs = parts.clock.nowMs()
   // Whole minutes, in which requests are counted: one that has begun before counts as well.
@@ -150,31 +153,21 @@ export async function tellFailing(parts: AlertParts): Promise<void> {
 type Failures = { readonly requests: number; readonly failed: number }
 
 /**
- * The requests since a moment, as availability counts them: without those that their callers have made fail, and with
- * those that were turned away by the service's fault and have no row in the ledger. One that is slow has not failed.
+ * The requests that became known since a moment, as availability counts them: without those that their callers have made
+ * fail, and with those that were turned away by the service's fault and have no row in the ledger. One that is slow has not
+ * failed. Forgets those of before.
  */
 async function countFailures({ db }: AlertParts, fromMs: number): Promise<ReadonlyMap<OrganizationId, Failures>> {
-  const served = await db
-    .selectFrom('availability_minutes')
-    .select('organization_id')
-    .select(sql<number>`cast(sum(valid) as bigint)`.as('requests'))
-    .select(sql<number>`cast(sum(bad - slow) as bigint)`.as('failed'))
-    .where('at', '>=', fromMs)
-    .groupBy('organization_id')
-    .execute()
-  const unserved = await db
-    .selectFrom('unserved_requests')
+  await db.deleteFrom('known_minutes').where('at', '<', fromMs).execute()
+  const rows = await db
+    .selectFrom('known_minutes')
     .select('organization_id')
     .select(sql<number>`cast(sum(requests) as bigint)`.as('requests'))
+    .select(sql<number>`cast(sum(failed) as bigint)`.as('failed'))
     .where('at', '>=', fromMs)
     .groupBy('organization_id')
     .execute()
-  const counts = new Map(served.map(({ organization_id, ...own }) => [organization_id, own]))
-  for (const { organization_id, requests } of unserved) {
-    const rows = counts.get(organization_id) ?? { requests: 0, failed: 0 }
-    counts.set(organization_id, { requests: rows.requests + requests, failed: rows.failed + requests })
-  }
-  return counts
+  return new Map(rows.map(({ organization_id, ...own }) => [organization_id, own]))
 }
 
 const usualDays = 7

@@ -37,7 +37,7 @@ export function startLedgerJobs({ db, clock, log, ledgerDaysMax }: LedgerJobsOpt
   const pauseOrStop = () => (isStopped ? Promise.reject(new Stopped()) : pause(clock, pauseMs))
 
   async function work(): Promise<void> {
-    await rollUp(db, pauseOrStop)
+    await rollUp(db, { pause: pauseOrStop, clock })
     await rollUpAttributions(db, pauseOrStop)
     if (clock.monotonicMs() < reconcileAtMs) return
     reconcileAtMs = clock.monotonicMs() + reconcileEveryMs

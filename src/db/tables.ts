@@ -68,6 +68,7 @@ import type {
 import type {
   AvailabilityMinuteTable,
   CreditTable,
+  KnownMinuteTable,
   LifeSpanTable,
   SlaExclusionTable,
   SlaObjectiveTable,
@@ -162,6 +163,7 @@ export type Tables = {
   refusals: RefusalTable
   unserved_requests: UnservedRequestTable
   availability_minutes: AvailabilityMinuteTable
+  known_minutes: KnownMinuteTable
   life_spans: LifeSpanTable
   sla_objectives: SlaObjectiveTable
   sla_exclusions: SlaExclusionTable

@@ -23,7 +23,7 @@ type Parts = { readonly db: Database; readonly clock: Clock }
  * as there are new rows; rows that were deleted since stay in its sum.
  */
 export async function reconcile({ db, clock }: Parts, pause: () => Promise<void>): Promise<Reconciliation> {
-  await rollUp(db, pause)
+  await rollUp(db, { pause, clock })
   for (;;) {
     while (await addUpBatch(db)) await pause()
     const found = await readSums(db)

@@ -58,6 +58,18 @@ export function minutesOfLedger(db: Pick<Transaction<Tables>, 'selectFrom'>) {
     .groupBy(['organization_id', minute, 'model'])
 }
 
+/**
+ * How many rows of the ledger there are of each organization, and how many of them have failed; one that is slow has not.
+ */
+export function failedOfLedger(db: Pick<Transaction<Tables>, 'selectFrom'>, at: RawBuilder<number>) {
+  return db
+    .selectFrom('ledger')
+    .select(['organization_id', at.as('known_at')])
+    .select([sql<number>`count(*)`.as('requests'), countOf(sql<boolean>`outcome = 'failed'`).as('failed')])
+    .where(isValid)
+    .groupBy('organization_id')
+}
+
 function countOf(condition: RawBuilder<boolean>): RawBuilder<number> {
   return sql<number>`cast(sum(case when ${condition} then 1 else 0 end) as bigint)`
 }

@@ -59,7 +59,7 @@ onEachDatabase(({ open }) => {
         counts.add({ organizationId: 'org_1', model, fault: 'overloaded', atMs: atMs + 5 * hour })
       }
     }
-    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take()))
+    await db.transaction().execute((transaction) => writeUnserved(transaction, counts.take(), start))
     const times = { bad: 0, slow: 0, first_bad_at: null, last_bad_at: null }
     const served = [10, 1_000].map((valid, index) => {
       return { organization_id: 'org_1' as const, at: start + hour + index * minute, model: 'hal-1.0', valid, ...times }

@@ -73,7 +73,7 @@ export function createRefusals({ db, clock, log, metrics }: RefusalsParts): Live
       // All of them or none, so that what failed can be added again.
       await db.transaction().execute(async (transaction) => {
         await addToCounters(transaction, batch)
-        await writeUnserved(transaction, unservedBatch)
+        await writeUnserved(transaction, unservedBatch, clock.nowMs())
       })
       if (lost > 0) log.error({ requests: lost }, 'refused requests were not counted: the database was away too long')
       lost = 0

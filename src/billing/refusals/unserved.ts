@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { ServiceFault } from '../../core/refusal.ts'
 import type { Tables } from '../../db/tables.ts'
+import { addKnownFailures } from '../availability/known-minutes.ts'
 import { minuteMs } from './minute.ts'
 
 /** What failed by the service's fault without a ledger row. */
@@ -63,7 +64,11 @@ export class UnservedCounts {
   }
 }
 
-export async function writeUnserved(transaction: Transaction<Tables>, counters: readonly Counter[]): Promise<void> {
+export async function writeUnserved(
+  transaction: Transaction<Tables>,
+  counters: readonly Counter[],
+  nowMs: number,
+): Promise<void> {
   for (let first = 0; first < counters.length; first += rowsPerStatement) {
     await transaction
       .insertInto('unserved_requests')
@@ -79,4 +84,5 @@ export async function writeUnserved(transaction: Transaction<Tables>, counters: 
       )
       .execute()
   }
+  await addKnownFailures(transaction, counters, nowMs)
 }

@@ -3,6 +3,8 @@ import { sql, type Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
+import { systemClock, type Clock } from '../../lib/clock.ts'
+import { addKnownRows } from '../availability/known-minutes.ts'
 import { addToMinutes } from '../availability/minutes.ts'
 import { lastSettled } from './last-settled.ts'
 import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
@@ -20,15 +22,23 @@ const scopeColumns = ['organization_id', 'project_id', 'api_key_id', 'model'] as
  */
 export async function rollUp(
   db: Database,
-  pause: () => Promise<void> = nextTurn,
-  batchRows = rowsAtOnce,
+  { pause = nextTurn, batchRows = rowsAtOnce, clock = systemClock }: RollUpOptions = {},
 ): Promise<void> {
   const last = await lastSettled(db)
-  while (await rollUpBatch(db, last, batchRows)) await pause()
+  while (await rollUpBatch(db, { last, batchRows, nowMs: clock.nowMs() })) await pause()
 }
 
+type RollUpOptions = {
+  /** Between two batches. */
+  readonly pause?: () => Promise<void>
+  readonly batchRows?: number
+  readonly clock?: Clock
+}
+
+type BatchOptions = { readonly last: number; readonly batchRows: number; readonly nowMs: number }
+
 /** Returns whether there is more to do. */
-function rollUpBatch(db: Database, last: number, batchRows: number): Promise<boolean> {
+function rollUpBatch(db: Database, { last, batchRows, nowMs }: BatchOptions): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const select = transaction.selectFrom('ledger_progress').select('rolled_up_to')
     const progress = await (isPostgres(db) ? select.forUpdate() : select).executeTakeFirstOrThrow()
@@ -37,6 +47,7 @@ function rollUpBatch(db: Database, last: number, batchRows: number): Promise<boo
     if (upTo <= after) return false
     for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
     await addToMinutes(transaction, { after, upTo })
+    await addKnownRows(transaction, { after, upTo, nowMs })
     await transaction.updateTable('ledger_progress').set({ rolled_up_to: upTo }).execute()
     return upTo < last
   })

@@ -145,10 +145,7 @@ onEachDatabase((database) => {
 
   test('an interrupted roll-up goes on where it stopped', async () => {
     await append(entries)
-    await assert.rejects(
-      rollUp(db, () => Promise.reject(new Error('cut off'))),
-      /cut off/,
-    )
+    await assert.rejects(rollUp(db, { pause: () => Promise.reject(new Error('cut off')) }), /cut off/)
     assert.deepEqual(
       found(await query()),
       expected(() => ''),

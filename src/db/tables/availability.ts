@@ -26,6 +26,15 @@ export type UnservedRequestTable = {
   readonly last_at: number
 }
 
+/** What became known in the minute that begins at `at`, whenever it was; kept for as long as somebody looks back. */
+export type KnownMinuteTable = {
+  readonly organization_id: OrganizationId
+  readonly at: number
+  /** As availability counts them, those without a row in the ledger as well. */
+  readonly requests: number
+  readonly failed: number
+}
+
 /** A time for all of which a gateway, or a model behind it, has shown that it works. */
 export type LifeSpanTable = {
   /** A new one with every start of a gateway. */
