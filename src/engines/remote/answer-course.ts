@@ -10,14 +10,14 @@
 // Each costs one round trip, since the next leg finds its beginning computed.
 
 import { contextExceeded } from '../../core/error.ts'
-import type { EngineRequest, FinishReason, GenerationEvent, TokenLogprob, Usage } from '../../core/generation.ts'
+import type { EngineRequest, FinishReason, GenerationEvent, Usage } from '../../core/generation.ts'
 import { createAnswerParser } from '../text/answer/answer-parser.ts'
 import { AnswerWriter } from '../text/answer/answer-writer.ts'
 import type { ModelText, TableReader } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
-import { continueUtf8 } from '../text/utf8.ts'
-import { ReplicaFault, type TokenIdLogprob, type TokenRequest, type TokenStep } from './dialect.ts'
+import { describeLogprob, ReplicaFault, type TokenIdLogprob, type TokenRequest, type TokenStep } from './dialect.ts'
 import { TriggerWatch, type Begun } from './trigger-watch.ts'
+import { WrittenAnew } from './written-anew.ts'
 
 export type Leg = Pick<
   TokenRequest,
@@ -63,13 +63,9 @@ export class AnswerCourse {
   #legTokens = 0
   /** Whether a leg before the present one has brought a token: its prompt is held by then, whatever it was when it began. */
   #isContinued = false
-  /** The answer's tokens before the present leg, and the bytes that the leg has added under a grammar. */
+  /** The answer's tokens before the present leg. */
   #legStart = 0
-  #legBytes: Buffer[] = []
-  /** The bytes of a character that is not whole yet, under a grammar. */
-  #openCharacter: Uint8Array = new Uint8Array()
-  /** What a leg under a grammar writes once more, which the answer has already. */
-  #toSkip: Buffer = Buffer.alloc(0)
+  readonly #anew = new WrittenAnew()
   #isStarted = false
   #cachedTokens = 0
   /** What the answer ends for by its last token, once it has come. */
@@ -128,9 +124,8 @@ export class AnswerCourse {
   }
 
   /**
-   * The present leg was lost. A free answer goes on from its last token. A grammar is read from its beginning only, so an
-   * answer under one is written from there anew, and what the client has of it must come out the same. Whichever goes on
-   * makes its end anew.
+   * The present leg was lost. A free answer goes on from its last token, one under a grammar is written anew from where that
+   * began. Whichever goes on makes its end anew.
    */
   rewind(): void {
     if (this.#reason?.kind === 'end') {
@@ -140,7 +135,7 @@ export class AnswerCourse {
     }
     if (this.#grammar === null) return
     this.#ids.length = this.#legStart
-    this.#toSkip = Buffer.concat([...this.#legBytes, this.#toSkip])
+    this.#anew.rewind()
   }
 
   /** What the next replica is asked for. */
@@ -158,13 +153,12 @@ export class AnswerCourse {
     this.#legs += 1
     this.#isContinued ||= this.#legTokens > 0
     this.#legTokens = 0
-    this.#legBytes = []
-    this.#openCharacter = new Uint8Array()
+    this.#anew.beginLeg()
     this.#legStart = this.#ids.length
     // A prompt alone is computed with a token, because some engines take no limit of zero.
     const wanted = mustGoOn && untilMin > 0 && !this.#isHeldByForced() ? Math.min(left, untilMin) : left
     // What is written once more counts for nothing, and no token of it has less than a byte.
-    this.#legMax = Math.max(1, Math.min(wanted + this.#toSkip.length, windowTokens - tokens.length))
+    this.#legMax = Math.max(1, Math.min(wanted + this.#anew.bytesLeft, windowTokens - tokens.length))
     return {
       tokens,
       grammar: this.#grammar,
@@ -198,9 +192,13 @@ export class AnswerCourse {
     this.#writer.start({ source: reusedTokens > 0 ? 'memory' : 'none', reusedTokens, differs: null })
   }
 
-  /** Of a leg that begins the answer: a later one finds what was computed for it before. */
+  /** Whether the present leg is the answer's first: a later one finds what was computed for it before. */
+  get isFirstLeg(): boolean {
+    return !this.#isContinued
+  }
+
+  /** Notes how much of the prompt its first leg found. */
   countCached(cachedTokens: number): void {
-    if (this.#isContinued) return
     this.#cachedTokens = cachedTokens
     this.#writer.countCached(cachedTokens, this.#parts.text.prompt.breakpoints)
   }
@@ -227,7 +225,7 @@ export class AnswerCourse {
   legEnded(end: NonNullable<TokenStep['end']>): Turn {
     if (this.isFull) return this.#ends(this.#reason ?? { kind: this.#limitKind })
     if (end.kind === 'stop') {
-      if (this.#toSkip.length > 0) throw new ReplicaFault('unfit', 'It ended before what it had written before.')
+      if (this.#anew.bytesLeft > 0) throw new ReplicaFault('unfit', 'It ended before what it had written before.')
       return this.#ends({ kind: 'end' })
     }
     if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
@@ -243,31 +241,19 @@ export class AnswerCourse {
 
   #accept(id: number, logprob: TokenIdLogprob | null): FinishReason | null {
     const { reader } = this.#parts
-    const described = logprob === null ? null : describe(id, logprob, reader)
+    const described = logprob === null ? null : describeLogprob(id, logprob, reader)
     const bytes = Buffer.from(reader.bytesOf(id))
-    if (this.#grammar !== null) this.#noteUnderGrammar(bytes)
-    if (this.#toSkip.length === 0) return this.#writer.accept(id, described, null)
-    const skipped = Math.min(this.#toSkip.length, bytes.length)
-    if (!bytes.subarray(0, skipped).equals(this.#toSkip.subarray(0, skipped)))
-      throw new ReplicaFault('unfit', 'It wrote another answer where it was to write the same again.')
-    this.#toSkip = this.#toSkip.subarray(skipped)
-    if (skipped === bytes.length) return null
-    return this.#writer.accept(id, described, bytes.subarray(skipped).toString())
-  }
-
-  /** Engines take overlong spellings of a character for the character where a grammar asks for it; written out they are no text. */
-  #noteUnderGrammar(bytes: Buffer): void {
-    const open = continueUtf8(this.#openCharacter, bytes)
-    if (open === null) throw new ReplicaFault('unfit', 'It wrote bytes that are no text.')
-    this.#openCharacter = open
-    this.#legBytes.push(bytes)
+    if (this.#grammar !== null) this.#anew.note(bytes)
+    if (this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)
+    const rest = this.#anew.skip(bytes)
+    return rest.length === 0 ? null : this.#writer.accept(id, described, rest.toString())
   }
 
   /** Takes the answer back to where the marker of a call began, from where the grammar of calls goes on. */
   #beginCalls({ at, grammar, written }: Begun): Turn {
     this.#ids.length = at
     this.#grammar = grammar
-    this.#toSkip = written
+    this.#anew.expect(written)
     return nextLeg
   }
 
@@ -309,13 +295,5 @@ export class AnswerCourse {
     this.#reason = reason
     const isEnginesEnd = reason.kind === 'end' || this.#legTokens === this.#legMax
     return { kind: 'ends', reason, isEnginesEnd }
-  }
-}
-
-function describe(id: number, { logprob, top }: TokenIdLogprob, reader: TableReader): TokenLogprob {
-  return {
-    bytes: reader.bytesOf(id),
-    logprob,
-    top: top.map((other) => ({ bytes: reader.bytesOf(other.id), logprob: other.logprob })),
   }
 }

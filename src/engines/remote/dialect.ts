@@ -1,7 +1,7 @@
 // What the engines of replicas differ in. Tokens go out and tokens come back; text, thinking, calls and stops are made of
 // them by what the embedded engine uses, so that nothing an engine says in words reaches a client.
 
-import type { Sampling } from '../../core/generation.ts'
+import type { Sampling, TokenLogprob } from '../../core/generation.ts'
 import type { TableReader } from '../text/model-text.ts'
 
 export const replicaKinds = ['llama-server', 'vllm', 'sglang'] as const
@@ -48,6 +48,15 @@ export type TokenIdLogprob = {
   readonly top: readonly { readonly id: number; readonly logprob: number }[]
 }
 
+/** What a client is told of a token's probability: by bytes, as its ids are nobody's but the vocabulary's. */
+export function describeLogprob(id: number, { logprob, top }: TokenIdLogprob, reader: TableReader): TokenLogprob {
+  return {
+    bytes: reader.bytesOf(id),
+    logprob,
+    top: top.map((other) => ({ bytes: reader.bytesOf(other.id), logprob: other.logprob })),
+  }
+}
+
 /** A record as it came: a line of events, or a whole body. */
 export type ReplicaRecord = { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'done' }
 
@@ -86,6 +95,8 @@ export interface Dialect {
 
 export interface RecordReader {
   read(record: ReplicaRecord): TokenStep
+  /** The replica was asked to end the answer: that it says so is an end from here on. Absent where that is told in no record. */
+  stopped?(): void
   /** The stream has ended. Throws where that is no end. */
   end(): void
 }

@@ -178,6 +178,21 @@ test('a vLLM that was stopped, aborted or doubled its answer has not ended it', 
     throws(() => readVllm(bad), ReplicaFault, what)
 })
 
+test('a vLLM that was asked to end an answer ends it, and says then how much of the prompt it had', () => {
+  const asked = (records: string) => {
+    const read = vllmRecording.dialect.createReader(requestOf(vllmRecording), reader)
+    read.stopped?.()
+    const steps = new EventSplitter().push(Buffer.from(records)).map((record) => read.read(record))
+    read.end()
+    return steps.at(-2)
+  }
+  const counted = usage(1, { prompt_tokens_details: { cached_tokens: 2 } })
+  for (const end of [choice([], 'abort'), choice([], 'stop')])
+    equal(asked(choice([504], null) + end + counted + done)?.cachedTokens, 2)
+  throws(() => asked(choice([504], null) + done), ReplicaFault)
+  throws(() => asked(choice([504], null) + choice([], 'abort') + usage(1, { prompt_tokens: 2 }) + done), ReplicaFault)
+})
+
 test('an SGLang that sends its tokens anew each time, or only the new ones, gives each of them once', () => {
   const sglangRecording = { ...readRecording('sglang', 'generate-stream'), sent: { input_ids: [1, 2, 3] } }
   const record = (ids: number[], counted: number, reason: string | null) =>

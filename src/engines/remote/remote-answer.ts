@@ -7,7 +7,7 @@ import { PooledAnswer } from './pooled-answer.ts'
 import type { AskedLeg, RunningLeg, Workplace } from './workplace.ts'
 
 /** How far a leg is read: what the answer has come to, and whether the engine's own last record was there. */
-type Reading = { ending: Turn | null; isEnded: boolean }
+type Reading = { readonly isFirstLeg: boolean; ending: Turn | null; isEnded: boolean }
 
 const seeds = 2 ** 32
 
@@ -18,6 +18,8 @@ export class RemoteAnswer extends PooledAnswer {
   /** Null where it is only counted. */
   readonly #text: Promise<PreparedText> | null
   #course: AnswerCourse | null = null
+  /** Until the replica has said how much of the prompt it had, where it is asked for that at the end of the first leg. */
+  #counting: Promise<void> = Promise.resolve()
 
   constructor(workplace: Workplace, request: EngineRequest, signal: AbortSignal, tokensMax: number | null) {
     super(workplace, request, signal, tokensMax)
@@ -100,6 +102,8 @@ export class RemoteAnswer extends PooledAnswer {
         retries = 0
         excluded.clear()
         if (turn.kind !== 'ends') continue
+        await this.#counting
+        signal.throwIfAborted()
         course.start()
         return course.finish(turn.reason)
       } catch (error) {
@@ -128,33 +132,39 @@ export class RemoteAnswer extends PooledAnswer {
   }
 
   /** Reads a leg until the answer needs another one or ends. */
-  async #readLeg({ steps }: RunningLeg, course: AnswerCourse): Promise<Turn> {
-    const reading: Reading = { ending: null, isEnded: false }
+  async #readLeg(leg: RunningLeg, course: AnswerCourse): Promise<Turn> {
+    const { steps } = leg
+    const reading: Reading = { isFirstLeg: course.isFirstLeg, ending: null, isEnded: false }
+    let isStopped = false
     try {
       for (;;) {
         const { done, value } = await steps.next()
         if (done === true) throw new ReplicaFault('malformed', 'Its answer ended without an end.')
         const turn = await this.#readSteps(value, course, reading)
-        if (turn !== null) return turn
+        if (turn === null) continue
+        isStopped = !reading.isEnded && reading.isFirstLeg && leg.stop()
+        if (isStopped) this.#counting = countRest(steps, course)
+        return turn
       }
     } finally {
       // What comes behind the end is waited for by nobody; read to its end, a connection serves another request.
-      void (reading.isEnded ? drain(steps) : steps.return(undefined).catch(() => {}))
+      if (reading.isEnded) void drain(steps)
+      else if (!isStopped) void steps.return(undefined).catch(() => {})
     }
   }
 
   /** Returns what ends the leg, null while it goes on. */
   async #readSteps(steps: readonly TokenStep[], course: AnswerCourse, reading: Reading): Promise<Turn | null> {
+    let ending: Turn | null = null
     for (const step of steps) {
-      if (step.cachedTokens !== undefined) course.countCached(step.cachedTokens)
+      if (step.cachedTokens !== undefined && reading.isFirstLeg) course.countCached(step.cachedTokens)
+      reading.isEnded ||= step.end !== undefined
       // What comes behind the last token is read for the counts alone.
-      const turn: Turn = reading.ending ?? (await this.#take(step, course))
-      reading.isEnded = step.end !== undefined
-      if (turn.kind === 'next-leg' || (turn.kind === 'ends' && !turn.isEnginesEnd)) return turn
-      if (turn.kind === 'ends') reading.ending = turn
-      if (reading.ending !== null && reading.isEnded) return reading.ending
+      const turn: Turn = ending ?? reading.ending ?? (await this.#take(step, course))
+      if (turn.kind === 'next-leg' || (turn.kind === 'ends' && !turn.isEnginesEnd)) ending = turn
+      else if (turn.kind === 'ends') reading.ending = turn
     }
-    return null
+    return ending ?? (reading.isEnded ? reading.ending : null)
   }
 
   async #take(step: TokenStep, course: AnswerCourse): Promise<Turn> {
@@ -167,6 +177,18 @@ export class RemoteAnswer extends PooledAnswer {
     }
     await this.untilRead()
     return step.end === undefined ? { kind: 'goes-on' } : course.legEnded(step.end)
+  }
+}
+
+/** Reads a leg that was stopped to its end, for what that says of the prompt. */
+async function countRest(steps: RunningLeg['steps'], course: AnswerCourse): Promise<void> {
+  try {
+    for await (const some of steps) {
+      const told = some.findLast(({ cachedTokens }) => cachedTokens !== undefined)?.cachedTokens
+      if (told !== undefined) course.countCached(told)
+    }
+  } catch {
+    // What was not said counts as new.
   }
 }
 

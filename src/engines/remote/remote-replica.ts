@@ -6,6 +6,8 @@ import {
   ReplicaFault,
   type Ask,
   type Dialect,
+  type HttpRequest,
+  type RecordReader,
   type ReplicaConnection,
   type ReplicaFacts,
   type ReplicaKind,
@@ -28,6 +30,8 @@ export type RemoteReplicaOptions = {
 
 const askMsMax = 20_000
 const abortMsMax = 2_000
+/** What a replica says at the end of an answer that it was asked to end came within 8 ms; where it never comes, a client waits so long for its end. */
+const lastRecordMsMax = 1_000
 /** Between two tokens. */
 const betweenMsMax = 30_000
 /** Before the first one, beside what the prompt takes, where another replica can be asked instead. */
@@ -42,10 +46,12 @@ const slowestTokensPerSecond = 50
 export class RemoteReplica implements ReplicaConnection {
   readonly dialect: Dialect
   readonly #client: ReplicaClient
+  readonly #clock: Clock
   #facts: ReplicaFacts | null = null
 
   constructor({ kind, address, key, clock }: RemoteReplicaOptions) {
     this.dialect = dialects[kind]
+    this.#clock = clock
     this.#client = new ReplicaClient({ address, key, clock, paths: this.dialect.paths })
   }
 
@@ -78,15 +84,24 @@ export class RemoteReplica implements ReplicaConnection {
     return facts
   }
 
-  /** The steps of an answer. Throws a ReplicaFault where it fails; a reader that leaves ends it. */
-  async *generate(
-    request: TokenRequest,
-    reader: TableReader,
-    terms: GenerationTerms,
-  ): AsyncGenerator<readonly TokenStep[]> {
+  /** Has an answer made. */
+  generate(request: TokenRequest, reader: TableReader, terms: GenerationTerms): ReplicaAnswer {
     const facts = this.#facts
-    if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
-    yield* this.#steps({ request, facts, reader, ...terms })
+    const records = this.dialect.createReader(request, reader)
+    const closing = new AbortController()
+    const signal = AbortSignal.any([terms.signal, closing.signal])
+    let cancelClosing = () => {}
+    return {
+      steps: this.#steps({ ...terms, request, facts, records, signal, onOver: () => cancelClosing() }),
+      stop: () => {
+        const asked = this.#tellsOfPromptAtEnd(facts) ? this.#toAbort(request, facts) : null
+        if (asked === null || records.stopped === undefined) return false
+        records.stopped()
+        cancelClosing = this.#clock.after(lastRecordMsMax, () => closing.abort())
+        this.#client.ask(asked, abortMsMax).catch(() => closing.abort())
+        return true
+      },
+    }
   }
 
   close(): void {
@@ -96,14 +111,15 @@ export class RemoteReplica implements ReplicaConnection {
   async #collect(request: TokenRequest, facts: ReplicaFacts, reader: TableReader): Promise<TokenStep[]> {
     const steps: TokenStep[] = []
     const signal = AbortSignal.timeout(askMsMax * prefillPatience)
+    const records = this.dialect.createReader(request, reader)
     const terms = { signal, tokensPerSecond: null, isAlone: false }
-    for await (const some of this.#steps({ request, facts, reader, ...terms })) steps.push(...some)
+    for await (const some of this.#steps({ request, facts, records, ...terms })) steps.push(...some)
     return steps
   }
 
   async *#steps(generation: Generation): AsyncGenerator<readonly TokenStep[]> {
-    const { request, facts, reader, signal } = generation
-    const records = this.dialect.createReader(request, reader)
+    const { request, facts, records, signal, onOver } = generation
+    if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
     let hasBegun = false
     const terms = { signal, betweenMsMax, firstMsMax: this.#firstMsMax(generation), hasBegun: () => hasBegun }
     const http = this.dialect.toRequest(request, facts)
@@ -119,7 +135,8 @@ export class RemoteReplica implements ReplicaConnection {
       isOver = true
       records.end()
     } finally {
-      if (!isOver) this.#abort(request.requestId, facts)
+      onOver?.()
+      if (!isOver) this.#abort(request, facts)
     }
   }
 
@@ -131,11 +148,30 @@ export class RemoteReplica implements ReplicaConnection {
   }
 
   /** Ends what its reader has left, or what has failed: the connection is closed already, which some notice late. */
-  #abort(requestId: string, facts: ReplicaFacts): void {
-    const asked = this.dialect.abort?.(requestId, facts) ?? null
+  #abort(request: TokenRequest, facts: ReplicaFacts): void {
+    const asked = this.#toAbort(request, facts)
     // One that does not answer to that notices by the connection all the same.
     if (asked !== null) this.#client.ask(asked, abortMsMax).catch(() => {})
   }
+
+  #toAbort({ requestId }: TokenRequest, facts: ReplicaFacts | null): HttpRequest | null {
+    return (facts === null ? null : this.dialect.abort?.(requestId, facts)) ?? null
+  }
+
+  #tellsOfPromptAtEnd(facts: ReplicaFacts | null): boolean {
+    return this.dialect.cachedTokens === 'end' && facts?.missing.includes('--enable-prompt-tokens-details') === false
+  }
+}
+
+/** An answer that a replica makes. */
+export type ReplicaAnswer = {
+  /** Throws a ReplicaFault where it fails; a reader that leaves ends it. */
+  readonly steps: AsyncGenerator<readonly TokenStep[]>
+  /**
+   * Has the replica end it, for the sake of what that says of the prompt at an answer's end: the steps go on until then. False,
+   * and nothing is done, where it would say nothing.
+   */
+  stop(): boolean
 }
 
 export type GenerationTerms = {
@@ -148,8 +184,9 @@ export type GenerationTerms = {
 
 type Generation = GenerationTerms & {
   readonly request: TokenRequest
-  readonly facts: ReplicaFacts
-  readonly reader: TableReader
+  readonly facts: ReplicaFacts | null
+  readonly records: RecordReader
+  onOver?(): void
 }
 
 type ProofParts = {

@@ -2,7 +2,8 @@
 // tokens and gives them back too.
 //
 // Its stream ends well in three records: a choice with a reason, the usage, `[DONE]`. Stopped in the midst it sends an error and
-// `[DONE]`, or the reason `abort` with both: so only the usage behind a reason that was asked for is an end.
+// `[DONE]`, or the reason `abort` with both: so only the usage behind a reason that was asked for is an end. The usage alone says
+// how much of the prompt was held, also where it is asked for with every record.
 
 import { z } from 'zod'
 import type { TableReader } from '../text/model-text.ts'
@@ -147,12 +148,17 @@ class Reader implements RecordReader {
   readonly #vocabulary: TableReader
   readonly #counts: CountCheck
   #reason: 'stop' | 'limit' | null = null
+  #isStopped = false
   #hasEnded = false
 
   constructor(request: TokenRequest, vocabulary: TableReader) {
     this.#request = request
     this.#vocabulary = vocabulary
     this.#counts = new CountCheck(request)
+  }
+
+  stopped(): void {
+    this.#isStopped = true
   }
 
   read(record: ReplicaRecord): TokenStep {
@@ -173,7 +179,8 @@ class Reader implements RecordReader {
     if (this.#reason !== null) throw malformed('It went on behind the end of its answer.')
     if (ids === null || ids === undefined) throw malformed('It gives no tokens back.')
     this.#counts.take(ids, this.#vocabulary)
-    if (reason !== null && reason !== undefined) this.#reason = reasonOf(reason)
+    if (reason !== null && reason !== undefined)
+      this.#reason = this.#isStopped && reason === 'abort' ? 'stop' : reasonOf(reason)
     return { ids, ...this.#logprobs(ids, logprobs ?? null) }
   }
 

@@ -49,6 +49,11 @@ export type RunningLeg = {
   readonly replicaId: string
   readonly routing: RoutingReason
   readonly steps: AsyncGenerator<readonly TokenStep[]>
+  /**
+   * Has the replica end it, where it says only then how much of the prompt it had: the steps go on until then. False, and
+   * nothing is done, elsewhere.
+   */
+  stop(): boolean
   /** The replica has done what it was asked for, or will not. */
   end(outputTokens: number, fault: ReplicaFault | null): void
 }

@@ -13,6 +13,7 @@ import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts
 import { openPool } from '../../harness/engines/open-pool.ts'
 import { openStandIn, type StandIn } from '../../harness/engines/stand-in.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
+import { until } from '../../harness/start-service.ts'
 
 const never = new AbortController().signal
 const lookUp: Tool = {
@@ -186,4 +187,38 @@ it('what is held for one organization is used for that one alone', async () => {
     ok(again.usage.inputCacheRead > inputTokens(again.usage) * 0.9, kind)
     equal((await ask(engine, 'org_two')).usage.inputCacheRead, 0, kind)
   }
+})
+
+describe('an answer that is ended here, or goes on otherwise than its replica would', () => {
+  const text = 'Some words that are said before each of these answers, again and again. '.repeat(10)
+  const messages = [{ role: 'user', content: [{ kind: 'text', text }] }] as const
+  const ends: Readonly<Record<string, (answer: Generation) => Partial<EngineRequest>>> = {
+    'a stop sequence': ({ blocks }) => ({ stopSequences: [blocks[0]?.text.slice(2, 4) ?? ''] }),
+    'a budget of thinking': () => ({ thinking: { kind: 'on', tokensMax: 3 } }),
+    'a call that begins in its text': () => ({ tools, toolChoice: auto, sampling: biased() }),
+  }
+  for (const [name, changes] of Object.entries(ends)) {
+    it(`by ${name} is billed for what was held of its prompt as that`, async () => {
+      for (const { kind, engine } of pools) {
+        const request = { messages, ...changes(await run(engine, { messages })) }
+        const first = await run(engine, request)
+        const { usage, reason } = await run(engine, request)
+        deepEqual(reason, first.reason, kind)
+        ok(usage.inputCacheRead > inputTokens(usage) * 0.9, `${kind}: ${JSON.stringify(usage)}`)
+      }
+    })
+  }
+
+  it('has its end also where the replica does not end it when it is asked to', async () => {
+    const { engine, standIn } = pools.find(({ kind }) => kind === 'vllm') ?? {}
+    ok(engine !== undefined && standIn !== undefined)
+    standIn.endsWhenAsked = false
+    standIn.tokenMs = 100
+    const { blocks } = await run(embedded, { messages })
+    const stopSequences = [blocks[0]?.text.slice(2, 4) ?? '']
+    const { usage, reason } = await run(engine, { messages, stopSequences })
+    Object.assign(standIn, { endsWhenAsked: true, tokenMs: 0 })
+    deepEqual([reason.kind, usage.inputCacheRead], ['stop-sequence', 0])
+    await until(() => standIn.running === 0, 'The replica still works on it.', 60_000)
+  })
 })

@@ -41,6 +41,8 @@ export type StandIn = {
   tokenMs: number
   /** Whether it knows by itself which tokens end an answer, beside those that a request names. */
   knowsEnds: boolean
+  /** Whether it ends an answer for which it is asked to. */
+  endsWhenAsked: boolean
   /** All tokens of answers that it has made. */
   readonly made: number
   /** For each token of a prompt that is not held. */
@@ -72,6 +74,8 @@ type Asked = {
   readonly isStream: boolean
   /** Those named by the request. */
   readonly endTokens?: readonly number[]
+  /** By which it is asked to end the answer. */
+  readonly name?: string
 }
 
 type Counted = { readonly prompt: number; readonly cached: number; readonly output: number }
@@ -83,6 +87,8 @@ type Voice = {
   begin(counted: Counted): string[]
   token(tokens: readonly ModelToken[], all: readonly ModelToken[], counted: Counted): string[]
   end(all: readonly ModelToken[], counted: Counted, reason: 'stop' | 'limit'): string[]
+  /** What is sent where it was asked to end the answer; absent where that is nothing. */
+  aborted?(counted: Counted): string[]
 }
 
 export async function openStandIn(options: StandInOptions): Promise<StandIn> {
@@ -95,9 +101,18 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     aborts: [] as unknown[],
     fault: null as StandInFault | null,
   }
+  const ended = new Set<string>()
   let running = 0
   let made = 0
-  const standIn = { ...state, healthStatus: 200, tokenMs: 0, promptTokenMs: 0, knowsEnds: true, canary: 'canary' }
+  const standIn = {
+    ...state,
+    healthStatus: 200,
+    tokenMs: 0,
+    promptTokenMs: 0,
+    knowsEnds: true,
+    endsWhenAsked: true,
+    canary: 'canary',
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? ''
@@ -142,7 +157,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     let isEnd = false
     const { max: outputTokensMax, endTokens = [] } = asked
     const wanted = { ...asked, outputTokensMax, ...(!standIn.knowsEnds && { endTokens }) }
-    const isLeft = () => response.destroyed
+    const isEnded = () => asked.name !== undefined && ended.has(asked.name)
+    const isLeft = () => response.destroyed || isEnded()
     const noText = model.reader.tokenOf(Uint8Array.of(0xc0)) ?? 0
     for await (const next of model.generate(wanted, isLeft)) {
       const token = fault?.kind === 'garble' ? { ...next, id: noText } : next
@@ -163,7 +179,9 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
       await setImmediate()
       return void response.socket?.end()
     }
-    const last = voice.end(all, counted(all.length), isEnd ? 'stop' : 'limit')
+    const last =
+      (isEnded() && !isEnd ? voice.aborted?.(counted(all.length)) : undefined) ??
+      voice.end(all, counted(all.length), isEnd ? 'stop' : 'limit')
     if (asked.isStream) {
       send(last)
       response.end()
@@ -172,6 +190,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
 
   function answerSmall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
     if (path === '/abort_request' || path === '/inference/v1/abort_requests') standIn.aborts.push(body)
+    if (standIn.endsWhenAsked && Array.isArray(body['request_ids']))
+      for (const id of body['request_ids']) ended.add(String(id))
     const text = body['content'] ?? body['prompt']
     const known: Record<string, unknown> = {
       '/health': { status: 'ok' },
@@ -340,6 +360,10 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           }
         : null,
     })
+    const usageOf = ({ prompt, cached, output }: Counted) => {
+      const details = { prompt_tokens_details: { cached_tokens: cached } }
+      return { prompt_tokens: prompt, total_tokens: prompt + output, completion_tokens: output, ...details }
+    }
     let hasProbabilities = false
     let isWhole = false
     return {
@@ -358,20 +382,25 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           biases: biasesOf(params['logit_bias']),
           logprobsTop: hasProbabilities ? Number(params['logprobs']) : null,
           salt: String(body['cache_salt']),
+          name: `generate-tokens-${String(body['request_id'])}`,
           isStream: body['stream'] === true,
           endTokens: numbers(params['stop_token_ids'] ?? []),
         }
       },
       begin: () => [': canary'],
       token: (tokens) => [record([choice(tokens, null, hasProbabilities)], null)],
-      end(all, { prompt, cached, output }, reason) {
-        const details = { prompt_tokens_details: { cached_tokens: cached } }
-        const usage = { prompt_tokens: prompt, total_tokens: prompt + output, completion_tokens: output, ...details }
+      end(all, counted, reason) {
+        const usage = usageOf(counted)
         const ended = reason === 'stop' ? 'stop' : 'length'
         if (isWhole) return [record([choice(all, ended, hasProbabilities)], usage)]
         const last = choice([], ended, hasProbabilities)
         return [record([last], null), record([], usage), '[DONE]']
       },
+      aborted: (counted) => [
+        record([choice([], 'abort', hasProbabilities)], null),
+        record([], usageOf(counted)),
+        '[DONE]',
+      ],
     }
   },
   sglang: () => {

@@ -167,11 +167,13 @@ export class PoolEngine implements Engine {
     const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone }
     // What comes with the whole answer took as long as that.
     const isTimed = replica.remote.dialect.isWhole?.(asked) !== true
+    const answer = replica.remote.generate(asked, reader, terms)
     let isOver = false
     return {
       replicaId: replica.id,
       routing: placement.reason,
-      steps: observe(replica.remote.generate(asked, reader, terms), (cached) => placement.prefilled(cached, isTimed)),
+      steps: observe(answer.steps, (cached) => placement.prefilled(cached, isTimed)),
+      stop: () => answer.stop(),
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return
         isOver = true
