@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Priority } from '../../core/tier.ts'
 import { BlockIndex, blockTokens, hashBlocks } from './block-index.ts'
-import { PoolQueue, RetryBudget, type Placement } from './pool-queue.ts'
+import { PoolQueue, type Placement } from './pool-queue.ts'
 import { ReplicaHealth } from './replica-health.ts'
 import { OwnedSlots, ReplicaLoad } from './replica-load.ts'
+import { RetryBudget } from './retry-budget.ts'
 
 const never = new AbortController().signal
 
@@ -253,6 +254,19 @@ describe('the queue of a pool', () => {
     for (let turn = 0; turn < 500 && placed < 200; turn++) await settle()
     equal(placed, 200)
     equal(queue.waiting, 0)
+  })
+
+  it('takes from a replica that says it only at the end how much of a prompt it had', async () => {
+    const { ask, replicas } = openQueue({ replicas: 1 })
+    for (const cached of [0, 640]) {
+      const placement = await ask(prompt(1, 20))
+      placement.prefilled(null)
+      placement.held(cached)
+      placement.end(1)
+    }
+    equal(replicas[0]?.hitRate, 0.25)
+    // It had less than it was believed to have, so the last blocks of what it was given first are given up.
+    equal((await ask(prompt(1, 20))).reason.matchedTokens, 16 * blockTokens)
   })
 
   it('measures how fast a replica computes, one prompt behind another', async () => {

@@ -28,10 +28,12 @@ export type Placement = {
     readonly heldMs: number
   }
   /**
-   * Its prompt is computed; the replica says how much of it was there already, null where it does not say. How long that took
-   * is not known where it is heard of only later.
+   * Its prompt is computed; the replica says how much of it was there already, null where it does not say as yet. How long
+   * that took is not known where it is heard of only later. A second call changes nothing.
    */
   prefilled(cachedTokens: number | null, isTimed?: boolean): void
+  /** The replica says how much of its prompt was there already, which some do only at the end. */
+  held(cachedTokens: number): void
   /** It is over. A second call changes nothing. */
   end(outputTokens: number): void
 }
@@ -205,27 +207,34 @@ export class PoolQueue {
   #placement(placed: Placed): Placement {
     const { replica, reason, tokens, owner, prefill } = placed
     let isPrefilled = false
+    let isHeldKnown = false
     let isOver = false
+    const held = (cachedTokens: number) => {
+      if (isHeldKnown) return
+      isHeldKnown = true
+      replica.cached(tokens, cachedTokens)
+      if (cachedTokens + blockTokens < reason.matchedTokens) replica.index.forgetOldest()
+    }
     const prefilled = (cachedTokens: number | null, isMeasured: boolean) => {
-      if (isPrefilled) return
       isPrefilled = true
       const computed = tokens - (cachedTokens ?? reason.matchedTokens)
       const done = replica.prefilled(prefill, isMeasured ? computed : null)
       this.#options.observer?.computed(replica, done)
-      if (cachedTokens !== null) replica.cached(tokens, cachedTokens)
-      if (cachedTokens !== null && cachedTokens + blockTokens < reason.matchedTokens) replica.index.forgetOldest()
+      if (cachedTokens !== null) held(cachedTokens)
     }
     return {
       replica,
       reason,
+      held,
       prefilled: (cachedTokens, isTimed = true) => {
+        if (isPrefilled) return
         prefilled(cachedTokens, isTimed)
         this.changed()
       },
       end: (outputTokens) => {
         if (isOver) return
         isOver = true
-        prefilled(null, false)
+        if (!isPrefilled) prefilled(null, false)
         replica.end()
         this.#options.observer?.ended(replica)
         const { organizationId, priority = standardPriority } = owner
@@ -259,41 +268,4 @@ type Placed = Pick<Placement, 'replica' | 'reason'> & {
   readonly tokens: number
   readonly owner: Owner
   readonly prefill: Prefill
-}
-
-/** Of the requests under way so many may be further tries, and these always: all that a small replica runs are tried again when it is lost. */
-const share = 0.2
-const triesLeast = 16
-
-/**
- * Bounds the further tries of a pool by what it has under way.
- *
- * When every replica fails, each request is tried about once: tries on top would be a load of their own.
- */
-export class RetryBudget {
-  #underWay = 0
-  #retries = 0
-
-  get retries(): number {
-    return this.#retries
-  }
-
-  begin(): void {
-    this.#underWay += 1
-  }
-
-  end(): void {
-    this.#underWay -= 1
-  }
-
-  /** Takes a further try, if there is one. Whoever took it gives it back with `give` when the try is over. */
-  take(): boolean {
-    if (this.#retries >= Math.max(triesLeast, Math.floor(this.#underWay * share))) return false
-    this.#retries += 1
-    return true
-  }
-
-  give(): void {
-    this.#retries -= 1
-  }
 }

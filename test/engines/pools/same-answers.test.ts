@@ -10,6 +10,7 @@ import { inputTokens, type EngineRequest, type Tool } from '../../../src/core/ge
 import { replicaKinds } from '../../../src/engines/remote/dialect.ts'
 import { openLlama } from '../../harness/engines/open-llama.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
+import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
 import { openStandIn, type StandIn } from '../../harness/engines/stand-in.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
@@ -46,7 +47,7 @@ let thinkToken = -1
 let embedded: Engine
 const pools: {
   readonly kind: string
-  readonly engine: Engine
+  readonly engine: PoolEngine
   readonly standIn: StandIn
   /** The prompts by which its replica has proved itself. */
   readonly proofs: ReadonlySet<string>
@@ -185,6 +186,7 @@ it('what is held for one organization is used for that one alone', async () => {
     equal(first.usage.inputCacheRead, 0, kind)
     const again = await ask(engine, 'org_one')
     ok(again.usage.inputCacheRead > inputTokens(again.usage) * 0.9, kind)
+    ok((engine.replicas[0]?.load.hitRate ?? 0) > 0, kind)
     equal((await ask(engine, 'org_two')).usage.inputCacheRead, 0, kind)
   }
 })

@@ -172,7 +172,7 @@ export class PoolEngine implements Engine {
     return {
       replicaId: replica.id,
       routing: placement.reason,
-      steps: observe(answer.steps, (cached) => placement.prefilled(cached, isTimed)),
+      steps: observe(answer.steps, placement, isTimed),
       stop: () => answer.stop(),
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return
@@ -195,13 +195,15 @@ export class PoolEngine implements Engine {
 /** Tells when the prompt is computed, and how much of it was there already. */
 async function* observe(
   steps: AsyncGenerator<readonly TokenStep[]>,
-  prefilled: Placement['prefilled'],
+  placement: Placement,
+  isTimed: boolean,
 ): AsyncGenerator<readonly TokenStep[]> {
   let cached: number | null = null
   for await (const some of steps) {
     for (const { cachedTokens, ids } of some) {
       cached = cachedTokens ?? cached
-      if (ids.length > 0) prefilled(cached)
+      if (cachedTokens !== undefined) placement.held(cachedTokens)
+      if (ids.length > 0) placement.prefilled(cached, isTimed)
     }
     yield some
   }
