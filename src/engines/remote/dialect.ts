@@ -36,8 +36,8 @@ export type TokenRequest = {
 /** What one record of a replica's stream says. Absent is what it does not say. */
 export type TokenStep = {
   readonly ids: readonly number[]
-  /** For each id, where they were asked for. */
-  readonly logprobs?: readonly TokenIdLogprob[]
+  /** For each id, where they were asked for; null where the replica told none with its answer. */
+  readonly logprobs?: readonly (TokenIdLogprob | null)[]
   readonly promptTokens?: number
   readonly cachedTokens?: number
   readonly end?: { readonly kind: 'stop' | 'limit' }
@@ -97,6 +97,8 @@ export interface RecordReader {
   read(record: ReplicaRecord): TokenStep
   /** The replica was asked to end the answer: that it says so is an end from here on. Absent where that is told in no record. */
   stopped?(): void
+  /** Asks for the log-probabilities that a step lacks. Absent where none ever does. */
+  complete?(step: TokenStep, ask: Ask): Promise<TokenStep>
   /** The stream has ended. Throws where that is no end. */
   end(): void
 }

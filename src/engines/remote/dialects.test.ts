@@ -151,6 +151,45 @@ test('tokens that a llama-server leaves out of a character in several parts are 
   deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1])
 })
 
+test('log-probabilities that a llama-server leaves out within a character are asked for, the last first', async () => {
+  const bytes = [Buffer.from([0xf0, 0x9f]), Buffer.from([0x98]), Buffer.from([0x80]), Buffer.from('a')]
+  const ends = Uint32Array.of(2, 3, 4, 5)
+  const own = new TableReader({ bytes: Buffer.concat(bytes), ends, endTokens: [], specials: [], tokenBytesMax: 2 })
+  const told = (id: number, logprob: number) => ({ id, logprob, top_logprobs: [{ id, logprob }] })
+  const wholeOf = (probabilities: readonly object[]) => {
+    const records = llama.dialect.createReader({ ...requestOf(llama, 1), endTokens: [] }, own)
+    const [record] = new EventSplitter().push(
+      Buffer.from(serverEnd(4, { tokens: [0, 1, 2, 3], completion_probabilities: probabilities })),
+    )
+    return { records, step: records.read(record!) }
+  }
+  const { records, step } = wholeOf([told(2, -1), told(3, -2)])
+  const asked: unknown[] = []
+  const whole = await records.complete?.(step, ({ body }) => {
+    const { prompt, n_probs: width } = body as { prompt: number[]; n_probs: number }
+    asked.push([prompt.slice(3), width])
+    // What was chosen is not among the likeliest of the first place.
+    const others = prompt.length === 3 && width > 4 ? [told(3, -9)] : [told(3, -9), told(prompt.length - 3, -5)]
+    return Promise.resolve({ completion_probabilities: [{ id: 3, logprob: 0, top_logprobs: others }] })
+  })
+  deepEqual(asked, [
+    [[0], 128],
+    [[], 128],
+    [[], 4],
+  ])
+  deepEqual(
+    whole?.logprobs?.map((one) => [one?.logprob, one?.top.length]),
+    [
+      [-5, 1],
+      [-5, 1],
+      [-1, 1],
+      [-2, 1],
+    ],
+  )
+  throws(() => wholeOf([told(3, -1), told(2, -2)]), ReplicaFault)
+  throws(() => wholeOf([told(2, -1)]), ReplicaFault)
+})
+
 const vllmRecording = { ...readRecording('vllm', 'generate-tokens-stream'), sent: { token_ids: [1, 2, 3] } }
 const choice = (ids: number[], reason: string | null) =>
   line({ usage: null, choices: [{ index: 0, token_ids: ids, finish_reason: reason, logprobs: null }] })

@@ -2,7 +2,7 @@
 //
 // It streams one token a record and none while a character is not whole: of a character in several tokens it names the
 // last one alone, with the text of all. Those before it are found again in the vocabulary by their bytes, and the count at
-// the end says whether that was all. Where log-probabilities are wanted the answer is read as a whole, which has all of them.
+// the end says whether that was all. Where log-probabilities are wanted the answer is read as a whole, which has all tokens.
 
 import { z } from 'zod'
 import type { TableReader } from '../text/model-text.ts'
@@ -10,6 +10,7 @@ import {
   CountCheck,
   malformed,
   ReplicaFault,
+  type Ask,
   type Dialect,
   type HttpRequest,
   type RecordReader,
@@ -20,9 +21,9 @@ import {
   type TokenStep,
 } from './dialect.ts'
 import { readTokens } from './server-answers.ts'
+import { alignLogprobs, askLogprob, probabilitySchema } from './untold-logprobs.ts'
 
 const count = z.int().nonnegative()
-const probability = z.object({ id: z.int(), logprob: z.number() })
 
 const recordSchema = z.object({
   content: z.string(),
@@ -31,7 +32,7 @@ const recordSchema = z.object({
   tokens_predicted: count.optional(),
   tokens_evaluated: count.optional(),
   prompt_progress: z.object({ total: count, cache: count }).optional(),
-  completion_probabilities: z.array(probability.extend({ top_logprobs: z.array(probability) })).optional(),
+  completion_probabilities: z.array(probabilitySchema).optional(),
   stop_type: z.string().optional(),
   timings: z.object({ cache_n: z.int() }).optional(),
 })
@@ -134,6 +135,23 @@ class Reader implements RecordReader {
     if (!this.#hasEnded) throw malformed('Its stream ended before its answer did.')
   }
 
+  /** From the last token to the first: what is held when one is asked for then begins with what is asked for next. */
+  readonly complete = async (step: TokenStep, ask: Ask): Promise<TokenStep> => {
+    const { slot, tokens } = this.#request
+    const logprobs = [...(step.logprobs ?? [])]
+    for (let at = logprobs.length - 1; at >= 0; at--) {
+      if (logprobs[at] !== null) continue
+      const prompt = [...tokens, ...step.ids.slice(0, at)]
+      const wanted = {
+        id: step.ids[at] ?? 0,
+        top: this.#request.logprobsTop ?? 0,
+        vocabularySize: this.#vocabulary.size,
+      }
+      logprobs[at] = await askLogprob({ ...wanted, prompt, slot }, ask)
+    }
+    return { ...step, logprobs }
+  }
+
   #next(data: ServerRecord): TokenStep {
     const { tokens, tokens_predicted: predicted } = data
     const ids = [...this.#lost(data), ...tokens]
@@ -194,13 +212,9 @@ class Reader implements RecordReader {
     throw new ReplicaFault('unfit', `It sent ${received} of ${predicted} tokens: the others are no text.`)
   }
 
-  #logprobs({ completion_probabilities: found = [], tokens }: ServerRecord): TokenIdLogprob[] | null {
+  #logprobs({ completion_probabilities: told = [], tokens }: ServerRecord): (TokenIdLogprob | null)[] | null {
     const { logprobsTop } = this.#request
-    if (logprobsTop === null) return null
-    if (found.length < tokens.length)
-      throw new ReplicaFault('unfit', 'It gives no probabilities of tokens that are no text.')
-    if (found.length > tokens.length) throw malformed('It gives more probabilities than tokens.')
-    return found.map(({ logprob, top_logprobs: top }) => ({ logprob, top: top.slice(0, logprobsTop) }))
+    return logprobsTop === null ? null : alignLogprobs({ tokens, told, top: logprobsTop }, this.#vocabulary)
   }
 }
 

@@ -130,7 +130,7 @@ export class RemoteReplica implements ReplicaConnection {
         const steps = some.map((record) => records.read(record))
         hasBegun ||= steps.some(({ ids }) => ids.length > 0)
         isOver ||= steps.some(({ end }) => end !== undefined)
-        yield steps
+        yield await this.#whole(steps, records)
       }
       isOver = true
       records.end()
@@ -138,6 +138,11 @@ export class RemoteReplica implements ReplicaConnection {
       onOver?.()
       if (!isOver) this.#abort(request, facts)
     }
+  }
+
+  async #whole(steps: readonly TokenStep[], { complete }: RecordReader): Promise<readonly TokenStep[]> {
+    if (complete === undefined || !steps.some(({ logprobs }) => logprobs?.includes(null) === true)) return steps
+    return Promise.all(steps.map((step) => complete(step, (request) => this.#client.ask(request, askMsMax))))
   }
 
   /** How long the first record may take, and each after it before the first output. */

@@ -4,14 +4,14 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { checkStream } from '../../../src/core/check-stream.ts'
 import { collect } from '../../../src/core/collect.ts'
-import { countTokens, runAlone } from '../../../src/core/engine.ts'
+import { countTokens, runAlone, type Engine } from '../../../src/core/engine.ts'
 import { ApiError } from '../../../src/core/error.ts'
 import { inputTokens, type EngineRequest, type Tool } from '../../../src/core/generation.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { createRandom } from '../../campaigns/random.ts'
 import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
-import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
 import { llamaServer } from '../../harness/programs/llama-server.ts'
 import { findProgram } from '../../harness/programs/program.ts'
@@ -123,6 +123,29 @@ describe('a pool of a real llama-server', { skip }, () => {
       const output = { kind: 'json', schema, schemaPath: [], isStrict: true } as const
       const { blocks } = await run({ output, sampling: withSeed(seed) })
       ok(schema.enum.includes(JSON.parse(blocks.at(-1)?.text ?? '') as string), JSON.stringify(blocks))
+    }
+  })
+
+  it('gives log-probabilities of each part of such a character, as the embedded engine does', async () => {
+    const schema = { type: 'string', enum: ['😀é😀'] }
+    const output = { kind: 'json', schema, schemaPath: [], isStrict: true } as const
+    const request = engineRequest({ output, logprobsTop: 3, sampling: withSeed(1, 0), outputTokensMax: 60 })
+    const tokensOf = async (one: Engine) =>
+      (await Array.fromAsync(runAlone(one, request, never))).flatMap((event) =>
+        event.type === 'delta' ? (event.logprobs ?? []) : [],
+      )
+    const embedded = openLlama({ slots: 1 })
+    const expected = await tokensOf(embedded)
+    await embedded.close()
+    const found = await tokensOf(engine)
+    deepEqual(
+      found.map(({ bytes }) => Buffer.from(bytes).toString('hex')),
+      expected.map(({ bytes }) => Buffer.from(bytes).toString('hex')),
+    )
+    ok(found.some(({ bytes }) => bytes[0] === 0xf0 && bytes.length < 4))
+    for (const [at, { logprob, top }] of found.entries()) {
+      ok(Math.abs(logprob - (expected[at]?.logprob ?? 9)) < 0.05, `${at}: ${logprob}, ${expected[at]?.logprob}`)
+      equal(top.length, 3)
     }
   })
 
