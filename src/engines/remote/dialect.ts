@@ -71,6 +71,8 @@ export interface Dialect {
   /** Where everything goes that a gateway ever asks; nothing else is requested of a replica. */
   readonly paths: readonly string[]
   readonly health: HttpRequest
+  /** Finds out which run of its program answers, where that can be told: what one held, the next one does not. */
+  readonly identity?: { readonly request: HttpRequest; read(answer: unknown): string | null }
   /** When it says how much of a prompt it had already. */
   readonly cachedTokens: 'start' | 'end' | 'never'
   /** Whether it keeps what it holds for one organization from another by itself. */
@@ -121,6 +123,8 @@ export type ReplicaFacts = {
   readonly route: string
   /** Flags that it was started without, and what is missed by that. */
   readonly missing: readonly string[]
+  /** Which run of its program it was; absent where nothing tells that. */
+  readonly identity?: string
 }
 
 /** A replica as it is spoken to, whatever it speaks. */
@@ -131,6 +135,8 @@ export interface ReplicaConnection {
   readonly isolates: boolean
   /** Asks whether it is well. Returns what is wrong, null where nothing is. */
   check(): Promise<ReplicaFault | null>
+  /** Asks whether its program is another run than the one that was proved, which may hold nothing and be another model. */
+  isRestarted?(): Promise<boolean>
   close(): void
 }
 

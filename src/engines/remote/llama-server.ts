@@ -42,21 +42,24 @@ const propsSchema = z.object({
   total_slots: z.int().min(1),
   default_generation_settings: z.object({ n_ctx: z.int().min(1) }),
   build_info: z.string().optional(),
-  endpoint_metrics: z.boolean().optional(),
+  /** Stands for a picture in a prompt, and is drawn anew by each run so that no client can write it. */
+  media_marker: z.string().optional(),
 })
+const readProps = { method: 'GET', path: '/props' } as const
 
 export const llamaServer: Dialect = {
   paths: ['/completion', '/tokenize', '/props', '/health'],
   health: { method: 'GET', path: '/health' },
+  identity: { request: readProps, read: (answer) => propsSchema.safeParse(answer).data?.media_marker ?? null },
   cachedTokens: 'start',
   isolates: false,
   isWhole: ({ logprobsTop }) => logprobsTop !== null,
   toRequest,
   createReader: (request, vocabulary) => new Reader(request, vocabulary),
   async probe(ask) {
-    const props = propsSchema.safeParse(await ask({ method: 'GET', path: '/props' }))
+    const props = propsSchema.safeParse(await ask(readProps))
     if (!props.success) throw malformed('Its /props is not that of a llama-server.')
-    const { total_slots: slots, default_generation_settings: settings, build_info: version } = props.data
+    const { total_slots: slots, default_generation_settings: settings, build_info: version, media_marker } = props.data
     return {
       kind: 'llama-server',
       modelName: null,
@@ -66,6 +69,7 @@ export const llamaServer: Dialect = {
       heldTokensMax: slots * settings.n_ctx,
       route: '/completion',
       missing: [],
+      ...(media_marker !== undefined && { identity: media_marker }),
     } satisfies ReplicaFacts
   },
   tokenize: (text) => ({

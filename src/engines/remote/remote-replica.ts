@@ -48,6 +48,8 @@ export class RemoteReplica implements ReplicaConnection {
   readonly #client: ReplicaClient
   readonly #clock: Clock
   #facts: ReplicaFacts | null = null
+  /** The runs of its program that were proved. */
+  readonly #runs = new Set<string>()
 
   constructor({ kind, address, key, clock }: RemoteReplicaOptions) {
     this.dialect = dialects[kind]
@@ -69,6 +71,18 @@ export class RemoteReplica implements ReplicaConnection {
     return this.#client.check(this.dialect.health)
   }
 
+  /**
+   * Asks whether its program is another run than those that were proved. One that does not say so is taken for the same; and
+   * where a former one answers again, there are several behind its address.
+   */
+  async isRestarted(): Promise<boolean> {
+    const { identity } = this.dialect
+    if (identity === undefined || this.#runs.size === 0) return false
+    const answer = await this.#client.ask(identity.request, askMsMax).catch(() => null)
+    const run = identity.read(answer)
+    return run !== null && !this.#runs.has(run)
+  }
+
   /** Finds out whether it is what it is said to be, and can be given tokens. Throws a ReplicaFault that says what is wrong. */
   async prove(reader: TableReader): Promise<ReplicaFacts> {
     const ask: Parameters<Dialect['probe']>[0] = (request) => this.#client.ask(request, askMsMax)
@@ -81,6 +95,7 @@ export class RemoteReplica implements ReplicaConnection {
       run: (request) => this.#collect(request, facts, reader),
     })
     this.#facts = facts
+    if (facts.identity !== undefined) this.#runs.add(facts.identity)
     return facts
   }
 

@@ -283,6 +283,33 @@ describe('a pool whose replicas go away', () => {
     })
   }
 
+  it('forgets what one held whose program was started anew between two looks after it', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const [replica] = engine.replicas
+    ok(replica !== undefined)
+    const text = 'Some words that are said again in each of these prompts. '.repeat(12)
+    const messages = [{ role: 'user', content: [{ kind: 'text', text }] }] as const
+    const reuses = async () => {
+      await run(engine, { messages, outputTokensMax: 2 })
+      return member.asked.at(-1)?.['cache_prompt']
+    }
+    deepEqual([await reuses(), await reuses()], [false, true])
+    const { run: former } = member
+    member.run = 'another'
+    await until(() => replica.load.index.size === 0, 'It is believed to hold something.', 60_000)
+    await until(() => engine.status().state === 'ready', 'It does not come back.', 60_000)
+    deepEqual([await reuses(), await reuses(), replica.health.state], [false, true, 'up'])
+    // One that answers again was not started anew: there are two behind one address.
+    member.run = former
+    const looks = () => member.paths.filter((path) => path === '/props').length
+    const before = looks()
+    await until(() => looks() >= before + 3, 'Nobody looks.', 60_000)
+    deepEqual([await reuses(), replica.health.state], [true, 'up'])
+    await engine.close()
+    await member.close()
+  })
+
   it('loses no request that has no output when one of three is killed under load', async () => {
     const members = [
       await openStandIn({ kind, model }),

@@ -1,6 +1,7 @@
 // A server that speaks as llama-server, vLLM or SGLang does, by tokens, with the placeholder weights behind it. What it sends
 // has the keys and the order of the recordings in test/fixtures/engines, which a test checks.
 
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ReplicaKind } from '../../../src/engines/remote/dialect.ts'
@@ -47,6 +48,8 @@ export type StandIn = {
   readonly made: number
   /** For each token of a prompt that is not held. */
   promptTokenMs: number
+  /** Told by a llama-server; another one for each run of its program. */
+  run: string
   /** Put into every place where an engine says something of itself. */
   canary: string
   close(): Promise<void>
@@ -112,6 +115,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     knowsEnds: true,
     endsWhenAsked: true,
     canary: 'canary',
+    run: randomUUID(),
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -200,6 +204,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
         default_generation_settings: { n_ctx: windowTokens },
         model_path: standIn.canary,
         build_info: 'b1-1',
+        media_marker: standIn.run,
       },
       '/tokenize': { tokens: typeof text === 'string' ? model.tokenize(text) : [] },
       '/v1/models': { data: [{ id: standIn.canary, root: standIn.canary, max_model_len: windowTokens }] },

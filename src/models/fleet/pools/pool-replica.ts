@@ -109,9 +109,10 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       await proving
       if (this.#isLost) return
       const { facts } = this.remote
-      if (before === null || facts === null || isAnother(before, facts)) this.#resize()
+      const isChanged = before === null || facts === null || isAnother(before, facts)
+      if (isChanged) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
-      if (this.health.state !== 'up') this.load.index.clear()
+      if (isChanged || this.health.state !== 'up') this.load.index.clear()
       this.health.proved()
       this.#options.log.info({ replica: this.id, ...facts }, 'replica proved')
     } catch (error) {
@@ -157,8 +158,9 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       if (this.health.checked(fault === null)) await this.prove()
       return
     }
-    if (fault === null) this.#answersChecks = true
-    else this.#notWell(fault)
+    if (fault !== null) this.#notWell(fault)
+    else if ((await this.remote.isRestarted?.()) === true) this.#doubt()
+    else this.#answersChecks = true
     this.#options.onChanged()
   }
 
@@ -204,9 +206,10 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   }
 }
 
-/** Whether it was started anew with other flags, or is another version: one that is what it was keeps its slots, which may be in use. */
+/** Whether it was started anew, or is another version: one that is what it was keeps its slots, which may be in use. */
 function isAnother(before: ReplicaFacts, now: ReplicaFacts): boolean {
-  return before.version !== now.version || before.slots !== now.slots || before.heldTokensMax !== now.heldTokensMax
+  const isSameRun = before.identity === now.identity && before.version === now.version
+  return !isSameRun || before.slots !== now.slots || before.heldTokensMax !== now.heldTokensMax
 }
 
 function isFailure(kind: FaultKind): kind is FailureKind {
