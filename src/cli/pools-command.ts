@@ -127,6 +127,7 @@ const missingInWords: Readonly<Record<string, string>> = {
 
 function describeInWords({ name, models, state, counts, waiting, windowTokens, replicas }: PoolStatus): string {
   const window = windowTokens === null ? '' : `, window ${windowTokens} tokens`
+  const noReplicas = replicas.length === 0 ? ['  no replicas'] : []
   const lines = replicas.map((replica) => {
     const pace = replica.tokensPerSecond === null ? '' : `, ${Math.round(replica.tokensPerSecond)} tokens/s`
     const hits = replica.hitRate === null ? '' : `, ${Math.round(replica.hitRate * 100)} % cached`
@@ -141,5 +142,9 @@ function describeInWords({ name, models, state, counts, waiting, windowTokens, r
     return `  ${replica.address}  ${replica.kind}  ${replica.state}${started}: ${work}${pace}${hits}${reason}`
   })
   const reported = counts === 'reported' ? ', counts as reported by the replicas' : ''
-  return [`${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting${reported}`, ...lines].join('\n')
+  return [
+    `${name} (${models.join(', ')}): ${state}${window}, ${waiting} waiting${reported}`,
+    ...noReplicas,
+    ...lines,
+  ].join('\n')
 }

@@ -62,6 +62,16 @@ describe('a name of replicas', () => {
     deepEqual(await follow('_http._tcp.vllm.svc', [['10.0.0.1']]), [['http://10.0.0.19:8001', 'http://10.0.0.1:8000']])
   })
 
+  it('stands for nothing once it is said again and again that there is nothing, and for what comes then', async () => {
+    const nothing = Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+    const away = Object.assign(new Error('EAI_AGAIN'), { code: 'EAI_AGAIN' })
+    const there = ['http://10.0.0.1:8000']
+    const answers = (...others: readonly (readonly string[] | Error)[]) => follow('vllm.svc:8000', others)
+    deepEqual(await answers(['10.0.0.1'], nothing, nothing, nothing, ['10.0.0.1']), [there, [], there])
+    deepEqual(await answers(['10.0.0.1'], nothing, nothing, away, nothing, nothing, ['10.0.0.1']), [there])
+    deepEqual(await answers(nothing, nothing, nothing, nothing, ['10.0.0.1']), [there])
+  })
+
   it('keeps what it stood for while it cannot be resolved', async () => {
     deepEqual(await follow('vllm.svc:8000', [['10.0.0.1'], new Error('ENOTFOUND'), ['10.0.0.1'], ['10.0.0.2']]), [
       ['http://10.0.0.1:8000'],
@@ -211,6 +221,27 @@ describe('a pool whose name comes to stand for a replica that is not there yet',
     )
     const second = await openStandIn({ kind, model, port })
     deepEqual([(await answer).blocks[0]?.kind, first.asked.length], ['tool-call', proofs + 1])
+    await engine.close()
+    await Promise.all([first.close(), second.close()])
+  })
+
+  it('says at once that it has none where none comes in its place, and answers what waits once one does', async () => {
+    const kind = 'chat-completions'
+    const first = await openMessageStandIn(kind)
+    let port = portOf(first)
+    const { name, resolver } = nameOf(() => port)
+    const names = [{ ...name, kind, runningMax: 1 } as const]
+    const engine = await openReportedPool([], { names, resolver, readyWaitMsMax: 20_000 })
+    await until(() => engine.status().state === 'ready', 'The pool is not ready.')
+    port = 0
+    await until(() => engine.status().state === 'down', 'It is believed to load.', 60_000)
+    equal(engine.reason, 'No replica was found by name.')
+    // Longer than what its end leaves to others to come in its place.
+    await rejects(collect(runAlone(engine, engineRequest(), never)), /try again/u)
+    const answer = collect(runAlone(engine, engineRequest(), never))
+    port = await laterPort()
+    const second = await openMessageStandIn(kind, port)
+    equal((await answer).blocks[0]?.text, 'Hello there.')
     await engine.close()
     await Promise.all([first.close(), second.close()])
   })

@@ -40,6 +40,8 @@ export class Membership<Remote extends ReplicaConnection> {
   readonly #left = new Map<PoolReplica, () => void>()
   readonly #managed: readonly ManagedReplica[]
   readonly #stops: (() => Promise<void>)[]
+  /** Names that stand for nothing now. */
+  readonly #emptyNames = new Set<string>()
   /** Names that were not resolved yet, and programs that were not started. */
   #unsettled: number
   #isClosed = false
@@ -60,6 +62,11 @@ export class Membership<Remote extends ReplicaConnection> {
   /** Whether it is not known yet who belongs to it. */
   get isUnsettled(): boolean {
     return this.#unsettled > 0
+  }
+
+  /** Whether there is a name behind which others may come: it stands for nothing, which is no failure of anything. */
+  get hasEmptyName(): boolean {
+    return this.#emptyNames.size > 0
   }
 
   /** Whether it is gone, and only finishes what it has. */
@@ -121,6 +128,8 @@ export class Membership<Remote extends ReplicaConnection> {
   /** Takes in the replicas that a name stands for now, and lets go of those that it stood for before. */
   #follow({ dns, ...settings }: NamedReplicas, addresses: readonly string[]): void {
     if (this.#isClosed) return
+    if (addresses.length === 0) this.#emptyNames.add(dns)
+    else this.#emptyNames.delete(dns)
     const wanted = new Set(addresses)
     for (const replica of this.replicas.filter(({ settings: { name } }) => name === dns)) {
       const isWanted = wanted.delete(replica.id)

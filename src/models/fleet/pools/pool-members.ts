@@ -77,7 +77,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     this.#gate = new ReadyGate({
       clock,
       waitMsMax: options.readyWaitMsMax,
-      state: () => this.state,
+      state: () => (this.#isWorthWaiting ? 'loading' : this.state),
       readyInMs: () => null,
     })
     const replicas = () => this.replicas.map(({ load }) => load)
@@ -106,8 +106,18 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (preparation !== 'ready') return preparation
     if (this.#usable.length > 0) return 'ready'
     // One that was not looked at yet may turn out well.
-    if (this.#membership.isUnsettled || this.#expectsOthers) return 'loading'
-    return this.replicas.every((replica) => this.#isOut(replica)) ? 'down' : 'loading'
+    if (this.#membership.isUnsettled || (this.#expectsOthers && this.#staying.length > 0)) return 'loading'
+    return this.#staying.every((replica) => this.#isOut(replica)) ? 'down' : 'loading'
+  }
+
+  /** Whether requests wait although it is down: behind a name that stands for nothing others may come, and do once something waits. */
+  get #isWorthWaiting(): boolean {
+    if (this.state !== 'down' || this.#options.preparation() !== 'ready') return false
+    return this.#expectsOthers || this.#membership.hasEmptyName
+  }
+
+  get #staying(): readonly PoolReplica<Remote>[] {
+    return this.replicas.filter((replica) => !this.#membership.isLeaving(replica))
   }
 
   /** Requests that wait for a replica. */
@@ -136,7 +146,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /** Why one of them is given nothing; null where nothing is wrong with any. */
   get reason(): string | null {
-    if (this.replicas.length === 0) return 'No replica was found by name.'
+    if (this.#staying.length === 0) return 'No replica was found by name.'
     return this.replicas.find(({ health }) => health.reason !== null)?.health.reason ?? null
   }
 
@@ -149,7 +159,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   /** Resolves when the pool can take a request. */
   async ready(signal: AbortSignal): Promise<void> {
     // Nobody waits for replicas of which none can be reached.
-    if (this.state === 'down') throw this.unavailable()
+    if (this.state === 'down' && !this.#isWorthWaiting) throw this.unavailable()
     await this.#gate.pass(signal)
     signal.throwIfAborted()
   }
@@ -270,16 +280,8 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   #create(settings: ReplicaSettings): PoolReplica<Remote> {
     const { connect, prove, sharedCache, clock, log, random } = this.#options
     const remote = connect(settings)
-    return new PoolReplica({
-      settings,
-      remote,
-      prove: () => prove(remote),
-      sharedCache,
-      clock,
-      log,
-      random,
-      onChanged: () => this.changed(),
-    })
+    const reports = { prove: () => prove(remote), onChanged: () => this.changed() }
+    return new PoolReplica({ settings, remote, sharedCache, clock, log, random, ...reports })
   }
 
   /** Whether there is no use in waiting for it: one that is started here says nothing until it has loaded its weights. */
