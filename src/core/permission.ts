@@ -256,6 +256,11 @@ export function seenProjects(
   return sees ? visibleProjects(principal, permission, organizationId) : undefined
 }
 
+/** The member whose own things alone a permission reaches; null where it makes no difference whose they are. */
+export function ownerReached(principal: Principal, permission: Permission): MemberId | null {
+  return principal.kind === 'member' && reachOf(principal, permission) === 'own' ? principal.memberId : null
+}
+
 /** Narrows the projects that are asked for to those that a list may show; undefined is every one in the organization. */
 export function narrowProjects(
   principal: Principal,

@@ -2,7 +2,9 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, updateApiKey } from '../../../src/accounts/api-keys.ts'
 import { removeMember } from '../../../src/accounts/members.ts'
+import type { MemberId } from '../../../src/core/ids.ts'
 import type { Permission } from '../../../src/core/permission.ts'
+import type { Role } from '../../../src/core/role.ts'
 import { askForLimits } from '../../../src/limits/settings/limit-requests.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
@@ -38,29 +40,31 @@ onEachDatabase(({ open }) => {
       const { accounts } = service
       const leaving = { kind: 'member', memberId: leaver, organizationId, role: 'admin', projectIds: [] } as const
       const ownerId = company.members.developer.memberId
-      const make = (name: string, by: typeof operator | typeof leaving, project = projectId) =>
+      const make = (name: string, by: typeof leaving, project = projectId, of: Role = 'owner') =>
         createApiKey(accounts, by, {
           name,
           organizationId,
           projectId: project,
-          ownerId: company.members.owner.memberId,
+          ownerId: company.members[of].memberId,
         })
       await createApiKey(accounts, operator, { name: 'in order', organizationId, projectId, ownerId })
-      const ending = await make('ending', operator)
-      await updateApiKey(
-        accounts,
-        operator,
-        { id: ending.id, organizationId },
-        { expiresAtMs: accounts.clock.nowMs() + 5 * dayMs },
-      )
+      const ending = await makeEnding('ending', company.members.owner.memberId)
       await make('of the leaver', leaving)
       await make('elsewhere', leaving, siblingId)
+      await make('of the developer', leaving, projectId, 'developer')
       await removeMember(accounts, operator, { id: leaver, organizationId })
       const asked = { organizationId, apiKeyId: ending.id, model: '*', wanted: { concurrency: 9 } }
       await askForLimits(accounts, operator, { ...asked, reason: 'More.', contact: null })
     })
     after(() => service.close())
 
+    const makeEnding = async (name: string, ownerId: MemberId) => {
+      const { organizationId, projectId } = company
+      const made = await createApiKey(service.accounts, operator, { name, organizationId, projectId, ownerId })
+      const expiresAtMs = service.clock.nowMs() + 5 * dayMs
+      await updateApiKey(service.accounts, operator, { id: made.id, organizationId }, { expiresAtMs })
+      return made
+    }
     const tasksOf = async (headers: Readonly<Record<string, string>>) => {
       const path = `/api/v1/organizations/${company.organizationId}/tasks`
       const { status, body, text } = await service.ask({ path, headers })
@@ -76,12 +80,14 @@ onEachDatabase(({ open }) => {
       const all = [
         'key-ends ending',
         'key-of-gone-member elsewhere',
+        'key-of-gone-member of the developer',
         'key-of-gone-member of the leaver',
         'limit-request ending',
         'second-owner',
       ]
       deepEqual(await as('owner'), all)
-      deepEqual(await as('developer'), ['key-ends ending', 'key-of-gone-member of the leaver'])
+      // Of the keys in their project they may change their own alone.
+      deepEqual(await as('developer'), ['key-of-gone-member of the developer'])
       deepEqual(await as('billing'), [])
       deepEqual(await as('auditor'), [])
     })
@@ -90,11 +96,12 @@ onEachDatabase(({ open }) => {
       const part = async (...permissions: Permission[]) => {
         const given = { base: 'developer', permissions: ['organizations:read', ...permissions] } as const
         const memberId = await newMemberOfPart(service.accounts, company, given)
+        if (permissions.includes('api-keys:update')) await makeEnding('of a part', memberId)
         return tasksOf((await signInPerson(service.accounts, { memberId })).headers)
       }
       deepEqual(await part('usage:read'), [])
       deepEqual(await part('api-keys:read'), [])
-      deepEqual(await part('api-keys:read', 'api-keys:update'), await as('developer'))
+      deepEqual(await part('api-keys:read', 'api-keys:update'), ['key-ends of a part'])
     })
 
     test('is of the installation too for who runs it', async () => {

@@ -1,7 +1,7 @@
 import { countOwners } from '../../../accounts/read-member.ts'
 import { z } from 'zod'
 import type { OrganizationId } from '../../../core/ids.ts'
-import { may, seenProjects } from '../../../core/permission.ts'
+import { may, ownerReached, seenProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { readLimitRequests } from '../../../limits/settings/limit-requests.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
@@ -60,7 +60,7 @@ export const taskRoutes: readonly Route[] = [
   }),
 ]
 
-/** Keys that end soon, that were made by somebody who has left, or that nobody uses. */
+/** Keys that end soon, that were made by somebody who has left, or that nobody uses: of those that the reader may change. */
 async function ofKeys({ parts, principal, organizationId, nowMs }: Asking): Promise<Task[]> {
   const mayChange = seenProjects(principal, 'api-keys:update', organizationId) !== undefined
   const projects = seenProjects(principal, 'api-keys:read', organizationId)
@@ -83,6 +83,8 @@ async function ofKeys({ parts, principal, organizationId, nowMs }: Asking): Prom
       ]),
     )
   if (projects !== null) query = query.where('api_keys.project_id', 'in', projects)
+  const ownerId = ownerReached(principal, 'api-keys:update')
+  if (ownerId !== null) query = query.where('api_keys.owner_id', '=', ownerId)
   const rows = await query.orderBy('expires_at').orderBy('api_keys.id').limit(200).execute()
   const tasks = rows.flatMap(({ id, name, createdAt, expires_at, last_used_at, makerLeftAt }): Task[] => {
     const about = { id, name }
