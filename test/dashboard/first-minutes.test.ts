@@ -9,7 +9,7 @@ import { openScales } from './harness/weigh.ts'
 import { tabsSuite } from './suites/tabs.ts'
 import { updateSuite } from './suites/update.ts'
 
-const dashboard = useDashboard({ isSetUp: false })
+const dashboard = useDashboard({ isSetUp: false, service: { config: { billing: { currency: 'EUR' } } } })
 let key = ''
 let organizationId = ''
 
@@ -61,6 +61,19 @@ suite('the first minutes', () => {
     await page.goto(`${origin}/o/${organizationId}/usage?range=today&metric=requests`)
     await page.getByRole('row', { name: /clarke-1.0/ }).waitFor()
     match((await page.getByRole('row', { name: /clarke-1.0/ }).textContent()) ?? '', /^clarke-1.02/)
+  })
+
+  test('the first price is set in the currency of the installation, in which every amount is shown', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}/o/${organizationId}/keys`)
+    await page.getByRole('columnheader', { name: 'Cost, 30 days, EUR' }).waitFor()
+    await page.goto(`${origin}/o/${organizationId}/prices`)
+    await page.getByRole('button', { name: 'Set price' }).first().click()
+    const drawer = page.getByRole('dialog', { name: 'Set price' })
+    for (const field of await drawer.getByLabel(/, EUR for a million tokens$/).all()) await field.fill('1')
+    await drawer.getByRole('button', { name: 'Set price' }).click()
+    await drawer.waitFor({ state: 'detached' })
+    await page.getByText('€1.00').first().waitFor()
   })
 
   test('the key is nowhere once its page is left', async () => {

@@ -1,7 +1,7 @@
 import { after, before } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../harness/http/open-browser.ts'
-import { startService, type Service } from '../../harness/start-service.ts'
+import { startService, type Service, type ServiceOptions } from '../../harness/start-service.ts'
 import { buildOnce } from './build-once.ts'
 import { openDashboard, setUp, type Opened } from './open-dashboard.ts'
 
@@ -10,6 +10,8 @@ export type Dashboard = { readonly browser: Browser; readonly service: Service; 
 type Settings = {
   /** Whether the owner has followed the first link before the tests begin; otherwise the service is as it was started. */
   readonly isSetUp: boolean
+  /** What the service is started with, where that is not what it does by itself. */
+  readonly service?: ServiceOptions
   /** What else stands before the first test. */
   prepare?(dashboard: Dashboard): Promise<void>
 }
@@ -20,7 +22,7 @@ type Settings = {
  * What was opened is closed at the end, also where opening the rest failed: a browser or a service that runs on keeps
  * the process of the tests from ending.
  */
-export function useDashboard({ isSetUp, prepare }: Settings): () => Dashboard {
+export function useDashboard({ isSetUp, service: options, prepare }: Settings): () => Dashboard {
   const closers: (() => Promise<unknown>)[] = []
   let dashboard: Dashboard | null = null
   const keep = async <Thing>(opening: Promise<Thing>, close: (thing: Thing) => Promise<unknown>): Promise<Thing> => {
@@ -32,7 +34,7 @@ export function useDashboard({ isSetUp, prepare }: Settings): () => Dashboard {
     buildOnce()
     const opening = [
       keep(openBrowser(), (browser) => browser.close()),
-      keep(startService(), (service) => service.stop()),
+      keep(startService(options), (service) => service.stop()),
     ] as const
     // Neither is left behind where the other one fails.
     await Promise.allSettled(opening)

@@ -147,9 +147,9 @@ export const ledgerQuery = (organizationId: string, filter: LedgerFilter, { limi
     placeholderData: keepPreviousData,
   })
 
-/** The installation's one currency: that of its prices, which all have the same. */
+/** The installation's one currency. It is said with the session: amounts are shown to who may not read prices, too. */
 export function useCurrency(): string {
-  return useQuery(pricesQuery).data?.[0]?.currency ?? 'USD'
+  return useSession()?.currency ?? 'USD'
 }
 
 /** The organization's keys; none for who may not read them, and until they are here. */

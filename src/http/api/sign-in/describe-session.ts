@@ -63,6 +63,7 @@ export const sessionSchema = z
       mail: z.boolean(),
       passwords: z.boolean(),
     }),
+    currency: z.string().describe('Of all prices and amounts of the installation, as its three letters.'),
     build: z.string(),
   })
   .meta({ id: 'Session' })
@@ -119,6 +120,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
       mail: false,
       passwords: parts.management.signIn.passwords !== 'off',
     },
+    currency: parts.accounts.currency,
     build: parts.management.version,
   }
 }
