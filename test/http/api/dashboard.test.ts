@@ -334,6 +334,21 @@ onEachDatabase(({ open }) => {
       ['12', []],
       'Who sees no keys sees none here.',
     )
+    const memberId = await newMemberOfPart(service.accounts, company, {
+      base: 'admin',
+      permissions: ['organizations:read', 'api-keys:read'],
+    })
+    const sees = await signInPerson(service.accounts, { memberId })
+    const withoutUsage = await service.ask({ path: within('overview'), headers: sees.headers })
+    const { costTodayMicros, monthMicros, minutes: told, busiestKeys, firstSteps } = withoutUsage.body
+    deepEqual(
+      { status: withoutUsage.status, costTodayMicros, monthMicros, told, busiestKeys },
+      { status: 200, costTodayMicros: null, monthMicros: null, told: [], busiestKeys: [] },
+      'Who sees no usage is told of the models, and of what is left to set up.',
+    )
+    equal((firstSteps as unknown[]).length, 4)
+    const ofModels = withoutUsage.body['models'] as { readonly firstTokenMs: unknown }[]
+    deepEqual(new Set(ofModels.map(({ firstTokenMs }) => firstTokenMs)), new Set([null]))
     const models = body['models'] as { id: string; firstTokenMs: { p50: number } | null }[]
     equal(models.find(({ id }) => id === 'clarke-1.0')?.firstTokenMs?.p50, 3)
     ok(models.some(({ firstTokenMs }) => firstTokenMs === null))

@@ -32,7 +32,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
   device: { title: 'Sign in to a coding agent', needs: null, load: () => import('../pages/device/page.tsx') },
   home: {
     title: 'Home',
-    needs: 'organizations:read',
+    needs: null,
     menu: { group: 'Build', icon: 'home', go: 'h' },
     load: () => import('../pages/home/page.tsx'),
   },

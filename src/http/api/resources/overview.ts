@@ -37,17 +37,19 @@ const step = z.enum(['key', 'request', 'prices', 'second-owner'])
 const overview = z
   .strictObject({
     models: z.array(tile),
-    minutes: z.array(minute).describe('The last sixty, the one that runs included.'),
-    costTodayMicros: costMicros,
-    costYesterdaySameTimeMicros: costMicros.describe('Until the full hour before this time of yesterday.'),
-    monthMicros: costMicros,
+    minutes: z
+      .array(minute)
+      .describe('The last sixty, the one that runs included. None for who may not see usage, as every amount is null.'),
+    costTodayMicros: costMicros.nullable(),
+    costYesterdaySameTimeMicros: costMicros.nullable().describe('Until the full hour before this time of yesterday.'),
+    monthMicros: costMicros.nullable(),
     forecastMicros: costMicros
       .nullable()
       .describe('For the whole month, as it went until now; null in its first fifth.'),
     openAlerts: z.int(),
     busiestKeys: z
       .array(z.strictObject({ id: apiKeyId, name: z.string(), requests: z.int(), costMicros }))
-      .describe('None for who may not see keys.'),
+      .describe('None for who may not see keys, or usage.'),
     firstSteps: z.array(z.strictObject({ step, isDone: z.boolean() })),
   })
   .meta({ id: 'Overview' })
@@ -59,21 +61,23 @@ export const overviewRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/api/v1/organizations/{organizationId}/overview',
-    permission: 'usage:read',
+    permission: 'organizations:read',
     scope: 'organization',
-    summary: 'Read how the models are, what was asked in the last hour, what it costs, and what is left to set up',
+    summary:
+      'Read how the models are and what is left to set up and, as far as the reader may see usage, what was asked and costs',
     params: inOrganization,
     answer: overview,
     async work({ parts, principal, params: { organizationId } }) {
       const asking = { parts, principal, organizationId, nowMs: parts.accounts.clock.nowMs() }
-      const lastHour = await readLastHour(asking)
+      const seesUsage = seenProjects(principal, 'usage:read', organizationId) !== undefined
+      const lastHour = seesUsage ? await readLastHour(asking) : []
       const hasRequest = lastHour.length > 0 || (await hasRequests(asking))
       return {
         models: showModels(asking, lastHour),
-        minutes: showMinutes(asking, lastHour),
-        ...(await readCosts(asking)),
+        minutes: seesUsage ? showMinutes(asking, lastHour) : [],
+        ...(seesUsage ? await readCosts(asking) : noCosts),
         openAlerts: await countAlerts(asking),
-        busiestKeys: await readBusiestKeys(asking),
+        busiestKeys: seesUsage ? await readBusiestKeys(asking) : [],
         firstSteps: [
           { step: 'key' as const, isDone: await hasKey(asking) },
           { step: 'request' as const, isDone: hasRequest },
@@ -144,6 +148,13 @@ function percentiles(times: readonly number[]): { p50: number; p95: number } | n
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
   return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
 }
+
+const noCosts = {
+  costTodayMicros: null,
+  costYesterdaySameTimeMicros: null,
+  monthMicros: null,
+  forecastMicros: null,
+} as const
 
 async function readCosts(asking: Asking) {
   const { nowMs } = asking

@@ -10,8 +10,13 @@ const moods: Readonly<Record<string, Mood>> = {
   closed: 'off',
 }
 
+type Props = Pick<Overview, 'models'> & {
+  /** Whether the reader may see what is asked, by which the times are counted. */
+  readonly seesRequests: boolean
+}
+
 /** The models as the service has them. Who runs the installation also sees how much they have to do. */
-export function ModelTiles({ models }: Pick<Overview, 'models'>) {
+export function ModelTiles({ models, seesRequests }: Props) {
   return (
     <Grid>
       {models.map(({ id, state, windowTokens, running, waiting, firstTokenMs }) => (
@@ -21,16 +26,16 @@ export function ModelTiles({ models }: Pick<Overview, 'models'>) {
               ['Window', `${formatCount(windowTokens)} tokens`],
               ...(running === null ? [] : [['Answering', formatCount(running)] as const]),
               ...(waiting === null ? [] : [['Waiting', formatCount(waiting)] as const]),
-              [
-                'First token, 1 h',
-                firstTokenMs === null
-                  ? 'no requests'
-                  : `${formatDuration(firstTokenMs.p50)}, 1 in 20 after ${formatDuration(firstTokenMs.p95)}`,
-              ],
+              ...(seesRequests ? [['First token, 1 h', wordsOfTimes(firstTokenMs)] as const] : []),
             ]}
           />
         </Card>
       ))}
     </Grid>
   )
+}
+
+function wordsOfTimes(times: Overview['models'][number]['firstTokenMs']): string {
+  if (times === null) return 'no requests'
+  return `${formatDuration(times.p50)}, 1 in 20 after ${formatDuration(times.p95)}`
 }

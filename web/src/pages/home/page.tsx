@@ -7,17 +7,21 @@ import { Columns, Page as Frame, Stack } from '../../kit/page.tsx'
 import { Budgets } from './budgets.tsx'
 import { BusiestKeys } from './busiest-keys.tsx'
 import { FirstSteps } from './first-steps.tsx'
+import { KeysInUse } from './keys-in-use.tsx'
 import { LastHour } from './last-hour.tsx'
 import { ModelTiles } from './model-tiles.tsx'
+import { OwnPages } from './own-pages.tsx'
 import { overviewQuery } from './overview.ts'
 import { ToDo } from './to-do.tsx'
 import { Today } from './today.tsx'
 
-/** Is it well, what does it cost, what is left to do. */
+type Props = { readonly organizationId: string }
+
+/** Is it well, what does it cost, what is left to do: as far as the reader may see it. */
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
-  const query = useQuery(overviewQuery(organizationId))
   const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
+  const mayReadOverview = useReason(organizationId, 'organizations:read') === null
   return (
     <Frame
       title="Home"
@@ -29,23 +33,37 @@ export function Page({ params }: { readonly params: PageParams }) {
         )
       }
     >
-      <Loaded query={query} what="The overview">
-        {(overview) => (
-          <>
-            <FirstSteps organizationId={organizationId} steps={overview.firstSteps} />
-            <ToDo organizationId={organizationId} />
-            <ModelTiles models={overview.models} />
-            <Today organizationId={organizationId} overview={overview} />
-            <LastHour organizationId={organizationId} minutes={overview.minutes} />
-            <Columns>
-              {mayReadKeys && <BusiestKeys organizationId={organizationId} keys={overview.busiestKeys} />}
-              <Stack>
-                <Budgets organizationId={organizationId} />
-              </Stack>
-            </Columns>
-          </>
-        )}
-      </Loaded>
+      {mayReadOverview ? <Overview organizationId={organizationId} /> : <OwnPages organizationId={organizationId} />}
     </Frame>
+  )
+}
+
+function Overview({ organizationId }: Props) {
+  const query = useQuery(overviewQuery(organizationId))
+  const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
+  const mayReadUsage = useReason(organizationId, 'usage:read') === null
+  return (
+    <Loaded query={query} what="The overview">
+      {(overview) => (
+        <>
+          <FirstSteps organizationId={organizationId} steps={overview.firstSteps} />
+          <ToDo organizationId={organizationId} />
+          <ModelTiles models={overview.models} seesRequests={mayReadUsage} />
+          <Today organizationId={organizationId} overview={overview} />
+          {mayReadUsage ? (
+            <LastHour organizationId={organizationId} minutes={overview.minutes} />
+          ) : (
+            <OwnPages organizationId={organizationId} />
+          )}
+          <Columns>
+            {mayReadKeys && mayReadUsage && <BusiestKeys organizationId={organizationId} keys={overview.busiestKeys} />}
+            {mayReadKeys && !mayReadUsage && <KeysInUse organizationId={organizationId} />}
+            <Stack>
+              <Budgets organizationId={organizationId} />
+            </Stack>
+          </Columns>
+        </>
+      )}
+    </Loaded>
   )
 }

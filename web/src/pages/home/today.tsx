@@ -14,23 +14,10 @@ type Props = { readonly organizationId: string; readonly overview: Overview }
 export function Today({ organizationId, overview }: Props) {
   const currency = useCurrency()
   const mayReadAlerts = useReason(organizationId, 'alerts:read') === null
-  const { costTodayMicros, costYesterdaySameTimeMicros, monthMicros, forecastMicros, openAlerts, minutes } = overview
-  const change = formatChange(toUnits(costTodayMicros), toUnits(costYesterdaySameTimeMicros))
-  // The minute that runs is not over, so the last whole one says how much is asked.
-  const last = minutes.at(-2)
+  const { openAlerts } = overview
   const figures: readonly Figure[] = [
-    {
-      name: 'Cost today',
-      value: <ExactMoney micros={costTodayMicros} />,
-      said: change === null ? 'day of UTC' : `${change} on yesterday at this hour`,
-    },
-    {
-      name: 'Cost this month',
-      value: <ExactMoney micros={monthMicros} />,
-      said: forecastMicros === null ? 'months of UTC' : `${formatMoney(forecastMicros, { currency })} if it goes on so`,
-    },
-    { name: 'Requests, last minute', value: formatShortCount(last?.requests ?? 0) },
-    { name: 'Output tokens, last minute', value: formatShortCount(last?.outputTokens ?? 0) },
+    ...costsOf(overview, currency),
+    ...requestsOf(overview),
     ...(mayReadAlerts
       ? [
           {
@@ -41,5 +28,34 @@ export function Today({ organizationId, overview }: Props) {
         ]
       : []),
   ]
-  return <Stats name="Today" figures={figures} />
+  return figures.length === 0 ? null : <Stats name="Today" figures={figures} />
+}
+
+/** None for who may not see usage. */
+function costsOf(overview: Overview, currency: string): readonly Figure[] {
+  const { costTodayMicros, costYesterdaySameTimeMicros, monthMicros, forecastMicros } = overview
+  if (costTodayMicros === null || costYesterdaySameTimeMicros === null || monthMicros === null) return []
+  const change = formatChange(toUnits(costTodayMicros), toUnits(costYesterdaySameTimeMicros))
+  return [
+    {
+      name: 'Cost today',
+      value: <ExactMoney micros={costTodayMicros} />,
+      said: change === null ? 'day of UTC' : `${change} on yesterday at this hour`,
+    },
+    {
+      name: 'Cost this month',
+      value: <ExactMoney micros={monthMicros} />,
+      said: forecastMicros === null ? 'months of UTC' : `${formatMoney(forecastMicros, { currency })} if it goes on so`,
+    },
+  ]
+}
+
+/** Likewise. The minute that runs is not over, so the last whole one says how much is asked. */
+function requestsOf({ minutes }: Overview): readonly Figure[] {
+  const last = minutes.at(-2)
+  if (last === undefined) return []
+  return [
+    { name: 'Requests, last minute', value: formatShortCount(last.requests) },
+    { name: 'Output tokens, last minute', value: formatShortCount(last.outputTokens) },
+  ]
 }
