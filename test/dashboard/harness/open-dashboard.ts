@@ -89,6 +89,17 @@ export async function setUp(
   await page.getByText('This is the only time the key is shown').waitFor()
 }
 
+/** The first membership of whoever is signed in there. */
+export async function memberIdOf(page: Page): Promise<string> {
+  const memberships = await page.evaluate(async () => {
+    const answer = (await (await fetch('/api/v1/session')).json()) as {
+      readonly memberships: readonly { readonly memberId: string }[]
+    }
+    return answer.memberships
+  })
+  return memberships[0]?.memberId ?? ''
+}
+
 /** The organization that the page shows. */
 export function organizationOf({ page }: Opened): string {
   return /\/o\/([^/]+)/.exec(page.url())?.[1] ?? ''

@@ -3,10 +3,11 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { permissions } from '../../../src/core/permission.ts'
+import { permissions, reachByRole, type Permission } from '../../../src/core/permission.ts'
+import { routes } from '../../../web/src/app/route-table.ts'
 import { groupPermissions, wordsOfPermission } from '../../../web/src/pages/roles/permission-words.ts'
-import { askApi, baseOf } from '../harness/ask.ts'
-import { openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
+import { askApi, baseOf, goTo } from '../harness/ask.ts'
+import { memberIdOf, openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 type OwnRole = { readonly id: string; readonly name: string; readonly permissions: readonly string[] }
@@ -146,6 +147,50 @@ export function ownRolesSuite(dashboard: () => Dashboard): void {
       deepEqual(await read(), [])
     })
 
+    test('opens its pages whole, and asks for nothing that it leaves out', async () => {
+      const { owner } = dashboard()
+      const refused: string[] = []
+      dee.page.on('response', (response) => {
+        if (response.status() === 403) refused.push(`${new URL(response.url()).pathname} on ${dee.page.url()}`)
+      })
+      const memberId = await memberIdOf(dee.page)
+      const helpful = ['usage', 'budgets', 'projects', 'prices', 'organizations'].map((name) => `${name}:read`)
+      const ofPages = Object.values(routes).flatMap(({ needs }) => (needs === null ? [] : [needs]))
+      const withoutHelp = permissions.filter((name) => ofPages.includes(name) && !helpful.includes(name))
+      for (const [index, given] of [withoutHelp, ['organizations:read', 'api-keys:read', 'roles:read']].entries()) {
+        const wanted = { name: `Part ${index}`, base: 'admin', permissions: given.filter(isOfAdmins) }
+        const { body } = await askApi(owner.page, 'POST', `${within()}/roles`, wanted)
+        const role = (body as { readonly id: string }).id
+        equal((await askApi(owner.page, 'PATCH', `${within()}/members/${memberId}`, { role })).status, 200)
+        await dee.page.goto(`${baseOf(dashboard())}/keys`)
+        await dee.page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+        const links = await dee.page
+          .getByRole('navigation', { name: 'Pages' })
+          .getByRole('link')
+          .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
+        for (const link of links) {
+          await goTo(dee.page, link)
+          const text = (await dee.page.locator('main').textContent()) ?? ''
+          equal(text.includes('could not be read'), false, `${link}: ${text}`)
+        }
+      }
+      deepEqual(refused, [])
+    })
+
+    test('without usage has a home of what it leaves: models, keys and the way to a first request', async () => {
+      const { page } = dee
+      await goTo(page, baseOf(dashboard()))
+      await page.getByRole('region', { name: 'clarke-1.0' }).getByText('ready').waitFor()
+      await page.getByRole('table', { name: 'Keys used last' }).waitFor()
+      const own = page.getByRole('region', { name: 'What you may see' })
+      await own.getByRole('link', { name: 'Quickstart' }).waitFor()
+      equal(await own.getByRole('link', { name: 'Usage and cost' }).count(), 0)
+    })
+
     test('nothing broke the content policy, and no program failed', () => deepEqual(dee.faults, []))
   })
+}
+
+function isOfAdmins(name: string): boolean {
+  return reachByRole(name as Permission).admin === 'organization'
 }

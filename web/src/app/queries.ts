@@ -158,6 +158,17 @@ export function useKeyList(organizationId: string): readonly ApiKey[] {
   return useQuery({ ...keysQuery(organizationId), enabled }).data ?? []
 }
 
+/** Likewise its projects, archived ones included. */
+export function useProjects(organizationId: string): readonly Project[] {
+  const enabled = useReason(organizationId, 'projects:read') === null && organizationId !== ''
+  return useQuery({ ...projectsQuery(organizationId), enabled }).data ?? []
+}
+
+/** Likewise those in which something new may be. */
+export function useOpenProjects(organizationId: string): readonly Project[] {
+  return useProjects(organizationId).filter(({ archivedAt }) => archivedAt === null)
+}
+
 /** Likewise its members. */
 export function useMemberList(organizationId: string): readonly Member[] {
   const enabled = useReason(organizationId, 'members:read') === null && organizationId !== ''
@@ -195,7 +206,7 @@ export function useNames(organization: string | null): (id: string | null) => st
   const mayReadMembers = useReason(organizationId, 'members:read') === null
   const keys = useKeyList(organizationId)
   const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
-  const projects = useQuery({ ...projectsQuery(organizationId), enabled: isOne }).data ?? []
+  const projects = useProjects(organizationId)
   const members = useMemberList(organizationId)
   const hasPrograms = keys.some(({ serviceAccountId }) => serviceAccountId !== null)
   const programs = useServiceAccounts(organizationId, hasPrograms)

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { DayField, Select } from '../kit/field.tsx'
 import { modelChoices } from './models.ts'
-import { projectsQuery, useKeyList } from './queries.ts'
+import { useProjects, useKeyList } from './queries.ts'
 import { useReason } from './session.ts'
 
 export type ScopeSearch = { readonly model: string; readonly project: string; readonly key: string }
@@ -14,7 +13,7 @@ type Props = {
 
 /** Whose requests are meant: those of a model, of a project, of a key, or all. */
 export function ScopeFilters({ organizationId, search, onChange }: Props) {
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const projects = useProjects(organizationId)
   const keys = useKeyList(organizationId)
   const seesKeys = useReason(organizationId, 'api-keys:read') === null
   return (

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { Select } from '../kit/field.tsx'
-import { projectsQuery, useKeyList, type Subject } from './queries.ts'
+import { useOpenProjects, useKeyList, type Subject } from './queries.ts'
 
 type Props = {
   readonly organizationId: string
@@ -11,7 +10,7 @@ type Props = {
 
 /** Whom a limit or a budget is for: the organization, one of its projects, or one of its keys. */
 export function SubjectField({ organizationId, subject, onChoice, fault }: Props) {
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   const keys = useKeyList(organizationId).filter(({ state }) => state === 'active' || state === 'disabled')
   const choices = [
     { value: `organization ${organizationId}`, label: 'The whole organization' },

@@ -1,11 +1,10 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { addressOf, api } from '../../api/client.ts'
 import { ChangeProblem } from '../change-problem.tsx'
 import { Secret } from '../../lib/secret.ts'
 import type { NewKey } from './key-once.tsx'
 import { NameField, noRules, reasonOfRules, RulesFields, toRules } from './rules-fields.tsx'
-import { projectsQuery, useMemberList, useServiceAccounts, type ServiceAccount } from '../queries.ts'
+import { useOpenProjects, useMemberList, useServiceAccounts, type ServiceAccount } from '../queries.ts'
 import { useMembership, useRights } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { Button } from '../../kit/button.tsx'
@@ -27,7 +26,7 @@ const shownFaults = ['name', 'projectId', 'ownerId', 'serviceAccountId', 'expire
 
 export function CreateKeyDrawer({ organizationId, account, onClose, onMade }: Props) {
   const [fields, setFields] = useState(noRules)
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   const [chosen, setProject] = useState<string | null>(null)
   const projectId = account?.projectId ?? chosen ?? projects[0]?.id ?? ''
   const self = useMembership(organizationId)?.memberId ?? nobody

@@ -5,6 +5,7 @@ import { Drawer } from '../../kit/layers.tsx'
 import { Banner } from '../../kit/page.tsx'
 import { ChangeProblem } from '../change-problem.tsx'
 import { organizationQuery } from '../queries.ts'
+import { useReason } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { AskingFields, useAsking, type Asking } from './asking.tsx'
 
@@ -26,7 +27,8 @@ export function AskDrawer({ organizationId, apiKeyId, onClose }: Props) {
       ),
     { touches: [['limit-requests', organizationId]], onDone: onClose },
   )
-  const contact = useQuery(organizationQuery(organizationId)).data?.contact ?? null
+  const mayRead = useReason(organizationId, 'organizations:read') === null
+  const contact = useQuery({ ...organizationQuery(organizationId), enabled: mayRead }).data?.contact ?? null
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={missing}>
       Ask

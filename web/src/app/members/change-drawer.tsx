@@ -1,11 +1,10 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { ChangeProblem } from '../change-problem.tsx'
-import { projectsQuery, useOwnRoles, type Member } from '../queries.ts'
+import { useProjects, useOwnRoles, type Member } from '../queries.ts'
 import { roleChoices, roleWords } from '../roles.ts'
 import { useChange } from '../use-change.ts'
 
@@ -17,7 +16,7 @@ export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
   const [role, setRole] = useState<string>(before)
   const own = useOwnRoles(organizationId)
   const [projectIds, setProjects] = useState<readonly string[]>(member.projectIds)
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const projects = useProjects(organizationId)
   const params = { organizationId, memberId: member.id }
   const change = useChange(
     async (_: null) => {

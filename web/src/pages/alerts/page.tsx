@@ -30,7 +30,8 @@ export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
   const [{ state }, change] = useSearch(alertsSearch)
   const query = useQuery(alertsQuery(organizationId, state))
-  const budgets = useQuery(budgetsQuery(organizationId)).data ?? []
+  const mayReadBudgets = useReason(organizationId, 'budgets:read') === null
+  const budgets = useQuery({ ...budgetsQuery(organizationId), enabled: mayReadBudgets }).data ?? []
   const byId = new Map(budgets.map((budget) => [budget.id, budget]))
   const reason = useReason(organizationId, 'alerts:update')
   const mayReadChannels = useReason(organizationId, 'alert-channels:read') === null
@@ -80,7 +81,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         }
       </Loaded>
       <Rules organizationId={organizationId} />
-      <Thresholds organizationId={organizationId} budgets={budgets} />
+      {mayReadBudgets && <Thresholds organizationId={organizationId} budgets={budgets} />}
       {mayReadChannels && (
         <>
           <Channels organizationId={organizationId} />

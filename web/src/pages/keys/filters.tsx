@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { isInUse } from '../../app/keys/key-state.tsx'
-import { ownerOf, projectsQuery, useNames, type ApiKey } from '../../app/queries.ts'
+import { ownerOf, useProjects, useNames, type ApiKey } from '../../app/queries.ts'
 import { SearchField } from '../../kit/search-field.tsx'
 import { Select } from '../../kit/field.tsx'
 import type { KeysSearch } from '../../app/keys/keys-search.ts'
@@ -26,7 +25,7 @@ type Props = {
 }
 
 export function KeyFilters({ organizationId, search, onChange, keys }: Props) {
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const projects = useProjects(organizationId)
   const nameOf = useNames(organizationId)
   const owners = [...new Set(keys.map(ownerOf).filter((id) => id !== null))]
   const hidden = search.state === 'in-use' ? keys.filter((key) => !isInUse(key)).length : 0

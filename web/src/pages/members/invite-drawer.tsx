@@ -1,8 +1,7 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
-import { projectsQuery } from '../../app/queries.ts'
+import { useOpenProjects } from '../../app/queries.ts'
 import { isShownProjects, roleChoices, roleWords, type Role } from '../../app/roles.ts'
 import { useRights } from '../../app/session.ts'
 import { useChange } from '../../app/use-change.ts'
@@ -26,7 +25,7 @@ export function InviteDrawer({
   const [role, setRole] = useState<Role>('developer')
   const [projectIds, setProjects] = useState<readonly string[]>([])
   const [made, setMade] = useState<readonly Made[]>([])
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   // An owner alone makes owners, as they alone make management keys.
   const isOwner = useRights(organizationId, 'members:create')['management-keys:create'] !== undefined
   const change = useChange(

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { projectsQuery } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
+import { useReason } from '../../app/session.ts'
 import { faultOf, toBody, type Settings, type Turn } from './conversation.ts'
 import { useColumn, type Run } from './run.ts'
 import { playgroundSearch, type PlaygroundSearch } from './search.ts'
@@ -78,10 +79,11 @@ export function usePlayground(organizationId: string) {
 
 /** The project in which the questions count, of those that take any. */
 function useProject(organizationId: string, wanted: string) {
-  const read = useQuery(projectsQuery(organizationId)).data
+  const unread = useReason(organizationId, 'projects:read')
+  const read = useQuery({ ...projectsQuery(organizationId), enabled: unread === null }).data
   const projects = read?.filter(({ archivedAt }) => archivedAt === null) ?? []
   const projectId = projects.find(({ id }) => id === wanted)?.id ?? projects[0]?.id ?? ''
-  return { projects, projectId, lacksProject: read !== undefined && projectId === '' ? noProject : null }
+  return { projects, projectId, lacksProject: unread ?? (read !== undefined && projectId === '' ? noProject : null) }
 }
 
 function settingsOf(search: PlaygroundSearch, texts: Texts): readonly [Settings, Settings] {

@@ -1,11 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { PageParams } from '../../app/paths.ts'
 import { firstKey } from '../../app/first-key.ts'
 import { modelChoices, modelIds } from '../../app/models.ts'
-import { projectsQuery } from '../../app/queries.ts'
+import { useOpenProjects } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
@@ -127,7 +126,7 @@ function NewKeyForm({
   readonly onKey: (key: string) => void
 }) {
   const [name, setName] = useState('laptop')
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   const [chosen, setProject] = useState<string | null>(null)
   const projectId = chosen ?? projects[0]?.id ?? ''
   const ownerId = useMembership(organizationId)?.memberId

@@ -84,7 +84,7 @@ function Details({
             <Waterfall totalMs={charge.durationMs} spans={spansOf(details)} />
           </Card>
           <Card title="What it cost">
-            <PriceLines details={details} />
+            <PriceLines organizationId={organizationId} details={details} />
           </Card>
           <ContentCard organizationId={organizationId} details={details} />
         </Stack>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/types.ts'
 import { ExactMoney } from '../../app/exact-money.tsx'
 import { pricesQuery, useCurrency } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
 import { formatCount } from '../../format/figures.ts'
 import { formatMoney } from '../../format/money.ts'
 import { Time } from '../../kit/content.tsx'
@@ -20,9 +21,18 @@ const kinds: Readonly<Record<Line['kind'], string>> = {
 }
 
 /** The lines of the service's own bill of this request, and what it would have cost without the cache. */
-export function PriceLines({ details: { charge, lines, savedMicros } }: { readonly details: Details }) {
+export function PriceLines({
+  organizationId,
+  details: { charge, lines, savedMicros },
+}: {
+  readonly organizationId: string
+  readonly details: Details
+}) {
   const currency = useCurrency()
-  const since = useQuery(pricesQuery).data?.find(({ id }) => id === charge.priceId)?.effectiveAt
+  const mayReadPrices = useReason(organizationId, 'prices:read') === null
+  const since = useQuery({ ...pricesQuery, enabled: mayReadPrices }).data?.find(
+    ({ id }) => id === charge.priceId,
+  )?.effectiveAt
   if (charge.costMicros === null) return <p>There was no price for this model then, so the request cost nothing.</p>
   const columns: readonly Column<Line>[] = [
     { key: 'kind', head: 'Kind', cell: ({ kind }) => kinds[kind] },

@@ -36,7 +36,8 @@ export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
   const [{ q }, change] = useSearch(rolesSearch)
   const own = useQuery(rolesQuery(organizationId))
-  const permissions = useQuery(permissionsQuery)
+  const mayReadTable = useReason(organizationId, 'organizations:read') === null
+  const permissions = useQuery({ ...permissionsQuery, enabled: mayReadTable })
   const [open, setOpen] = useState<Open | null>(null)
   const lacking = useReason(organizationId, 'roles:create')
   const reason = lacking ?? (permissions.data === undefined ? 'The permissions are not here yet.' : null)
@@ -71,9 +72,11 @@ export function Page({ params }: { readonly params: PageParams }) {
       <Card title="Built-in roles">
         <KeyValue rows={roleChoices.map(({ value, label }) => [label, roleWords[value]])} />
       </Card>
-      <Loaded query={permissions} what="The table of permissions">
-        {(lines) => <RoleTable lines={lines} own={own.data ?? []} q={q} onSearch={(typed) => change({ q: typed })} />}
-      </Loaded>
+      {mayReadTable && (
+        <Loaded query={permissions} what="The table of permissions">
+          {(lines) => <RoleTable lines={lines} own={own.data ?? []} q={q} onSearch={(typed) => change({ q: typed })} />}
+        </Loaded>
+      )}
       {open !== null && open.kind !== 'remove' && (
         <RoleDrawer
           organizationId={organizationId}

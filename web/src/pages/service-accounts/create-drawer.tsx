@@ -1,9 +1,8 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
 import { NameField, useTypedName } from '../../app/name-drawer.tsx'
 import { pagePath } from '../../app/paths.ts'
-import { projectsQuery } from '../../app/queries.ts'
+import { useOpenProjects } from '../../app/queries.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
@@ -19,7 +18,7 @@ export function CreateAccountDrawer({
   readonly onClose: () => void
 }) {
   const { name, typed, onText, missing } = useTypedName('')
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   const [chosen, setProject] = useState<string | null>(null)
   const projectId = chosen ?? projects[0]?.id ?? ''
   const change = useChange(

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { pagePath } from '../../app/paths.ts'
-import { projectsQuery, type Project } from '../../app/queries.ts'
+import { useProjects, type Project } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
@@ -23,7 +23,7 @@ export function AgentsCard({ organizationId }: { readonly organizationId: string
     queryKey: ['organization', organizationId, 'agent-settings'],
     queryFn: ({ signal }) => api(`GET ${path}`, { params: { organizationId } }, { signal }),
   })
-  const projects = useQuery(projectsQuery(organizationId)).data ?? []
+  const projects = useProjects(organizationId)
   return (
     <Card title="Coding agents">
       <Stack>

@@ -29,7 +29,7 @@ export function Page({ params }: { readonly params: PageParams }) {
             <Card title="Organization">
               <NameForm organizationId={organizationId} name={organization.name} />
             </Card>
-            <TierCard tier={organization.tier} />
+            <TierCard organizationId={organizationId} tier={organization.tier} />
             {mayReadRules && <RulesCard organizationId={organizationId} />}
             {mayReadRules && <AgentsCard organizationId={organizationId} />}
             <RecordingCard organizationId={organizationId} />

@@ -25,7 +25,9 @@ type Place = { readonly organizationId: string; readonly projectId: string }
 /** In which projects what is said in requests is kept: in none, unless an owner has asked for it. */
 export function RecordingCard({ organizationId }: { readonly organizationId: string }) {
   const isPossible = useSession()?.features.recording ?? false
-  const query = useQuery({ ...projectsQuery(organizationId), enabled: isPossible })
+  const maySee = useReason(organizationId, 'projects:read') === null
+  const query = useQuery({ ...projectsQuery(organizationId), enabled: isPossible && maySee })
+  if (!maySee) return null
   if (!isPossible) {
     return (
       <Card title="Prompts and answers">

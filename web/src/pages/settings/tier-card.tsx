@@ -2,13 +2,22 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { limitColumns } from '../../app/limit-columns.tsx'
+import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { Badge, Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 
+type Props = { readonly organizationId: string; readonly tier: Schemas['Tier']['id'] }
+
 /** The limits that an organization has where it has none of its own. */
-export function TierCard({ tier }: { readonly tier: Schemas['Tier']['id'] }) {
-  const query = useQuery({ queryKey: ['tiers'], queryFn: ({ signal }) => api('GET /api/v1/tiers', {}, { signal }) })
+export function TierCard({ organizationId, tier }: Props) {
+  const mayRead = useReason(organizationId, 'tiers:read') === null
+  const query = useQuery({
+    queryKey: ['tiers'],
+    queryFn: ({ signal }) => api('GET /api/v1/tiers', {}, { signal }),
+    enabled: mayRead,
+  })
+  if (!mayRead) return null
   return (
     <Card title="Tier" actions={<Badge>{tier}</Badge>} isFlush>
       <Loaded query={query} what="The tier’s limits" rows={2}>

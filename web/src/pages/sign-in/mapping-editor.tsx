@@ -1,9 +1,8 @@
 import { useState } from 'react'
-import { useQuery } from '@tanstack/react-query'
 import type { BodyOf } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
-import { projectsQuery, type Project } from '../../app/queries.ts'
+import { useOpenProjects, type Project } from '../../app/queries.ts'
 import { isShownProjects } from '../../app/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
@@ -34,7 +33,7 @@ type Props = {
 
 /** What groups give their members, in the order in which they count: the first that somebody is in gives the role. */
 export function MappingEditor({ organizationId, mappings, groups, onChange }: Props) {
-  const projects = (useQuery(projectsQuery(organizationId)).data ?? []).filter(({ archivedAt }) => archivedAt === null)
+  const projects = useOpenProjects(organizationId)
   const usersOf = new Map((groups ?? []).map(({ name, users }) => [name, users] as const))
   const others = (groups ?? []).filter(({ name }) => mappings.every(({ group }) => group !== name))
   const set = (group: string, changes: Partial<Mapping>) =>

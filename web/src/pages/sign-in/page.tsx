@@ -1,4 +1,5 @@
 import type { PageParams } from '../../app/paths.ts'
+import { useReason } from '../../app/session.ts'
 import { Page as Frame } from '../../kit/page.tsx'
 import { Connections } from './connections.tsx'
 import { Directories } from './directories.tsx'
@@ -6,6 +7,7 @@ import { Domains } from './domains.tsx'
 
 export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
+  const mayReadDirectories = useReason(organizationId, 'directories:read') === null
   return (
     <Frame
       title="Sign-in and directory"
@@ -13,7 +15,7 @@ export function Page({ params }: { readonly params: PageParams }) {
     >
       <Connections organizationId={organizationId} />
       <Domains organizationId={organizationId} />
-      <Directories organizationId={organizationId} />
+      {mayReadDirectories && <Directories organizationId={organizationId} />}
     </Frame>
   )
 }
