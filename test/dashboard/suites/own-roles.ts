@@ -1,7 +1,7 @@
 // Roles that an organization makes of the built-in ones: made of permissions in words, given, changed under whoever has
 // them, and removed.
 
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { permissions, reachByRole, type Permission } from '../../../src/core/permission.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
@@ -185,6 +185,44 @@ export function ownRolesSuite(dashboard: () => Dashboard): void {
       const own = page.getByRole('region', { name: 'What you may see' })
       await own.getByRole('link', { name: 'Quickstart' }).waitFor()
       equal(await own.getByRole('link', { name: 'Usage and cost' }).count(), 0)
+    })
+
+    test('offers the roles alone that the service lets its holder give, and says why of the others', async () => {
+      const { owner } = dashboard()
+      const memberId = await memberIdOf(dee.page)
+      // As much as an auditor, and to invite and change members.
+      const permitted = permissions.filter(
+        (name) => isOfAdmins(name) && (name.endsWith(':read') || ['members:create', 'members:update'].includes(name)),
+      )
+      const wanted = { name: 'Part of people', base: 'admin', permissions: permitted }
+      const made = await askApi(owner.page, 'POST', `${within()}/roles`, wanted)
+      const role = (made.body as { readonly id: string }).id
+      equal((await askApi(owner.page, 'PATCH', `${within()}/members/${memberId}`, { role })).status, 200)
+      const { page } = dee
+      await page.goto(`${baseOf(dashboard())}/members`)
+      await page.getByRole('button', { name: 'Invite' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Invite' })
+      const options = await drawer.getByLabel('Role').locator('option').all()
+      const offered: (readonly [string, boolean])[] = []
+      for (const option of options) {
+        offered.push([(await option.getAttribute('value')) ?? '', await option.isEnabled()])
+        if (await option.isDisabled()) match((await option.textContent()) ?? '', /\(may do more than you\)$/)
+      }
+      const accepted: (readonly [string, boolean])[] = []
+      for (const [value] of offered) {
+        const invitation = { email: `${value}@own-roles.example`, role: value }
+        const { status, body } = await askApi(page, 'POST', `${within()}/invitations`, invitation)
+        const isRefused = status === 403 && (body as { readonly type: string }).type.endsWith('permission-denied')
+        accepted.push([value, !isRefused])
+      }
+      deepEqual(offered, accepted)
+      equal(await drawer.getByLabel('Role').inputValue(), 'auditor')
+      await page.keyboard.press('Escape')
+      await drawer.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Actions for Ann Lee' }).click()
+      const change = page.getByRole('menuitem', { name: 'Role and projects…' })
+      match((await change.getAttribute('title')) ?? '', /^Ann Lee may do more than you/)
+      await page.keyboard.press('Escape')
     })
 
     test('nothing broke the content policy, and no program failed', () => deepEqual(dee.faults, []))

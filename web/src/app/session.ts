@@ -4,6 +4,7 @@ import type { Membership, Session } from '../api/answers.ts'
 import { readSession, takeEarly } from './early-session.ts'
 import { onSignedIn } from './sign-in-news.ts'
 import { isOfInstallation, type PageName } from './paths.ts'
+import type { Role } from './roles.ts'
 import { routes } from './route-table.ts'
 import { toProblem } from '../api/problem.ts'
 
@@ -52,6 +53,21 @@ export function useRights(organizationId: string, permission: string): Membershi
   const membership = useMembership(organizationId)?.permissions ?? {}
   const inInstallation = useSession()?.installation?.permissions ?? {}
   return membership[permission] === undefined ? inInstallation : membership
+}
+
+/** What is said of a role that is not the reader's to give. */
+export const beyond = 'may do more than you'
+
+/**
+ * Tells why somebody may not give a role, or take it from whoever has it; null where they may. They act by the permission
+ * as with `useRights`; without an organization it is a role in the installation.
+ */
+export function useGrantReason(organizationId: string | null, permission: string): (role: Role) => string | null {
+  const membership = useMembership(organizationId ?? '')
+  const installation = useSession()?.installation
+  const actsAsMember = membership?.permissions[permission] !== undefined
+  const given = (actsAsMember ? membership.gives : installation?.gives) ?? []
+  return (role) => (given.includes(role) ? null : beyond)
 }
 
 export function reasonOf(session: Session, organizationId: string | null, permission: string): string | null {

@@ -86,7 +86,12 @@ export function TextArea({ label, hint, fault, onText, isMono, ...rest }: AreaPr
   )
 }
 
-export type Choice<Value extends string> = { readonly value: Value; readonly label: string }
+export type Choice<Value extends string> = {
+  readonly value: Value
+  readonly label: string
+  /** Why it cannot be chosen, which stands beside it. */
+  readonly reason?: string | null
+}
 type SelectProps<Value extends string> = Frame & {
   readonly value: Value
   readonly choices: readonly Choice<Value>[]
@@ -106,9 +111,9 @@ export function Select<Value extends string>({
   isInline,
 }: SelectProps<Value>) {
   const id = useId()
-  const options = choices.map((choice) => (
-    <option key={choice.value} value={choice.value}>
-      {choice.label}
+  const options = choices.map(({ value: one, label: words, reason = null }) => (
+    <option key={one} value={one} disabled={reason !== null}>
+      {reason === null ? words : `${words} (${reason})`}
     </option>
   ))
   const choose = (text: string) => {

@@ -7,6 +7,8 @@ import {
   updateRole,
   type OwnRole,
 } from '../../../accounts/custom-roles.ts'
+import { mayGive } from '../../../accounts/members.ts'
+import type { Principal } from '../../../core/principal.ts'
 import { roles } from '../../../core/role.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { given, inOrganization, name, role, roleId, time, toTime } from '../schemas.ts'
@@ -21,12 +23,14 @@ const ownRole = z
     base: role.describe('The built-in role of which it is a part: how far each permission reaches is as there.'),
     permissions: z.array(z.string()),
     members: z.int().describe('How many have it.'),
+    isGivable: z.boolean().describe('Whether who reads this may give it to members.'),
     createdAt: time,
   })
   .meta({ id: 'Role' })
 
-function show({ createdAtMs, permissions, ...rest }: OwnRole): z.input<typeof ownRole> {
-  return { ...rest, permissions: [...permissions], createdAt: toTime(createdAtMs) }
+function show(principal: Principal, { createdAtMs, permissions, ...rest }: OwnRole): z.input<typeof ownRole> {
+  const isGivable = mayGive(principal, rest.base, { id: rest.id, permissions })
+  return { ...rest, permissions: [...permissions], isGivable, createdAt: toTime(createdAtMs) }
 }
 
 const path = '/api/v1/organizations/{organizationId}/roles'
@@ -42,7 +46,8 @@ export const roleRoutes: readonly Route[] = [
     params: inOrganization,
     answer: z.strictObject({ data: z.array(ownRole), next: z.null() }),
     async work({ parts, principal, params }) {
-      return { data: (await listRoles(parts.accounts, principal, params.organizationId)).map(show), next: null }
+      const found = await listRoles(parts.accounts, principal, params.organizationId)
+      return { data: found.map((one) => show(principal, one)), next: null }
     },
   }),
   defineRoute({
@@ -57,7 +62,7 @@ export const roleRoutes: readonly Route[] = [
     answer: ownRole,
     async work({ parts, principal, params, body }) {
       const id = await createRole(parts.accounts, principal, { ...params, ...body })
-      return show(await readRole(parts.accounts, principal, { ...params, id }))
+      return show(principal, await readRole(parts.accounts, principal, { ...params, id }))
     },
   }),
   defineRoute({
@@ -68,7 +73,7 @@ export const roleRoutes: readonly Route[] = [
     summary: 'Read a role of an organization’s own',
     answer: ownRole,
     work: async ({ parts, principal, params: { roleId: id, ...params } }) =>
-      show(await readRole(parts.accounts, principal, { ...params, id })),
+      show(principal, await readRole(parts.accounts, principal, { ...params, id })),
   }),
   defineRoute({
     ...facts,
@@ -86,7 +91,7 @@ export const roleRoutes: readonly Route[] = [
     async work({ parts, principal, params: { roleId: id, ...params }, body }) {
       const reference = { ...params, id }
       await updateRole(parts.accounts, principal, reference, given(body))
-      return show(await readRole(parts.accounts, principal, reference))
+      return show(principal, await readRole(parts.accounts, principal, reference))
     },
   }),
   defineRoute({

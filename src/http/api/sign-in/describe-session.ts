@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { mayGive } from '../../../accounts/members.ts'
 import type { Session } from '../../../accounts/sign-in/sessions.ts'
 import type { OrganizationId, ProjectId } from '../../../core/ids.ts'
 import { may, reachesOf } from '../../../core/permission.ts'
-import type { MemberPrincipal } from '../../../core/principal.ts'
+import type { MemberPrincipal, Principal } from '../../../core/principal.ts'
+import { roles, type Role } from '../../../core/role.ts'
 import type { RouteParts } from '../route.ts'
 import { id, memberId, organizationId, projectId, role, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { method } from './schemas.ts'
@@ -11,6 +13,8 @@ const reach = z.enum(['installation', 'organization', 'projects', 'own'])
 const permissions = z
   .record(z.string(), reach)
   .describe('By permission, how far it reaches; what is not there is not given.')
+
+const gives = z.array(role).describe('The built-in roles that the person may give to others, and take from them.')
 
 /** How a person wants pages to look. */
 export const preferences = z
@@ -35,6 +39,7 @@ const membership = z.strictObject({
   role,
   projectIds: z.array(projectId),
   permissions,
+  gives,
   owners: z.array(z.strictObject({ name: z.string() })).describe('Who may give permissions: owners and admins.'),
   recordedUntil: time
     .nullable()
@@ -49,7 +54,7 @@ export const sessionSchema = z
   .strictObject({
     user: z.strictObject({ id: id('usr'), name: z.string(), email: z.string() }),
     memberships: z.array(membership),
-    installation: z.strictObject({ role, permissions }).nullable(),
+    installation: z.strictObject({ role, permissions, gives }).nullable(),
     proof: z.strictObject({ method, at: time, freshUntil: time }),
     idleEndsAt: time,
     endsAt: time,
@@ -90,6 +95,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
           'organization',
           member.custom,
         ) as Described['memberships'][number]['permissions'],
+        gives: rolesGivenBy(member),
         owners: (owners.get(member.organizationId) ?? []).map(({ name }) => ({ name })),
         recordedUntil: toTimeOrNull(latestOf(recorded.get(member.organizationId) ?? [], member)),
         needsProof: null,
@@ -98,6 +104,7 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
         ...closed,
         projectIds: [],
         permissions: {},
+        gives: [],
         owners: [],
         recordedUntil: null,
         needsProof: { connectionId },
@@ -106,7 +113,11 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     installation:
       principal.role === null
         ? null
-        : { role: principal.role, permissions: reachesOf(principal.role, 'installation') as Record<string, never> },
+        : {
+            role: principal.role,
+            permissions: reachesOf(principal.role, 'installation') as Record<string, never>,
+            gives: rolesGivenBy(principal),
+          },
     proof: { method: proof.method, at: toTime(proof.atMs), freshUntil: toTime(proof.freshUntilMs) },
     idleEndsAt: toTime(session.idleEndsAtMs),
     endsAt: toTime(session.endsAtMs),
@@ -123,6 +134,10 @@ export async function describeSession(parts: RouteParts, session: Session): Prom
     currency: parts.accounts.currency,
     build: parts.management.version,
   }
+}
+
+function rolesGivenBy(principal: Principal): Role[] {
+  return roles.filter((one) => mayGive(principal, one))
 }
 
 const ownersMax = 200

@@ -6,6 +6,7 @@ import { Drawer } from '../../kit/layers.tsx'
 import { ChangeProblem } from '../change-problem.tsx'
 import { useProjects, useOwnRoles, type Member } from '../queries.ts'
 import { roleChoices, roleWords } from '../roles.ts'
+import { beyond, useGrantReason } from '../session.ts'
 import { useChange } from '../use-change.ts'
 
 export type MemberProps = { readonly organizationId: string; readonly member: Member; readonly onClose: () => void }
@@ -17,6 +18,7 @@ export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
   const own = useOwnRoles(organizationId)
   const [projectIds, setProjects] = useState<readonly string[]>(member.projectIds)
   const projects = useProjects(organizationId)
+  const grantReason = useGrantReason(organizationId, 'members:update')
   const params = { organizationId, memberId: member.id }
   const change = useChange(
     async (_: null) => {
@@ -60,7 +62,10 @@ export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
       <Select
         label="Role"
         value={role}
-        choices={[...roleChoices, ...own.map(({ id, name }) => ({ value: id, label: name }))]}
+        choices={[
+          ...roleChoices.map((choice) => ({ ...choice, reason: grantReason(choice.value) })),
+          ...own.map(({ id, name, isGivable }) => ({ value: id, label: name, reason: isGivable ? null : beyond })),
+        ]}
         onChoice={setRole}
         hint={`${said} It counts at once, for open sessions too.`}
       />

@@ -4,7 +4,7 @@ import type { MenuEntry } from '../../kit/layers.tsx'
 import { formatCount } from '../../format/figures.ts'
 import { Confirm } from '../confirm.tsx'
 import type { Member } from '../queries.ts'
-import { useReason } from '../session.ts'
+import { useGrantReason, useReason } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { ChangeDrawer, type MemberProps } from './change-drawer.tsx'
 
@@ -21,19 +21,24 @@ type Entries = (member: Member, act: (action: MemberAction) => void) => readonly
 export function useMemberEntries(organizationId: string, members: readonly Member[]): Entries {
   const updateReason = useReason(organizationId, 'members:update')
   const removeReason = useReason(organizationId, 'members:remove')
+  const grantUpdate = useGrantReason(organizationId, 'members:update')
+  const grantRemove = useGrantReason(organizationId, 'members:remove')
   const owners = members.filter((member) => member.role === 'owner' && stateOf(member) === 'active')
   return (member, act) => {
     const isLast = owners.length === 1 && owners[0]?.id === member.id
     const isSuspended = stateOf(member) === 'suspended'
+    const above = `${member.name} may do more than you: somebody who gives the role ${member.role} does this.`
+    const update = updateReason ?? (grantUpdate(member.role) === null ? null : above)
+    const remove = removeReason ?? (grantRemove(member.role) === null ? null : above)
     const entry = (label: string, action: MemberAction, reason: string | null, isBad = false): MenuEntry => {
       return { kind: 'action', label, reason, isBad, act: () => act(action) }
     }
     return [
-      entry('Role and projects…', 'change', updateReason),
+      entry('Role and projects…', 'change', update),
       isSuspended
-        ? entry('Restore…', 'restore', updateReason)
-        : entry('Suspend…', 'suspend', isLast ? 'The last owner cannot be suspended.' : updateReason),
-      entry('Remove…', 'remove', isLast ? 'The last owner cannot be removed.' : removeReason, true),
+        ? entry('Restore…', 'restore', update)
+        : entry('Suspend…', 'suspend', isLast ? 'The last owner cannot be suspended.' : update),
+      entry('Remove…', 'remove', isLast ? 'The last owner cannot be removed.' : remove, true),
     ]
   }
 }

@@ -6,7 +6,7 @@ import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
 import { readAll } from '../../app/queries.ts'
 import { roleChoices, roleWords } from '../../app/roles.ts'
-import { useReason, useSession } from '../../app/session.ts'
+import { beyond, useGrantReason, useReason, useSession } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -20,10 +20,15 @@ type Person = Schemas['InstallationMember']
 const givenRoles = ['owner', 'admin', 'auditor'] as const
 type GivenRole = (typeof givenRoles)[number]
 
-const choices = roleChoices.flatMap(({ value, label }) => {
-  const role = givenRoles.find((one) => one === value)
-  return role === undefined ? [] : [{ value: role, label }]
-})
+/** The roles of the installation, with the reason where one is not the reader's to give. */
+function useChoices() {
+  const grantReason = useGrantReason(null, 'installation:update')
+  return roleChoices.flatMap(({ value, label }) => {
+    const role = givenRoles.find((one) => one === value)
+    return role === undefined ? [] : [{ value: role, label, reason: grantReason(role) }]
+  })
+}
+
 const key = ['installation-members']
 const touches = [key, ['session'], ['tasks']]
 
@@ -76,8 +81,11 @@ type TableProps = {
 function PeopleTable({ people, reason, onOpen }: TableProps) {
   const ownId = useSession()?.user.id
   const owners = people.filter(({ role }) => role === 'owner').length
-  const lastReason = ({ role }: Person) =>
-    role === 'owner' && owners === 1 ? 'The installation keeps at least one owner.' : reason
+  const grantReason = useGrantReason(null, 'installation:update')
+  const lastReason = ({ name, role }: Person) => {
+    if (role === 'owner' && owners === 1) return 'The installation keeps at least one owner.'
+    return reason ?? (grantReason(role) === null ? null : `${name} ${beyond}.`)
+  }
   const columns: readonly Column<Person>[] = [
     {
       key: 'name',
@@ -130,6 +138,7 @@ const hint = (role: GivenRole) => `${roleWords[role]} In the whole installation,
 function AddDrawer({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [userId, setUserId] = useState<string | null>(null)
+  const choices = useChoices()
   const [role, setRole] = useState<GivenRole>('admin')
   const body = { email: email.trim(), role, ...(userId !== null && { userId }) }
   const change = useChange((_: null, options) => api('POST /api/v1/installation/members', { body }, options), {
@@ -205,6 +214,7 @@ function Candidates({ email, chosen, onChoice }: CandidatesProps) {
 type PersonProps = { readonly person: Person; readonly onClose: () => void }
 
 function RoleDrawer({ person: { id, name, role: known }, onClose }: PersonProps) {
+  const choices = useChoices()
   const [role, setRole] = useState<GivenRole>(givenRoles.find((one) => one === known) ?? 'auditor')
   const change = useChange(
     (_: null) => api('PATCH /api/v1/installation/members/{userId}', { params: { userId: id }, body: { role } }),

@@ -7,7 +7,7 @@ import { Confirm } from '../../app/confirm.tsx'
 import type { PageParams } from '../../app/paths.ts'
 import { readAll } from '../../app/queries.ts'
 import { roleChoices, roleWords, type Role } from '../../app/roles.ts'
-import { useReason } from '../../app/session.ts'
+import { beyond, useGrantReason, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
@@ -107,6 +107,8 @@ function KeyTable({
   readonly onRevoke: (key: ManagementKey) => void
 }) {
   const reason = useReason(organizationId, 'management-keys:revoke')
+  const grantReason = useGrantReason(organizationId, 'management-keys:revoke')
+  const above = ({ role }: ManagementKey) => (grantReason(role) === null ? null : `This key ${beyond}.`)
   const columns: readonly Column<ManagementKey>[] = [
     { key: 'name', head: 'Name', cell: ({ name }) => <Name>{name}</Name> },
     { key: 'key', head: 'Key', cell: ({ lastFour }) => <code>sk-odym-…{lastFour}</code> },
@@ -126,7 +128,7 @@ function KeyTable({
       phone: 'side',
       cell: (key) =>
         key.revokedAt === null && (
-          <Button isSmall reason={reason} onClick={() => onRevoke(key)}>
+          <Button isSmall reason={reason ?? above(key)} onClick={() => onRevoke(key)}>
             Revoke…
           </Button>
         ),

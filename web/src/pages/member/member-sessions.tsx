@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
-import { useReason } from '../../app/session.ts'
+import type { Member } from '../../app/queries.ts'
+import { useGrantReason, useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { sessionColumns } from '../../app/session-columns.tsx'
 import { useChange } from '../../app/use-change.ts'
@@ -13,12 +14,15 @@ import { Table, type Column } from '../../kit/table.tsx'
 type Listed = Schemas['ListedSession']
 const path = '/api/v1/organizations/{organizationId}/members/{memberId}/sessions'
 
-type Props = { readonly organizationId: string; readonly memberId: string }
+type Props = { readonly organizationId: string; readonly member: Member }
 
 /** Where a member is signed in, each of which can be ended. */
-export function MemberSessions({ organizationId, memberId }: Props) {
+export function MemberSessions({ organizationId, member }: Props) {
+  const memberId = member.id
   const readReason = useReason(organizationId, 'sessions:read')
-  const reason = useReason(organizationId, 'sessions:revoke')
+  const lacking = useReason(organizationId, 'sessions:revoke')
+  const grantReason = useGrantReason(organizationId, 'sessions:revoke')(member.role)
+  const reason = lacking ?? (grantReason === null ? null : `${member.name} ${grantReason}.`)
   const params = { organizationId, memberId }
   const key = ['sessions', organizationId, memberId]
   const query = useQuery({

@@ -41,7 +41,7 @@ export function Page({ params }: { readonly params: PageParams }) {
             <Card title="Membership">
               <Facts organizationId={organizationId} member={found} />
             </Card>
-            <MemberSessions organizationId={organizationId} memberId={found.id} />
+            <MemberSessions organizationId={organizationId} member={found} />
             <MemberKeys organizationId={organizationId} memberId={found.id} />
             <MemberHistory organizationId={organizationId} memberId={found.id} />
           </>

@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { useOpenProjects } from '../../app/queries.ts'
 import { isShownProjects, roleChoices, roleWords, type Role } from '../../app/roles.ts'
-import { useRights } from '../../app/session.ts'
+import { useGrantReason } from '../../app/session.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
@@ -22,12 +22,13 @@ export function InviteDrawer({
   readonly onClose: () => void
 }) {
   const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('developer')
   const [projectIds, setProjects] = useState<readonly string[]>([])
   const [made, setMade] = useState<readonly Made[]>([])
   const projects = useOpenProjects(organizationId)
-  // An owner alone makes owners, as they alone make management keys.
-  const isOwner = useRights(organizationId, 'members:create')['management-keys:create'] !== undefined
+  const grantReason = useGrantReason(organizationId, 'members:create')
+  const choices = roleChoices.map((choice) => ({ ...choice, reason: grantReason(choice.value) }))
+  const [chosen, setRole] = useState<Role>('developer')
+  const role = grantReason(chosen) === null ? chosen : choices.find(({ reason }) => reason === null)?.value
   const change = useChange(
     (body: { readonly email: string; readonly role: Role; readonly projectIds: readonly string[] }, options) =>
       api('POST /api/v1/organizations/{organizationId}/invitations', { params: { organizationId }, body }, options),
@@ -39,7 +40,8 @@ export function InviteDrawer({
       },
     },
   )
-  const reason = email.includes('@') ? null : 'An email address is needed.'
+  const missing = email.includes('@') ? null : 'An email address is needed.'
+  const reason = role === undefined ? 'Every role may do more than you, so there is none that you can give.' : missing
   const foot = (
     <>
       {made.length > 0 && <Button onClick={onClose}>Done</Button>}
@@ -48,10 +50,10 @@ export function InviteDrawer({
       </Button>
     </>
   )
-  const invite = () =>
-    reason === null
-      ? void change.run({ email: email.trim(), role, projectIds: isShownProjects(role) ? projectIds : [] })
-      : undefined
+  const invite = () => {
+    if (reason !== null || role === undefined) return
+    void change.run({ email: email.trim(), role, projectIds: isShownProjects(role) ? projectIds : [] })
+  }
   return (
     <Drawer
       title="Invite"
@@ -76,12 +78,12 @@ export function InviteDrawer({
       />
       <Select
         label="Role"
-        value={role}
-        choices={isOwner ? roleChoices : roleChoices.filter(({ value }) => value !== 'owner')}
+        value={role ?? chosen}
+        choices={choices}
         onChoice={setRole}
-        hint={roleWords[role]}
+        hint={roleWords[role ?? chosen]}
       />
-      {isShownProjects(role) && (
+      {role !== undefined && isShownProjects(role) && (
         <CheckboxGroup
           label="Projects that they see"
           choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
