@@ -82,6 +82,8 @@ export type Consequences = {
   readonly keysMadeForOthers: { readonly id: ApiKeyId; readonly name: string }[]
   readonly managementKeysMade: { readonly id: ManagementKeyId; readonly name: string }[]
   readonly invitationsMade: number
+  /** Of their coding agents, those that are signed in here. */
+  readonly agents: number
   readonly sessions: number
 }
 
@@ -114,11 +116,20 @@ export async function readConsequences(
     .where('user_id', '=', user_id)
     .where('ends_at', '>', clock.nowMs())
     .execute()
+  const agents = await db
+    .selectFrom('agent_sign_ins')
+    .select('id')
+    .where('organization_id', '=', reference.organizationId)
+    .where('member_id', '=', id)
+    .where('state', 'in', ['allowed', 'open'])
+    .where('ends_at', '>', clock.nowMs())
+    .execute()
   return {
     keysOwned,
     keysMadeForOthers: [...made.keysForOthers],
     managementKeysMade: [...made.managementKeys],
     invitationsMade: made.invitations.length,
     sessions: sessions.length,
+    agents: agents.length,
   }
 }

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { askApi, baseOf } from '../harness/ask.ts'
-import { openDashboard } from '../harness/open-dashboard.ts'
+import { memberIdOf, openDashboard } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -166,6 +166,22 @@ export function agentsSuite(dashboard: () => Dashboard): void {
           await other.context.close()
         }
       })
+    })
+
+    test('is named with the sessions that end with it, before somebody ends all others', async () => {
+      const { page, origin } = dashboard().owner
+      await page.goto(`${origin}/account`)
+      await page.getByRole('button', { name: 'End all others…' }).click()
+      const asked = page.getByRole('dialog', { name: 'End all other sessions' })
+      await asked.getByText('No session is ended and 1 coding agent is signed out.').waitFor()
+      await asked.getByRole('button', { name: 'Cancel' }).click()
+      const memberId = await memberIdOf(page)
+      await page.goto(`${base}/members/${memberId}`)
+      await page.getByRole('button', { name: 'End all…' }).click()
+      const all = page.getByRole('dialog', { name: 'End all sessions of Ann Lee' })
+      await all.getByText('1 session is ended and 1 coding agent is signed out.').waitFor()
+      await all.getByRole('button', { name: 'Cancel' }).click()
+      await all.waitFor({ state: 'detached' })
     })
 
     test('that its person signs out is refused with its next request', async () => {

@@ -147,6 +147,7 @@ onEachDatabase(({ open }) => {
         keysMadeForOthers: [{ id, name: 'made' }],
         managementKeysMade: [],
         invitationsMade: 0,
+        agents: 0,
         sessions: 1,
       })
     })

@@ -55,6 +55,7 @@ const consequences = z
       .describe('These end with whoever made them, and are refused as long as that one is suspended.'),
     invitationsMade: z.int().describe('Open invitations of theirs, which end.'),
     sessions: z.int().describe('Where the member is signed in.'),
+    agents: z.int().describe('Coding agents of theirs that are signed in to the organization, and are signed out.'),
   })
   .meta({ id: 'MemberConsequences' })
 

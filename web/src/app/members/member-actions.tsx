@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, type AnswerOf } from '../../api/client.ts'
 import type { MenuEntry } from '../../kit/layers.tsx'
 import { formatCount } from '../../format/figures.ts'
@@ -16,6 +16,14 @@ export function stateOf({ removedAt, suspendedAt }: Member): 'active' | 'suspend
 }
 
 type Entries = (member: Member, act: (action: MemberAction) => void) => readonly MenuEntry[]
+
+/** What it would lead to if a member were removed or suspended. */
+export const consequencesQuery = (params: { readonly organizationId: string; readonly memberId: string }) =>
+  queryOptions({
+    queryKey: ['member', params.organizationId, params.memberId, 'consequences'],
+    queryFn: ({ signal }) =>
+      api('GET /api/v1/organizations/{organizationId}/members/{memberId}/consequences', { params }, { signal }),
+  })
 
 /** What may be done to a member, with the reason where it may not. */
 export function useMemberEntries(organizationId: string, members: readonly Member[]): Entries {
@@ -55,11 +63,7 @@ type AskProps = MemberProps & { readonly action: Exclude<MemberAction, 'change'>
 
 function Ask({ organizationId, member, action, onClose }: AskProps) {
   const params = { organizationId, memberId: member.id }
-  const consequences = useQuery({
-    queryKey: ['member', organizationId, member.id, 'consequences'],
-    queryFn: ({ signal }) =>
-      api('GET /api/v1/organizations/{organizationId}/members/{memberId}/consequences', { params }, { signal }),
-  })
+  const consequences = useQuery(consequencesQuery(params))
   const change = useChange(
     async (_: null) => {
       if (action === 'remove') await api('DELETE /api/v1/organizations/{organizationId}/members/{memberId}', { params })
@@ -91,11 +95,11 @@ function Ask({ organizationId, member, action, onClose }: AskProps) {
 
 /** What follows, with the figures of this very member. */
 function wordsOf(action: AskProps['action'], found: Consequences): string {
-  const { keysOwned, keysMadeForOthers, managementKeysMade, sessions } = found
+  const { keysOwned, keysMadeForOthers, managementKeysMade, sessions, agents } = found
   const keys = count(keysOwned.length, 'key')
   if (action === 'restore')
     return `They are let in again, and ${keys} of theirs ${be(keysOwned.length)} accepted again.`
-  const ended = `${count(sessions, 'session')} ${be(sessions)} ended`
+  const ended = endedWords({ sessions, agents })
   const stays = keysMadeForOthers.length + managementKeysMade.length
   const rest =
     stays === 0
@@ -103,6 +107,12 @@ function wordsOf(action: AskProps['action'], found: Consequences): string {
       : ` ${count(stays, 'key')} that they made for others ${stays === 1 ? 'stays' : 'stay'}: look at them.`
   const fate = action === 'remove' ? 'revoked, which cannot be undone' : 'refused until they are restored'
   return `${keys} of theirs ${be(keysOwned.length)} ${fate}. ${ended}; running answers end within half a second.${rest}`
+}
+
+/** What of them ends, as the beginning of a sentence. */
+export function endedWords({ sessions, agents }: Pick<Consequences, 'sessions' | 'agents'>): string {
+  const ended = `${count(sessions, 'session')} ${be(sessions)} ended`
+  return agents === 0 ? ended : `${ended} and ${count(agents, 'coding agent')} ${be(agents)} signed out`
 }
 
 function count(number: number, word: string): string {

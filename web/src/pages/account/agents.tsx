@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, type AnswerOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Loaded } from '../../app/states.tsx'
@@ -10,12 +10,14 @@ import { Table, type Column } from '../../kit/table.tsx'
 
 type Agent = AnswerOf<'GET /api/v1/me/agents'>['data'][number]
 
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: ({ signal }) => api('GET /api/v1/me/agents', {}, { signal }),
+})
+
 /** The coding agents that somebody is signed in to; not there for whoever has none. */
 export function AgentsCard() {
-  const query = useQuery({
-    queryKey: ['agents'],
-    queryFn: ({ signal }) => api('GET /api/v1/me/agents', {}, { signal }),
-  })
+  const query = useQuery(agentsQuery)
   const end = useChange((agentId: string) => api('DELETE /api/v1/me/agents/{agentId}', { params: { agentId } }), {
     touches: [['agents']],
   })

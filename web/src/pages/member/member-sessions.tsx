@@ -1,7 +1,10 @@
+import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
+import { Confirm } from '../../app/confirm.tsx'
+import { consequencesQuery, endedWords } from '../../app/members/member-actions.tsx'
 import type { Member } from '../../app/queries.ts'
 import { useGrantReason, useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
@@ -36,7 +39,7 @@ export function MemberSessions({ organizationId, member }: Props) {
       touches: [key],
     },
   )
-  const endAll = useChange((_: null) => api(`DELETE ${path}`, { params }), { touches: [key] })
+  const [isAsking, setAsking] = useState(false)
   if (readReason !== null) return null
   const columns: readonly Column<Listed>[] = [
     ...sessionColumns,
@@ -54,13 +57,13 @@ export function MemberSessions({ organizationId, member }: Props) {
   ]
   const isAny = (query.data?.length ?? 0) > 0
   const all = isAny && (
-    <Button isSmall isBusy={endAll.isBusy} reason={reason} onClick={() => void endAll.run(null)}>
-      End all
+    <Button isSmall reason={reason} onClick={() => setAsking(true)}>
+      End all…
     </Button>
   )
   return (
     <Card title="Sessions" isFlush={isAny} actions={all}>
-      <ChangeProblem problem={end.problem ?? endAll.problem} />
+      <ChangeProblem problem={end.problem} />
       <Loaded query={query} what="The sessions" rows={2}>
         {(sessions) =>
           sessions.length === 0 ? (
@@ -70,6 +73,30 @@ export function MemberSessions({ organizationId, member }: Props) {
           )
         }
       </Loaded>
+      {isAsking && <EndAll organizationId={organizationId} member={member} onClose={() => setAsking(false)} />}
     </Card>
+  )
+}
+
+function EndAll({ organizationId, member, onClose }: Props & { readonly onClose: () => void }) {
+  const params = { organizationId, memberId: member.id }
+  const found = useQuery(consequencesQuery(params)).data
+  const change = useChange((_: null) => api(`DELETE ${path}`, { params }), {
+    touches: [
+      ['sessions', organizationId, member.id],
+      ['member', organizationId],
+    ],
+    onDone: onClose,
+  })
+  return (
+    <Confirm
+      title={`End all sessions of ${member.name}`}
+      verb="End all sessions"
+      change={change}
+      onClose={onClose}
+      onConfirm={() => void change.run(null)}
+    >
+      {found === undefined ? 'Reading what it leads to …' : `${endedWords(found)}.`} They may sign in again.
+    </Confirm>
   )
 }
