@@ -3,6 +3,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { OpenAI } from 'openai'
+import type { Page } from 'playwright-core'
+import { askApi, settled } from './harness/ask.ts'
 import { openDashboard, organizationOf, setUp } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { openScales } from './harness/weigh.ts'
@@ -116,6 +118,43 @@ suite('after signing out', () => {
     await page.getByRole('dialog', { name: '“typed before” is ready' }).waitFor()
   })
 
+  test('a session that is ended elsewhere asks once for a new one over the form, and the page goes on with it', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}/o/${organizationId}/keys`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    const drawer = page.getByRole('dialog', { name: 'Create key' })
+    await drawer.getByLabel('Name').fill('typed meanwhile')
+    await endSession(page)
+    const again = page.getByRole('dialog', { name: 'Sign in again' })
+    await again.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await again.waitFor({ state: 'detached' })
+    equal(await drawer.getByLabel('Name').inputValue(), 'typed meanwhile')
+    await page.keyboard.press('Escape')
+    await page.getByText('live', { exact: true }).waitFor()
+    // What was asked for while nobody was signed in has come: nothing on the page waits any more.
+    await page.getByRole('link', { name: 'Limits', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+    await settled(page)
+  })
+
+  test('who puts the new session off keeps the page, and is asked again for a change alone', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}/o/${organizationId}/keys`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    const drawer = page.getByRole('dialog', { name: 'Create key' })
+    await drawer.getByLabel('Name').fill('put off')
+    await endSession(page)
+    const again = page.getByRole('dialog', { name: 'Sign in again' })
+    await again.getByRole('button', { name: 'Close' }).click()
+    await again.waitFor({ state: 'detached' })
+    equal(await drawer.getByLabel('Name').inputValue(), 'put off')
+    await drawer.getByRole('button', { name: 'Create key' }).click()
+    await again.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.getByRole('dialog', { name: '“put off” is ready' }).waitFor()
+  })
+
   test('somebody who has not signed in is sent no more than the sign-in needs', async () => {
     const { browser, service } = dashboard()
     const stranger = await openDashboard(browser, service)
@@ -133,3 +172,12 @@ suite('after signing out', () => {
 
   test('nothing broke the content policy, and no program failed', () => deepEqual(dashboard().owner.faults, []))
 })
+
+/** As somebody does in the list of another device. */
+async function endSession(page: Page): Promise<void> {
+  const sessions = (await askApi(page, 'GET', '/api/v1/sessions')).body as {
+    readonly data: readonly { readonly id: string; readonly isCurrent: boolean }[]
+  }
+  const current = sessions.data.find(({ isCurrent }) => isCurrent)?.id ?? ''
+  equal((await askApi(page, 'DELETE', `/api/v1/sessions/${current}`)).status, 204)
+}

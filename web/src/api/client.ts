@@ -38,8 +38,11 @@ export function noteInput(): void {
 }
 
 type Answers = {
-  /** Shows the way to sign in again; resolves with whether the reader did. */
-  signInAgain(): Promise<boolean>
+  /**
+   * Shows the way to sign in again; resolves with whether the reader did. Who has put it off is not asked again for what is
+   * only read.
+   */
+  signInAgain(isRead: boolean): Promise<boolean>
   /** Has the reader show that it is them; resolves with whether they did. */
   proveAgain(): Promise<boolean>
 }
@@ -50,6 +53,11 @@ const answers: { current: Answers } = { current: none }
 /** Says who is asked when a session is over or a fresh proof is needed. */
 export function answerWith(given: Answers): void {
   answers.current = given
+}
+
+/** Has the reader sign in again for what is read by itself; resolves with whether they did. */
+export function askToSignIn(): Promise<boolean> {
+  return answers.current.signInAgain(true)
 }
 
 /** Asks the management API; throws a `Problem` for everything but a success. */
@@ -73,7 +81,7 @@ async function isMended({ kind, status }: Problem, name: string): Promise<boolea
   if (kind === 'proof-needed') return answers.current.proveAgain()
   // Without a session these say what they have to say.
   if (status !== 401 || /^\w+ \/api\/v1\/(?:session|setup|invitations|portal)/.test(name)) return false
-  return answers.current.signInAgain()
+  return answers.current.signInAgain(name.startsWith('GET '))
 }
 
 let hearRead: (path: string) => void = () => {}

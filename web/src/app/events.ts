@@ -68,21 +68,32 @@ class Live {
     queryClient.setDefaultOptions({ ...defaults, queries: { ...defaults.queries, refetchInterval } })
     this.#channel?.addEventListener('message', ({ data }) => this.#hear(data as Told))
     this.#channel?.postMessage('is it live?' satisfies Told)
+    this.resume()
+  }
+
+  #isLeader = false
+  /** Whether this tab reads the stream, or waits for its turn. */
+  #isInQueue = false
+
+  /** Once somebody has signed in again: the tabs that were refused the stream have left the queue for it. */
+  resume(): void {
+    if (!this.#hasBegun || this.#isInQueue) return
+    this.#isInQueue = true
     // Where there are no locks, as at plain addresses of other machines, every tab has a stream of its own.
     if ('locks' in navigator) void navigator.locks.request('odyssey-events', () => this.#lead())
     else void this.#lead()
   }
-
-  #isLeader = false
 
   async #lead(): Promise<void> {
     this.#isLeader = true
     for (;;) {
       const isSignedIn = await this.#read().catch(() => true)
       this.#tell({ isLive: false })
-      if (!isSignedIn) return
+      if (!isSignedIn) break
       await new Promise((resolve) => setTimeout(resolve, retryMs))
     }
+    this.#isLeader = false
+    this.#isInQueue = false
   }
 
   /** Reads one stream to its end; resolves with whether it is worth while to begin another. */

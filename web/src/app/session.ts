@@ -1,5 +1,5 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { api, askToSignIn } from '../api/client.ts'
 import type { Membership, Session } from '../api/answers.ts'
 import { readSession, takeEarly } from './early-session.ts'
 import { onSignedIn } from './sign-in-news.ts'
@@ -21,14 +21,30 @@ export const queryClient = new QueryClient({
   },
 })
 
+const sessionKey = ['session']
+
 /** Who has signed in and what they may; null for nobody. */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: ({ signal }) => takeEarly() ?? readSession(signal),
+  queryKey: sessionKey,
+  async queryFn({ signal }): Promise<Session | null> {
+    const known = queryClient.getQueryData<Session | null>(sessionKey) ?? null
+    const found = await (takeEarly() ?? readSession(signal))
+    if (known === null) return found
+    // A session that has ended leaves what was typed where it is: the way back in stands over the page.
+    const next = found ?? ((await askToSignIn()) ? await readSession(signal) : null)
+    return next === null || next.user.id === known.user.id ? (next ?? known) : beginAnew()
+  },
   staleTime: 60_000,
 })
 
-onSignedIn(() => queryClient.resetQueries({ queryKey: ['session'] }))
+/** Of what one person was shown nothing is left for another who has signed in in the same browser. */
+function beginAnew(): Promise<never> {
+  queryClient.clear()
+  window.location.reload()
+  return new Promise(() => {})
+}
+
+onSignedIn(() => queryClient.resetQueries({ queryKey: sessionKey }))
 
 export function useSession(): Session | null {
   return useQuery(sessionQuery).data ?? null
@@ -98,6 +114,18 @@ export function watchOtherTabs(): void {
   channel?.addEventListener('message', ({ data }) => {
     if (data === 'over') leave()
   })
+}
+
+/** Says to the other tabs that somebody has signed in again in this one. */
+export function tellSignedInAgain(): void {
+  channel?.postMessage('again')
+}
+
+/** Hears of another tab that somebody has signed in again there, until the answer is called. */
+export function onSignedInAgain(hear: () => void): () => void {
+  const listen = ({ data }: MessageEvent) => (data === 'again' ? hear() : undefined)
+  channel?.addEventListener('message', listen)
+  return () => channel?.removeEventListener('message', listen)
 }
 
 function leave(to = '/login'): void {
