@@ -5,13 +5,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { baseOf, settled } from '../harness/ask.ts'
-import type { Opened } from '../harness/open-dashboard.ts'
+import { askApi, baseOf, settled } from '../harness/ask.ts'
+import { organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
+
+type Listed = { readonly data: readonly { readonly id: string }[] }
 
 export function secretsSuite(dashboard: () => Dashboard): void {
   suite('the text of a key', () => {
     let key = ''
+    const within = () => `/api/v1/organizations/${organizationOf(dashboard().owner)}`
 
     test('is found nowhere in the browser once its dialog is done', async () => {
       const { owner } = dashboard()
@@ -32,6 +35,35 @@ export function secretsSuite(dashboard: () => Dashboard): void {
       await shown.getByRole('button', { name: 'Close without a copy' }).click()
       await shown.waitFor({ state: 'detached' })
       deepEqual(await placesOf(owner, key), [])
+    })
+
+    test('goes from a tab that nobody looks at, whatever changes meanwhile', async () => {
+      const { owner } = dashboard()
+      const page = await owner.context.newPage()
+      await page.clock.install()
+      await page.goto(`${baseOf(dashboard())}/keys`)
+      const make = async (name: string) => {
+        const projects = (await askApi(page, 'GET', `${within()}/projects`)).body as Listed
+        const made = await askApi(page, 'POST', `${within()}/api-keys`, { name, projectId: projects.data[0]?.id })
+        equal(made.status, 201)
+      }
+      await page.getByRole('button', { name: 'Create key' }).first().click()
+      const drawer = page.getByRole('dialog', { name: 'Create key' })
+      await drawer.getByLabel('Name').fill('hidden')
+      await drawer.getByRole('button', { name: 'Create key' }).click()
+      const shown = page.getByRole('dialog', { name: '“hidden” is ready' })
+      await shown.waitFor()
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'hidden', { value: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      })
+      await page.clock.runFor('05:00')
+      // The list behind the dialog is drawn anew.
+      await make('made meanwhile')
+      await page.locator('tr', { hasText: 'made meanwhile' }).waitFor({ state: 'attached' })
+      await page.clock.runFor('05:01')
+      await shown.waitFor({ state: 'detached' })
+      await page.close()
     })
 
     test('is found in no answer, no log and no file of the service', async () => {

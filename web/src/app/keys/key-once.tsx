@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Button, CopyButton } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Banner, Row, Stack } from '../../kit/page.tsx'
@@ -8,11 +8,9 @@ import type { Secret } from '../../lib/secret.ts'
 import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../clients.ts'
 import { modelChoices, type ModelId } from '../models.ts'
 import { TryKey } from '../try-key.tsx'
+import { useSecret } from '../use-secret.ts'
 
 export type NewKey = { readonly name: string; readonly key: Secret; readonly organizationId: string }
-
-/** A page that nobody looks at forgets the key after this long. */
-const hiddenMsMax = 10 * 60 * 1_000
 
 /**
  * Shows a new key, once.
@@ -22,9 +20,7 @@ const hiddenMsMax = 10 * 60 * 1_000
 export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
   const [isCopied, setCopied] = useState(false)
   const [isAsked, setAsked] = useState(false)
-  useForgetting(onClose)
-  useEffect(() => made.key.hold(), [made.key])
-  const key = made.key.read()
+  const key = useSecret(made.key, onClose)
   const done = () => (isCopied || isAsked ? onClose() : setAsked(true))
   const foot = (
     <>
@@ -77,19 +73,4 @@ function ClientSettings({
       <TryKey apiKey={apiKey} format={formatOf(client)} model={model} organizationId={organizationId} />
     </Stack>
   )
-}
-
-function useForgetting(forget: () => void): void {
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const watch = () => {
-      clearTimeout(timer)
-      if (document.hidden) timer = setTimeout(forget, hiddenMsMax)
-    }
-    document.addEventListener('visibilitychange', watch)
-    return () => {
-      clearTimeout(timer)
-      document.removeEventListener('visibilitychange', watch)
-    }
-  }, [forget])
 }

@@ -6,6 +6,7 @@ import { Confirm } from '../../app/confirm.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { useSecret } from '../../app/use-secret.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Dialog, Menu } from '../../kit/layers.tsx'
@@ -212,7 +213,7 @@ function ChannelState({ channel, isWaiting }: { readonly channel: Channel; reado
 }
 
 function SecretOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
-  useEffect(() => made.hold(), [made])
+  const secret = useSecret(made, onClose)
   const foot = (
     <Button look="primary" onClick={onClose}>
       Done
@@ -222,7 +223,7 @@ function SecretOnce({ made, onClose }: { readonly made: Secret; readonly onClose
     <Dialog title="The channel is ready" isOpen isHeld onClose={onClose} foot={foot}>
       <Banner kind="warn">This is the only time its secret is shown.</Banner>
       <p>The receiver checks with it that a message comes from here, as Standard Webhooks have it.</p>
-      <Code label="Signing secret" wraps text={made.read()} />
+      <Code label="Signing secret" wraps text={secret} />
     </Dialog>
   )
 }

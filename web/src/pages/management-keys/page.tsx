@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -11,6 +11,7 @@ import { beyond, useGrantReason, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { useSecret } from '../../app/use-secret.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
@@ -83,7 +84,7 @@ export function Page({ params }: { readonly params: PageParams }) {
 }
 
 function KeyOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
-  useEffect(() => made.hold(), [made])
+  const key = useSecret(made, onClose)
   const foot = (
     <Button look="primary" onClick={onClose}>
       Done
@@ -92,7 +93,7 @@ function KeyOnce({ made, onClose }: { readonly made: Secret; readonly onClose: (
   return (
     <Dialog title="The management key is ready" isOpen isHeld onClose={onClose} foot={foot}>
       <Banner kind="warn">This is the only time it is shown.</Banner>
-      <Code label="Management key" wraps text={made.read()} />
+      <Code label="Management key" wraps text={key} />
     </Dialog>
   )
 }

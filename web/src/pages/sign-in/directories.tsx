@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -7,6 +7,7 @@ import { Confirm } from '../../app/confirm.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { useSecret } from '../../app/use-secret.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
@@ -83,7 +84,7 @@ function State({ directory: { lastSeenAt, tokens } }: { readonly directory: Dire
 }
 
 function TokenOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
-  useEffect(() => made.token.hold(), [made])
+  const token = useSecret(made.token, onClose)
   const foot = (
     <Button look="primary" onClick={onClose}>
       Done
@@ -93,7 +94,7 @@ function TokenOnce({ made, onClose }: { readonly made: Made; readonly onClose: (
     <Dialog title="Tell the directory" isOpen isHeld onClose={onClose} foot={foot}>
       <Banner kind="warn">This is the only time the token is shown.</Banner>
       <Code label="Address" wraps text={made.baseUri} />
-      <Code label="Token" wraps text={made.token.read()} />
+      <Code label="Token" wraps text={token} />
     </Dialog>
   )
 }
