@@ -78,6 +78,32 @@ suite('a key', () => {
     deepEqual(await Promise.all(several.map(ask)), [401, 401])
   })
 
+  test('several keys are all revoked where one of them is refused at first', async () => {
+    const { page } = dashboard().owner
+    const several: string[] = []
+    for (const name of ['refused 1', 'refused 2', 'refused 3']) several.push(await createKey(page, base(), name))
+    await page.goto(`${base()}/keys?q=refused`)
+    await page.getByRole('row', { name: /refused 3/ }).waitFor()
+    await page.keyboard.press('x')
+    for (const box of await page.getByLabel(/^Choose refused/).all()) await box.check()
+    let sent = 0
+    await page.route('**/revoke', (route) => {
+      sent += 1
+      return sent === 2 ? route.abort('connectionrefused') : route.fallback()
+    })
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    const question = page.getByRole('dialog', { name: 'Revoke 3 keys' })
+    await question.getByLabel('Type 3 to go on').fill('3')
+    await question.getByRole('button', { name: 'Revoke 3 keys' }).click()
+    await question.getByText('1 of 3 done.').waitFor()
+    // The list behind the question has no row any more for the key that is done with.
+    await page.waitForFunction(() => document.querySelectorAll('tr[data-row]').length === 2)
+    await question.getByRole('button', { name: 'Revoke 3 keys' }).click()
+    await question.waitFor({ state: 'detached' })
+    await page.unroute('**/revoke')
+    deepEqual(await Promise.all(several.map(ask)), [401, 401, 401])
+  })
+
   test('a key that the filter hides is shown by the address, also after a reload', async () => {
     const { page } = dashboard().owner
     await page.goto(`${base()}/keys?state=ended`)

@@ -19,7 +19,7 @@ type Props = {
 
 /** What is done to several keys at once; each of them is a change of its own, and stands in the audit as one. */
 export function BulkActions({ organizationId, keys, onDone }: Props) {
-  const [asked, setAsked] = useState<Verb | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const reasons = {
     disable: useReason(organizationId, 'api-keys:disable'),
     revoke: useReason(organizationId, 'api-keys:revoke'),
@@ -28,23 +28,25 @@ export function BulkActions({ organizationId, keys, onDone }: Props) {
   return (
     <Row>
       <span role="status">{keys.length === 1 ? '1 key chosen' : `${keys.length} keys chosen`}</span>
-      <Button isSmall reason={none ?? reasons.disable} onClick={() => setAsked('disable')}>
+      <Button isSmall reason={none ?? reasons.disable} onClick={() => setAsked({ verb: 'disable', keys })}>
         Disable…
       </Button>
-      <Button isSmall look="danger" reason={none ?? reasons.revoke} onClick={() => setAsked('revoke')}>
+      <Button isSmall look="danger" reason={none ?? reasons.revoke} onClick={() => setAsked({ verb: 'revoke', keys })}>
         Revoke…
       </Button>
       <Button isSmall look="quiet" onClick={onDone}>
         Leave
       </Button>
       {asked !== null && (
-        <Ask organizationId={organizationId} keys={keys} verb={asked} onClose={() => setAsked(null)} onDone={onDone} />
+        <Ask organizationId={organizationId} {...asked} onClose={() => setAsked(null)} onDone={onDone} />
       )}
     </Row>
   )
 }
 
-type AskProps = Props & { readonly verb: Verb; readonly onClose: () => void }
+/** The keys as they were chosen: those that are done with leave the list behind the question, and count all the same. */
+type Asked = { readonly verb: Verb; readonly keys: readonly ApiKey[] }
+type AskProps = Props & Asked & { readonly onClose: () => void }
 
 function Ask({ organizationId, keys, verb, onClose, onDone }: AskProps) {
   const [done, setDone] = useState(0)
