@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { permissions, reachByRole, type Permission } from '../../../src/core/permission.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
 import { groupPermissions, wordsOfPermission } from '../../../web/src/pages/roles/permission-words.ts'
-import { askApi, baseOf, goTo } from '../harness/ask.ts'
+import { askApi, baseOf, goTo, settled } from '../harness/ask.ts'
 import { memberIdOf, openDashboard, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -223,6 +223,19 @@ export function ownRolesSuite(dashboard: () => Dashboard): void {
       const change = page.getByRole('menuitem', { name: 'Role and projects…' })
       match((await change.getAttribute('title')) ?? '', /^Ann Lee may do more than you/)
       await page.keyboard.press('Escape')
+    })
+
+    test('leaves nothing of its holder’s pages to somebody else who signs in in the same browser', async () => {
+      const { page, context } = dee
+      await page.goto(`${dee.origin}/account`)
+      await page.getByLabel('Name', { exact: true }).waitFor()
+      equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Dee Fox')
+      await context.addCookies(await dashboard().owner.context.cookies())
+      await page.getByRole('heading', { level: 1 }).press('r')
+      await page.getByRole('link', { name: 'Account of Ann Lee' }).waitFor()
+      await settled(page)
+      equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Ann Lee')
+      equal(await page.getByText('Dee Fox').count(), 0)
     })
 
     test('nothing broke the content policy, and no program failed', () => deepEqual(dee.faults, []))
