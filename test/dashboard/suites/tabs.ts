@@ -68,6 +68,21 @@ export function tabsSuite(dashboard: () => Dashboard): void {
       for (const tab of left) await tab.getByRole('link', { name: 'elsewhere' }).waitFor()
     })
 
+    test('stay as they are where signing out has failed, and say that somebody is still in', async () => {
+      const { page, origin } = dashboard().owner
+      await page.goto(origin + keysPath)
+      await page.getByRole('link', { name: 'laptop' }).waitFor()
+      await page.route('**/session/sign-out', (route) => route.abort('connectionrefused'))
+      await page.getByRole('banner').getByRole('button', { name: 'Account' }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+      const said = page.getByRole('dialog', { name: 'You are still signed in' })
+      await said.getByText('Odyssey does not answer.').waitFor()
+      await page.unroute('**/session/sign-out')
+      await said.getByRole('button', { name: 'Close' }).click()
+      await said.waitFor({ state: 'detached' })
+      await page.getByRole('link', { name: 'laptop' }).waitFor()
+    })
+
     test('are empty as soon as one of them has signed out', async () => {
       const { page, origin } = dashboard().owner
       await page.goto(origin + keysPath)

@@ -5,7 +5,7 @@ import { Dialog } from '../kit/layers.tsx'
 import type { Session } from '../api/answers.ts'
 import { preferences } from './preferences.ts'
 import { pagePath, type PageName } from './paths.ts'
-import { pageReason, signOut } from './session.ts'
+import { pageReason } from './session.ts'
 import { routes } from './route-table.ts'
 import { useFound, type FoundThing } from './use-found.ts'
 import styles from './shell.module.css'
@@ -24,21 +24,21 @@ export function Palette({
   organizationId,
   isOpen,
   onClose,
+  onSignOut,
 }: {
   readonly session: Session
   readonly organizationId: string | null
   readonly isOpen: boolean
   readonly onClose: () => void
+  readonly onSignOut: () => void
 }) {
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const id = useId()
-  const all = useMemo(() => allResults(session, organizationId), [session, organizationId])
+  const pages = useMemo(() => allResults(session, organizationId), [session, organizationId])
+  const all = [...pages, { label: 'Sign out', icon: 'logout', act: onSignOut } as const]
   const found = useFound(organizationId, typed)
-  const results = useMemo(
-    () => [...filterResults(all, typed, organizationId), ...found.map(toResult)],
-    [all, typed, organizationId, found],
-  )
+  const results = [...filterResults(all, typed, organizationId), ...found.map(toResult)]
   const act = (result: Result | undefined) => {
     if (result === undefined) return
     setTyped('')
@@ -120,7 +120,6 @@ function allResults(session: Session, organizationId: string | null): Result[] {
     }),
     { label: 'Switch to dark', icon: 'moon', act: () => preferences.change({ theme: 'dark' }) },
     { label: 'Switch to light', icon: 'sun', act: () => preferences.change({ theme: 'light' }) },
-    { label: 'Sign out', icon: 'logout', act: () => void signOut() },
   ]
 }
 

@@ -6,7 +6,7 @@ import { onSignedIn } from './sign-in-news.ts'
 import { isOfInstallation, type PageName } from './paths.ts'
 import type { Role } from './roles.ts'
 import { routes } from './route-table.ts'
-import { toProblem } from '../api/problem.ts'
+import { Problem, toProblem } from '../api/problem.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -103,9 +103,15 @@ export function pageReason(session: Session, organizationId: string | null, name
 
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-session') : null
 
-/** Ends the session here and in every other tab, and goes on to the provider where it signs out too. The page is loaded anew, so that nothing of it is left to go back to. */
+/**
+ * Ends the session here and in every other tab, and goes on to the provider where it signs out too. The page is loaded
+ * anew, so that nothing of it is left to go back to. Throws where the session is not known to have ended.
+ */
 export async function signOut(): Promise<void> {
-  const answer = await api('POST /api/v1/session/sign-out', {}).catch(() => null)
+  const answer = await api('POST /api/v1/session/sign-out', {}).catch((error: unknown) => {
+    if (error instanceof Problem && error.status === 401) return null
+    throw error
+  })
   channel?.postMessage('over')
   leave(answer?.location ?? '/login')
 }

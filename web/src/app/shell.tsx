@@ -6,6 +6,7 @@ import { Dialog, Drawer, Menu, type MenuEntry } from '../kit/layers.tsx'
 import { Link } from '../kit/link.tsx'
 import { location } from '../lib/location.ts'
 import { ApiCalls } from './api-calls.tsx'
+import { ChangeProblem } from './change-problem.tsx'
 import { live, useLive } from './events.ts'
 import { MenuLinks } from './menu.tsx'
 import { Palette } from './palette.tsx'
@@ -16,6 +17,7 @@ import { routes } from './route-table.ts'
 import { pageReason, queryClient, signOut } from './session.ts'
 import { isLayerOpen, isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
 import { SystemBanner } from './system-banner.tsx'
+import { useChange, type Change } from './use-change.ts'
 import styles from './shell.module.css'
 
 type Props = {
@@ -31,6 +33,8 @@ export function Shell({ session, organizationId, title, children }: Props) {
   useGlobalKeys(session, organizationId, setOpen)
   useEffect(() => live.begin(), [])
   const close = () => setOpen(null)
+  const leaving = useChange(() => signOut(), { touches: [] })
+  const leave = () => void leaving.run(null)
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
@@ -52,7 +56,7 @@ export function Shell({ session, organizationId, title, children }: Props) {
             <IconButton icon="menu" name="Menu" onClick={() => setOpen('menu')} />
           </span>
           <span className={styles.where}>{title}</span>
-          <TopBar session={session} onOpen={setOpen} />
+          <TopBar session={session} onOpen={setOpen} onSignOut={leave} />
         </header>
         <div className={styles.banners}>
           <SystemBanner organizationId={organizationId} />
@@ -61,7 +65,13 @@ export function Shell({ session, organizationId, title, children }: Props) {
           {children}
         </main>
       </div>
-      <Palette session={session} organizationId={organizationId} isOpen={open === 'palette'} onClose={close} />
+      <Palette
+        session={session}
+        organizationId={organizationId}
+        isOpen={open === 'palette'}
+        onClose={close}
+        onSignOut={leave}
+      />
       <Drawer title="Menu" isOpen={open === 'menu'} onClose={close}>
         <nav className={styles.sheet} aria-label="All pages">
           <Switcher session={session} organizationId={organizationId} />
@@ -73,14 +83,33 @@ export function Shell({ session, organizationId, title, children }: Props) {
       </Drawer>
       <KeyList isOpen={open === 'keys'} onClose={close} />
       <ApiCalls isOpen={open === 'calls'} onClose={close} />
+      {leaving.problem !== null && <StillIn leaving={leaving} onAgain={leave} />}
       <ProofDialogs />
     </div>
   )
 }
 
-type TopBarProps = { readonly session: Session; readonly onOpen: (what: 'palette' | 'keys' | 'calls') => void }
+/** Whoever goes away from the machine now is still signed in on it. */
+function StillIn({ leaving, onAgain }: { readonly leaving: Change<null>; readonly onAgain: () => void }) {
+  const foot = (
+    <Button look="primary" isBusy={leaving.isBusy} onClick={onAgain}>
+      Try again
+    </Button>
+  )
+  return (
+    <Dialog title="You are still signed in" isOpen onClose={leaving.reset} foot={foot}>
+      <ChangeProblem problem={leaving.problem} />
+    </Dialog>
+  )
+}
 
-function TopBar({ session, onOpen }: TopBarProps) {
+type TopBarProps = {
+  readonly session: Session
+  readonly onOpen: (what: 'palette' | 'keys' | 'calls') => void
+  readonly onSignOut: () => void
+}
+
+function TopBar({ session, onOpen, onSignOut }: TopBarProps) {
   const { theme } = usePreferences()
   const isLive = useLive()
   const choose = (to: Theme): MenuEntry => ({
@@ -123,7 +152,7 @@ function TopBar({ session, onOpen }: TopBarProps) {
           { kind: 'action', label: 'Guides', icon: 'book', act: () => void location.go('/docs') },
           { kind: 'action', label: 'API reference', icon: 'book', act: () => void location.go('/docs/api') },
           { kind: 'rule' },
-          { kind: 'action', label: 'Sign out', icon: 'logout', act: () => void signOut() },
+          { kind: 'action', label: 'Sign out', icon: 'logout', act: onSignOut },
         ]}
       />
     </>

@@ -33,12 +33,17 @@ export function Page() {
       portal={portal}
       onLeave={async () => {
         // Who loads the page anew as soon as the front is there must not see the key's page again.
-        await api('DELETE /api/v1/portal/session', {}).catch(() => null)
+        // Where it is not known to be over, the page says so and stays.
+        await api('DELETE /api/v1/portal/session', {}).catch(refuseUnlessOver)
         setShown(null)
         setLeft(true)
       }}
     />
   )
+}
+
+function refuseUnlessOver(error: unknown): void {
+  if (toProblem(error).status !== 401) throw error
 }
 
 /** Null where no key was shown, or its half hour is over. */

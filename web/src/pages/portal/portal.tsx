@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { api, type AnswerOf } from '../../api/client.ts'
+import { toProblem, type Problem } from '../../api/problem.ts'
 import { clients, snippetsOf, type ClientId } from '../../app/clients.ts'
 import styles from '../../app/docs/docs.module.css'
 import { useSearch } from '../../app/router.tsx'
@@ -41,6 +42,11 @@ const search = searchCodec({
 /** What the owner of a key may know of it. */
 export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly onLeave: () => Promise<void> }) {
   const { key, organizationName, projectName, endsAt, limits, currency } = portal
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const leave = () => {
+    setProblem(null)
+    onLeave().catch((error: unknown) => setProblem(toProblem(error)))
+  }
   return (
     <>
       <header className={styles.top}>
@@ -53,7 +59,7 @@ export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly o
             Errors
           </a>
         </nav>
-        <Button onClick={() => void onLeave()}>Leave</Button>
+        <Button onClick={leave}>Leave</Button>
       </header>
       <main id="main">
         <Page
@@ -65,6 +71,9 @@ export function Portal({ portal, onLeave }: { readonly portal: Shown; readonly o
             </>
           }
         >
+          {problem !== null && (
+            <Banner kind="bad">This browser still shows the key to whoever opens this page: {problem.message}</Banner>
+          )}
           <Usage currency={currency} />
           <Card title="Limits" isFlush>
             <Limits limits={limits} />
