@@ -52,6 +52,7 @@ import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
 import { recordings } from './migrations/people/114-recordings.ts'
 import { connectionAnswerers } from './migrations/people/115-connection-answerers.ts'
+import { invitationMail } from './migrations/people/116-invitation-mail.ts'
 import { domainChecks } from './migrations/people/113-domain-checks.ts'
 import { providerSignOuts } from './migrations/people/111-provider-sign-outs.ts'
 import { playgroundKeys } from './migrations/people/032-playground-keys.ts'
@@ -170,6 +171,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '113-domain-checks': domainChecks,
   '114-recordings': recordings,
   '115-connection-answerers': connectionAnswerers,
+  '116-invitation-mail': invitationMail,
   '120-given-up': givenUp,
   '121-known-minutes': knownMinutes,
 }

@@ -143,6 +143,40 @@ suite('another member', () => {
     deepEqual(bo.faults, [])
     await bo.context.close()
   })
+
+  test('is mailed the link where the operator has a relay, and the page says what the relay has said', async () => {
+    const { page } = dashboard().owner
+    const asked: string[] = []
+    await page.route('**/api/v1/session', async (route) => {
+      const response = await route.fetch()
+      const session = (await response.json()) as { readonly features?: object }
+      await route.fulfill({ response, json: { ...session, features: { ...session.features, mail: true } } })
+    })
+    await page.route('**/invitations/*/mail', async (route) => {
+      asked.push(route.request().postData() ?? '')
+      const refusal = {
+        type: 'urn:odyssey:problem:overloaded',
+        title: 'Overloaded',
+        status: 503,
+        detail: 'Relay away.',
+      }
+      if (asked.length === 1) await route.fulfill({ status: 503, json: refusal })
+      else await route.fulfill({ status: 201, json: { mailedTo: 'cy@example.com' } })
+    })
+    await page.goto(`${base()}/members`)
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Invite' })
+    await drawer.getByLabel('Email').fill('cy@example.com')
+    await drawer.getByRole('button', { name: 'Invite' }).click()
+    const link = (await drawer.getByRole('region', { name: 'cy@example.com' }).textContent()) ?? ''
+    await drawer.getByRole('button', { name: 'Mail it to cy@example.com' }).click()
+    await drawer.getByText('Relay away.').waitFor()
+    await drawer.getByRole('button', { name: 'Mail it to cy@example.com' }).click()
+    await drawer.getByText('Mailed to cy@example.com.').waitFor()
+    for (const body of asked) ok(link.includes(`#${(JSON.parse(body) as { readonly token: string }).token}`), body)
+    await page.unrouteAll({ behavior: 'wait' })
+    dashboard().owner.faults.length = 0
+  })
 })
 
 rulesSuite(dashboard, 'bo@example.com')

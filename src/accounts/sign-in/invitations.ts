@@ -67,7 +67,7 @@ export async function createInvitation(
       .where('accepted_at', 'is', null)
       .where('withdrawn_at', 'is', null)
       .execute()
-    const times = { created_at: now, ends_at: now + lastsMs, accepted_at: null, withdrawn_at: null }
+    const times = { created_at: now, ends_at: now + lastsMs, accepted_at: null, withdrawn_at: null, mailed_at: null }
     const invited = { email, role, project_ids: JSON.stringify(projectIds) }
     const hidden = { link_hash: hashToken(token), created_by: actorOf(principal) }
     await transaction
@@ -194,7 +194,11 @@ async function readRow(db: Pick<Transaction<Tables>, 'selectFrom'>, { organizati
   return row
 }
 
-async function readOpen(transaction: Transaction<Tables>, reference: InvitationReference): Promise<InvitationTable> {
+/** An invitation that may yet be accepted or sent anew. */
+export async function readOpen(
+  transaction: Transaction<Tables>,
+  reference: InvitationReference,
+): Promise<InvitationTable> {
   const row = await readRow(transaction, reference)
   if (row.accepted_at === null && row.withdrawn_at === null) return row
   throw conflict('This invitation was accepted or withdrawn.')

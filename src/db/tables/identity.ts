@@ -124,4 +124,6 @@ export type InvitationTable = {
   ends_at: number
   accepted_at: number | null
   withdrawn_at: number | null
+  /** When its link was last handed to the mail relay; null where it never was. */
+  mailed_at: number | null
 }

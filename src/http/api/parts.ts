@@ -3,6 +3,7 @@ import type { Anchors } from '../../accounts/audit/anchors.ts'
 import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import type { MailRules } from '../../alerts/channels.ts'
+import type { Mailer } from '../../alerts/mail.ts'
 import type { EndUserHash } from '../../billing/attribution/attribute.ts'
 import type { PriceParts } from '../../billing/prices/prices.ts'
 import type { SignInSettings } from '../../accounts/sign-in/parts.ts'
@@ -64,6 +65,8 @@ export type ManagementParts = {
   readonly alertKey: Uint8Array
   /** Whom alerts by e-mail may go to; null where no relay is set. */
   readonly mail: MailRules | null
+  /** The operator's relay; null where none is set. */
+  readonly mailer: Mailer | null
   /** By which end users are found whose names are kept as hashes. */
   readonly hashEndUser: EndUserHash
   /** What requests under way have reserved of a budget; null where nothing was asked of it yet. */

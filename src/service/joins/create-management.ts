@@ -17,6 +17,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { RemotePools } from '../../models/fleet/pools/remote-pools.ts'
 import type { Installation } from './open-installation.ts'
 import type { Site } from './make-setup-link.ts'
+import { openMailer } from './open-alerts.ts'
 import { openSingleSignOn } from './open-single-sign-on.ts'
 import { anchorFileIn } from './audit-anchors.ts'
 
@@ -49,6 +50,8 @@ export function createManagement({ accounts, secrets }: Installation, joined: Jo
     recordingKey: config.recordings.enabled ? secrets.recordingKey : null,
     alertKey: secrets.alertKey,
     mail: config.alerts.mail,
+    // The page that the link in a message leads to is one of the dashboard's.
+    mailer: config.dashboard.enabled ? openMailer(config) : null,
     hashEndUser: createEndUserHash(secrets.endUserKey),
     reservedOf: (budgetId) => limits.reservedOf(budgetId),
     readLimitStanding: (principal, model) => limits.readStanding(principal, model),

@@ -8,7 +8,7 @@ import { declareSinks, type DeclaredSink } from '../../alerts/audit-sinks/declar
 import { readTarget } from '../../alerts/audit-sinks/sink-target.ts'
 import { startPushingAudit } from '../../alerts/audit-sinks/push-audit.ts'
 import { deleteOldEvents, startDelivering, type MailDelivery } from '../../alerts/deliver.ts'
-import { createMailer } from '../../alerts/mail.ts'
+import { createMailer, type Mailer } from '../../alerts/mail.ts'
 import { inTurn, notingFaults } from '../../telemetry/note-faults.ts'
 import { tellBurning } from '../../alerts/burn-rates.ts'
 import { createReachable } from '../../alerts/private-addresses.ts'
@@ -129,11 +129,17 @@ function readSink(sink: SinkSettings, { configFolder, sinkSecrets }: DeclaringCo
   return { ...target, header, secret: sink.secret === null ? null : valueOf(sink.secret) }
 }
 
-function openMail({ alerts: { mail }, mailSecrets, server, dashboard }: AlertingParts['config']): MailDelivery | null {
-  if (mail === null || mailSecrets === null) return null
+/** The operator's relay; null where none is set. */
+export function openMailer({ alerts: { mail }, mailSecrets }: Pick<Config, 'alerts' | 'mailSecrets'>): Mailer | null {
+  return mail === null || mailSecrets === null ? null : createMailer(mail, mailSecrets)
+}
+
+function openMail({ server, dashboard, ...config }: AlertingParts['config']): MailDelivery | null {
+  const mailer = openMailer(config)
+  if (mailer === null) return null
   const site = dashboard.enabled ? server.publicUrl : null
   return {
-    mailer: createMailer(mail, mailSecrets),
+    mailer,
     // The installation's channels are changed by commands alone.
     pageOf: (id) => (site === null || id === installationChain ? null : `${site}/o/${id}/alerts`),
   }

@@ -9,8 +9,9 @@ import {
   type Invitation,
   type SentInvitation,
 } from '../../../accounts/sign-in/invitations.ts'
+import { noteMailing } from '../../../accounts/sign-in/note-mailing.ts'
 import { hashToken } from '../../../accounts/sign-in/one-time.ts'
-import { invalidRequest } from '../../../core/error.ts'
+import { conflict, invalidRequest } from '../../../core/error.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { defineRoute, type Route, type RouteParts } from '../route.ts'
@@ -31,6 +32,7 @@ import {
   toTimeOrNull,
 } from '../schemas.ts'
 import { holdRefusals } from './hold-refusals.ts'
+import { mailInvitation } from './mail-invitation.ts'
 import { bindingOf, credential, email, examplePassword, show, signedIn, signInParts, token } from './schemas.ts'
 
 const invitationId = id('inv')
@@ -63,7 +65,11 @@ type In = { readonly parts: RouteParts; readonly principal: Principal; readonly 
 async function describeSent({ parts, principal, organization }: In, { id: made, token: opening }: SentInvitation) {
   const reference = { organizationId: organization, id: made }
   const found = await findInvitation(signInParts(parts), principal, reference)
-  return { invitation: describe(found), link: `${parts.management.siteUrl()}/invite#${opening}` }
+  return { invitation: describe(found), link: linkOf(parts, opening) }
+}
+
+function linkOf({ management }: Pick<RouteParts, 'management'>, opening: string): string {
+  return `${management.siteUrl()}/invite#${opening}`
 }
 
 const path = '/api/v1/organizations/{organizationId}/invitations'
@@ -113,6 +119,32 @@ export const invitationRoutes: readonly Route[] = [
     async work({ parts, principal, params: { invitationId: chosen, ...params } }) {
       const made = await resendInvitation(signInParts(parts), principal, { ...params, id: chosen })
       return describeSent({ parts, principal, organization: params.organizationId }, made)
+    },
+  }),
+  defineRoute({
+    ...facts,
+    method: 'POST',
+    path: `${path}/{invitationId}/mail`,
+    summary: 'Mail an invitation to its address by the operator’s relay, with the link that was shown',
+    params: inInvitation,
+    body: z.strictObject({ token: token.describe('What stands behind the # of the link.') }).meta({ id: 'MailedLink' }),
+    example: { token: 'x' },
+    // The relay is not waited for inside of a transaction.
+    hasOwnTransactions: true,
+    answer: z.strictObject({ mailedTo: z.string() }).meta({ id: 'MailedInvitation' }),
+    async work({ parts, principal, params: { invitationId: chosen, ...params }, body }) {
+      const { mailer, publicUrl } = parts.management
+      if (mailer === null)
+        throw conflict('The operator has set no mail relay (alerts.mail): hand the link on yourself.')
+      if (publicUrl === null) {
+        throw conflict(
+          'The service does not know its address for others (server.publicUrl), which a link by mail needs.',
+        )
+      }
+      const mailing = await noteMailing(signInParts(parts), principal, { ...params, id: chosen, ...body })
+      const atMs = parts.accounts.clock.nowMs()
+      await mailInvitation(mailer, { mailing, siteUrl: publicUrl, link: linkOf(parts, body.token), atMs })
+      return { mailedTo: mailing.email }
     },
   }),
   defineRoute({

@@ -3,17 +3,15 @@ import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { useOpenProjects } from '../../app/queries.ts'
 import { isShownProjects, roleChoices, roleWords, type Role } from '../../app/roles.ts'
-import { useGrantReason } from '../../app/session.ts'
+import { useGrantReason, useSession } from '../../app/session.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
-import { Code } from '../../kit/content.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { Banner } from '../../kit/page.tsx'
+import { MadeLink, type Made } from './made-link.tsx'
 
-type Made = { readonly email: string; readonly link: string }
-
-/** The link is shown once, to be given to whoever is invited: nothing is sent from here. */
+/** The link is shown once, to be given to whoever is invited, or mailed to them where the operator has a relay. */
 export function InviteDrawer({
   organizationId,
   onClose,
@@ -25,6 +23,7 @@ export function InviteDrawer({
   const [projectIds, setProjects] = useState<readonly string[]>([])
   const [made, setMade] = useState<readonly Made[]>([])
   const projects = useOpenProjects(organizationId)
+  const canMail = useSession()?.features.mail ?? false
   const grantReason = useGrantReason(organizationId, 'members:create')
   const choices = roleChoices.map((choice) => ({ ...choice, reason: grantReason(choice.value) }))
   const [chosen, setRole] = useState<Role>('developer')
@@ -35,7 +34,7 @@ export function InviteDrawer({
     {
       touches: [['invitations', organizationId]],
       onDone: ({ invitation, link }) => {
-        setMade([...made, { email: invitation.email, link }])
+        setMade([...made, { id: invitation.id, email: invitation.email, link }])
         setEmail('')
       },
     },
@@ -63,9 +62,14 @@ export function InviteDrawer({
       onSubmit={invite}
       said="The link works once, for 7 days."
     >
-      {made.length > 0 && <Banner kind="warn">Give each link to whom it is for. It is shown only now.</Banner>}
-      {made.map(({ email: address, link }) => (
-        <Code key={address} label={address} wraps text={link} />
+      {made.length > 0 && (
+        <Banner kind="warn">
+          {canMail ? 'Mail each link, or give it to whom it is for.' : 'Give each link to whom it is for.'} It is shown
+          only now.
+        </Banner>
+      )}
+      {made.map((one) => (
+        <MadeLink key={one.id} organizationId={organizationId} made={one} canMail={canMail} />
       ))}
       <ChangeProblem problem={change.problem} shown={['email']} />
       <TextField
