@@ -417,7 +417,6 @@ onEachDatabase((database) => {
   })
 
   test('who may do more than whoever last changed a connection is not recognised by it, until somebody else stands for it', async () => {
-    await fresh()
     const { organizationId } = saml.company
     const { accounts } = saml.service
     const id = await saml.connect()
@@ -425,6 +424,7 @@ onEachDatabase((database) => {
     const confined = await findMemberPrincipal(accounts, await newMemberOfPart(accounts, saml.company, part))
     if (confined === null) throw new Error('The member is not let in.')
     const meet = async () => {
+      await fresh()
       const who = saml.person()
       const member = { organizationId, email: String(who.email), name: 'M', role: 'admin' } as const
       await createMember(accounts, { kind: 'operator' }, member)
