@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { blockTokens, hashBlocks } from './block-index.ts'
+import { OwnedSlots } from './owned-slots.ts'
 import { PlacementNews } from './placement-news.ts'
 import { PoolQueue } from './pool-queue.ts'
 import { ReplicaLoad } from './replica-load.ts'
@@ -201,6 +202,46 @@ describe('gateways that use the same replicas', () => {
     last.prefilled(0)
     const pace = second.replicas[0]?.tokensPerSecond ?? 0
     ok(pace > 1_900 && pace <= 2_000, String(pace))
+  })
+
+  it('choose no slot that another one uses, and go on from nothing that another one has put there', async () => {
+    const { first, second, pass, cut } = openGateways({ replicas: 1, runningMax: 2 })
+    const [one, two] = [new OwnedSlots(2), new OwnedSlots(2)]
+    Object.assign(first.replicas[0] ?? {}, { slots: one })
+    Object.assign(second.replicas[0] ?? {}, { slots: two })
+    const use = async (gateway: typeof first, slots: OwnedSlots, organizationId = 'a') => {
+      const placement = await gateway.ask(prompt(1, 9))
+      const slot = slots.take(organizationId, hashBlocks(prompt(1, 9), organizationId))
+      ok(slot !== null)
+      await pass(150)
+      const leave = async () => {
+        slots.release(slot)
+        placement.end(1)
+        await pass(150)
+      }
+      return { slot, leave }
+    }
+    const both = [await use(first, one), await use(second, two)]
+    deepEqual(
+      both.map(({ slot }) => slot.id),
+      [0, 1],
+    )
+    for (const { leave } of both) await leave()
+    const again = await use(first, one)
+    deepEqual(again.slot, { id: 0, mayReuse: true })
+    await again.leave()
+    const other = await use(second, two, 'b')
+    deepEqual(other.slot, { id: 0, mayReuse: false })
+    await other.leave()
+    const last = await use(first, one)
+    equal(last.slot.mayReuse, false)
+    await last.leave()
+    // What a gateway has used that is gone is free.
+    const { slot: lost } = await use(second, two)
+    cut()
+    await pass(1_500)
+    const taken = [one.take('a', hashBlocks(prompt(1, 9), 'a')), one.take('a', hashBlocks(prompt(1, 9), 'a'))]
+    ok(taken.some((slot) => slot?.id === lost.id))
   })
 
   it('write no notice that PostgreSQL would not carry, however long prompts are and however many', async () => {

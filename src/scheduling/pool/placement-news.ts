@@ -140,7 +140,7 @@ export class PlacementNews implements PlacementObserver {
   #takeNotices(nowMs: number): readonly string[] {
     const { gatewayId: gateway, pool } = this.#options
     const writer = new NoticeWriter({ gateway, pool }, nowMs)
-    for (const replica of this.#changed) writer.load(replica, replica.own)
+    for (const replica of this.#changed) writer.load(replica)
     for (const [replica, computed] of this.#computed) writer.computed(replica, computed)
     for (const request of this.#waiting) {
       this.#lastId += 1
@@ -199,9 +199,9 @@ export class PlacementNews implements PlacementObserver {
     const { queue, replicas } = this.#options
     const byId = new Map(replicas().map((replica) => [replica.id, replica]))
     const replicaAt = (at: number) => byId.get(notice.replicas[at] ?? '')
-    for (const [at, outstanding, running, beganMsAgo] of notice.loads) {
+    for (const [at, outstanding, running, beganMsAgo, slots] of notice.loads) {
       const beganMs = beganMsAgo === null ? null : nowMs - beganMsAgo
-      replicaAt(at)?.peer(notice.gateway, { outstanding, running, beganMs })
+      replicaAt(at)?.peer(notice.gateway, { outstanding, running, beganMs }, slots)
     }
     for (const [at, tokens, beganMsAgo, doneMsAgo] of notice.computed)
       replicaAt(at)?.computed({ tokens, beganMs: nowMs - beganMsAgo, doneMs: nowMs - doneMsAgo })

@@ -1,6 +1,6 @@
 import type { BlockChain } from './block-index.ts'
 import type { WaitingElsewhere } from './pool-queue.ts'
-import type { Computed, PeerLoad, ReplicaLoad } from './replica-load.ts'
+import type { Computed, ReplicaLoad } from './replica-load.ts'
 
 /** What one gateway tells the others of a pool, as JSON. Times are told by how long ago they were, since the clocks of two machines differ. */
 export type PlacementNotice = {
@@ -13,6 +13,8 @@ export type PlacementNotice = {
     outstanding: number,
     running: number,
     beganMsAgo: number | null,
+    /** As `OwnedSlots` tells them; absent where there are none to tell of, and from gateways before this one. */
+    slots?: readonly number[],
   ])[]
   readonly computed: readonly (readonly [
     replica: number,
@@ -65,9 +67,13 @@ export class NoticeWriter {
     this.#bytes = this.#emptyBytes
   }
 
-  load({ id }: ReplicaLoad, { outstanding, running, beganMs }: PeerLoad): void {
+  load({ id, own, slots }: Pick<ReplicaLoad, 'id' | 'own' | 'slots'>): void {
+    const { outstanding, running, beganMs } = own
     const ago = beganMs === null ? null : this.#ago(beganMs)
-    this.#add('loads', id, (at) => [at, outstanding, running, ago])
+    const told = slots?.tell() ?? []
+    this.#add('loads', id, (at) =>
+      told.length > 0 ? [at, outstanding, running, ago, told] : [at, outstanding, running, ago],
+    )
   }
 
   computed({ id }: ReplicaLoad, { tokens, beganMs, doneMs }: Computed): void {

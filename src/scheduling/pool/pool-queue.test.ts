@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Priority } from '../../core/tier.ts'
 import { BlockIndex, blockTokens, hashBlocks } from './block-index.ts'
+import { OwnedSlots } from './owned-slots.ts'
 import { PoolQueue, type Placement } from './pool-queue.ts'
 import { ReplicaHealth } from './replica-health.ts'
-import { OwnedSlots, ReplicaLoad } from './replica-load.ts'
+import { ReplicaLoad } from './replica-load.ts'
 import { RetryBudget } from './retry-budget.ts'
 
 const never = new AbortController().signal

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { MovingMean } from '../slot-queue.ts'
-import { BlockIndex, type BlockChain } from './block-index.ts'
+import { BlockIndex } from './block-index.ts'
+import type { OwnedSlots } from './owned-slots.ts'
 
 /** A replica is given prompts that it will have computed in about so long; the next ones wait where any replica can have them. */
 const roomMs = 500
@@ -41,6 +42,8 @@ export class ReplicaLoad {
   /** What other gateways have given it, by their ids. */
   readonly #peers = new Map<string, PeerLoad>()
   runningMax: number
+  /** The slots that gateways keep apart by organization; null where the replica does that itself, or nobody is to. */
+  slots: OwnedSlots | null = null
   /** Whether it may be given anything, and how much of its room. */
   share = 0
   /** Prompts that are to be computed, in the order in which they were given. */
@@ -148,10 +151,11 @@ export class ReplicaLoad {
     this.#pace.settle(this.#clock.monotonicMs() - (this.#peers.size > 0 ? settledMs : 0))
   }
 
-  /** Another gateway says what it has given it; null when that gateway is gone. */
-  peer(gatewayId: string, load: PeerLoad | null): void {
+  /** Another gateway says what it has given it, and of which slots it told; null when that gateway is gone. */
+  peer(gatewayId: string, load: PeerLoad | null, slots: readonly number[] = []): void {
     if (load === null) this.#peers.delete(gatewayId)
     else this.#peers.set(gatewayId, load)
+    this.slots?.peer(gatewayId, load === null ? null : slots)
   }
 
   /** It said how much of a prompt it had already. */
@@ -208,63 +212,4 @@ class PrefillPace {
       this.#ms.add(ms)
     }
   }
-}
-
-type Slot = {
-  readonly id: number
-  /** Whose prompt it holds; null where nobody knows. */
-  organizationId: string | null
-  chain: BlockChain
-  isBusy: boolean
-  usedAt: number
-}
-
-export type TakenSlot = { readonly id: number; readonly mayReuse: boolean }
-
-/**
- * The slots of a replica that does not keep organizations apart by itself.
- *
- * What a slot holds may be gone on from by the organization whose it is, and by nobody else: else the time and the count of
- * a request would tell what another organization has asked.
- */
-export class OwnedSlots {
-  readonly #slots: Slot[]
-  #uses = 0
-
-  constructor(count: number) {
-    this.#slots = Array.from({ length: count }, (_, id) => ({
-      id,
-      organizationId: null,
-      chain: new Float64Array(),
-      isBusy: false,
-      usedAt: 0,
-    }))
-  }
-
-  /** The free slot that holds most of a prompt, or else the one used longest ago; null where none is free. */
-  take(organizationId: string, chain: BlockChain): TakenSlot | null {
-    let best: Slot | null = null
-    let bestShared = -1
-    for (const slot of this.#slots) {
-      if (slot.isBusy) continue
-      const shared = slot.organizationId === organizationId ? sharedBlocks(slot.chain, chain) : 0
-      const isBetter = shared > bestShared || (shared === bestShared && slot.usedAt < (best?.usedAt ?? Infinity))
-      if (isBetter) [best, bestShared] = [slot, shared]
-    }
-    if (best === null) return null
-    const mayReuse = best.organizationId === organizationId
-    Object.assign(best, { organizationId, chain, isBusy: true, usedAt: ++this.#uses })
-    return { id: best.id, mayReuse }
-  }
-
-  release({ id }: TakenSlot): void {
-    const slot = this.#slots[id]
-    if (slot !== undefined) slot.isBusy = false
-  }
-}
-
-function sharedBlocks(held: BlockChain, wanted: BlockChain): number {
-  let shared = 0
-  while (shared < held.length && shared < wanted.length && held[shared] === wanted[shared]) shared += 1
-  return shared
 }

@@ -157,7 +157,7 @@ export class PoolEngine implements Engine {
     const wanted = { request, tokens: leg.tokens.length, chain, excluded, retries }
     const { replica, placement, end } = await this.#members.place(wanted, signal)
     // Where it comes back with others, this one belongs to those that it had.
-    const { slots } = replica
+    const { slots } = replica.load
     const slot = slots?.take(owner.organizationId, chain) ?? null
     const reader = this.#known?.reader
     if (reader === undefined) throw new Error('Nothing is known of the text of a pool that runs.')

@@ -8,8 +8,9 @@ import {
 } from '../../../engines/remote/dialect.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import { OwnedSlots } from '../../../scheduling/pool/owned-slots.ts'
 import { ReplicaHealth, type FailureKind } from '../../../scheduling/pool/replica-health.ts'
-import { OwnedSlots, ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
+import { ReplicaLoad } from '../../../scheduling/pool/replica-load.ts'
 import type { Log } from '../../../telemetry/log.ts'
 
 export type ReplicaSettings = {
@@ -52,7 +53,6 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
   readonly health: ReplicaHealth
   readonly load: ReplicaLoad
   readonly #options: PoolReplicaOptions<Remote>
-  #slots: OwnedSlots | null = null
   #isDraining = false
   #isLost = false
   #ticks = 0
@@ -78,11 +78,6 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
 
   get settings(): ReplicaSettings {
     return this.#options.settings
-  }
-
-  /** The slots that this gateway keeps apart by organization; null where the replica does that itself, or nobody is to. */
-  get slots(): OwnedSlots | null {
-    return this.#slots
   }
 
   get isDraining(): boolean {
@@ -195,12 +190,12 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
 
   /** Takes what the replica says of its size. */
   #resize(): void {
-    const { settings, sharedCache } = this.#options
+    const { settings, sharedCache, random } = this.#options
     const { facts, isolates } = this.remote
     const slots = facts?.slots ?? null
     const wanted = settings.runningMax ?? slots ?? runningDefault
     const ownsSlots = !isolates && !sharedCache && slots !== null
-    this.#slots = ownsSlots ? new OwnedSlots(slots) : null
+    this.load.slots = ownsSlots ? new OwnedSlots(slots, Math.floor(random() * slots)) : null
     this.load.runningMax = ownsSlots ? Math.min(wanted, slots) : wanted
     this.load.index.resize(facts?.heldTokensMax ?? heldTokensDefault)
   }
