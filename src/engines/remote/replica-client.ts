@@ -101,9 +101,10 @@ export class ReplicaClient {
     const body = request.body === undefined ? null : JSON.stringify(request.body)
     for (let isSecond = false; ; isSecond = true) {
       try {
-        return await this.#sendOnce(request, body, terms)
+        return await this.#sendOnce(request, body, isSecond ? false : this.#agent, terms)
       } catch (error) {
-        // A connection that was kept open may be closed at the other end just as it is used again.
+        // A connection that was kept open may be closed at the other end just as it is used again, and others with it: the
+        // second try has one of its own.
         if (isSecond || !(error instanceof ClosedWhileIdle))
           throw error instanceof ClosedWhileIdle ? refused(error) : error
       }
@@ -113,6 +114,7 @@ export class ReplicaClient {
   #sendOnce(
     { method, path, headers = {} }: HttpRequest,
     body: string | null,
+    agent: HttpAgent | HttpsAgent | false,
     { signal, firstMsMax }: Pick<OpenTerms, 'signal' | 'firstMsMax'>,
   ): Promise<IncomingMessage> {
     const { address, key, clock } = this.#options
@@ -120,7 +122,7 @@ export class ReplicaClient {
     return new Promise((resolve, reject) => {
       const request = send(new URL(path, address), {
         method,
-        agent: this.#agent,
+        agent,
         signal,
         headers: {
           ...headers,

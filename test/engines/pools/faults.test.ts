@@ -1,4 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { checkStream } from '../../../src/core/check-stream.ts'
@@ -7,6 +9,8 @@ import { countTokens, runAlone } from '../../../src/core/engine.ts'
 import { ApiError } from '../../../src/core/error.ts'
 import { GenerationAborted, type EngineRequest, type GenerationEvent } from '../../../src/core/generation.ts'
 import { replicaKinds, type ReplicaKind } from '../../../src/engines/remote/dialect.ts'
+import { ReplicaClient } from '../../../src/engines/remote/replica-client.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import type { PoolEngine } from '../../../src/models/fleet/pools/pool-engine.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
 import { openPlaceholderModel, type PlaceholderModel } from '../../harness/engines/placeholder-model.ts'
@@ -282,6 +286,23 @@ describe('a pool whose replicas go away', () => {
       await again.close()
     })
   }
+
+  it('believes none away that has closed the connections which were kept open to it', async () => {
+    const used = new WeakSet<Socket>()
+    const server = createServer(({ socket }, response) => {
+      if (used.has(socket)) return void socket.destroy()
+      used.add(socket)
+      setTimeout(() => response.setHeader('content-type', 'application/json').end('{}'), 50)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const client = new ReplicaClient({ address, key: null, paths: ['/health'], clock: systemClock })
+    const ask = () => client.ask({ method: 'GET', path: '/health' }, 60_000)
+    await Promise.all([ask(), ask(), ask()])
+    deepEqual(await ask(), {})
+    client.close()
+    server.close()
+  })
 
   it('forgets what one held whose program was started anew between two looks after it', async () => {
     const member = await openStandIn({ kind, model })
