@@ -33,15 +33,18 @@ export function Palette({
   readonly onSignOut: () => void
 }) {
   const [typed, setTyped] = useState('')
-  const [chosen, setChosen] = useState(0)
+  const [pointed, setChosen] = useState(0)
   const id = useId()
   const pages = useMemo(() => allResults(session, organizationId), [session, organizationId])
   const all = [...pages, { label: 'Sign out', icon: 'logout', act: onSignOut } as const]
   const found = useFound(organizationId, typed)
   const results = [...filterResults(all, typed, organizationId), ...found.map(toResult)]
+  // The results may have become fewer since one of them was pointed at.
+  const chosen = Math.min(pointed, Math.max(0, results.length - 1))
   const act = (result: Result | undefined) => {
     if (result === undefined) return
     setTyped('')
+    setChosen(0)
     onClose()
     result.act()
   }

@@ -38,7 +38,14 @@ export function useFound(organizationId: string | null, typed: string): readonly
     placeholderData: keepPreviousData,
   })
   if (organizationId === null || wanted.length < lettersMin || query.data === undefined) return []
-  return query.data.data.map((found) => describe(found, organizationId))
+  const things = query.data.data.map((found) => describe(found, organizationId))
+  // What was found for the letters before is no answer to these, but as far as it has them too.
+  const isOfBefore = asked !== wanted || query.isPlaceholderData
+  return isOfBefore ? things.filter((thing) => hasLetters(thing, wanted)) : things
+}
+
+function hasLetters({ label, said }: FoundThing, wanted: string): boolean {
+  return `${label} ${said}`.toLowerCase().includes(wanted.toLowerCase())
 }
 
 function useRested(text: string): string {
