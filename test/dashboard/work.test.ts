@@ -211,6 +211,19 @@ suite('without a pointer', () => {
     await page.getByRole('row', { name: /^by hand/ }).waitFor()
   })
 
+  test('a filter that is typed keeps the focus when Enter applies it, and follows the address', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/usage`)
+    const field = page.getByLabel('End user')
+    await field.fill('nobody')
+    await field.press('Enter')
+    await page.waitForURL(/user=nobody/)
+    ok(await field.evaluate((element) => element === document.activeElement))
+    await page.getByRole('link', { name: 'Usage and cost' }).first().click()
+    await page.waitForURL(({ search }) => search === '')
+    equal(await field.inputValue(), '')
+  })
+
   test('brackets lead to the next record of the list, and keep its filter', async () => {
     const { page } = dashboard().owner
     await page.goto(`${base()}/keys?sort=name&down=0`)
@@ -264,6 +277,32 @@ suite('the palette', () => {
       await page.getByRole('option', { name: option }).click()
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
     }
+  })
+})
+
+suite('the palette, faster than the service', () => {
+  test('leads to nothing that was found for other letters, and begins at the top each time', async () => {
+    const { page } = dashboard().owner
+    await createKey(page, base(), 'found before')
+    const palette = page.getByRole('dialog', { name: 'Find' })
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').fill('found')
+    await page.getByRole('option', { name: /^found before/ }).waitFor()
+    // Never answered.
+    await page.route('**/search?q=*', () => {})
+    await palette.getByRole('combobox').fill('xyz')
+    await palette.getByText('Nothing is called so.').waitFor()
+    equal(await page.getByRole('option', { name: /^found before/ }).count(), 0)
+    await page.unroute('**/search?q=*')
+    await palette.getByRole('combobox').fill('')
+    for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await palette.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').waitFor()
+    equal(await palette.getByRole('option').first().getAttribute('aria-selected'), 'true')
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
   })
 })
 

@@ -1,4 +1,4 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type TextareaHTMLAttributes } from 'react'
+import { useEffect, useId, useRef, type InputHTMLAttributes, type ReactNode, type TextareaHTMLAttributes } from 'react'
 import styles from './field.module.css'
 
 type Frame = {
@@ -243,13 +243,18 @@ type FilterProps = {
 export function TextFilter({ inputMode, size = 12, ...props }: FilterProps & { inputMode?: 'decimal'; size?: number }) {
   const { label, value, onText } = props
   const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  // It is written into the same field: one that was put in its place would not have the focus any more.
+  useEffect(() => {
+    if (input.current !== null) input.current.value = value
+  }, [value])
   return (
     <span className={styles.inline}>
       <label className={styles.label} htmlFor={id}>
         {label}
       </label>
       <input
-        key={value}
+        ref={input}
         id={id}
         inputMode={inputMode}
         size={size}
