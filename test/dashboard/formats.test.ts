@@ -166,6 +166,12 @@ suite('the requests that a figure is made of', () => {
 
 suite('text of others', () => {
   test('shows the marks that would change what is around it', () => equal(plainName('a\u202eb\u200bc'), 'a▯b▯c'))
+  test('shows what is as blank as a space, or tells Arabic which way to run', () =>
+    equal(plainName('a\u3164b\u061cc\u00add\u2028e'), 'a▯b▯c▯d▯e'))
+  test('leaves families and words of Persian whole, and shows a joiner that joins nothing', () => {
+    for (const name of ['👩\u200d👩\u200d👧', '🏳\ufe0f\u200d🌈', 'می\u200cخواهم']) equal(plainName(name), name)
+    equal(plainName('pay\u200dpal'), 'pay▯pal')
+  })
   test('shows an id by its beginning', () => equal(shortId('req_brPxwmjGdwhr0Xu2B6xb597A'), 'req_brPxwmjG…'))
 })
 
