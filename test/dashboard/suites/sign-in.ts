@@ -47,6 +47,27 @@ export function signInSuite(dashboard: () => Dashboard): void {
       ok(!(await page.content()).includes('a secret of the client'))
     })
 
+    test('a member who has come in otherwise is shown the way into an organization that opens by its provider', async () => {
+      const { page, origin } = dashboard().owner
+      const base = baseOf(dashboard())
+      await page.route('**/api/v1/session', async (route) => {
+        const response = await route.fetch()
+        const session = (await response.json()) as { readonly memberships: readonly object[] }
+        const [own] = session.memberships
+        const named = { organizationId: 'org_other', organizationName: 'Beta' }
+        const closed = { ...own, ...named, permissions: {}, needsProof: { connectionId: 'conn_beta' } }
+        await route.fulfill({ response, json: { ...session, memberships: [own, closed] } })
+      })
+      await page.goto(`${origin}/o/org_other`)
+      await page.getByRole('heading', { level: 1, name: 'Beta' }).waitFor()
+      const way = page.getByRole('link', { name: 'Sign in by it' })
+      equal(await way.getAttribute('href'), '/sso/conn_beta/start?next=%2Fo%2Forg_other')
+      equal(await page.title(), 'Home · Beta · Odyssey')
+      await page.unroute('**/api/v1/session')
+      await page.goto(`${base}/sign-in`)
+      await page.getByRole('row', { name: /^Microsoft Entra/ }).waitFor()
+    })
+
     test('a domain waits with its record', async () => {
       const { page } = dashboard().owner
       await page.getByLabel('Domain', { exact: true }).fill('acme.example')

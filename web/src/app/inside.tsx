@@ -1,11 +1,12 @@
 import { useEffect } from 'react'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { toProblem } from '../api/problem.ts'
-import type { Session } from '../api/answers.ts'
+import type { Membership, Session } from '../api/answers.ts'
 import { location } from '../lib/location.ts'
 import { LinkButton } from '../kit/button.tsx'
+import { Name } from '../kit/content.tsx'
 import { Page } from '../kit/page.tsx'
-import { findPage, type PageName } from './paths.ts'
+import { findPage, pagePath } from './paths.ts'
 import { preferences } from './preferences.ts'
 import { routes } from './route-table.ts'
 import { usePlace } from './router.tsx'
@@ -31,7 +32,7 @@ function Current() {
   const { path } = usePlace()
   const session = useQuery(sessionQuery)
   const page = findPage(path)
-  useTitle(page?.name ?? null, session.data ?? null)
+  useTitle(page, session.data ?? null)
   if (session.isPending) return null
   if (session.isError) {
     return (
@@ -51,7 +52,7 @@ function Current() {
 
 function WithinShell({ session, page }: { readonly session: Session; readonly page: Found | null }) {
   const last = preferences.current().organizationId
-  const organizationId = page?.params['organizationId'] ?? last ?? session.memberships[0]?.organizationId ?? null
+  const organizationId = shownOrganization(session, page)
   const isMember = session.memberships.some((one) => one.organizationId === organizationId)
   useEffect(() => {
     if (isMember && organizationId !== last) preferences.change({ organizationId })
@@ -62,6 +63,12 @@ function WithinShell({ session, page }: { readonly session: Session; readonly pa
       <Allowed session={session} page={page} organizationId={organizationId} />
     </Shell>
   )
+}
+
+/** The organization that a page is of or, where it is of none, the one that was looked at last. */
+function shownOrganization({ memberships }: Session, page: Found | null): string | null {
+  const last = preferences.current().organizationId
+  return page?.params['organizationId'] ?? last ?? memberships[0]?.organizationId ?? null
 }
 
 function Allowed({
@@ -75,7 +82,9 @@ function Allowed({
 }) {
   if (page === null) return <Gone />
   const named = page.params['organizationId']
-  if (named !== undefined && !session.memberships.some((one) => one.organizationId === named)) return <Gone />
+  const membership = session.memberships.find((one) => one.organizationId === named)
+  if (named !== undefined && membership === undefined) return <Gone />
+  if (membership !== undefined && membership.needsProof !== null) return <Closed membership={membership} />
   const reason = pageReason(session, organizationId, page.name)
   if (reason !== null) {
     return (
@@ -85,6 +94,18 @@ function Allowed({
     )
   }
   return <Shown name={page.name} params={page.params} />
+}
+
+/** Whoever has come in by another way is a member all the same, and is shown the one by which the organization opens. */
+function Closed({ membership: { organizationId, organizationName, needsProof } }: { readonly membership: Membership }) {
+  const next = encodeURIComponent(pagePath('home', { organizationId }))
+  return (
+    <Page title={<Name>{organizationName}</Name>} isNarrow>
+      <p>This organization lets its members in by its own identity provider alone.</p>
+      {/* Not a page of the dashboard: the service leads on to the provider. */}
+      <a href={`/sso/${needsProof?.connectionId ?? ''}/start?next=${next}`}>Sign in by it</a>
+    </Page>
+  )
 }
 
 function Gone() {
@@ -101,9 +122,10 @@ function ToLogin() {
   return null
 }
 
-function useTitle(name: PageName | null, session: Session | null): void {
-  const title = name === null ? 'Not found' : routes[name].title
-  const organization = session?.memberships[0]?.organizationName
+function useTitle(page: Found | null, session: Session | null): void {
+  const title = page === null ? 'Not found' : routes[page.name].title
+  const shown = session === null ? null : shownOrganization(session, page)
+  const organization = session?.memberships.find(({ organizationId }) => organizationId === shown)?.organizationName
   useEffect(() => {
     document.title = organization === undefined ? `${title} · Odyssey` : `${title} · ${organization} · Odyssey`
   }, [title, organization])
