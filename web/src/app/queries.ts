@@ -16,8 +16,8 @@ export type ServiceAccount = Schemas['ServiceAccount']
 
 type Page<Item> = { readonly data: readonly Item[]; readonly next: string | null }
 
-/** Pages of 200 are read until there are this many; who has more finds them by the filters. */
-const entriesMax = 2_000
+/** Pages of 200 are read until there are this many, the oldest first; who has more finds them by the filters. */
+export const entriesMax = 2_000
 
 export async function readAll<Item>(
   read: (after: string | undefined) => Promise<Page<Item>>,
@@ -42,6 +42,23 @@ export const keysQuery = (organizationId: string) =>
         api(
           'GET /api/v1/organizations/{organizationId}/api-keys',
           { params: { organizationId }, query: given(after) },
+          { signal },
+        ),
+      ),
+  })
+
+type KeysQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/api-keys'>
+export type KeyFilter = Omit<KeysQuery, 'after' | 'limit'>
+
+/** Those that the service finds by a filter, for an organization that has more than are read at once. */
+export const foundKeysQuery = (organizationId: string, filter: KeyFilter) =>
+  queryOptions({
+    queryKey: ['keys', organizationId, 'found', filter],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/organizations/{organizationId}/api-keys',
+          { params: { organizationId }, query: { ...given(after), ...filter } },
           { signal },
         ),
       ),

@@ -1,5 +1,5 @@
 import { isInUse } from './key-state.tsx'
-import { ownerOf, type ApiKey } from '../queries.ts'
+import { ownerOf, type ApiKey, type KeyFilter } from '../queries.ts'
 import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
 import { dayMs } from '../../format/time.ts'
 
@@ -29,6 +29,25 @@ export function filterKeys(keys: readonly ApiKey[], search: KeysSearch, nowMs = 
     .filter(isWanted)
     .toSorted((one, other) => sign * compare(sortTextOf(one, search.sort), sortTextOf(other, search.sort)))
 }
+
+/** As the service takes it, for keys that are not here; null where nothing narrows them down. */
+export function toKeyFilter({ q, state, project, owner, unused }: KeysSearch): KeyFilter | null {
+  if (q === '' && state === 'in-use' && project === '' && owner === '' && unused === 'any') return null
+  return {
+    ...(q !== '' && { q }),
+    ...(state !== 'all' && { state: [...statesOf[state]] }),
+    ...(project !== '' && { projectId: project }),
+    ...(owner !== '' && (owner.startsWith('svc_') ? { serviceAccountId: owner } : { ownerId: owner })),
+    ...(unused !== 'any' && { unusedDays: Number(unused) }),
+  }
+}
+
+const statesOf = {
+  'in-use': ['active', 'disabled'],
+  active: ['active'],
+  disabled: ['disabled'],
+  ended: ['expired', 'revoked'],
+} as const
 
 function isInState(key: ApiKey, state: KeysSearch['state']): boolean {
   switch (state) {

@@ -16,7 +16,8 @@ import type { KeysSearch } from '../../app/keys/keys-search.ts'
 type Props = {
   readonly organizationId: string
   readonly keys: readonly ApiKey[]
-  readonly total: number
+  /** Null where nobody has counted them. */
+  readonly total: number | null
   readonly nameOf: (id: string | null) => string
   readonly hrefOf: (key: ApiKey) => string
   readonly sorting: Pick<KeysSearch, 'sort' | 'down'>
@@ -119,7 +120,7 @@ export function KeyTable({
       />
       <More
         shown={keys.length}
-        what={keys.length === total ? 'keys' : `of ${total} keys`}
+        what={total === null || keys.length === total ? 'keys' : `of ${total} keys`}
         hasMore={false}
         isBusy={false}
         onMore={() => {}}

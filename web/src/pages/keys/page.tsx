@@ -3,17 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
-import { keysQuery, useNames, type ApiKey } from '../../app/queries.ts'
+import { entriesMax, keysQuery, useNames, type ApiKey } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, Loaded, NothingMatches } from '../../app/states.tsx'
 import { Button } from '../../kit/button.tsx'
-import { Page as Frame, Row } from '../../kit/page.tsx'
+import { formatCount } from '../../format/figures.ts'
+import { Banner, Page as Frame, Row } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { BulkActions } from './bulk-actions.tsx'
 import { CreateKeyDrawer } from '../../app/keys/create-key-drawer.tsx'
 import { KeyFilters } from './filters.tsx'
 import { KeyTable } from './key-table.tsx'
+import { useFoundKeys } from './use-found-keys.ts'
 import { filterKeys, keysSearch, type KeysSearch } from '../../app/keys/keys-search.ts'
 
 type Open =
@@ -82,8 +85,9 @@ type KeysProps = {
   readonly onAction: (action: KeyAction, apiKey: ApiKey) => void
 }
 
-function Keys({ organizationId, keys, search, onChange, create, onAction }: KeysProps) {
+function Keys({ organizationId, keys: read, search, onChange, create, onAction }: KeysProps) {
   const nameOf = useNames(organizationId)
+  const { keys, isCut, isSearching } = useFoundKeys(organizationId, read, search)
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null)
   useKeys(useMemo(() => ({ x: () => setChosen((before) => (before === null ? new Set() : null)) }), []))
   const shown = filterKeys(keys, search)
@@ -94,12 +98,19 @@ function Keys({ organizationId, keys, search, onChange, create, onAction }: Keys
       </Empty>
     )
   }
+  if (shown.length === 0 && isSearching) return <Skeleton rows={2} />
   if (shown.length === 0) return <NothingMatches what="keys" onClear={() => onChange(keysSearch.read('').state)} />
   // The key's page leads to the next one under the same filter.
   const hrefOf = ({ id }: ApiKey) => pagePath('key', { organizationId, apiKeyId: id }) + keysSearch.write(search)
   const isOver = ({ state }: ApiKey) => state === 'revoked' || state === 'expired'
   return (
     <>
+      {isCut && (
+        <Banner>
+          There are more keys than are listed: these are the oldest {formatCount(entriesMax)}. The filters find the
+          others.
+        </Banner>
+      )}
       {chosen === null ? (
         <Row>
           <Button isSmall look="quiet" shortcut="x" onClick={() => setChosen(new Set())}>
@@ -115,7 +126,7 @@ function Keys({ organizationId, keys, search, onChange, create, onAction }: Keys
       )}
       <KeyTable
         keys={shown}
-        total={keys.length}
+        total={isCut ? null : keys.length}
         nameOf={nameOf}
         hrefOf={hrefOf}
         sorting={search}
