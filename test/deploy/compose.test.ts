@@ -24,6 +24,7 @@ type Service = {
   readonly ports?: readonly string[]
   readonly stop_grace_period: string
   readonly environment?: Readonly<Record<string, string>>
+  readonly healthcheck?: { readonly test: readonly string[] }
 }
 type Compose = {
   readonly services: Readonly<Record<'proxy' | 'gateway-1' | 'gateway-2' | 'postgres', Service>>
@@ -71,6 +72,12 @@ test('nobody reaches PostgreSQL or a gateway but by the proxy', () => {
     deepEqual(service.networks, ['inside'])
   }
   equal(proxy.ports?.length, 1)
+})
+
+test('gateways, which end where PostgreSQL cannot be reached, start only once it takes connections over TCP', () => {
+  const [, program, ...words] = postgres.healthcheck?.test ?? []
+  equal(program, 'pg_isready')
+  equal(words[words.indexOf('--host') + 1], '127.0.0.1')
 })
 
 test('a stop gives the service longer than its notice and its drain', () => {
