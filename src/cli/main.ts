@@ -10,10 +10,11 @@ type Command = (args: string[]) => Promise<void>
 /** A command loads what it needs and nothing else: most of a short command's time goes into loading. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => {
-    const { serve } = await import('../service/serve.ts')
     const { endOnSignals } = await import('../service/stop-on-signals.ts')
+    // Before the service is loaded, which takes seconds on a busy machine.
+    endOnSignals()
+    const { serve } = await import('../service/serve.ts')
     return async (args) => {
-      endOnSignals()
       // Its settings come from the environment and the configuration file alone.
       parseArguments({ args })
       await serve()

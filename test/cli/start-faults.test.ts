@@ -115,6 +115,25 @@ test('a service that is told to end while it starts ends by itself: the first pr
   equal((await ended).exitCode, 128 + constants.signals.SIGTERM)
 })
 
+test('a signal that comes while the service is still being loaded is heard: the first process of a container dies of none by itself', async (t) => {
+  const hook = join(folder, 'signal-at-load.mjs')
+  writeFileSync(hook, signalAtLoad)
+  const environment = { PORT: '0', NODE_OPTIONS: `--import=${hook}` }
+  const { child, ended } = startCli({ home: join(folder, 'early'), environment }, 'serve')
+  t.after(() => child.kill('SIGKILL'))
+  equal((await ended).exitCode, 128 + constants.signals.SIGTERM)
+})
+
+/** Sends the process a signal when it begins to load the service itself. */
+const signalAtLoad = `import { registerHooks } from 'node:module'
+registerHooks({
+  load(url, context, next) {
+    if (/\\/service\\/serve\\.[jt]s$/.test(url)) process.kill(process.pid, 'SIGTERM')
+    return next(url, context)
+  },
+})
+`
+
 function takenPort(): number {
   return (taken.address() as { port: number }).port
 }
