@@ -17,6 +17,7 @@ type Mount = { readonly source: string; readonly target: string }
 type Service = {
   readonly image: string
   readonly read_only?: boolean
+  readonly init?: boolean
   readonly volumes?: readonly string[]
   readonly secrets?: readonly Mount[]
   readonly configs?: readonly Mount[]
@@ -72,6 +73,10 @@ test('nobody reaches PostgreSQL or a gateway but by the proxy', () => {
     deepEqual(service.networks, ['inside'])
   }
   equal(proxy.ports?.length, 1)
+})
+
+test('a gateway is not the first process of its container, which would hear no signal before it listens to one', () => {
+  for (const { init } of Object.values(gateways)) equal(init, true)
 })
 
 test('gateways, which end where PostgreSQL cannot be reached, start only once it takes connections over TCP', () => {
