@@ -21,7 +21,7 @@ export type NewEntry = Pick<AccountEntry, 'organizationId' | 'kind' | 'micros' |
 
 /** Adds to an organization's account; it stands on the invoice of this month. Nothing is changed or taken back, only set off. */
 export async function addAccountEntry(
-  parts: ChangeParts,
+  parts: ChangeParts & { readonly currency: string },
   principal: Principal,
   wanted: NewEntry,
 ): Promise<AccountEntry> {
@@ -35,9 +35,9 @@ export async function addAccountEntry(
     const at = parts.clock.nowMs()
     await transaction
       .insertInto('account_entries')
-      .values({ id, organization_id: organizationId, at, kind, micros, reason })
+      .values({ id, organization_id: organizationId, at, kind, micros, reason, currency: parts.currency })
       .execute()
-    note(null, { kind, micros, reason })
+    note(null, { kind, micros, currency: parts.currency, reason })
     return { ...wanted, id, atMs: at }
   })
 }

@@ -59,7 +59,7 @@ onEachDatabase(({ open }) => {
   const close = (changes: Partial<InvoiceQuestion> = {}) => closeInvoice(parts(), signing, { ...question, ...changes })
   const read = async (number = 1) => (await readInvoice(db, operator, { organizationId, number })).text
   const add = (kind: 'prepayment' | 'adjustment', micros: number) =>
-    addAccountEntry({ db, clock }, operator, { organizationId, kind, micros, reason: 'why' })
+    addAccountEntry({ db, clock, currency: 'USD' }, operator, { organizationId, kind, micros, reason: 'why' })
 
   test('an invoice has what the month’s requests cost, by model, kind and price, and nothing of what failed or had no price', async () => {
     await close()
@@ -148,7 +148,12 @@ onEachDatabase(({ open }) => {
 
   test('the table and the page have every line, and texts of people as texts', async () => {
     const reason = '=1<script>'
-    await addAccountEntry({ db, clock }, operator, { organizationId, kind: 'adjustment', micros: -1, reason })
+    await addAccountEntry({ db, clock, currency: 'USD' }, operator, {
+      organizationId,
+      kind: 'adjustment',
+      micros: -1,
+      reason,
+    })
     await close()
     const invoice = await read()
     const [, input, output, adjustment, total] = invoiceToCsv(invoice).split('\r\n')
@@ -227,6 +232,27 @@ onEachDatabase(({ open }) => {
     await close({ month: '2027-04', organizationId: 'org_2' })
     await startIn('JPY')
     await startIn('USD')
+  })
+
+  test('another currency is refused while what was paid in the one before it is not used up, and taken afterwards', async () => {
+    await live(start, { org_1: start - day, org_2: start - day })
+    const startIn = (currency: string) => requireCurrency({ db, clock, currency })
+    await add('prepayment', 50)
+    clock.advance(80 * day)
+    const ofBoth = ['org_1', 'org_2'] as const
+    for (const month of ['2027-03', '2027-04']) for (const of of ofBoth) await close({ month, organizationId: of })
+    // Nine of them are used up: six in March and three in April.
+    const refused = /billing\.currency is JPY, and org_1 has paid 0\.000041 USD that no invoice has used up/
+    await rejects(startIn('JPY'), refused)
+    await db.updateTable('account_entries').set({ currency: null }).execute()
+    await rejects(startIn('JPY'), refused, 'one from before its currency was kept is in that of the prices of then')
+    await db.updateTable('account_entries').set({ currency: 'USD' }).execute()
+    await add('adjustment', 41)
+    await rejects(startIn('JPY'), /in USD are not invoiced yet/, 'what was paid back stands on no invoice yet')
+    await startIn('USD')
+    clock.advance(31 * day)
+    for (const of of ofBoth) await close({ month: '2027-05', organizationId: of })
+    await startIn('JPY')
   })
 
   test('an organization sees its own invoices alone', async () => {

@@ -31,7 +31,10 @@ export async function billCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action = '', subject] = positionals
   const ofInvoices = Object.hasOwn(invoiceActions, action) ? invoiceActions[action] : undefined
-  if (ofInvoices !== undefined) await withInstallation((installation) => ofInvoices(installation, { subject, values }))
+  if (ofInvoices !== undefined)
+    await withInstallation((installation, { billing: { currency } }) =>
+      ofInvoices(installation, { subject, values, currency }),
+    )
   else if (action === 'verify') await verify(values.json)
   else if (action === 'rerate') await rerateRange(values)
   else throw new UsageError(`bill takes verify, rerate, ${Object.keys(invoiceActions).join(', ')}.`)

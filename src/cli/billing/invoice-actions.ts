@@ -1,4 +1,5 @@
 import { addAccountEntry } from '../../billing/invoices/account-entries.ts'
+import { requireCurrency } from '../../billing/invoices/require-currency.ts'
 import { writeInvoicePage } from '../../billing/invoices/invoice-page.ts'
 import { invoiceToCsv, listInvoices, readInvoice } from '../../billing/invoices/read-invoices.ts'
 import type { Installation } from '../../service/joins/open-installation.ts'
@@ -24,15 +25,20 @@ export type InvoiceValues = {
   readonly json: boolean
 }
 
-type Given = { readonly subject: string | undefined; readonly values: InvoiceValues }
+type Given = {
+  readonly subject: string | undefined
+  readonly values: InvoiceValues
+  /** The installation's, as the config file has it. */
+  readonly currency: string
+}
 type Action = (installation: Installation, given: Given) => Promise<void>
 
 /** What `odyssey bill` does with invoices and what stands on them. */
 export const invoiceActions: Readonly<Record<string, Action>> = {
   invoices,
   invoice,
-  prepay: (installation, { values }) => addEntry(installation, values, 'prepayment'),
-  adjust: (installation, { values }) => addEntry(installation, values, 'adjustment'),
+  prepay: (installation, given) => addEntry(installation, given, 'prepayment'),
+  adjust: (installation, given) => addEntry(installation, given, 'adjustment'),
 }
 
 async function invoices(installation: Installation, { values }: Given): Promise<void> {
@@ -58,7 +64,7 @@ async function invoice(installation: Installation, { subject = '', values }: Giv
 
 async function addEntry(
   installation: Installation,
-  values: InvoiceValues,
+  { values, currency }: Given,
   kind: 'prepayment' | 'adjustment',
 ): Promise<void> {
   const { amount, reason } = values
@@ -68,6 +74,9 @@ async function addEntry(
   const size = parseMicros(isBelow ? amount.slice(1) : amount, '--amount')
   const organizationId = readOrganizationId(values.organization, installation)
   const wanted = { organizationId, kind, micros: isBelow ? -size : size, reason }
-  const made = await addAccountEntry(installation.accounts, operator, wanted)
+  const parts = { ...installation.accounts, currency }
+  // A service that runs has begun with the one before, and goes on with it.
+  await requireCurrency(parts)
+  const made = await addAccountEntry(parts, operator, wanted)
   print(values.json, made, [`${made.id} stands on the invoice of this month.`])
 }

@@ -25,4 +25,6 @@ export type AccountEntryTable = {
   /** A prepayment is above zero; an adjustment below zero spares something. */
   readonly micros: number
   readonly reason: string
+  /** The installation's when it was made; null where that was before it was kept. */
+  readonly currency: string | null
 }

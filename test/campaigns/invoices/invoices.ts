@@ -187,11 +187,21 @@ type Adjusting = { readonly random: Random; readonly organizationId: `org_${stri
 async function adjust(db: Database, clock: ManualClock, { random, organizationId }: Adjusting): Promise<bigint> {
   if (random.chance(0.2)) {
     const micros = random.integer(1, 50_000_000)
-    await addAccountEntry({ db, clock }, operator, { organizationId, kind: 'prepayment', micros, reason: 'paid' })
+    await addAccountEntry({ db, clock, currency: 'USD' }, operator, {
+      organizationId,
+      kind: 'prepayment',
+      micros,
+      reason: 'paid',
+    })
   }
   if (!random.chance(0.2)) return 0n
   const micros = random.integer(-1_000_000, 1_000_000) || 1
-  await addAccountEntry({ db, clock }, operator, { organizationId, kind: 'adjustment', micros, reason: 'settled' })
+  await addAccountEntry({ db, clock, currency: 'USD' }, operator, {
+    organizationId,
+    kind: 'adjustment',
+    micros,
+    reason: 'settled',
+  })
   return BigInt(micros)
 }
 
