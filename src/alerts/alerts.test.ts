@@ -397,6 +397,40 @@ onEachDatabase((database) => {
     )
   })
 
+  test('a topic that is added to a channel counts from then on: neither what was told before arrives, nor what happened', async () => {
+    const { id } = await create(['audit.broken'])
+    const change = (topics: readonly AlertTopic[]) => updateChannel(parts(), operator, { organizationId, id, topics })
+    const reach = (percent: number) =>
+      db
+        .insertInto('budget_alerts')
+        .values({
+          budget_id: 'b',
+          period_start: 0,
+          percent,
+          organization_id: organizationId,
+          at: clock.nowMs(),
+          spent_micros: 5,
+          spent_tokens: 7,
+        })
+        .execute()
+    await tell([1])
+    await reach(10)
+    clock.advance(60_000)
+    await change(['audit.broken', 'budget.threshold'])
+    await tell([2])
+    await reach(20)
+    await tellBudgets(parts())
+    await change(['budget.threshold', 'usage.hour'])
+    await deliverer.deliver()
+    deepEqual(percents(), [2, 20])
+    await change(['audit.broken'])
+    await tell([3])
+    await change(['budget.threshold'])
+    await tell([4])
+    await deliverer.deliver()
+    deepEqual(percents(), [2, 20, 4], 'One that is taken away and added again begins again.')
+  })
+
   test('a removed channel is told nothing, and events are kept for a month', async () => {
     const { id } = await create(['budget.threshold'])
     await tell([1])

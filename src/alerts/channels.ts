@@ -2,7 +2,6 @@ import type { Insertable, Selectable, Transaction } from 'kysely'
 import { checkName } from '../accounts/check-name.ts'
 import { readPage, type Page, type PageRequest } from '../accounts/page.ts'
 import { usageTopics, type AlertTopic, type ChannelKind } from '../core/alert-topic.ts'
-import type { MailRelaySettings } from '../config/mail-schema.ts'
 import { conflict, invalidRequest } from '../core/error.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { notFound, requirePermission } from '../core/permission.ts'
@@ -11,11 +10,11 @@ import { lockChainEnd } from '../db/audit-chain.ts'
 import { change, installationChain, type ChangeParts } from '../db/change.ts'
 import type { AlertChannelTable } from '../db/tables/alerts.ts'
 import type { Tables } from '../db/tables.ts'
-import { isMailAddress } from '../config/mail-address.ts'
 import { randomId } from '../lib/random-id.ts'
-import { seal, unseal } from '../lib/seal.ts'
+import { seal } from '../lib/seal.ts'
 import { appendEvents, lockStream } from './append-event.ts'
-import { whyNoRecipient } from './mail.ts'
+import { type ChannelTarget, type MailRules, readTarget } from './channel-target.ts'
+import { beginSource, topicsOf, withTopics } from './channel-topics.ts'
 import { createWebhookSecret } from './webhook.ts'
 
 export type Channel = {
@@ -33,9 +32,6 @@ export type Channel = {
   readonly lastGivenUp: string | null
 }
 
-/** What is kept sealed of a channel. */
-export type ChannelTarget = { readonly address: string; readonly secret: string }
-
 export type NewChannel = {
   readonly organizationId: OrganizationId
   readonly kind: ChannelKind
@@ -44,9 +40,6 @@ export type NewChannel = {
   readonly address: string | null
   readonly topics: readonly AlertTopic[]
 }
-
-/** Whom mail may go to. */
-export type MailRules = Pick<MailRelaySettings, 'recipientDomains'>
 
 type MakingParts = ChangeParts & {
   readonly alertKey: Uint8Array
@@ -89,6 +82,7 @@ export async function createChannel(
       shown_target: shown,
       sealed: seal(parts.alertKey, id, JSON.stringify({ address, secret } satisfies ChannelTarget)),
       topics: JSON.stringify([...new Set(topics)]),
+      topic_starts: null,
       cursor,
       created_at: parts.clock.nowMs(),
       disabled_at: null,
@@ -104,68 +98,6 @@ export async function createChannel(
     note(null, { kind, name, target: shown, topics })
   })
   return { id, secret: kind === 'webhook' ? secret : null }
-}
-
-/**
- * Has requests told of from now on, where a channel asks for them that was not asked for until now. Others who do so wait,
- * by the lock of the organization's events.
- */
-async function beginSource(
-  transaction: Transaction<Tables>,
-  { organizationId, topics }: Pick<NewChannel, 'organizationId' | 'topics'>,
-): Promise<void> {
-  if (!topics.includes('request.finished')) return
-  const before = await transaction
-    .selectFrom('alert_channels')
-    .select('topics')
-    .where('organization_id', '=', organizationId)
-    .execute()
-  if (before.some((channel) => topicsOf(channel).includes('request.finished'))) return
-  const last = await transaction
-    .selectFrom('ledger')
-    .select('sequence')
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const ledger_up_to = last?.sequence ?? 0
-  await transaction
-    .insertInto('alert_sources')
-    .values({ organization_id: organizationId, ledger_up_to })
-    .onConflict((conflict) =>
-      conflict
-        .column('organization_id')
-        .doUpdateSet({ ledger_up_to })
-        // Whoever still tells a channel that was removed may have come further.
-        .where('alert_sources.ledger_up_to', '<', ledger_up_to),
-    )
-    .execute()
-}
-
-type Target = { readonly address: string; readonly shown: string }
-
-function readTarget({ kind, address }: NewChannel, mail: MailRules | null): Target {
-  if (kind === 'email') return readRecipient(address ?? '', mail)
-  if (kind === 'log') {
-    if (address === null) return { address: '', shown: 'the log of the service' }
-    throw invalidRequest(['address'], 'value', 'A channel to the log has no address.')
-  }
-  const url = URL.parse(address ?? '')
-  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-  if (isUsable) return { address: url.href, shown: url.origin }
-  throw invalidRequest(['address'], 'value', 'A webhook needs an address with http or https, and no password in it.')
-}
-
-/** One address for each channel: a relay that takes one recipient of two would have the other told twice. */
-function readRecipient(address: string, mail: MailRules | null): Target {
-  if (mail === null) {
-    throw invalidRequest(['kind'], 'value', 'No mail leaves this service: its operator has set no relay (alerts.mail).')
-  }
-  if (!isMailAddress(address)) {
-    throw invalidRequest(['address'], 'value', 'A channel by e-mail needs one address, such as alerts@example.com.')
-  }
-  const refusal = whyNoRecipient(mail, address)
-  if (refusal === null) return { address, shown: address }
-  throw invalidRequest(['address'], 'value', refusal)
 }
 
 function requireFitting(kind: ChannelKind, topics: readonly AlertTopic[]): void {
@@ -221,20 +153,22 @@ export async function updateChannel(
   const action = { action: 'alert-channels:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
     // In the order in which whoever makes a channel takes them.
-    await lockStream(transaction, organizationId)
+    const sequence = await lockStream(transaction, organizationId)
     await lockChainEnd(transaction, organizationId)
     const before = await findChannel(transaction, { organizationId, id })
     if (changes.topics !== undefined) requireFitting(before.kind, changes.topics)
     if (changes.isEnabled === true && before.disabled_at !== null) await requireRoom(transaction, organizationId)
     await beginSource(transaction, { organizationId, topics: changes.topics ?? [] })
+    const nowMs = parts.clock.nowMs()
+    const { topics, topic_starts } = withTopics(before, changes.topics ?? topicsOf(before), { sequence, atMs: nowMs })
     const after = {
       name: changes.name === undefined ? before.name : checkName(changes.name),
-      topics: changes.topics === undefined ? before.topics : JSON.stringify([...new Set(changes.topics)]),
-      disabled_at: disabledAt(before, changes, parts.clock.nowMs()),
+      topics,
+      disabled_at: disabledAt(before, changes, nowMs),
     }
     await transaction
       .updateTable('alert_channels')
-      .set({ ...after, next_attempt_at: 0, failures: 0 })
+      .set({ ...after, topic_starts, next_attempt_at: 0, failures: 0 })
       .where('id', '=', id)
       .execute()
     note({ name: before.name, topics: before.topics, disabled_at: before.disabled_at }, after)
@@ -326,15 +260,4 @@ function toChannel(row: Selectable<AlertChannelTable>): Channel {
     givenUp: row.given_up,
     lastGivenUp: row.last_given_up,
   }
-}
-
-export function topicsOf({ topics }: Pick<AlertChannelTable, 'topics'>): readonly AlertTopic[] {
-  return JSON.parse(topics) as readonly AlertTopic[]
-}
-
-export function openTarget(
-  alertKey: Uint8Array,
-  { id, sealed }: Pick<AlertChannelTable, 'id' | 'sealed'>,
-): ChannelTarget {
-  return JSON.parse(unseal(alertKey, id, sealed)) as ChannelTarget
 }

@@ -6,7 +6,8 @@ import type { AlertChannelTable, AlertEventTable } from '../db/tables/alerts.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AlertParts } from './append-event.ts'
-import { openTarget, topicsOf, type ChannelTarget } from './channels.ts'
+import { openTarget, type ChannelTarget } from './channel-target.ts'
+import { startOf, topicsOf } from './channel-topics.ts'
 import { MailError, reasonOf, type Mailer } from './mail.ts'
 import { writeMail } from './mail-text.ts'
 import { isGivenUp, retryAtMs, startRounds, type Turn } from './leased-rounds.ts'
@@ -161,9 +162,11 @@ async function deliverAll(parts: DeliveryParts, { channel, events, ...turn }: Ba
   return takeLease(parts, turn)
 }
 
-function isFor(channel: Channel, { channel_id: only, topic, is_silenced: isSilenced }: Event): boolean {
+function isFor(channel: Channel, { channel_id: only, topic, sequence, is_silenced: isSilenced }: Event): boolean {
   if (isSilenced !== 0) return false
-  return only === null ? topicsOf(channel).some((wanted) => wanted === topic) : only === channel.id
+  if (only !== null) return only === channel.id
+  const wanted = topicsOf(channel).find((own) => own === topic)
+  return wanted !== undefined && sequence > startOf(channel, wanted).sequence
 }
 
 type Failure = {

@@ -10,7 +10,7 @@ import type { OrganizationId } from '../core/ids.ts'
 import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'
 import { toMicrosText } from '../core/money.ts'
 import { type AlertParts, appendEvents, lockStream, type NewEvent, raise } from './append-event.ts'
-import { topicsOf } from './channels.ts'
+import { startOf, topicsOf } from './channel-topics.ts'
 import { hourMs, summedColumns } from '../billing/usage/usage-columns.ts'
 
 /** Alerts and sums that are older were told long ago, or nobody was there to be told. */
@@ -19,11 +19,14 @@ const requestsAtOnce = 500
 
 /** The organizations that want to be told of a topic, with the time since when. */
 export async function findAsking({ db }: AlertParts, topic: AlertTopic): Promise<ReadonlyMap<OrganizationId, number>> {
-  const rows = await db.selectFrom('alert_channels').select(['organization_id', 'topics', 'created_at']).execute()
+  const rows = await db
+    .selectFrom('alert_channels')
+    .select(['organization_id', 'topics', 'topic_starts', 'created_at'])
+    .execute()
   const asking = new Map<OrganizationId, number>()
   for (const row of rows) {
     if (!topicsOf(row).includes(topic)) continue
-    asking.set(row.organization_id, Math.min(row.created_at, asking.get(row.organization_id) ?? Infinity))
+    asking.set(row.organization_id, Math.min(startOf(row, topic).atMs, asking.get(row.organization_id) ?? Infinity))
   }
   return asking
 }

@@ -1,11 +1,5 @@
-import {
-  createChannel,
-  listChannels,
-  removeChannel,
-  testChannel,
-  updateChannel,
-  type MailRules,
-} from '../alerts/channels.ts'
+import { createChannel, listChannels, removeChannel, testChannel, updateChannel } from '../alerts/channels.ts'
+import type { MailRules } from '../alerts/channel-target.ts'
 import { createSilence, listSilences, removeSilence } from '../alerts/silences.ts'
 import { alertTopics, channelKinds, type AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'

@@ -14,6 +14,8 @@ export type AlertChannelTable = {
   readonly sealed: string
   /** A JSON list of topics. */
   topics: string
+  /** JSON: from where on it is told of those of them that it was not made with. */
+  topic_starts: string | null
   /** The sequence up to which everything was delivered. */
   cursor: number
   readonly created_at: number
