@@ -172,7 +172,8 @@ function readOwnKey(path: string): SigningKey {
   try {
     return readKeyFile(path)
   } catch (cause) {
-    const help = 'Put it back from the backup; with several gateways it is the same on each.'
+    const help =
+      'Put it back from where you keep it: no backup of the database holds it. With several gateways it is the same on each.'
     throw new Error(`${path} is no Ed25519 key. ${help}`, { cause })
   }
 }

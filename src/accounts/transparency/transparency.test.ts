@@ -300,7 +300,10 @@ onEachDatabase((database) => {
     await other.destroy()
     await rejects(openSigningKeys({ home: foreign, signer: null }, { db, clock }), /is not the key that signs/)
     writeFileSync(signingKeyPathIn(foreign), 'no key')
-    await rejects(openSigningKeys({ home: foreign, signer: null }, { db, clock }), /is no Ed25519 key/)
+    await rejects(
+      openSigningKeys({ home: foreign, signer: null }, { db, clock }),
+      /is no Ed25519 key\. Put it back from where you keep it: no backup of the database holds it/,
+    )
   })
 
   test('after a rotation both keys sign for thirty days, and what the old one signed stays good', async () => {
