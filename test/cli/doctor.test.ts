@@ -93,6 +93,20 @@ test('weights that are damaged or missing are named with their models', () =>
     },
   ))
 
+test('a model that a pool answers for has no weights here, and is not said to have the starter weights', () =>
+  makeFolder(
+    {
+      port: 0,
+      pools: { far: { tokenizer: 'far.gguf', replicas: [{ url: 'http://127.0.0.1:1', kind: 'vllm' }] } },
+      models: { 'clarke-1.0': { pool: 'far' } },
+    },
+    async (target) => {
+      const { stdout } = await tryCli(target, 'doctor')
+      match(stdout, /weights: clarke-1\.0: none here, the pool far answers\./)
+      match(stdout, /look {3}weights: hal-1\.0, tycho-1\.0: the starter weights/)
+    },
+  ))
+
 test('a database that is damaged is a fault, and is left as it is', () =>
   makeFolder({ port: 0 }, async (target) => {
     writeFileSync(join(target.home, 'odyssey.db'), 'This is no database.'.repeat(500))

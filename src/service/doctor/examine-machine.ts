@@ -70,11 +70,15 @@ export function examineCacheFolder(config: Config): readonly Finding[] {
 
 /** Examines the weights of each model, and whether all of them fit into memory together. */
 export async function examineWeights(config: Config): Promise<readonly Finding[]> {
-  const byPath = Map.groupBy(modelIds, (id) => resolveWeights(config, id).path)
+  const byPool = Map.groupBy(modelIds, (id) => config.models[id].pool)
+  const byPath = Map.groupBy(byPool.get(null) ?? [], (id) => resolveWeights(config, id).path)
+  const pooled = [...byPool].flatMap(([pool, ids]) => {
+    return pool === null ? [] : [fine('weights', `${ids.join(', ')}: none here, the pool ${pool} answers.`)]
+  })
   const files: { finding: Finding; bytes: number }[] = []
   for (const [path, ids] of byPath) files.push(await examineFile(config, path, ids))
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  return [...files.map(({ finding }) => finding), examineMemory(config, bytes)]
+  return [...files.map(({ finding }) => finding), ...pooled, examineMemory(config, bytes)]
 }
 
 async function examineFile(
