@@ -31,10 +31,10 @@ onEachDatabase(({ open }) => {
   })
   afterEach(() => service.close())
 
-  const begin = async (port: number | null = server.port) => {
+  const begin = async (port: number | null = server.port, recipientDomains: string[] | null = null) => {
     const settings = mailRelay.parse({ host: 'localhost', port, from: 'odyssey@example.org' })
     const mailer = port === null ? null : createMailer(settings, { password: null, ca: server.certificate })
-    service = await openManagementService(await open(), { mailer })
+    service = await openManagementService(await open(), { mailer, mail: { recipientDomains } })
     company = await createCompany(service.accounts)
     owner = await signInPerson(service.accounts, { memberId: company.members.owner.memberId })
   }
@@ -125,6 +125,14 @@ onEachDatabase(({ open }) => {
     match(refused.text, /No such mailbox/)
     const [token, name] = [tokenOf(sent), 'Gone']
     equal((await new TestBrowser(service).ask('POST', 'invitations/accept', { token, name, credential })).status, 200)
+  })
+
+  test('an address that mail may not go to is not written to, and the operator’s rule is named', async () => {
+    await service.close()
+    await begin(server.port, ['example.org'])
+    equal((await mail(await invite())).status, 201)
+    match((await mail(await invite('ann@elsewhere.example'))).text, /Mail goes to addresses of example\.org alone/)
+    equal(server.received.length, 1)
   })
 
   test('a relay that cannot be reached is said so, with when to come again, and nothing of the network', async () => {

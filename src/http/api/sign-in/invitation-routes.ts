@@ -133,7 +133,7 @@ export const invitationRoutes: readonly Route[] = [
     hasOwnTransactions: true,
     answer: z.strictObject({ mailedTo: z.string() }).meta({ id: 'MailedInvitation' }),
     async work({ parts, principal, params: { invitationId: chosen, ...params }, body }) {
-      const { mailer, publicUrl } = parts.management
+      const { mailer, mail: rules, publicUrl } = parts.management
       if (mailer === null)
         throw conflict('The operator has set no mail relay (alerts.mail): hand the link on yourself.')
       if (publicUrl === null) {
@@ -143,7 +143,7 @@ export const invitationRoutes: readonly Route[] = [
       }
       const mailing = await noteMailing(signInParts(parts), principal, { ...params, id: chosen, ...body })
       const atMs = parts.accounts.clock.nowMs()
-      await mailInvitation(mailer, { mailing, siteUrl: publicUrl, link: linkOf(parts, body.token), atMs })
+      await mailInvitation({ mailer, rules }, { mailing, siteUrl: publicUrl, link: linkOf(parts, body.token), atMs })
       return { mailedTo: mailing.email }
     },
   }),

@@ -1,16 +1,20 @@
 import type { Mailing } from '../../../accounts/sign-in/note-mailing.ts'
-import { MailError, type Mailer } from '../../../alerts/mail.ts'
+import type { MailRules } from '../../../alerts/channel-target.ts'
+import { MailError, whyNoRecipient, type Mailer } from '../../../alerts/mail.ts'
 import { ApiError, conflict } from '../../../core/error.ts'
 import { randomId } from '../../../lib/random-id.ts'
 
 /** A relay that could not be reached may be there again then. */
 const retryAfterMs = 60_000
 
+type Relay = { readonly mailer: Mailer; readonly rules: MailRules | null }
 type Sent = { readonly mailing: Mailing; readonly siteUrl: string; readonly link: string; readonly atMs: number }
 
 /** Mails somebody the link that they are invited by. Throws with the relay's word where it does not take the message. */
-export async function mailInvitation(mailer: Mailer, { mailing, siteUrl, link, atMs }: Sent): Promise<void> {
+export async function mailInvitation({ mailer, rules }: Relay, { mailing, siteUrl, link, atMs }: Sent): Promise<void> {
   const { email: to, organizationName } = mailing
+  const refusal = rules === null ? null : whyNoRecipient(rules, to)
+  if (refusal !== null) throw conflict(`${refusal} Hand the link on yourself.`)
   const subject = `[Odyssey] You are invited to ${organizationName}`
   const message = { id: `inv-${randomId()}`, to, subject, text: writeInvitation({ mailing, siteUrl, link }), atMs }
   try {
