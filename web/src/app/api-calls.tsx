@@ -5,12 +5,12 @@ import { Dialog } from '../kit/layers.tsx'
 import { queryClient } from './session.ts'
 
 /** What a page shows can be had by a program: the requests that it is made of, as commands. */
-export function ApiCalls({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
-  const reads = useReads(isOpen)
+export function ApiCalls({ onClose }: { readonly onClose: () => void }) {
+  const reads = useReads()
   return (
     <Dialog
       title="API calls of this page"
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
       isWide
       said="A management key takes the place of your session; it may read what its role may."
@@ -32,15 +32,13 @@ export function ApiCalls({ isOpen, onClose }: { readonly isOpen: boolean; readon
 }
 
 /** What the page reads, found by having it read all of that again. */
-function useReads(isWanted: boolean): readonly string[] {
+function useReads(): readonly string[] {
   const [reads, setReads] = useState<readonly string[]>([])
   useEffect(() => {
-    if (!isWanted) return
-    setReads([])
     const stop = hearReads((path) => setReads((known) => (known.includes(path) ? known : [...known, path])))
     void queryClient.refetchQueries({ type: 'active' })
     return stop
-  }, [isWanted])
+  }, [])
   // Who has signed in is the business of a browser alone.
   return reads.filter((path) => !/^\/api\/v1\/(?:session|me)\b/.test(path))
 }

@@ -1,12 +1,11 @@
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { toProblem } from '../api/problem.ts'
-import type { Membership, Session } from '../api/answers.ts'
+import type { Session } from '../api/answers.ts'
 import { location } from '../lib/location.ts'
 import { LinkButton } from '../kit/button.tsx'
-import { Name } from '../kit/content.tsx'
 import { Page } from '../kit/page.tsx'
-import { findPage, pagePath } from './paths.ts'
+import { findPage } from './paths.ts'
 import { preferences } from './preferences.ts'
 import { routes } from './route-table.ts'
 import { usePlace } from './router.tsx'
@@ -18,6 +17,9 @@ import { ProblemBox } from './states.tsx'
 import styles from './shell.module.css'
 
 watchOtherTabs()
+
+/** Seldom needed, so no page brings it along. */
+const Closed = lazy(async () => ({ default: (await import('./closed-organization.tsx')).ClosedOrganization }))
 
 /** Every page of somebody who has signed in, with the shell around it. Nobody else loads this part of the program. */
 export function Inside() {
@@ -84,7 +86,13 @@ function Allowed({
   const named = page.params['organizationId']
   const membership = session.memberships.find((one) => one.organizationId === named)
   if (named !== undefined && membership === undefined) return <Gone />
-  if (membership !== undefined && membership.needsProof !== null) return <Closed membership={membership} />
+  if (membership !== undefined && membership.needsProof !== null) {
+    return (
+      <Suspense fallback={null}>
+        <Closed membership={membership} />
+      </Suspense>
+    )
+  }
   const reason = pageReason(session, organizationId, page.name)
   if (reason !== null) {
     return (
@@ -94,18 +102,6 @@ function Allowed({
     )
   }
   return <Shown name={page.name} params={page.params} />
-}
-
-/** Whoever has come in by another way is a member all the same, and is shown the one by which the organization opens. */
-function Closed({ membership: { organizationId, organizationName, needsProof } }: { readonly membership: Membership }) {
-  const next = encodeURIComponent(pagePath('home', { organizationId }))
-  return (
-    <Page title={<Name>{organizationName}</Name>} isNarrow>
-      <p>This organization lets its members in by its own identity provider alone.</p>
-      {/* Not a page of the dashboard: the service leads on to the provider. */}
-      <a href={`/sso/${needsProof?.connectionId ?? ''}/start?next=${next}`}>Sign in by it</a>
-    </Page>
-  )
 }
 
 function Gone() {

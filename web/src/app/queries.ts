@@ -50,20 +50,6 @@ export const keysQuery = (organizationId: string) =>
 type KeysQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/api-keys'>
 export type KeyFilter = Omit<KeysQuery, 'after' | 'limit'>
 
-/** Those that the service finds by a filter, for an organization that has more than are read at once. */
-export const foundKeysQuery = (organizationId: string, filter: KeyFilter) =>
-  queryOptions({
-    queryKey: ['keys', organizationId, 'found', filter],
-    queryFn: ({ signal }) =>
-      readAll((after) =>
-        api(
-          'GET /api/v1/organizations/{organizationId}/api-keys',
-          { params: { organizationId }, query: { ...given(after), ...filter } },
-          { signal },
-        ),
-      ),
-  })
-
 /** Those under which people's questions in the dashboard count; they are in no list of keys. */
 const playgroundKeysQuery = (organizationId: string) =>
   queryOptions({

@@ -1,24 +1,27 @@
-import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from 'react'
 import type { Session } from '../api/answers.ts'
-import { Button, IconButton } from '../kit/button.tsx'
+import { toProblem, type Problem } from '../api/problem.ts'
+import { IconButton } from '../kit/button.tsx'
 import { Icon } from '../kit/icons.tsx'
-import { Dialog, Drawer, Menu, type MenuEntry } from '../kit/layers.tsx'
+import { Drawer, Menu, type MenuEntry } from '../kit/layers.tsx'
 import { Link } from '../kit/link.tsx'
 import { location } from '../lib/location.ts'
-import { ApiCalls } from './api-calls.tsx'
-import { ChangeProblem } from './change-problem.tsx'
 import { live, useLive } from './events.ts'
 import { MenuLinks } from './menu.tsx'
-import { Palette } from './palette.tsx'
 import { pagePath, type PageName } from './paths.ts'
 import { ProofDialogs } from './proof-dialog.tsx'
 import { preferences, usePreferences, type Theme } from './preferences.ts'
 import { routes } from './route-table.ts'
 import { pageReason, queryClient, signOut } from './session.ts'
-import { isLayerOpen, isPlainKey, shortcuts, stepRow } from './shortcuts.ts'
+import { isLayerOpen, isPlainKey, stepRow } from './shortcuts.ts'
 import { SystemBanner } from './system-banner.tsx'
-import { useChange, type Change } from './use-change.ts'
 import styles from './shell.module.css'
+
+/** Of use to who asks for them, so no page brings them along. */
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
+const ApiCalls = lazy(async () => ({ default: (await import('./api-calls.tsx')).ApiCalls }))
+const StillIn = lazy(async () => ({ default: (await import('./still-in.tsx')).StillIn }))
 
 type Props = {
   readonly session: Session
@@ -33,8 +36,11 @@ export function Shell({ session, organizationId, title, children }: Props) {
   useGlobalKeys(session, organizationId, setOpen)
   useEffect(() => live.begin(), [])
   const close = () => setOpen(null)
-  const leaving = useChange(() => signOut(), { touches: [] })
-  const leave = () => void leaving.run(null)
+  const [fault, setFault] = useState<Problem | null>(null)
+  const leave = () => {
+    setFault(null)
+    signOut().catch((error: unknown) => setFault(toProblem(error)))
+  }
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#main">
@@ -65,13 +71,11 @@ export function Shell({ session, organizationId, title, children }: Props) {
           {children}
         </main>
       </div>
-      <Palette
-        session={session}
-        organizationId={organizationId}
-        isOpen={open === 'palette'}
-        onClose={close}
-        onSignOut={leave}
-      />
+      <Suspense fallback={null}>
+        {open === 'palette' && (
+          <Palette session={session} organizationId={organizationId} isOpen onClose={close} onSignOut={leave} />
+        )}
+      </Suspense>
       <Drawer title="Menu" isOpen={open === 'menu'} onClose={close}>
         <nav className={styles.sheet} aria-label="All pages">
           <Switcher session={session} organizationId={organizationId} />
@@ -81,25 +85,13 @@ export function Shell({ session, organizationId, title, children }: Props) {
           </Link>
         </nav>
       </Drawer>
-      <KeyList isOpen={open === 'keys'} onClose={close} />
-      <ApiCalls isOpen={open === 'calls'} onClose={close} />
-      {leaving.problem !== null && <StillIn leaving={leaving} onAgain={leave} />}
+      <Suspense fallback={null}>
+        {open === 'keys' && <KeyList onClose={close} />}
+        {open === 'calls' && <ApiCalls onClose={close} />}
+        {fault !== null && <StillIn problem={fault} onAgain={leave} onClose={() => setFault(null)} />}
+      </Suspense>
       <ProofDialogs />
     </div>
-  )
-}
-
-/** Whoever goes away from the machine now is still signed in on it. */
-function StillIn({ leaving, onAgain }: { readonly leaving: Change<null>; readonly onAgain: () => void }) {
-  const foot = (
-    <Button look="primary" isBusy={leaving.isBusy} onClick={onAgain}>
-      Try again
-    </Button>
-  )
-  return (
-    <Dialog title="You are still signed in" isOpen onClose={leaving.reset} foot={foot}>
-      <ChangeProblem problem={leaving.problem} />
-    </Dialog>
   )
 }
 
@@ -195,38 +187,6 @@ function Switcher({ session, organizationId }: { readonly session: Session; read
     </button>
   )
   return <Menu name={`Organization: ${current?.organizationName ?? 'none'}`} trigger={trigger} entries={entries} />
-}
-
-function KeyList({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
-  const { hasShortcuts } = usePreferences()
-  return (
-    <Dialog
-      title="Keys"
-      isOpen={isOpen}
-      onClose={onClose}
-      said={hasShortcuts ? 'Single letters act outside of fields.' : 'Single letters are switched off.'}
-    >
-      <dl className={styles.keys}>
-        {shortcuts.map(([key, does]) => (
-          <Shortcut key={key} name={key} does={does} />
-        ))}
-      </dl>
-      <Button onClick={() => preferences.change({ hasShortcuts: !hasShortcuts })}>
-        {hasShortcuts ? 'Switch single letters off' : 'Switch single letters on'}
-      </Button>
-    </Dialog>
-  )
-}
-
-function Shortcut({ name, does }: { readonly name: string; readonly does: string }) {
-  return (
-    <>
-      <dt>
-        <kbd>{name}</kbd>
-      </dt>
-      <dd>{does}</dd>
-    </>
-  )
 }
 
 const prefixMs = 1_500

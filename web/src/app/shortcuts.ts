@@ -1,23 +1,6 @@
 import { useEffect } from 'react'
 import { preferences } from './preferences.ts'
 
-/** Every key that does something, for the list under `?`. Single letters can be switched off in the preferences. */
-export const shortcuts: readonly (readonly [string, string])[] = [
-  ['⌘K or Ctrl K', 'Find a page, a key, a member or a request'],
-  ['?', 'This list'],
-  ['/', 'To the first filter'],
-  ['c', 'The page’s main action'],
-  ['x', 'Choose several keys'],
-  ['j  k', 'Next and previous row'],
-  ['[  ]', 'Previous and next record'],
-  ['r', 'Read the data anew'],
-  [
-    'g h',
-    'Home; then q quickstart, k keys, p playground, u usage, r requests, l limits, b budgets, a audit, m members',
-  ],
-  ['Esc', 'Close what is open'],
-]
-
 /** A letter acts only where nobody is typing, and with no other key held. */
 export function isPlainKey(event: KeyboardEvent): boolean {
   const target = event.target

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { useReason } from '../../app/session.ts'
@@ -7,13 +8,15 @@ import { Columns, Page as Frame, Stack } from '../../kit/page.tsx'
 import { Budgets } from './budgets.tsx'
 import { BusiestKeys } from './busiest-keys.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { KeysInUse } from './keys-in-use.tsx'
 import { LastHour } from './last-hour.tsx'
 import { ModelTiles } from './model-tiles.tsx'
-import { OwnPages } from './own-pages.tsx'
 import { overviewQuery } from './overview.ts'
 import { ToDo } from './to-do.tsx'
 import { Today } from './today.tsx'
+
+/** For who may not see usage alone, so nobody else fetches them. */
+const KeysInUse = lazy(async () => ({ default: (await import('./keys-in-use.tsx')).KeysInUse }))
+const OwnPages = lazy(async () => ({ default: (await import('./own-pages.tsx')).OwnPages }))
 
 type Props = { readonly organizationId: string }
 
@@ -33,7 +36,9 @@ export function Page({ params }: { readonly params: PageParams }) {
         )
       }
     >
-      {mayReadOverview ? <Overview organizationId={organizationId} /> : <OwnPages organizationId={organizationId} />}
+      <Suspense fallback={null}>
+        {mayReadOverview ? <Overview organizationId={organizationId} /> : <OwnPages organizationId={organizationId} />}
+      </Suspense>
     </Frame>
   )
 }
