@@ -3,6 +3,7 @@ import { runAlerts } from './alerts/alerts.ts'
 import { runAuditKills } from './audit-kills/audit-kills.ts'
 import { runAvailability } from './availability/availability.ts'
 import { runCalls } from './calls/calls.ts'
+import { runCompose } from './compose/compose.ts'
 import { runContainer } from './container/container.ts'
 import { runControlTokens } from './control-tokens/control-tokens.ts'
 import { runCounts } from './counts.ts'
@@ -68,6 +69,12 @@ export const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'requests',
     count: 500,
     run: runCalls,
+  },
+  compose: {
+    about: 'deploy/compose is brought up by docker compose as its page says; each part restarts, and no client notices',
+    unit: 'rounds',
+    count: 2,
+    run: runCompose,
   },
   connections: {
     about: 'thousands of connections are held open, bodies come a byte at a time; who is new is served all the while',

@@ -9,15 +9,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findFreePort } from '../../harness/http/find-free-port.ts'
 import { until } from '../../harness/start-service.ts'
-import { checkAnswer } from '../answers.ts'
-import { describeCounts, Failures, increment, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
-import { plainRequest, withStream } from '../plain-requests.ts'
-import { createRandom } from '../random.ts'
-import { authorize, exchange } from '../raw-http.ts'
+import { describeCounts, Failures, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
+import { startClientLoad } from './client-load.ts'
 import { openShared } from './start-gateways.ts'
 
 const folderOfFiles = join(import.meta.dirname, '../../../deploy/compose')
-const clients = 8
 /** HAProxy takes a gateway back after two checks, half a second apart. */
 const takenBackMs = 2_000
 
@@ -37,7 +33,7 @@ export async function runRolling({ seed, count, log }: CampaignOptions): Promise
       await shared.start(undefined, options(proxy.gatewayPorts[1])),
     ]
     await until(() => proxy.isReady(), 'The proxy reaches no gateway.')
-    const load = startLoad(proxy.address, services[0]!.key, { seed, failures })
+    const load = startClientLoad({ address: proxy.address, key: services[0]!.key }, { seed, failures })
     const stopsMs: number[] = []
     for (let restart = 0; restart < count; restart++) {
       const index = restart % services.length
@@ -47,49 +43,16 @@ export async function runRolling({ seed, count, log }: CampaignOptions): Promise
       failures.check(`restart ${restart}`, () => equal(exitCode, 0, 'the exit code'))
       services[index] = await services[index]!.restart()
       await pause(takenBackMs)
-      log(`restart ${restart + 1}: ${load.answered()} answers so far`)
+      log(`restart ${restart + 1}: ${load.answered.length} answers so far`)
     }
-    const statuses = await load.end()
+    await load.end()
     return failures.toResult({
-      answers: describeCounts(statuses),
+      answers: describeCounts(load.statuses),
       'stopped within, longest (ms)': Math.round(Math.max(...stopsMs)),
     })
   } finally {
     proxy.close()
     await shared.stop()
-  }
-}
-
-type Load = { answered(): number; end(): Promise<ReadonlyMap<unknown, number>> }
-
-/** Clients that ask one thing after the other, half of it as streams. Whatever is not answered whole is a failure. */
-function startLoad(address: string, key: string, options: { seed: number; failures: Failures }): Load {
-  const { seed, failures } = options
-  const statuses = new Map<unknown, number>()
-  let answered = 0
-  let isOver = false
-  const ask = async (client: number) => {
-    const random = createRandom(seed, client)
-    while (!isOver) {
-      const wanted = { promptWordsMax: 50, outputTokensMax: 60, isRepeatable: false }
-      const { path, body, shape } = withStream(plainRequest(random, wanted), random.chance(0.5))
-      const response = await exchange(address, { path, headers: authorize(key), body: JSON.stringify(body) })
-      answered += 1
-      increment(statuses, response.status)
-      failures.check(`client ${client}, ${shape}`, () => {
-        equal(response.status, 200, response.text.slice(0, 200))
-        checkAnswer(response, path, shape)
-      })
-    }
-  }
-  const asking = Array.from({ length: clients }, (_, client) => ask(client))
-  return {
-    answered: () => answered,
-    async end() {
-      isOver = true
-      await Promise.all(asking)
-      return statuses
-    },
   }
 }
 
