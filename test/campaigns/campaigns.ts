@@ -22,6 +22,7 @@ import { runMutants } from './mutants/mutants.ts'
 import { runMutations } from './bodies/mutations.ts'
 import { runPools } from './pools.ts'
 import { runRealWeights } from './real-weights/real-weights.ts'
+import { runRetention } from './retention.ts'
 import { runRowKills } from './row-kills.ts'
 import { runSamlMutations } from './saml/saml-mutations.ts'
 import { runSchemas } from './schemas/schemas.ts'
@@ -196,6 +197,13 @@ export const campaigns: Readonly<Record<string, Campaign>> = {
     unit: 'prompts',
     count: 200,
     run: runRealWeights,
+  },
+  retention: {
+    about:
+      'prompts that are answered, streamed, refused and left; none of their text is in memory or on the disk after',
+    unit: 'prompts',
+    count: 10_000,
+    run: runRetention,
   },
   rolling: {
     about: 'two gateways behind HAProxy as in deploy/compose are restarted in turn under load; no client notices',

@@ -2,12 +2,12 @@
 // more.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { ask, bodyFor, formats, longAnswerBody, paths } from '../harness/http/ask.ts'
+import { memoryEnvironment, readMemory, readOpenFiles, readWrittenFiles } from '../harness/kept-text.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 const secret = 'quetzalcoatlus northropi'
@@ -15,12 +15,11 @@ const contact = 'capacity@odyssey.example'
 const promptsOfEach = 60
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-memory-'))
 const snapshot = join(folder, 'memory.heapsnapshot')
-const writing = fileURLToPath(new URL('../harness/write-heap-snapshot.ts', import.meta.url))
 
 let service: Service
 before(async () => {
   service = await startService({
-    environment: { NODE_OPTIONS: `--import=${writing}`, ODYSSEY_TEST_SNAPSHOT: snapshot },
+    environment: memoryEnvironment(snapshot),
     config: {
       contact,
       limits: { countsPerKeyMinuteMax: 1 },
@@ -61,15 +60,6 @@ test('every answer of a model whose end is announced says when, whole or streame
   }
 })
 
-/** All that is reachable in the service's memory. */
-async function readMemory(): Promise<Buffer> {
-  process.kill(service.pid, 'SIGUSR2')
-  await until(() => existsSync(snapshot), 'The memory was not written.', 120_000)
-  const memory = readFileSync(snapshot)
-  rmSync(snapshot)
-  return memory
-}
-
 async function sendPrompts(): Promise<void> {
   const messages = [{ role: 'user', content: `Tell of ${secret}.` }]
   const kinds = [{ max_tokens: 2 }, { max_tokens: 2, stream: true }, { max_tokens: 2, temperature: secret }]
@@ -99,7 +89,7 @@ test('a prompt is in the memory of the service while it is worked on, and no lon
   })
   const reader = (await running).body?.getReader()
   await reader?.read()
-  const during = await readMemory()
+  const during = await readMemory(service, snapshot)
   ok(
     parts.every((part) => during.includes(part)),
     'It would not be found if it was there.',
@@ -111,7 +101,7 @@ test('a prompt is in the memory of the service while it is worked on, and no lon
   // Connections and timers let go of what they held a moment later.
   await until(
     async () => {
-      const after = await readMemory()
+      const after = await readMemory(service, snapshot)
       ok(after.includes(contact))
       return parts.every((part) => !after.includes(part))
     },
@@ -125,18 +115,11 @@ test(
   { skip: process.platform !== 'linux' },
   async () => {
     await sendPrompts()
-    let count = 0
-    for (const pid of [service.pid, await service.enginePid()]) {
-      for (const name of readdirSync(`/proc/${pid}/fd`)) {
-        const file = `/proc/${pid}/fd/${name}`
-        // One that was closed meanwhile holds nothing.
-        if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) continue
-        count += 1
-        const content = readFileSync(file)
-        for (const part of secret.split(' ')) equal(content.includes(part), false, `${part} is in ${file}`)
-      }
+    const open = await readOpenFiles(service)
+    for (const [file, content] of open) {
+      for (const part of secret.split(' ')) equal(content.includes(part), false, `${part} is in ${file}`)
     }
-    ok(count > 0)
+    ok(open.size > 0)
   },
 )
 
@@ -144,8 +127,7 @@ test('no prompt is in what the service has written, whether it was answered, str
   await sendPrompts()
   const row = service.ledger().at(-1)?.request_id ?? ''
   equal(await service.stop(), 0)
-  const files = globSync('**/*', { cwd: service.home }).map((name) => join(service.home, name))
-  const contents = files.filter((file) => statSync(file).isFile()).map((file) => readFileSync(file))
+  const contents = [...readWrittenFiles(service).values()]
   const { stdout, stderr } = service.output()
   // It would find a prompt if there was one: the same requests' ids are there.
   ok(row !== '' && contents.some((content) => content.includes(row)))

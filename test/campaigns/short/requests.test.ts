@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import { runControlTokens } from '../control-tokens/control-tokens.ts'
 import { runCounts } from '../counts.ts'
 import { runMutations } from '../bodies/mutations.ts'
+import { runRetention } from '../retention.ts'
 import { runStructured } from '../structured/structured.ts'
 import { runWindow } from '../window.ts'
 import { runShort } from '../run-short.ts'
@@ -13,4 +14,5 @@ test('a client’s text never becomes a control token', () => runShort(runContro
 test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 25))
 test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))
 test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))
+test('nothing of a prompt is kept after its end', () => runShort(runRetention, 100))
 test('a window is filled to its last token, and not beyond', () => runShort(runWindow, 8_192))
