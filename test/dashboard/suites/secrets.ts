@@ -38,8 +38,10 @@ export function secretsSuite(dashboard: () => Dashboard): void {
     })
 
     test('goes from a tab that nobody looks at, whatever changes meanwhile', async () => {
-      const { owner } = dashboard()
-      const page = await owner.context.newPage()
+      const { owner, browser } = dashboard()
+      // The clock is that of all pages of a context: the others are to go on by the real one.
+      const context = await browser.newContext({ storageState: await owner.context.storageState() })
+      const page = await context.newPage()
       await page.clock.install()
       await page.goto(`${baseOf(dashboard())}/keys`)
       const make = async (name: string) => {
@@ -63,7 +65,7 @@ export function secretsSuite(dashboard: () => Dashboard): void {
       await page.locator('tr', { hasText: 'made meanwhile' }).waitFor({ state: 'attached' })
       await page.clock.runFor('05:01')
       await shown.waitFor({ state: 'detached' })
-      await page.close()
+      await context.close()
     })
 
     test('is found in no answer, no log and no file of the service', async () => {

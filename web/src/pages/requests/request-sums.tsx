@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExactMoney } from '../../app/exact-money.tsx'
 import { spanOf, type RequestsSearch } from '../../app/requests/requests-search.ts'
+import { useReason } from '../../app/session.ts'
 import { scopeOf, usageSeriesQuery } from '../../app/usage-sums.ts'
 import { formatCount } from '../../format/figures.ts'
 import { Stats } from '../../kit/page.tsx'
@@ -21,7 +22,8 @@ type Props = {
 export function RequestSums({ organizationId, search, onSpan }: Props) {
   const { from, to } = spanOf(search)
   const isWholeHour = (at: string | null) => at === null || Date.parse(at) % hourMs === 0
-  const canSum = from !== null && isWholeHour(from) && isWholeHour(to)
+  const maySum = useReason(organizationId, 'usage:read') === null
+  const canSum = maySum && from !== null && isWholeHour(from) && isWholeHour(to)
   const lengthMs = (to === null ? Date.now() : Date.parse(to)) - Date.parse(from ?? '')
   const bucket = lengthMs <= byHourMs ? 'hour' : 'day'
   const series = useQuery({
