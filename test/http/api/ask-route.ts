@@ -85,7 +85,8 @@ export async function fillPath(service: ManagementService, route: Route, things:
 }
 
 /** The example of the table, with what is there in the places of its names. */
-function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail, operatorId }: Things): unknown {
+function bodyFor({ example }: Route, things: Things): unknown {
+  const { projectId, breakGlassId, operatorEmail, operatorId, invitationToken } = things
   if (example === undefined) return undefined
   count += 1
   const text = JSON.stringify(example)
@@ -95,6 +96,7 @@ function bodyFor({ example }: Route, { projectId, breakGlassId, operatorEmail, o
     .replaceAll('acme.example', `acme${count}.example`)
     .replaceAll(operatorExample, operatorEmail)
     .replaceAll('usr_operator', operatorId)
+    .replaceAll('token of the link', invitationToken)
     .replaceAll('ann@example.org', `asked${count}@example.org`)
   return JSON.parse(text) as unknown
 }

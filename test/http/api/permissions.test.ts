@@ -142,6 +142,7 @@ describe('what each route lets each role do', () => {
     managementKeyId: 'mkey_nowhere',
     sessionId: 'ses_nowhere',
     invitationId: 'inv_nowhere',
+    invitationToken: 'nowhere',
     connectionId: 'conn_nowhere',
     samlConnectionId: 'conn_nowhere',
     domainId: 'dom_nowhere',

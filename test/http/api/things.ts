@@ -55,6 +55,7 @@ export type Things = {
   /** A session of the member. */
   readonly sessionId: string
   readonly invitationId: string
+  readonly invitationToken: string
   readonly limitId: string
   readonly budgetId: string
   readonly alertId: string
@@ -127,7 +128,7 @@ const makers: readonly Maker[] = [
     of: ['memberId'],
     make: async (parts, { memberId }) => ({ sessionId: (await signInPerson(parts, { memberId })).sessionId }),
   },
-  { makes: ['invitationId'], make: async (parts, made) => ({ invitationId: await invite(parts, made) }) },
+  { makes: ['invitationId', 'invitationToken'], make: invite },
   {
     makes: ['apiKeyId'],
     async make(parts, { organizationId, projectId }, { ownerId }) {
@@ -308,10 +309,11 @@ async function somebody(parts: AccountsParts): Promise<Pick<Things, 'operatorEma
   return { operatorEmail: email, operatorId: user.userId }
 }
 
-async function invite(parts: AccountsParts, { organizationId }: Things): Promise<string> {
+async function invite(parts: AccountsParts, { organizationId }: Things): Promise<Partial<Things>> {
   count += 1
   const wanted = { organizationId, email: `i${count}@example.org`, role: 'auditor', projectIds: [] } as const
-  return (await createInvitation({ ...parts, signIn: testSignIn }, operator, wanted)).id
+  const { id, token } = await createInvitation({ ...parts, signIn: testSignIn }, operator, wanted)
+  return { invitationId: id, invitationToken: token }
 }
 
 async function addAlert({ db, clock }: AccountsParts, made: Things): Promise<string> {

@@ -128,7 +128,7 @@ export const invitationRoutes: readonly Route[] = [
     summary: 'Mail an invitation to its address by the operator’s relay, with the link that was shown',
     params: inInvitation,
     body: z.strictObject({ token: token.describe('What stands behind the # of the link.') }).meta({ id: 'MailedLink' }),
-    example: { token: 'x' },
+    example: { token: 'token of the link' },
     // The relay is not waited for inside of a transaction.
     hasOwnTransactions: true,
     answer: z.strictObject({ mailedTo: z.string() }).meta({ id: 'MailedInvitation' }),
