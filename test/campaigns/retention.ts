@@ -100,7 +100,7 @@ type Searched = { readonly snapshot: string; readonly wanted: readonly string[];
 
 /** Connections and timers let go of what they held a moment later. */
 async function checkMemory(service: Service, { snapshot, wanted, failures }: Searched): Promise<void> {
-  let memory = Buffer.alloc(0)
+  let memory: Buffer = Buffer.alloc(0)
   const holdsNone = async () => {
     memory = await readMemory(service, snapshot)
     return wanted.every((word) => !memory.includes(word))
