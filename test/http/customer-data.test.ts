@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ask, bodyFor, formats, longAnswerBody, paths } from '../harness/http/ask.ts'
-import { memoryEnvironment, readMemory, readOpenFiles, readWrittenFiles } from '../harness/kept-text.ts'
+import { memoryEnvironment, readMemory, readOpenFiles, readWrittenFiles } from '../harness/kept/kept-text.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
 
 const secret = 'quetzalcoatlus northropi'

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { until, type Service } from './start-service.ts'
+import { until, type Service } from '../start-service.ts'
 
 const writing = fileURLToPath(new URL('write-heap-snapshot.ts', import.meta.url))
 
