@@ -1,6 +1,7 @@
 // What a user of a directory may be, and which member that is.
 
 import type { Selectable } from 'kysely'
+import { domainOf } from '../../config/mail-address.ts'
 import type { MemberId } from '../../core/ids.ts'
 import { change } from '../../db/change.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
@@ -128,7 +129,7 @@ export async function adopt(
     .executeTakeFirst()
   if (known !== undefined) throw notUnique('Another user has this e-mail address.')
   const addresses = [member.email, ...addressesOf(resource).map(({ value }) => normalizeEmail(value))]
-  const domains = new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)))
+  const domains = new Set(addresses.map(domainOf))
   const verified = await transaction
     .selectFrom('domains')
     .select('name')

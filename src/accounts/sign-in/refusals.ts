@@ -39,8 +39,8 @@ const byDevice: Pace = { atOnce: 5, intervalMs: 300_000 }
 /**
  * Counts an attempt to sign in to an account before it is looked at, so that guesses made together count too.
  *
- * A known browser that has used up its own is looked at as any other. What is asked for beyond a network's part is not taken from the account's, so one network alone keeps nobody else out.
- * Throws when there were too many.
+ * A known browser that has used up its own is looked at as any other. What is asked for beyond a network's part is not
+ * taken from the account's, so one network alone keeps nobody else out. Throws when there were too many.
  */
 export async function countAttempt(parts: SignInParts, email: string): Promise<void> {
   const { db, clock, origin } = parts

@@ -1,5 +1,6 @@
 // What a provider's word says of an e-mail address, beyond who signs in by it.
 
+import { domainOf } from '../../config/mail-address.ts'
 import { conflict } from '../../core/error.ts'
 import type { ConnectionId, UserId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
@@ -24,7 +25,7 @@ export async function listVouching(
     .where('members.user_id', '=', id)
     .where('members.email', '=', email)
     .where('members.removed_at', 'is', null)
-    .where('domains.name', '=', email.slice(email.lastIndexOf('@') + 1))
+    .where('domains.name', '=', domainOf(email))
     .where('domains.verified_at', 'is not', null)
     .execute()
   return rows.map(({ connection_id }) => connection_id)

@@ -185,7 +185,10 @@ export function providerSettings(parts: Pick<SignInParts, 'signIn'>, row: Connec
   return { id: row.id, issuer: row.issuer, clientId, clientSecret, tokenAuth, signingAlgorithm }
 }
 
-/** Switches a connection on, which whoever does it answers for, or off. Off ends the sessions that began with it; an enforced one is relaxed first. */
+/**
+ * Switches a connection on, which whoever does it answers for, or off. Off ends the sessions that began with it; an enforced
+ * one is relaxed first.
+ */
 export async function setConnectionOn(
   parts: SignInParts,
   principal: Principal,

@@ -2,6 +2,7 @@
 // by that somebody is recognised once at most, where the address is verified on both sides and opens nothing else yet.
 
 import type { Transaction } from 'kysely'
+import { domainOf } from '../../config/mail-address.ts'
 import type { OrganizationId, UserId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { joinTransaction } from '../../db/change.ts'
@@ -122,7 +123,7 @@ async function readVerifiedEmail(transaction: Transaction<Tables>, { connection,
     .selectFrom('domains')
     .select('id')
     .where('organization_id', '=', connection.organization_id)
-    .where('name', '=', email.slice(email.lastIndexOf('@') + 1))
+    .where('name', '=', domainOf(email))
     .where('verified_at', 'is not', null)
     .executeTakeFirst()
   if (domain === undefined) throw new SsoFault('domain-unverified')

@@ -1,3 +1,4 @@
+import { domainOf } from '../../config/mail-address.ts'
 import type { ConnectionId, OrganizationId } from '../../core/ids.ts'
 import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
 import { readHint, type Browser, type Hint, type Session } from '../sign-in/sessions.ts'
@@ -175,13 +176,12 @@ export async function findConnectionOf(
   { db }: Pick<SsoParts, 'db'>,
   email: string,
 ): Promise<{ readonly id: ConnectionId; readonly organizationId: OrganizationId } | null> {
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   const row = await db
     .selectFrom('domains')
     .innerJoin('connections', 'connections.organization_id', 'domains.organization_id')
     .innerJoin('organizations', 'organizations.id', 'domains.organization_id')
     .select(['connections.id', 'connections.organization_id'])
-    .where('domains.name', '=', domain)
+    .where('domains.name', '=', domainOf(email))
     .where('domains.verified_at', 'is not', null)
     .where('connections.state', '=', 'on')
     .where('organizations.disabled_at', 'is', null)

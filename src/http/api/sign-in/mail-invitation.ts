@@ -6,6 +6,8 @@ import { randomId } from '../../../lib/random-id.ts'
 
 /** A relay that could not be reached may be there again then. */
 const retryAfterMs = 60_000
+/** The mailer itself waits for no longer than a relay may take. */
+const never = new AbortController().signal
 
 type Relay = { readonly mailer: Mailer; readonly rules: MailRules | null }
 type Sent = { readonly mailing: Mailing; readonly siteUrl: string; readonly link: string; readonly atMs: number }
@@ -18,7 +20,7 @@ export async function mailInvitation({ mailer, rules }: Relay, { mailing, siteUr
   const subject = `[Odyssey] You are invited to ${organizationName}`
   const message = { id: `inv-${randomId()}`, to, subject, text: writeInvitation({ mailing, siteUrl, link }), atMs }
   try {
-    await mailer.send(message, AbortSignal.timeout(30_000))
+    await mailer.send(message, never)
   } catch (error) {
     if (!(error instanceof MailError)) throw error
     const words = `${error.message} The link works all the same: hand it on yourself.`
