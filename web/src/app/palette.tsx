@@ -22,13 +22,11 @@ type Result = {
 export function Palette({
   session,
   organizationId,
-  isOpen,
   onClose,
   onSignOut,
 }: {
   readonly session: Session
   readonly organizationId: string | null
-  readonly isOpen: boolean
   readonly onClose: () => void
   readonly onSignOut: () => void
 }) {
@@ -43,8 +41,6 @@ export function Palette({
   const chosen = Math.min(pointed, Math.max(0, results.length - 1))
   const act = (result: Result | undefined) => {
     if (result === undefined) return
-    setTyped('')
-    setChosen(0)
     onClose()
     result.act()
   }
@@ -57,7 +53,7 @@ export function Palette({
     if (event.key === 'Enter') act(results[chosen])
   }
   return (
-    <Dialog title="Find" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Find" isOpen onClose={onClose}>
       <div className={styles.palette}>
         <input
           className={styles.paletteInput}

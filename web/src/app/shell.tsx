@@ -71,11 +71,6 @@ export function Shell({ session, organizationId, title, children }: Props) {
           {children}
         </main>
       </div>
-      <Suspense fallback={null}>
-        {open === 'palette' && (
-          <Palette session={session} organizationId={organizationId} isOpen onClose={close} onSignOut={leave} />
-        )}
-      </Suspense>
       <Drawer title="Menu" isOpen={open === 'menu'} onClose={close}>
         <nav className={styles.sheet} aria-label="All pages">
           <Switcher session={session} organizationId={organizationId} />
@@ -86,6 +81,9 @@ export function Shell({ session, organizationId, title, children }: Props) {
         </nav>
       </Drawer>
       <Suspense fallback={null}>
+        {open === 'palette' && (
+          <Palette session={session} organizationId={organizationId} onClose={close} onSignOut={leave} />
+        )}
         {open === 'keys' && <KeyList onClose={close} />}
         {open === 'calls' && <ApiCalls onClose={close} />}
         {fault !== null && <StillIn problem={fault} onAgain={leave} onClose={() => setFault(null)} />}

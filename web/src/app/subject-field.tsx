@@ -1,4 +1,5 @@
 import { Select } from '../kit/field.tsx'
+import { isInUse } from './keys/key-state.tsx'
 import { useOpenProjects, useKeyList, type Subject } from './queries.ts'
 
 type Props = {
@@ -11,7 +12,7 @@ type Props = {
 /** Whom a limit or a budget is for: the organization, one of its projects, or one of its keys. */
 export function SubjectField({ organizationId, subject, onChoice, fault }: Props) {
   const projects = useOpenProjects(organizationId)
-  const keys = useKeyList(organizationId).filter(({ state }) => state === 'active' || state === 'disabled')
+  const keys = useKeyList(organizationId).filter(isInUse)
   const choices = [
     { value: `organization ${organizationId}`, label: 'The whole organization' },
     ...projects.map(({ id, name }) => ({ value: `project ${id}`, label: `Project: ${name}` })),

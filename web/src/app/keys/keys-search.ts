@@ -1,4 +1,3 @@
-import { isInUse } from './key-state.tsx'
 import { ownerOf, type ApiKey, type KeyFilter } from '../queries.ts'
 import { flag, oneOf, searchCodec, text, type StateOf } from '../../lib/search-codec.ts'
 import { dayMs } from '../../format/time.ts'
@@ -20,7 +19,7 @@ export function filterKeys(keys: readonly ApiKey[], search: KeysSearch, nowMs = 
   const unusedSinceMs = search.unused === 'any' ? null : nowMs - Number(search.unused) * dayMs
   const isWanted = (key: ApiKey) =>
     `${key.name} ${key.lastFour} ${key.id}`.toLowerCase().includes(words) &&
-    isInState(key, search.state) &&
+    (search.state === 'all' || statesOf[search.state].includes(key.state)) &&
     (search.project === '' || key.projectId === search.project) &&
     (search.owner === '' || ownerOf(key) === search.owner) &&
     (unusedSinceMs === null || Date.parse(key.lastUsedAt ?? key.createdAt) < unusedSinceMs)
@@ -42,24 +41,12 @@ export function toKeyFilter({ q, state, project, owner, unused }: KeysSearch): K
   }
 }
 
-const statesOf = {
+/** The states that each choice of the filter means; all of them are not narrowed down. */
+const statesOf: Readonly<Record<Exclude<KeysSearch['state'], 'all'>, readonly ApiKey['state'][]>> = {
   'in-use': ['active', 'disabled'],
   active: ['active'],
   disabled: ['disabled'],
   ended: ['expired', 'revoked'],
-} as const
-
-function isInState(key: ApiKey, state: KeysSearch['state']): boolean {
-  switch (state) {
-    case 'all':
-      return true
-    case 'in-use':
-      return isInUse(key)
-    case 'ended':
-      return !isInUse(key)
-    default:
-      return key.state === state
-  }
 }
 
 /** Instants are written so that their texts have the order of their times. */

@@ -1,7 +1,7 @@
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { useState } from 'react'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Banner } from '../../kit/page.tsx'
