@@ -238,8 +238,10 @@ export class MovingMean {
     return this.#value
   }
 
-  add(value: number): void {
-    this.#value = this.#value === null ? value : this.#value + (value - this.#value) * meanWeight
+  /** `kept` is the share of their weight that older values have kept until now. */
+  add(value: number, kept = 1): void {
+    const weight = 1 - (1 - meanWeight) * kept
+    this.#value = this.#value === null ? value : this.#value + (value - this.#value) * weight
   }
 }
 

@@ -130,7 +130,8 @@ async function launch(home: string, { environment, program = main }: ServiceOpti
   const address = await untilReady(child, output).catch((error: unknown) => {
     // Left alive it would keep the test's process waiting for ever.
     kill()
-    throw new Error(`${messageOf(error)}\n${output.stdout}\n${output.stderr.slice(-4_000)}`, { cause: error })
+    const logged = output.stderr.split('\n').filter((line) => !line.includes('"path":"/readyz"'))
+    throw new Error(`${messageOf(error)}\n${output.stdout}\n${logged.slice(-40).join('\n')}`, { cause: error })
   })
   return {
     address,

@@ -186,12 +186,15 @@ class Fleet {
 
   /** Notes how the replicas are when others have placed what was left to them. Returns how many have room. */
   look(nowMs: number, left: ReadonlyMap<Candidate, number>): number {
+    let fastestMs = Infinity
+    for (const { share, tokensPerSecond } of this.#replicas)
+      if (share > 0 && tokensPerSecond !== null) fastestMs = Math.min(fastestMs, 1_000 / tokensPerSecond)
     for (const [at, replica] of this.#replicas.entries()) {
       const isOpen = replica.isOpen
       this.#isOpen[at] = isOpen ? 1 : 0
       this.#roomTokens[at] = replica.room - replica.outstanding
       this.#startMs[at] = replica.share > 0 ? replica.startMs(nowMs) : Infinity
-      this.#msPerToken[at] = replica.msFor(1)
+      this.#msPerToken[at] = replica.believedMsPerToken(fastestMs, nowMs)
     }
     for (const [request, at] of left) this.#leave(at, request)
     return this.#isOpen.reduce((open, isOpen) => open + isOpen, 0)

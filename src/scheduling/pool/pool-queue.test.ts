@@ -280,6 +280,29 @@ describe('the queue of a pool', () => {
     equal(replicas[0]?.tokensPerSecond, 2_000)
   })
 
+  it('tries a replica again whose first prompts took a hundred times as long as its later ones do', async () => {
+    const { ask, clock, replicas } = openQueue()
+    const [slow] = replicas
+    let start = 1
+    const run = async () => {
+      const placement = await ask(prompt((start += 1_000), 20))
+      const isSlow = placement.replica === slow
+      clock.advance(isSlow && slow?.tokensPerSecond === null ? 4_000 : 40)
+      placement.prefilled(0)
+      placement.end(0)
+      clock.advance(1_000)
+      return isSlow
+    }
+    const given: boolean[] = []
+    for (let request = 0; request < 600; request++) given.push(await run())
+    const first = given.indexOf(true)
+    const silence = given.indexOf(true, first + 1) - first
+    ok(silence > 60 && silence < 450, `tried again after ${silence} requests`)
+    ok((slow?.tokensPerSecond ?? 0) > 5_000, `${slow?.tokensPerSecond} tokens a second are believed`)
+    const share = given.slice(-100).filter(Boolean).length
+    ok(share > 20, `${share} of the last hundred`)
+  })
+
   it('places a better class first, and a batch that has waited long before what comes later', async () => {
     const { clock, queue, ask } = openQueue({ replicas: 1, runningMax: 1 })
     const order: string[] = []

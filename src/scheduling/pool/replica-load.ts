@@ -12,6 +12,9 @@ const measuredTokensMin = 256
 /** Beyond this a replica that calls itself overloaded is tried again. */
 const overloadMs = 2_000
 
+/** A replica's first prompts may take a hundred times as long as later ones: in so long a silence half of what was measured is forgotten. */
+const paceHalfLifeMs = 60_000
+
 /** Until then another gateway will have told of what its own prompts had to do with how long one took. */
 const settledMs = 300
 
@@ -106,6 +109,17 @@ export class ReplicaLoad {
     return (tokens * roomMs) / (rate === null ? roomTokensDefault : (rate * roomMs) / 1_000)
   }
 
+  /**
+   * How long it takes to compute a token of a prompt. Of a replica that was slow, and of which nothing was measured since,
+   * less is believed the longer that is ago, down to what the fastest takes: however slow it was, it is tried again.
+   */
+  believedMsPerToken(fastestMs: number, nowMs: number): number {
+    const measuredMs = this.msFor(1)
+    return this.tokensPerSecond === null
+      ? measuredMs
+      : Math.max(Math.min(fastestMs, measuredMs), measuredMs * this.#pace.kept(nowMs))
+  }
+
   /** How long it will be until it has computed all that it was given, the first of it being under way. */
   startMs(nowMs: number): number {
     return Math.max(this.msFor(this.outstanding) - this.#doneMs(nowMs), this.#overloadedUntilMs - nowMs)
@@ -190,10 +204,17 @@ class PrefillPace {
   readonly #ms = new MovingMean()
   readonly #computed: Computed[] = []
   #lastDoneMs = -Infinity
+  /** When the last prompt was done that was long enough. */
+  #measuredMs = -Infinity
 
   get tokensPerSecond(): number | null {
     const [tokens, ms] = [this.#tokens.value, this.#ms.value]
     return tokens === null || ms === null || ms === 0 ? null : (tokens * 1_000) / ms
+  }
+
+  /** The share of what was measured that still counts. */
+  kept(nowMs: number): number {
+    return Math.min(1, 0.5 ** ((nowMs - this.#measuredMs) / paceHalfLifeMs))
   }
 
   add(computed: Computed): void {
@@ -208,8 +229,10 @@ class PrefillPace {
       const ms = next.doneMs - Math.max(this.#lastDoneMs, next.beganMs)
       this.#lastDoneMs = Math.max(this.#lastDoneMs, next.doneMs)
       if (next.tokens === null || next.tokens < measuredTokensMin || ms <= 0) continue
-      this.#tokens.add(next.tokens)
-      this.#ms.add(ms)
+      const kept = this.kept(next.doneMs)
+      this.#tokens.add(next.tokens, kept)
+      this.#ms.add(ms, kept)
+      this.#measuredMs = next.doneMs
     }
   }
 }

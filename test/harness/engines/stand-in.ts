@@ -81,7 +81,8 @@ type Asked = {
   readonly name?: string
 }
 
-type Counted = { readonly prompt: number; readonly cached: number; readonly output: number }
+/** How far an answer has come, and what was asked for. */
+type Counted = { readonly asked: Asked; readonly prompt: number; readonly cached: number; readonly output: number }
 
 /** How one kind of engine writes an answer. */
 type Voice = {
@@ -149,6 +150,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     const { fault } = standIn
     const lie = fault?.kind === 'lie' ? fault.what : null
     const counted = (output: number): Counted => ({
+      asked,
       prompt: asked.tokens.length + (lie === 'prompt' ? 1 : 0),
       cached: lie === 'cached' ? asked.tokens.length + 5 : cached,
       output: output + (lie === 'output' ? 3 : 0),
@@ -291,11 +293,9 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
         logprob,
         top_logprobs: top.map(([other, value]) => ({ id: other, token: 'canary', bytes: [], logprob: value })),
       }))
-    let asksProbabilities = false
     return {
       path: '/completion',
       read(body) {
-        asksProbabilities = Number(body['n_probs']) > 0
         const biases = body['logit_bias'] as [number, number | false][]
         return {
           tokens: numbers(body['prompt']),
@@ -304,7 +304,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           temperature: Number(body['temperature']),
           seed: Number(body['seed']),
           biases: biases.map(([id, bias]) => [id, bias === false ? -Infinity : bias]),
-          logprobsTop: asksProbabilities ? Number(body['n_probs']) : null,
+          logprobsTop: Number(body['n_probs']) > 0 ? Number(body['n_probs']) : null,
           salt: JSON.stringify(body['id_slot'] ?? null),
           mayReuse: body['cache_prompt'] === true,
           isStream: body['stream'] === true,
@@ -327,11 +327,11 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
             tokens_evaluated: prompt,
           }),
         ),
-      end: (all, { prompt, cached, output }, reason) => [
+      end: (all, { asked, prompt, cached, output }, reason) => [
         JSON.stringify({
           index: 0,
           content: '',
-          tokens: asksProbabilities ? all.map(({ id }) => id) : [],
+          tokens: asked.logprobsTop !== null ? all.map(({ id }) => id) : [],
           id_slot: 0,
           stop: true,
           model: 'canary',
@@ -340,7 +340,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           generation_settings: { grammar: 'canary' },
           prompt: 'canary',
           stop_type: reason === 'stop' ? 'eos' : 'limit',
-          ...(asksProbabilities && { completion_probabilities: probabilities(all) }),
+          ...(asked.logprobsTop !== null && { completion_probabilities: probabilities(all) }),
           timings: { cache_n: cached, prompt_n: prompt - cached, predicted_n: output, canary: 1 },
         }),
       ],
@@ -349,34 +349,31 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
   vllm: () => {
     const record = (choices: unknown[], usage: unknown) =>
       JSON.stringify({ request_id: 'canary', usage, output_mode: 'tokens', choices })
-    const choice = (tokens: readonly ModelToken[], reason: string | null, hasProbabilities: boolean) => ({
+    const choice = (tokens: readonly ModelToken[], reason: string | null, { asked }: Counted) => ({
       index: 0,
       finish_reason: reason,
       stop_reason: null,
       token_ids: tokens.map(({ id }) => id),
-      logprobs: hasProbabilities
-        ? {
-            content: tokens.map(({ id, logprob, top }) => ({
-              token_id: id,
-              logprob,
-              rank: 1,
-              top_logprobs: top.map(([other, value]) => ({ token_id: other, logprob: value, rank: 1 })),
-            })),
-          }
-        : null,
+      logprobs:
+        asked.logprobsTop !== null
+          ? {
+              content: tokens.map(({ id, logprob, top }) => ({
+                token_id: id,
+                logprob,
+                rank: 1,
+                top_logprobs: top.map(([other, value]) => ({ token_id: other, logprob: value, rank: 1 })),
+              })),
+            }
+          : null,
     })
     const usageOf = ({ prompt, cached, output }: Counted) => {
       const details = { prompt_tokens_details: { cached_tokens: cached } }
       return { prompt_tokens: prompt, total_tokens: prompt + output, completion_tokens: output, ...details }
     }
-    let hasProbabilities = false
-    let isWhole = false
     return {
       path: '/inference/v1/generate',
       read(body) {
         const params = body['sampling_params'] as Record<string, unknown>
-        hasProbabilities = params['logprobs'] !== undefined
-        isWhole = body['stream'] !== true
         const output = params['structured_outputs'] as { grammar: string } | undefined
         return {
           tokens: numbers(body['token_ids']),
@@ -385,7 +382,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           temperature: Number(params['temperature']),
           seed: Number(params['seed'] ?? 1),
           biases: biasesOf(params['logit_bias']),
-          logprobsTop: hasProbabilities ? Number(params['logprobs']) : null,
+          logprobsTop: params['logprobs'] === undefined ? null : Number(params['logprobs']),
           salt: String(body['cache_salt']),
           name: `generate-tokens-${String(body['request_id'])}`,
           isStream: body['stream'] === true,
@@ -393,23 +390,19 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
         }
       },
       begin: () => [': canary'],
-      token: (tokens) => [record([choice(tokens, null, hasProbabilities)], null)],
+      token: (tokens, _, counted) => [record([choice(tokens, null, counted)], null)],
       end(all, counted, reason) {
         const usage = usageOf(counted)
         const ended = reason === 'stop' ? 'stop' : 'length'
-        if (isWhole) return [record([choice(all, ended, hasProbabilities)], usage)]
-        const last = choice([], ended, hasProbabilities)
+        if (!counted.asked.isStream) return [record([choice(all, ended, counted)], usage)]
+        const last = choice([], ended, counted)
         return [record([last], null), record([], usage), '[DONE]']
       },
-      aborted: (counted) => [
-        record([choice([], 'abort', hasProbabilities)], null),
-        record([], usageOf(counted)),
-        '[DONE]',
-      ],
+      aborted: (counted) => [record([choice([], 'abort', counted)], null), record([], usageOf(counted)), '[DONE]'],
     }
   },
   sglang: () => {
-    const record = (all: readonly ModelToken[], { prompt, cached, output }: Counted, reason: unknown) =>
+    const record = (all: readonly ModelToken[], { asked, prompt, cached, output }: Counted, reason: unknown) =>
       JSON.stringify({
         text: 'canary',
         output_ids: all.map(({ id }) => id),
@@ -419,18 +412,16 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           prompt_tokens: prompt,
           completion_tokens: output,
           cached_tokens: cached,
-          ...(hasProbabilities && {
+          ...(asked.logprobsTop !== null && {
             output_token_logprobs: all.map(({ id, logprob }) => [logprob, id, null]),
             output_top_logprobs: all.map(({ top }) => top.map(([other, value]) => [value, other, null])),
           }),
         },
       })
-    let hasProbabilities = false
     return {
       path: '/generate',
       read(body) {
         const params = body['sampling_params'] as Record<string, unknown>
-        hasProbabilities = body['return_logprob'] === true
         return {
           tokens: numbers(body['input_ids']),
           grammar: (params['ebnf'] as string | undefined) ?? null,
@@ -438,7 +429,7 @@ const voices: Readonly<Record<ReplicaKind, (parts: Parts) => Voice>> = {
           temperature: Number(params['temperature']),
           seed: Number(params['sampling_seed']),
           biases: biasesOf(params['logit_bias']),
-          logprobsTop: hasProbabilities ? Number(body['top_logprobs_num']) : null,
+          logprobsTop: body['return_logprob'] === true ? Number(body['top_logprobs_num']) : null,
           salt: String(body['extra_key']),
           isStream: true,
           endTokens: numbers(params['stop_token_ids'] ?? []),
