@@ -11,7 +11,10 @@ const cuts: readonly string[] = ['length', 'max_tokens']
 /** What each format lets a client see of a call that was cut. */
 export type CheckOptions = {
   readonly showsPartialCall: boolean
-  /** The weights have no token for a marker of calls: where none may be made, it is a word like others, such as one of the question's. */
+  /**
+   * The weights have no tokens for markers. That of calls is a word like others where none may be made, such as one of the
+   * question's, and that of thoughts wherever it does not begin the answer.
+   */
   readonly hasMarkerWords?: boolean
 }
 
@@ -31,8 +34,8 @@ export function checkPromises(answer: StructuredAnswer, promised: Promised, opti
   const isForced = choice === 'required' || choice === 'named'
   if (isForced && !isCut) ok(calls.length > 0, 'a call was required')
   if (isForced || (calls.length > 0 && output !== null)) equal(text, '', 'there is text beside a call')
-  const mayHoldMarkup = output !== null || (options.hasMarkerWords === true && choice === 'none')
-  ok(mayHoldMarkup || !/<(?:tool_call|think)>/.test(text), `there is markup in the text: ${text.slice(0, 300)}`)
+  const [markup] = (output === null && markupOf(promised, options).exec(text)) || []
+  equal(markup, undefined, `there is markup in the text: ${text.slice(0, 300)}`)
 
   const whole = isCut ? calls.slice(0, -1) : calls
   for (const call of whole) checkCall(call, promised)
@@ -40,6 +43,12 @@ export function checkPromises(answer: StructuredAnswer, promised: Promised, opti
   if (last !== undefined && !options.showsPartialCall) JSON.parse(last.text)
   if (output !== null && !isCut && calls.length === 0) checkOutput(text, output)
   if (logprobBytes !== null) deepEqual(Buffer.from(logprobBytes).toString(), text, 'the bytes are those of the text')
+}
+
+/** What no text may hold. */
+function markupOf({ choice }: Promised, { hasMarkerWords = false }: CheckOptions): RegExp {
+  if (!hasMarkerWords) return /<(?:tool_call|think)>/
+  return choice === 'none' ? /^\s*<think>/ : /<tool_call>|^\s*<think>/
 }
 
 function checkCall({ name, text }: FuzzedCall, { tools }: Promised): void {
