@@ -30,7 +30,10 @@ export class BatchAssembler {
   constructor(native: Native, cache: Pick<PromptCache, 'tokensOf' | 'untilCheckpoint'>) {
     this.#native = native
     this.#cache = cache
-    this.#planner = new StepPlanner(native.batchTokens, native.stepsBySize ? Infinity : undefined)
+    this.#planner = new StepPlanner(native.batchTokens, {
+      tileTokens: native.tileTokens,
+      ...(native.stepsBySize && { stepMsAim: Infinity }),
+    })
   }
 
   /** Tokens that were guessed so far. */

@@ -74,6 +74,8 @@ export type Native = NativeText & {
   readonly windowTokens: number
   readonly batchTokens: number
   readonly stepsBySize: boolean
+  /** From so many tokens of one prompt in a step on they are compared in tiles with those before them; Infinity where none are. */
+  readonly tileTokens: number
   /** Processor threads that compute the first step, as the library has them, and the most that may compute one. */
   readonly threads: ThreadsChosen
   /** Whether threads give way to others; where a card computes, their use of processors tells nothing. */
@@ -130,6 +132,9 @@ type Bindings = {
   readonly AddonGrammarEvaluationState: new (model: unknown, grammar: object) => GrammarState
 }
 
+/** `GGML_FA_TILE_Q` in ggml's `ggml-cpu/common.h`. */
+const flashTileTokens = 64
+
 /** Weights are read, and the rest of the loading begins. */
 const loadedProgress = 2
 
@@ -172,6 +177,7 @@ export async function loadNative(
     windowTokens: Math.min(context.contextSize, windowOf(model, settings)),
     batchTokens: Math.min(context.batchSize, settings.batchTokens),
     stepsBySize: settings.stepsBySize === true,
+    tileTokens: llama.gpu === false && (settings.kvCacheType ?? 'f16') === 'f16' ? flashTileTokens : Infinity,
     threads: { first: context.currentThreads, most: threads.most },
     adaptsThreads: !settings.isReproducible && settings.stepsBySize !== true && llama.gpu === false,
     cards: await cardsOf(llama, model),

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { PositionWeights } from './position-weights.ts'
 
 /** Steps of two prompts in turn, one at its beginning and one far into it, where a position costs what `share` of a token does. */
-function learn(share: number, far: number): PositionWeights {
-  const weights = new PositionWeights()
+function learn(share: number, far: number, tileTokens?: number): PositionWeights {
+  const weights = new PositionWeights(tileTokens)
   for (let step = 0; step < 200; step++) {
     const tokens = 20 + (step % 7)
     const position = step % 2 === 0 ? step : far + step
@@ -36,4 +36,14 @@ test('where positions cost nothing, or hardly differ, all tokens are worth the s
   const alone = new PositionWeights()
   for (let step = 0; step < 500; step++) alone.add([{ tokens: 8, position: 100_000 + step * 8 }], 10 + (step % 5))
   ok(alone.isUniform)
+})
+
+test('tokens that are compared in tiles are worth less than fewer that are not, and a step has room for more of them', () => {
+  const weights = learn(0.001, 5_000, 64)
+  const unitsOf = (tokens: number) => weights.unitsOf({ tokens, position: 5_000 })
+  ok(unitsOf(64) < unitsOf(40), `${unitsOf(64)} units for 64, ${unitsOf(40)} for 40`)
+  ok(Math.abs(weights.tokensWithin(unitsOf(64), 5_000) - 64) < 1e-6)
+  ok(Math.abs(weights.tokensWithin(unitsOf(200), 5_000) - 200) < 1e-6)
+  const few = unitsOf(17)
+  ok(Math.abs(weights.tokensWithin(few, 5_000) - 17) < 1e-6)
 })

@@ -84,7 +84,7 @@ test('neighbours that hold steps up make no short step longer than five steps of
 })
 
 test('without an aim every step may compute as much as any, however long it takes', () => {
-  const pace = new StepPace(512, Infinity)
+  const pace = new StepPace(512, { stepMsAim: Infinity })
   const taken = steps(pace, 20, () => 5_000)
   deepEqual(new Set(taken.map(({ tokens }) => tokens)), new Set([512]))
   deepEqual(pace.unitsMaxShort, 512)

@@ -9,6 +9,8 @@ const timesBase = 2
 /** A machine that is held up looks as if every step took long; where answers alone do not, no step is made longer than this. */
 const stepMsMost = 500
 const growthMax = 4
+/** Where nobody has to wait for it a step may take so many times as long. */
+const aloneTimes = 2.5
 /** Every other step is this much smaller: only steps of different sizes tell what a token takes and what a step does. */
 const smallerShare = 0.75
 /** Where somebody else may come at any moment a step is short: a quarter of it, at most, is what every step takes. */
@@ -20,6 +22,13 @@ const shortUnitsMin = 8
 const newest = 0.1
 /** Whole numbers of tokens come back from units a little smaller or larger. */
 const rounding = 1e-6
+
+export type PaceOptions = {
+  /** How long a step is to take; without an end, which is Infinity, every step may compute as many tokens as any. */
+  readonly stepMsAim?: number
+  /** From so many tokens of a prompt on the library compares them in tiles. */
+  readonly tileTokens?: number
+}
 
 /**
  * Knows how long steps take, and chooses how much of prompts one may compute, in units of a token at the mean position.
@@ -33,14 +42,16 @@ export class StepPace {
   readonly #stepMsAim: number
   readonly #prompts = new FittedLine(newest)
   readonly #answers = new FittedLine(newest)
-  readonly #weights = new PositionWeights()
+  readonly #weights: PositionWeights
+  readonly #tileTokens: number
   #units: number
   #isSmaller = false
   #answerStepMs = 0
 
-  /** Without an aim in milliseconds, which is Infinity, every step may compute as many tokens as any. */
-  constructor(tokensMost: number, stepMsAim = stepMsAimDefault) {
+  constructor(tokensMost: number, { stepMsAim = stepMsAimDefault, tileTokens = Infinity }: PaceOptions = {}) {
     this.#tokensMost = tokensMost
+    this.#tileTokens = tileTokens
+    this.#weights = new PositionWeights(tileTokens)
     this.#stepMsAim = stepMsAim
     this.#units = stepMsAim === Infinity ? tokensMost : Math.min(unitsFirst, tokensMost)
   }
@@ -48,6 +59,11 @@ export class StepPace {
   /** How much of prompts the next step may compute. */
   get unitsMax(): number {
     return this.#vary(this.#units)
+  }
+
+  /** The same for a step that nobody has to wait for whose answer goes on: where tokens are compared in tiles it is longer. */
+  get unitsMaxAlone(): number {
+    return this.#tileTokens === Infinity ? this.unitsMax : this.#units * aloneTimes
   }
 
   /** The same for a step that somebody may have to wait for who is not there yet. */
@@ -60,6 +76,12 @@ export class StepPace {
 
   unitsOf(stretch: Stretch): number {
     return this.#weights.unitsOf(stretch)
+  }
+
+  /** Whole tiles of so many tokens, and one also where there is time for half of it; fewer tokens are left as they are. */
+  inTiles(tokens: number): number {
+    if (tokens < this.#tileTokens / 2 || this.#tileTokens === Infinity) return tokens
+    return Math.max(this.#tileTokens, tokens - (tokens % this.#tileTokens))
   }
 
   /** How many whole tokens behind a position so many units are. */

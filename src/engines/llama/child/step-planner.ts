@@ -1,6 +1,6 @@
 import { shareOutInGroups } from './share-out.ts'
 import type { Stretch } from './position-weights.ts'
-import { StepPace } from './step-pace.ts'
+import { StepPace, type PaceOptions } from './step-pace.ts'
 
 /** What a request has for the engine: the next token of its answer, or what is left of its prompt. */
 export type Work = {
@@ -12,6 +12,9 @@ export type Work = {
   readonly left: number
   readonly position: number
 }
+
+/** Units of prompts that a step may compute, and whether nobody else has to wait for it. */
+type Allowance = { readonly most: number; readonly isAlone: boolean }
 
 /** Prompts of one key that take no longer together come before whoever was served more. */
 const lightMsMax = 1_000
@@ -45,9 +48,9 @@ export class StepPlanner {
   readonly #promptTurns = new Map<string, number>()
   #nowMs = 0
 
-  constructor(batchTokens: number, stepMsAim?: number) {
+  constructor(batchTokens: number, options: PaceOptions = {}) {
     this.#batchTokens = batchTokens
-    this.#pace = new StepPace(batchTokens, stepMsAim)
+    this.#pace = new StepPace(batchTokens, options)
   }
 
   /** How many tokens of each are computed in the next step. */
@@ -55,9 +58,11 @@ export class StepPlanner {
     this.#nowMs = nowMs
     const keys = new Set(works.map(({ key }) => key))
     const isExpected = this.#served.expectsOthers(keys, nowMs)
-    const most = isExpected ? this.#pace.unitsMaxShort : this.#pace.unitsMax
     const { first, share } = this.#chooseFirst(works, keys, nowMs)
-    const lengths = this.#share(works, first, Math.ceil(most / (1 + share)))
+    // Nobody has to wait for such a step whose answer goes on, or who has another key.
+    const isAlone = !isExpected && keys.size === 1 && works.every(({ kind }) => kind === 'prompt')
+    const most = isExpected ? this.#pace.unitsMaxShort : isAlone ? this.#pace.unitsMaxAlone : this.#pace.unitsMax
+    const lengths = this.#share(works, first, { most: Math.ceil(most / (1 + share)), isAlone })
     if (first.includes(false)) this.#addOthers(works, first, share, lengths)
     this.#takeTurns(works, lengths, keys)
     this.#works = works
@@ -102,7 +107,8 @@ export class StepPlanner {
   }
 
   /** A token for each answer that comes first; units of prompts are shared out among keys, and among the prompts of each. */
-  #share(works: readonly Work[], first: readonly boolean[], most: number): number[] {
+  #share(works: readonly Work[], first: readonly boolean[], { most, isAlone }: Allowance): number[] {
+    const pace = this.#pace
     const answers = works.filter(({ kind }, at) => first[at] === true && kind === 'answer').length
     const order = this.#inTurn(works, (at) => first[at] === true)
     const chosen = order.flatMap((at) => works[at] ?? [])
@@ -114,7 +120,8 @@ export class StepPlanner {
       const { need = 0, position = 0 } = chosen[place] ?? {}
       // However dear its tokens are, the first prompt goes on by one.
       const least = place === 0 ? 1 : 0
-      const tokens = Math.min(need, room, Math.max(least, this.#pace.tokensWithin(shares[place] ?? 0, position)))
+      const within = Math.max(least, pace.tokensWithin(shares[place] ?? 0, position))
+      const tokens = Math.min(need, room, isAlone ? pace.inTiles(within) : within)
       lengths[at] = tokens
       room -= tokens
     }
