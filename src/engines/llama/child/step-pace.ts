@@ -78,10 +78,15 @@ export class StepPace {
     return this.#weights.unitsOf(stretch)
   }
 
-  /** Whole tiles of so many tokens, and one also where there is time for half of it; fewer tokens are left as they are. */
-  inTiles(tokens: number): number {
-    if (tokens < this.#tileTokens / 2 || this.#tileTokens === Infinity) return tokens
-    return Math.max(this.#tileTokens, tokens - (tokens % this.#tileTokens))
+  /**
+   * Whole tiles of so many tokens, and one also where there is time for half of it; fewer tokens are left as they are.
+   * A rest of a prompt that needs no more than half a tile goes with the last.
+   */
+  inTiles(tokens: number, need: number): number {
+    const tile = this.#tileTokens
+    if (tokens < tile / 2 || tile === Infinity) return tokens
+    const whole = Math.max(tile, tokens - (tokens % tile))
+    return need - whole <= tile / 2 ? need : whole
   }
 
   /** How many whole tokens behind a position so many units are. */

@@ -236,7 +236,7 @@ test('a prompt beside which nobody waits is computed in whole tiles', () => {
       const { lengths, ms } = step([prompt('a', 1_000 - position, position)])
       const [length = 0] = lengths
       ok(ms <= 700, `${ms} ms for ${length} tokens behind ${position}`)
-      const isWhole = length % 64 === 0 || position + length === 1_000
+      const isWhole = length % 64 === 0 || (position + length === 1_000 && length > 32)
       ok(isWhole || (round === 0 && position < 100), `${length} tokens behind ${position}`)
       position += length
     }

@@ -121,7 +121,7 @@ export class StepPlanner {
       // However dear its tokens are, the first prompt goes on by one.
       const least = place === 0 ? 1 : 0
       const within = Math.max(least, pace.tokensWithin(shares[place] ?? 0, position))
-      const tokens = Math.min(need, room, isAlone ? pace.inTiles(within) : within)
+      const tokens = Math.min(need, room, isAlone ? pace.inTiles(within, need) : within)
       lengths[at] = tokens
       room -= tokens
     }

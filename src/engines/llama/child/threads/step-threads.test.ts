@@ -183,3 +183,25 @@ test('a thread that brings nothing is taken back', () => {
   runUntil(governor, machine, 30_000)
   equal(governor.threads, 1)
 })
+
+test('a thread that shortens long steps by a third is kept after four of them, and after sixteen where they are short', () => {
+  for (const [stepMs, stepsMost] of [
+    [400, 4],
+    [8, 16],
+  ] as const) {
+    const governor = new ThreadGovernor({ first: 1, most: 2 })
+    let nowMs = 0
+    const step = () => {
+      const threads = governor.threads
+      const ms = stepMs / (threads === 2 ? 1.5 : 1)
+      nowMs += ms
+      governor.measure({ tokens: 64, ms, processorMs: ms * threads }, nowMs)
+      return threads
+    }
+    governor.notice({ free: 2, overMs: 1_000 }, nowMs)
+    const tried = Array.from({ length: stepsMost }, step)
+    deepEqual(tried.filter((threads) => threads === 1).length, stepsMost / 2)
+    const later = Array.from({ length: 20 }, step)
+    deepEqual(new Set(later), new Set([2]), `steps of ${stepMs} ms`)
+  }
+})

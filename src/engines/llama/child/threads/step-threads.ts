@@ -90,6 +90,10 @@ const freeToKeep = 0.4
 /** Steps of a trial that one more thread takes part in, and how much less time they have to take for it. */
 const trialSteps = 8
 const worthwhile = 0.97
+/** A trial of long steps is over as soon as it is clear: each step without the thread costs what the trial is about. */
+const clearSteps = 4
+const clearMs = 400
+const clearlyWorthwhile = 0.85
 /** Processors must have been free for this long before a thread may have them. */
 const freeMsMin = 300
 /**
@@ -113,6 +117,7 @@ type Trial = {
   readonly from: number
   readonly to: number
   steps: number
+  ms: number
   /** By size of step. */
   readonly taken: Map<number, { readonly from: Taken; readonly to: Taken }>
 }
@@ -229,7 +234,7 @@ export class ThreadGovernor {
   }
 
   #try(to: number): void {
-    this.#trial = { from: this.#settled, to, steps: 0, taken: new Map() }
+    this.#trial = { from: this.#settled, to, steps: 0, ms: 0, taken: new Map() }
   }
 
   /** A trial that is not worth its thread is taken back. */
@@ -243,9 +248,9 @@ export class ThreadGovernor {
     side.tokens += tokens
     trial.taken.set(size, taken)
     trial.steps += 1
-    if (trial.steps < trialSteps * 2) return
+    trial.ms += ms
     const share = shareOfTime(trial)
-    if (share === null) return
+    if (share === null || !isOver(trial, share)) return
     const isWorthwhile = share <= worthwhile
     this.#settle(isWorthwhile ? trial.to : trial.from)
     if (isWorthwhile) this.#notBeforeMs = nowMs + pauseMsFirst
@@ -259,6 +264,11 @@ export class ThreadGovernor {
     const known = paces.get(sizeOf(tokens)) ?? msPerToken
     paces.set(sizeOf(tokens), known + (msPerToken - known) * newest)
   }
+}
+
+function isOver({ steps, ms }: Trial, share: number): boolean {
+  if (steps >= trialSteps * 2) return true
+  return steps >= clearSteps && ms >= clearMs && share <= clearlyWorthwhile
 }
 
 /** What the steps of a trial with one thread more took of the time that they take without; null where none can be compared. */
