@@ -1,7 +1,7 @@
 import { loadConfig } from '../config/load.ts'
 import type { RequestId } from '../core/ids.ts'
 import { findRecordedUsage, type RecordedUsage } from '../billing/ledger/read-ledger.ts'
-import { openInstallation } from '../service/joins/open-installation.ts'
+import { openExistingInstallation } from '../service/joins/open-installation.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { UsageError } from './usage-error.ts'
 import { inputTokens, type CacheReport } from '../core/generation.ts'
@@ -13,7 +13,7 @@ export async function cacheCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
   const [action, id] = positionals
   if (action !== 'explain' || id === undefined) throw new UsageError('cache takes explain REQUEST.')
-  const { db } = await openInstallation(loadConfig())
+  const { db } = await openExistingInstallation(loadConfig())
   try {
     const row = await findRecordedUsage(db, id as RequestId)
     if (row === null)

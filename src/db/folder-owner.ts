@@ -9,6 +9,11 @@ function ownerPath({ home }: Pick<DatabaseLocation, 'home'>): string {
   return join(home, 'database')
 }
 
+/** Whether a database other than the folder's own has been used with it. */
+export function isClaimed(location: Pick<DatabaseLocation, 'home'>): boolean {
+  return existsSync(ownerPath(location))
+}
+
 /**
  * Throws where a data folder is used with PostgreSQL and the environment does not name it.
  *
@@ -17,7 +22,7 @@ function ownerPath({ home }: Pick<DatabaseLocation, 'home'>): string {
  */
 export function requireFolderOwner(location: DatabaseLocation): void {
   const path = ownerPath(location)
-  if (location.databaseUrl !== null || !existsSync(path)) return
+  if (location.databaseUrl !== null || !isClaimed(location)) return
   if (readFileSync(path, 'utf8').trim() !== owner) return
   throw new Error(
     `The data folder ${location.home} belongs to a PostgreSQL database: set DATABASE_URL as the service has it. ` +
@@ -27,9 +32,8 @@ export function requireFolderOwner(location: DatabaseLocation): void {
 
 /** Notes in the data folder that it belongs to PostgreSQL, as soon as that was reached. */
 export function claimFolder(location: DatabaseLocation): void {
-  const path = ownerPath(location)
-  if (location.databaseUrl !== null && existsSync(location.home) && !existsSync(path)) {
-    writeFileDurably(path, `${owner}\n`)
+  if (location.databaseUrl !== null && existsSync(location.home) && !isClaimed(location)) {
+    writeFileDurably(ownerPath(location), `${owner}\n`)
   }
 }
 

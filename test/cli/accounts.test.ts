@@ -1,17 +1,18 @@
 // The commands for organizations, members and keys, one after the other as an operator would give them.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'odyssey-accounts-'))
 after(() => rmSync(root, { recursive: true }))
 const newHome = () => mkdtempSync(join(root, 'home-'))
 const home = newHome()
+before(() => runCli({ home }, 'migrate'))
 
 const run = async (...args: string[]) => JSON.parse(await runCli({ home }, ...args, '--json')) as Record<string, string>
 const list = async (...args: string[]) =>
@@ -86,8 +87,29 @@ test('what is wrong is said, with an exit code for it', async () => {
   }
 })
 
+test('a command where no Odyssey is says so and makes none, until migrate has made one', async () => {
+  const place = { home: newHome() }
+  const elsewhere = { home: join(place.home, 'data') }
+  const commands = [
+    ['keys', 'list'],
+    ['keys', 'create', '--name', 'x'],
+    ['budgets', 'list', '--json'],
+    ['cache', 'explain', 'req_1'],
+    ['connect', 'claude-code', '--new-key', 'laptop', '--no-check', '--base-url', 'http://127.0.0.1:1'],
+  ]
+  for (const args of commands) {
+    const { exitCode, stdout, stderr } = await tryCli(elsewhere, ...args)
+    const line = `There is no Odyssey in ${elsewhere.home}. Set ODYSSEY_HOME to its data folder, or start it once.\n`
+    deepEqual([exitCode, stdout, stderr], [1, '', line], args.join(' '))
+  }
+  deepEqual(readdirSync(place.home), [])
+  await runCli(elsewhere, 'migrate')
+  equal(await runCli(elsewhere, 'keys', 'list'), 'keys: none.\n')
+})
+
 test('the audit is exported, verified and anchored, and a row that was edited is named', async () => {
   const place = { home: newHome() }
+  await runCli(place, 'migrate')
   const key = JSON.parse(await runCli(place, 'keys', 'create', '--name', 'x', '--json')) as Record<string, string>
   const exported = (await runCli(place, 'audit', 'export')).trimEnd().split('\n')
   const entries = exported.map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -113,6 +135,7 @@ test('the audit is exported, verified and anchored, and a row that was edited is
 
 test('a restore of an older backup is in the audit, which verifies after it and is guarded from then on', async () => {
   const place = { home: newHome() }
+  await runCli(place, 'migrate')
   await runCli(place, 'keys', 'create', '--name', 'kept', '--json')
   const backup = join(place.home, 'older.db')
   await runCli(place, 'backup', backup)

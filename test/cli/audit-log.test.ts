@@ -28,6 +28,7 @@ const save = (name: string, text: string) => {
 let key: string
 
 before(async () => {
+  await runCli({ home }, 'migrate')
   await runCli({ home }, 'organizations', 'create', '--name', 'Neighbour')
   for (const name of ['one', 'two', 'three']) await runCli({ home }, 'keys', 'create', '--name', name)
   await audit('checkpoint')

@@ -278,6 +278,7 @@ describe('settings that cannot be changed safely', () => {
   test('are found out before a key is made', async () => {
     const home = homeWith('.claude/settings.json', '{')
     const data = emptyFolder()
+    await runCli({ home: data }, 'migrate')
     const args = ['connect', 'claude-code', '--write', '--home', home, '--new-key', 'laptop']
     const { exitCode, stdout } = await tryCli({ home: data }, ...args)
     deepEqual([exitCode, stdout], [1, ''])

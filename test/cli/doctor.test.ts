@@ -212,6 +212,7 @@ test('a service that runs and does not answer is a fault', async (t) => {
 
 test('a secret that is missing, or damaged, is told as such, and that no backup of the database holds it', () =>
   makeFolder({ port: 0 }, async (target) => {
+    await runCli(target, 'migrate')
     await runCli(target, 'keys', 'create', '--name', 'any')
     const path = join(target.home, 'secret.key')
     const secret = readFileSync(path)

@@ -4,11 +4,12 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { startService, until } from '../harness/start-service.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'odyssey-limits-'))
+before(() => runCli({ home }, 'migrate'))
 after(() => rmSync(home, { recursive: true }))
 
 type Fields = Record<string, unknown>

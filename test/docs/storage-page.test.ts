@@ -21,6 +21,7 @@ describe('the page on storage', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'odyssey-storage-page-'))
     postgres = await createPostgresDatabase('nothing')
+    await odyssey('npx odyssey migrate', 'first')
     await odyssey('npx odyssey keys create --name mine', 'first')
   })
   after(async () => {

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import type { OrganizationId, ProjectId } from '../../core/ids.ts'
-import { openInstallation, type Installation } from '../../service/joins/open-installation.ts'
+import { openExistingInstallation, type Installation } from '../../service/joins/open-installation.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Whoever can run a command on the data folder may do everything. */
@@ -10,9 +10,10 @@ export const operator = { kind: 'operator' } as const
 /** Opens the data folder for one command and closes it after. */
 export async function withInstallation(
   run: (installation: Installation, config: Config) => Promise<void>,
+  open = openExistingInstallation,
 ): Promise<void> {
   const config = loadConfig()
-  const installation = await openInstallation(config)
+  const installation = await open(config)
   try {
     await run(installation, config)
   } finally {

@@ -7,7 +7,7 @@ import type { Config } from '../../config/schema.ts'
 import { type ModelId, modelIdsByStrength } from '../../core/model.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { requireModel } from '../models/require-model.ts'
-import { openInstallation } from '../../service/joins/open-installation.ts'
+import { openExistingInstallation } from '../../service/joins/open-installation.ts'
 import { parseArguments } from '../parse-arguments.ts'
 import { findRunningService } from '../running-service.ts'
 import { UsageError } from '../usage-error.ts'
@@ -121,7 +121,7 @@ function formatOf({ name, formats }: SupportedClient, wanted: string | undefined
 async function withNewKey(connection: Connection, config: Config, name: string | undefined): Promise<Connection> {
   if (name === undefined) return connection
   if (name.trim() === '') throw new UsageError('--new-key takes a name for the key.')
-  const { accounts, home, db } = await openInstallation(config)
+  const { accounts, home, db } = await openExistingInstallation(config)
   try {
     const created = await createApiKey(accounts, { kind: 'operator' }, { name, ...home })
     console.log(`${created.key}\n\nThis key (${created.id}) is shown only now.\n`)

@@ -1,5 +1,6 @@
 import { readVariable } from '../../config/load.ts'
 import type { ModelId } from '../../core/model.ts'
+import { openInstallation } from '../../service/joins/open-installation.ts'
 import { carryOutMove, type MoveOutcome, type Moved } from '../../service/move-in/carry-out-move.ts'
 import {
   ModelNames,
@@ -45,6 +46,7 @@ export async function litellmCommand(args: string[]): Promise<void> {
     )
   }
   const names = new ModelNames(mapping, tables, config)
+  // Moving in may well be the first that is done with a data folder.
   await withInstallation(async (installation) => {
     const { accounts } = installation
     const plan: MovePlan =
@@ -55,7 +57,7 @@ export async function litellmCommand(args: string[]): Promise<void> {
     const outcome = await carryOutMove({ accounts, organizationId, isToLast: values.apply }, plan)
     const report = { isApplied: values.apply, models: names.list(), plan, outcome, byHand: config?.byHand ?? [] }
     print(values.json, toJson(report), toLines(report))
-  })
+  }, openInstallation)
 }
 
 function readTeams(given: string): TeamsAs {

@@ -12,7 +12,12 @@ import { loadConfig } from '../../config/load.ts'
 import { type DatabaseLocation, sqlitePath } from '../../db/database-location.ts'
 import { backUp } from '../../db/portable/back-up.ts'
 import { restore } from '../../db/portable/restore.ts'
-import { openInstallation, openServingInstallation, type Installation } from './open-installation.ts'
+import {
+  openExistingInstallation,
+  openInstallation,
+  openServingInstallation,
+  type Installation,
+} from './open-installation.ts'
 
 const folders = mkdtempSync(join(tmpdir(), 'odyssey-secrets-'))
 after(() => rmSync(folders, { recursive: true }))
@@ -33,6 +38,22 @@ onEachDatabase(({ name, createLocation }) => {
     assert.equal(statSync(secretIn(location)).mode & 0o777, 0o600)
     assert.deepEqual(await open(location), first)
     assert.deepEqual(await open(location, openServingInstallation), first)
+  })
+
+  test('a command opens what a start has made, and makes nothing where there was none', async () => {
+    const location = await createLocation()
+    const folder = join(location.home, 'none')
+    await assert.rejects(
+      open({ ...location, home: folder }, openExistingInstallation),
+      new Error(`There is no Odyssey in ${folder}. Set ODYSSEY_HOME to its data folder, or start it once.`),
+    )
+    assert.ok(!existsSync(folder))
+    const secrets = await open(location, openServingInstallation)
+    assert.deepEqual(await open(location, openExistingInstallation), secrets)
+    if (location.databaseUrl === null) return
+    const further = newHome()
+    copyFileSync(secretIn(location), secretIn({ home: further }))
+    assert.deepEqual(await open({ ...location, home: further }, openExistingInstallation), secrets)
   })
 
   test('a start with other settings than the last one leaves a row, and no secret in it', async () => {
@@ -179,6 +200,7 @@ onEachDatabase(({ name, createLocation }) => {
   } else {
     test('commands that start at once on a new data folder have one secret', async () => {
       const location = await createLocation()
+      await tryCli(location, 'migrate')
       const ended = await Promise.all(Array.from({ length: 4 }, () => tryCli(location, 'keys', 'list', '--json')))
       assert.deepEqual(
         ended.map(({ exitCode, stderr }) => [exitCode, stderr]),

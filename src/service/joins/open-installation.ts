@@ -6,10 +6,12 @@ import { ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import { requireCurrency } from '../../billing/invoices/require-currency.ts'
 import { listSettings } from '../../config/load.ts'
-import type { Secrets } from '../../config/load-secret.ts'
+import { secretPathIn, type Secrets } from '../../config/load-secret.ts'
 import type { Config } from '../../config/schema.ts'
 import { change, installationChain } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
+import { sqlitePath } from '../../db/database-location.ts'
+import { isClaimed } from '../../db/folder-owner.ts'
 import { openDatabase, openServingDatabase } from '../../db/open-database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json/parse-json.ts'
@@ -24,9 +26,28 @@ export type Installation = {
   readonly secrets: Secrets
 }
 
-/** Opens the data folder, making it on the first use. Several processes may have it open at once. */
+/** Opens the data folder, making what is not there yet. Several processes may have it open at once. */
 export function openInstallation(config: Config): Promise<Installation> {
   return openWith(config, openDatabase)
+}
+
+/**
+ * As `openInstallation`, for a command on what is there already.
+ *
+ * Throws where the data folder holds none. A command that was started without the service's ODYSSEY_HOME would
+ * otherwise make one in the working folder, list nothing, and make keys that work nowhere.
+ */
+export async function openExistingInstallation(config: Config): Promise<Installation> {
+  if (!isInstalled(config)) {
+    throw new Error(`There is no Odyssey in ${config.home}. Set ODYSSEY_HOME to its data folder, or start it once.`)
+  }
+  return openInstallation(config)
+}
+
+/** With PostgreSQL the folder is told by the secret, which a further gateway has before its first start. */
+function isInstalled(config: Config): boolean {
+  const { home, databaseUrl } = config
+  return isClaimed(config) || existsSync(databaseUrl === null ? sqlitePath(config) : secretPathIn(home))
 }
 
 /** As `openInstallation`, for the service, which goes on with other requests while the database is asked. */
