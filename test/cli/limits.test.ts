@@ -141,6 +141,23 @@ test('budgets of a day and a month, with what is spent of them', async () => {
   )
 })
 
+test('a budget of money names the models whose use it does not bound, since they have no price', async () => {
+  const budget = (...args: string[]) => tryCli({ home }, 'budgets', 'set', '--period', 'year', ...args, '--json')
+  const rates = ['input', 'cache-read', 'cache-write', 'cache-write-long', 'output'].flatMap((rate) => [
+    `--${rate}`,
+    '1',
+  ])
+  await run('prices', 'set', 'tycho-1.0', ...rates)
+  const { exitCode, stdout, stderr } = await budget('--amount', '5')
+  deepEqual([exitCode, Object.keys(JSON.parse(stdout) as Fields)], [0, ['id']])
+  match(stderr, /^No price in USD: (?!.*tycho)(?=.*hal-1\.0)(?=.*clarke-1\.0).* "odyssey prices set".* --tokens\.\n$/)
+  equal((await budget('--tokens', '5')).stderr, '')
+  for (const model of ['hal-1.0', 'clarke-1.0']) await run('prices', 'set', model, ...rates)
+  equal((await budget('--amount', '5')).stderr, '')
+  const { id } = (await list('budgets')).find(({ period }) => period === 'year') ?? {}
+  await run('budgets', 'remove', String(id))
+})
+
 test('a budget of a lifetime, raised until a time, with the alerts that were reached', async () => {
   const { id } = await run('budgets', 'set', '--period', 'lifetime', '--tokens', '1000', '--alert-percent', '50,100')
   const find = async () => (await list('budgets')).find((budget) => budget['id'] === id) ?? {}

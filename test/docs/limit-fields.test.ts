@@ -6,9 +6,11 @@ import { budgetFields, limitFields, type Fields } from '../../src/core/limit-fie
 const page = readFileSync(new URL('../../docs/operations/limits.md', import.meta.url), 'utf8')
 
 function tableOf(command: string, fields: Fields): string {
-  const rows = Object.entries(fields).map(([name, { option, about, absent }]) => {
+  const rows = Object.entries(fields).map(([name, { option, about, absent, ...field }]) => {
     const standard = typeof absent === 'number' ? ` ${absent} unless given.` : ''
-    return `| \`${name}\` | \`--${option}\` | ${about}${standard} |`
+    const isMoney = 'unit' in field && field.unit === 'micros'
+    const units = isMoney ? ` \`--${option}\` takes whole units: 50.00 for 50000000.` : ''
+    return `| \`${name}\` | \`--${option}\` | ${about}${units}${standard} |`
   })
   return [`| Value | Option of \`${command}\` | Meaning |`, '| - | - | - |', ...rows].join('\n')
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
+import { modelIds, type ModelId } from '../../core/model.ts'
 import type { Price, PriceInForce } from './price.ts'
 import type { ChangeFeed } from '../../db/change-feed.ts'
 import type { Database } from '../../db/database.ts'
@@ -40,6 +41,16 @@ export function createPriceBook(prices: readonly Price[]): PriceBook {
   return {
     find: (organizationId, model, atMs) => latest(organizationId, model, atMs) ?? latest(null, model, atMs),
   }
+}
+
+/** The models that cost an organization nothing, which no amount of money bounds. */
+export function findUnpriced(
+  prices: readonly Price[],
+  { organizationId, atMs }: { readonly organizationId: OrganizationId; readonly atMs: number },
+): ModelId[] {
+  // One that cannot be used is none: what is to be said of it is the same, that a price has to be set.
+  const usable = createPriceBook(prices.filter(({ fault }) => fault === null))
+  return modelIds.filter((model) => usable.find(organizationId, model, atMs) === null)
 }
 
 /** Prices by time; the later made of two for the same moment comes last and so counts. */

@@ -1,3 +1,5 @@
+import { findUnpriced } from '../../billing/prices/price-book.ts'
+import { priceLeadMs, readPrices } from '../../billing/prices/prices.ts'
 import { budgetFields } from '../../core/limit-fields.ts'
 import { budgetPeriods, type BudgetPeriod } from '../../core/limit.ts'
 import { readBudgetUse, type BudgetUse } from '../../inference/read-spent.ts'
@@ -29,7 +31,8 @@ export async function budgetsCommand(args: string[]): Promise<void> {
   const [action, id] = positionals
   if (action === 'list')
     await withInstallation((installation, { billing }) => list(installation, values, billing.currency))
-  else if (action === 'set') await withInstallation((installation) => set(installation, values))
+  else if (action === 'set')
+    await withInstallation((installation, { billing }) => set(installation, values, billing.currency))
   else if (action === 'remove') await withInstallation((installation) => remove(installation, values, id))
   else if (action === 'raise') await withInstallation((installation) => raise(installation, values, id))
   else throw new UsageError('budgets takes list, set, raise ID or remove ID.')
@@ -58,13 +61,29 @@ async function list(installation: Installation, { organization, json }: Values, 
 }
 
 /** Sets all of them: what is not given is not limited, as in the management API. */
-async function set(installation: Installation, values: Values): Promise<void> {
+async function set(installation: Installation, values: Values, currency: string): Promise<void> {
   const period = requirePeriod(values.period)
   const wanted = { ...readSubject(installation, values), period, ...readFieldValues(budgetFields, values) }
-  const { id, subject } = await setBudget(installation.accounts, operator, wanted)
+  const { id, subject, microsMax, organizationId } = await setBudget(installation.accounts, operator, wanted)
+  if (microsMax !== null) await warnOfUnpriced(installation, { organizationId, currency })
   print(values.json, { id }, [
     `${id} is the budget of ${subject.id} ${period === 'lifetime' ? 'for all time' : `for each ${period}`}.`,
   ])
+}
+
+/** Beside the result, which programs read. */
+async function warnOfUnpriced(
+  { accounts: { db, clock } }: Installation,
+  { organizationId, currency }: Pick<Budget, 'organizationId'> & { readonly currency: string },
+): Promise<void> {
+  // One that was set a moment ago is in force after its lead.
+  const asked = { organizationId, atMs: clock.nowMs() + priceLeadMs }
+  const unpriced = findUnpriced(await readPrices(db, currency), asked)
+  if (unpriced.length === 0) return
+  console.error(
+    `No price in ${currency}: ${unpriced.join(', ')}. What they answer costs nothing, so this amount does not bound it. ` +
+      'Set their prices with "odyssey prices set", or bound tokens with --tokens.',
+  )
 }
 
 /** Until a time, or with `--until now` no longer. */
