@@ -4,7 +4,7 @@ import { ApiError, type ApiErrorReason } from '../core/error.ts'
 import { encodeSharedError } from './shared-error.ts'
 
 test('a shared error has one body that the clients of both formats read', () => {
-  const error = new ApiError({ code: 'unsupported-endpoint' }, 'POST /v1/responses is not available yet.')
+  const error = new ApiError({ code: 'unsupported-endpoint' }, 'The responses format is not offered; use POST /v1/chat/completions.')
   assert.deepEqual(encodeSharedError(error, 'req_1'), {
     status: 404,
     headers: { 'x-should-retry': 'false' },
@@ -12,7 +12,7 @@ test('a shared error has one body that the clients of both formats read', () => 
       type: 'error',
       error: {
         type: 'not_found_error',
-        message: 'POST /v1/responses is not available yet.',
+        message: 'The responses format is not offered; use POST /v1/chat/completions.',
         param: null,
         code: 'unsupported_endpoint',
       },

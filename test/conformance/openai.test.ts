@@ -292,7 +292,7 @@ for (const [name, Client] of Object.entries(clients)) {
         ok(error instanceof Client.NotFoundError)
         deepEqual([error.status, error.code], [404, 'unsupported_endpoint'])
       }
-      match(responses.message, /not available yet/)
+      match(responses.message, /^404 The responses format is not offered; use POST \/v1\/chat\/completions\.$/)
       match(embeddings.message, /dedicated embedding provider/)
       deepEqual(
         recorded.requests.map(({ url }) => new URL(url).pathname),

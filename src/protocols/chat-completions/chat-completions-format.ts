@@ -38,8 +38,7 @@ export const chatCompletionsFormat: Format = {
     '/v1/v1/models': 'Remove one /v1 from the base address.',
   },
   unsupported: {
-    '/v1/responses':
-      'POST /v1/responses is not available yet. It is announced for a later release; use POST /v1/chat/completions.',
+    '/v1/responses': 'The responses format is not offered; use POST /v1/chat/completions.',
     '/v1/embeddings': 'Embeddings are not offered by this service; use a dedicated embedding provider.',
     '/v1/completions': 'Plain completions are not offered; use POST /v1/chat/completions.',
     '/v1/files': 'Files are not offered; put their content into the request.',
