@@ -158,7 +158,7 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
   'request-too-large': {
     title: 'The request is too large',
     meaning: 'The body has more bytes than are taken, as it comes or once it is unpacked.',
-    advice: 'Send less, for instance smaller images.',
+    advice: 'Send less.',
     fault: 'caller',
     examples: [
       plain({ code: 'request-too-large', bytesMax: 33_554_432, isUnpacked: false }, ''),

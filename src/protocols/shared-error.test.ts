@@ -4,7 +4,10 @@ import { ApiError, type ApiErrorReason } from '../core/error.ts'
 import { encodeSharedError } from './shared-error.ts'
 
 test('a shared error has one body that the clients of both formats read', () => {
-  const error = new ApiError({ code: 'unsupported-endpoint' }, 'The responses format is not offered; use POST /v1/chat/completions.')
+  const error = new ApiError(
+    { code: 'unsupported-endpoint' },
+    'The responses format is not offered; use POST /v1/chat/completions.',
+  )
   assert.deepEqual(encodeSharedError(error, 'req_1'), {
     status: 404,
     headers: { 'x-should-retry': 'false' },

@@ -3,6 +3,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fastify from 'fastify'
 import { modelEquivalents } from '../../core/model-equivalents.ts'
+import { readErrorCatalogue } from '../../protocols/error-catalogue.ts'
 import { openFormats } from '../../protocols/formats.ts'
 import { problemKinds } from '../api/problem.ts'
 import { describeErrors, documentRoutes } from './documents.ts'
@@ -98,6 +99,13 @@ suite('the catalogue of errors', () => {
       )
       for (const { status, body } of shapes) ok(status >= 400 && JSON.stringify(body).length > 20, code)
     }
+  })
+
+  test('says of what passes by itself, such as a full service, that it is nobody’s fault, as the guide does', () => {
+    const faults = new Map<string, string>(readErrorCatalogue().map(({ code, fault }) => [code, fault]))
+    const passing = errors.filter(({ code }) => faults.get(code) === 'load')
+    deepEqual(new Set(passing.map(({ whose }) => whose)), new Set(['nobody’s: it passes']))
+    ok(errors.every((error) => passing.includes(error) || error.whose !== passing[0]?.whose))
   })
 
   test('says of an error whether to try again as its headers do', () => {

@@ -46,7 +46,7 @@ async function sendDocument(request: FastifyRequest, reply: FastifyReply, text: 
 
 const errorCataloguePath = '/api/v1/errors.json'
 
-const whose = { caller: 'yours', operator: 'the operator’s', load: 'ours' } as const satisfies Record<
+const whose = { caller: 'yours', operator: 'the operator’s', load: 'nobody’s: it passes' } as const satisfies Record<
   ErrorFault,
   string
 >
