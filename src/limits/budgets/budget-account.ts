@@ -133,6 +133,17 @@ export class BudgetAccount {
     this.#alertIfDue(allowances, settled)
   }
 
+  /**
+   * The budget has refused a request that needed so much of it at the least.
+   *
+   * That is how a budget is used up: what is left pays for no further request, so its last percents are never spent and
+   * nobody would be told. A request that not even the whole of it could pay for says nothing of what is left.
+   */
+  refused(least: Amounts): void {
+    if (measures.some((measure) => least[measure] > (this.#limitOf(measure) ?? Infinity))) return
+    if (this.#budget.alertPercents.includes(100) && !this.#alerted.has(100)) this.#alert(100, [])
+  }
+
   /** Gives back what a request has reserved and will not need. */
   giveBack(tooMuch: Amounts): void {
     const allowances = this.#current()
@@ -260,13 +271,18 @@ export class BudgetAccount {
     for (const percent of alertPercents) {
       if (this.#alerted.has(percent)) continue
       if (!Object.values(allowances).some((allowance) => isReached(allowance, percent))) return
-      this.#alerted.add(percent)
-      const range = this.#range()
-      // The ledger may be summed up to a row before theirs.
-      const settled = [...this.#requests.justSettled(), last].filter(({ atMs }) => atMs >= range.fromMs)
-      const reached = { percent, periodStart: range.fromMs }
-      this.#parts.alert(this.#budget, reached, () => this.#readSpent(range, settled))
+      this.#alert(percent, [last])
     }
+  }
+
+  /** Once in a period: whatever else reaches it writes nothing. */
+  #alert(percent: number, last: readonly Settled[]): void {
+    this.#alerted.add(percent)
+    const range = this.#range()
+    // The ledger may be summed up to a row before theirs.
+    const settled = [...this.#requests.justSettled(), ...last].filter(({ atMs }) => atMs >= range.fromMs)
+    const reached = { percent, periodStart: range.fromMs }
+    this.#parts.alert(this.#budget, reached, () => this.#readSpent(range, settled))
   }
 
   /** An allowance knows nothing of what is not limited, and little until it has read the ledger. */

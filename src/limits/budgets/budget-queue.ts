@@ -138,7 +138,11 @@ export class BudgetQueue {
     const claims = reservation.claims()
     const useful = Math.min(full, usefulOutputTokens)
     const atBest = affordableOutput(request, claims, (allowance) => allowance.left())
-    if (atBest === null || atBest < useful) throw budgetExceeded(tightest(request, claims, useful))
+    if (atBest === null || atBest < useful) {
+      const account = tightest(request, claims, useful)
+      account?.refused(amountsOf(request, useful))
+      throw budgetExceeded(account)
+    }
     const outputTokensMax = isLate || atBest < full ? this.#shareOf(request, claims, isLate) : full
     if (outputTokensMax >= useful && reservation.take(request, outputTokensMax)) return outputTokensMax
     if (isLate) throw budgetReserved()

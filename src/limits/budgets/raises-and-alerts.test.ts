@@ -100,6 +100,33 @@ test('each alert of a budget comes once in a period, when its share is reached',
   assert.deepEqual(alerts.slice(3), [[50, 50, 1]])
 })
 
+test('a budget that refuses since too little is left is used up: its last alert comes then, once, with what was spent', async () => {
+  const { clock, alerts, spend } = open({ microsMax: 100, alertPercents: [50, 80, 100] })
+  await assert.rejects(spend(101), isUsedUp(/daily/))
+  await turn()
+  assert.deepEqual(alerts, [], 'not even the whole budget would pay for it')
+  await spend(85)
+  for (let time = 0; time < 3; time += 1) await assert.rejects(spend(16), isUsedUp(/daily/))
+  await turn()
+  const expected = [50, 80, 100].map((percent) => [percent, 85, 1])
+  assert.deepEqual(alerts, expected)
+  await spend(15)
+  assert.deepEqual(alerts, expected)
+  clock.advance(86_400_000)
+  await spend(30)
+  await assert.rejects(spend(71), isUsedUp(/daily/))
+  await turn()
+  assert.deepEqual(alerts.slice(3), [[100, 30, 1]])
+})
+
+test('a budget that asks for no alert of all of it tells nothing when it refuses', async () => {
+  const { alerts, spend } = open({ microsMax: 100, alertPercents: [90] })
+  await spend(85)
+  await assert.rejects(spend(16), isUsedUp(/daily/))
+  await turn()
+  assert.deepEqual(alerts, [])
+})
+
 test('an alert tells what was spent of both measures, whichever the budget limits', async () => {
   for (const limit of [{ microsMax: 100 }, { tokensMax: 2 }, { microsMax: 100, tokensMax: 2 }]) {
     const { alerts, spend } = open({ ...limit, alertPercents: [100] })
