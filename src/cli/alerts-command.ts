@@ -1,9 +1,11 @@
 import { createChannel, listChannels, removeChannel, testChannel, updateChannel } from '../alerts/channels.ts'
 import type { MailRules } from '../alerts/channel-target.ts'
+import { createReachable, type Reachable } from '../alerts/private-addresses.ts'
 import { createSilence, listSilences, removeSilence } from '../alerts/silences.ts'
 import { alertTopics, channelKinds, type AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import { installationChain } from '../db/change.ts'
+import { literalAddressOf } from '../lib/network/public-address.ts'
 import type { Installation } from '../service/joins/open-installation.ts'
 import { parseDuration } from './accounts/moments.ts'
 import {
@@ -39,6 +41,7 @@ type Given = {
   readonly id: string | undefined
   readonly values: Values
   readonly mail: MailRules | null
+  readonly isReachable: Reachable
 }
 type Action = (installation: Installation, given: Given) => Promise<void>
 
@@ -62,11 +65,11 @@ export async function alertsCommand(args: string[]): Promise<void> {
   if (action === undefined) throw new UsageError(`alerts takes ${Object.keys(actions).join(', ')}.`)
   if (values.installation && values.organization !== undefined)
     throw new UsageError('alerts takes --organization or --installation.')
-  await withInstallation((installation, { alerts: { mail } }) => {
+  await withInstallation((installation, { alerts: { mail, allowedNetworks } }) => {
     const organizationId = values.installation
       ? installationChain
       : readOrganizationId(values.organization, installation)
-    return action(installation, { organizationId, id, values, mail })
+    return action(installation, { organizationId, id, values, mail, isReachable: createReachable(allowedNetworks) })
   })
 }
 
@@ -85,7 +88,8 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
   printList(values.json, 'channels', channels, lines)
 }
 
-async function create({ accounts, secrets }: Installation, { organizationId, values, mail }: Given): Promise<void> {
+async function create({ accounts, secrets }: Installation, given: Given): Promise<void> {
+  const { organizationId, values, mail } = given
   const kind = channelKinds.find((known) => known === values.kind)
   if (kind === undefined) throw new UsageError(`--kind takes ${channelKinds.join(', ')}.`)
   if (values.name === undefined || values.topics === undefined)
@@ -94,8 +98,20 @@ async function create({ accounts, secrets }: Installation, { organizationId, val
   const parts = { ...accounts, alertKey: secrets.alertKey, mail }
   const wanted = { organizationId, kind, name: values.name, address: values.address ?? null, topics }
   const made = await createChannel(parts, operator, wanted)
+  if (kind === 'webhook') warnOfPrivate(values.address ?? '', given.isReachable)
   const shown = made.secret === null ? [] : [`What it sends is signed with ${made.secret}, which is not shown again.`]
   print(values.json, made, [`${made.id} is made.`, ...shown])
+}
+
+/** It is made all the same: the setting may follow, and what a name leads to is known when something is sent. */
+function warnOfPrivate(address: string, isReachable: Reachable): void {
+  const url = URL.parse(address)
+  const literal = url === null ? null : literalAddressOf(url)
+  if (literal === null || isReachable(literal)) return
+  console.error(
+    `Nothing is sent to ${literal}, which is a private address, unless alerts.allowedNetworks in odyssey.json names it ` +
+      'and the service was started anew since.',
+  )
 }
 
 function readTopic(given: string): AlertTopic {

@@ -1,8 +1,11 @@
 // Channels and silences made by commands, and what a running service sends over them.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openMailServer } from '../harness/open-mail-server.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
@@ -58,6 +61,23 @@ test('each request is told of over a webhook, and what waited when the service w
   ok((await runCli(service, 'alerts', 'silences')).startsWith(silenceId))
   await runCli(service, 'alerts', 'unsilence', silenceId)
   equal(await runCli(service, 'alerts', 'silences'), 'silences: none.\n')
+})
+
+test('a channel to a private address, which nothing reaches unless a setting names it, is made with a warning', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'odyssey-alerts-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  writeFileSync(join(home, 'odyssey.json'), JSON.stringify({ alerts: { allowedNetworks: ['10.1.0.0/16'] } }))
+  await runCli({ home }, 'migrate')
+  const create = async (address: string) => {
+    const wanted = ['--name', 'x', '--address', address, '--topics', 'audit.broken', '--json']
+    const { exitCode, stdout, stderr } = await tryCli({ home }, 'alerts', 'create', ...wanted)
+    deepEqual([exitCode, Object.keys(JSON.parse(stdout) as object)], [0, ['id', 'secret']])
+    return stderr
+  }
+  match(await create('http://127.0.0.1:9000/hook'), /^Nothing is sent to 127\.0\.0\.1, .*alerts\.allowedNetworks/)
+  match(await create('http://[::1]/hook'), /^Nothing is sent to ::1, /)
+  for (const address of ['http://10.1.2.3/', 'https://hooks.example.com/', 'http://localhost/'])
+    equal(await create(address), '', address)
 })
 
 test('an alert by e-mail arrives over the relay of the settings, and the doctor tries it', async () => {
