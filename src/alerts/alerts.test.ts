@@ -19,6 +19,7 @@ import { createChannel, readChannel, removeChannel, testChannel, updateChannel }
 import { deleteOldEvents, startDelivering, type Deliverer } from './deliver.ts'
 import { createReachable } from './private-addresses.ts'
 import { createSilence } from './silences.ts'
+import { setBudget } from '../limits/settings/budget-settings.ts'
 import { tellBudgets, tellRequests, tellHours } from './sources.ts'
 import { createPoster, signWebhook } from './webhook.ts'
 
@@ -267,10 +268,41 @@ onEachDatabase((database) => {
         { ...row, percent: 80, at: at + 1 },
       ])
       .execute()
-    await tellBudgets(parts())
-    await tellBudgets(parts())
+    await tellBudgets({ ...parts(), currency: 'EUR' })
+    await tellBudgets({ ...parts(), currency: 'EUR' })
     await deliverer.deliver()
     deepEqual(percents(), [50, 80])
+    deepEqual(Object.keys(received[0]?.body['data'] ?? {}), [
+      'budgetId',
+      'percent',
+      'periodStartsAt',
+      'reachedAt',
+      'spent',
+    ])
+  })
+
+  test('an alert of a budget says whose it is and how much it has, so that nobody has to ask', async () => {
+    await db.insertInto('organizations').values({ id: organizationId, name: 'Acme', created_at: 0 }).execute()
+    await create(['budget.threshold'])
+    const wanted = { organizationId, subject: { kind: 'organization', id: organizationId }, period: 'month' } as const
+    const budget = await setBudget(parts(), operator, { ...wanted, microsMax: 10_000, alertPercents: [80] })
+    const at = clock.nowMs()
+    const row = { budget_id: budget.id, period_start: 0, organization_id: budget.organizationId, percent: 80, at }
+    await db
+      .insertInto('budget_alerts')
+      .values({ ...row, spent_micros: 8_505, spent_tokens: 7 })
+      .execute()
+    await tellBudgets({ ...parts(), currency: 'EUR' })
+    await deliverer.deliver()
+    const { budgetId, subject, period, currency, max, spent } = received[0]?.body['data'] ?? {}
+    deepEqual([budgetId, subject, period, currency], [budget.id, wanted.subject, 'month', 'EUR'])
+    deepEqual(
+      [max, spent],
+      [
+        { micros: 10_000, tokens: null },
+        { micros: 8_505, tokens: 7 },
+      ],
+    )
   })
 
   test('each request is told of once, to its own organization, from when the channel was made', async () => {
@@ -419,7 +451,7 @@ onEachDatabase((database) => {
     await change(['audit.broken', 'budget.threshold'])
     await tell([2])
     await reach(20)
-    await tellBudgets(parts())
+    await tellBudgets({ ...parts(), currency: 'EUR' })
     await change(['budget.threshold', 'usage.hour'])
     await deliverer.deliver()
     deepEqual(percents(), [2, 20])

@@ -8,6 +8,8 @@ import { lastSettled } from '../billing/usage/last-settled.ts'
 import type { AlertTopic } from '../core/alert-topic.ts'
 import type { OrganizationId } from '../core/ids.ts'
 import type { CostColumns, LedgerTable, TokenColumns } from '../db/tables/billing.ts'
+import { readBudgets } from '../limits/settings/budget-settings.ts'
+import { maxInForce, type Budget } from '../limits/settings/setting.ts'
 import { toMicrosText } from '../core/money.ts'
 import { type AlertParts, appendEvents, lockStream, type NewEvent, raise } from './append-event.ts'
 import { startOf, topicsOf } from './channel-topics.ts'
@@ -48,7 +50,7 @@ export async function readTold(
 }
 
 /** Tells of the shares of budgets that were spent. */
-export async function tellBudgets(parts: AlertParts): Promise<void> {
+export async function tellBudgets(parts: AlertParts & { readonly currency: string }): Promise<void> {
   for (const [organizationId, sinceMs] of await findAsking(parts, 'budget.threshold')) {
     const rows = await parts.db
       .selectFrom('budget_alerts')
@@ -58,16 +60,19 @@ export async function tellBudgets(parts: AlertParts): Promise<void> {
       .orderBy('at')
       .execute()
     const told = rows.length === 0 ? new Set() : await readTold(parts, organizationId, 'budget.threshold')
-    for (const row of rows) {
-      const cause = `${row.budget_id}:${row.period_start}:${row.percent}`
-      if (told.has(cause)) continue
+    const causeOf = (row: (typeof rows)[number]) => `${row.budget_id}:${row.period_start}:${row.percent}`
+    const untold = rows.filter((row) => !told.has(causeOf(row)))
+    const budgets = untold.length === 0 ? [] : await readBudgets(parts.db)
+    for (const row of untold) {
+      const budget = budgets.find(({ id }) => id === row.budget_id)
       await raise(parts, {
         organizationId,
         topic: 'budget.threshold',
-        cause,
+        cause: causeOf(row),
         windowMs: null,
         data: {
           budgetId: row.budget_id,
+          ...(budget === undefined ? {} : describeBudget(budget, parts)),
           percent: row.percent,
           periodStartsAt: new Date(row.period_start).toISOString(),
           reachedAt: new Date(row.at).toISOString(),
@@ -76,6 +81,16 @@ export async function tellBudgets(parts: AlertParts): Promise<void> {
       })
     }
   }
+}
+
+/** What a receiver would have to ask for. A budget that was removed meanwhile is told of by its id alone. */
+function describeBudget(
+  budget: Budget,
+  { clock, currency }: Pick<AlertParts, 'clock'> & { readonly currency: string },
+) {
+  const nowMs = clock.nowMs()
+  const max = { micros: maxInForce(budget, 'microsMax', nowMs), tokens: maxInForce(budget, 'tokensMax', nowMs) }
+  return { subject: budget.subject, period: budget.period, currency, max }
 }
 
 /** Tells of every row of the ledger, once: how far it has come stands in the database with the events. */

@@ -38,7 +38,7 @@ export type AlertingParts = {
   readonly installation: Pick<Installation, 'db' | 'secrets'>
   readonly config: Pick<
     Config,
-    'alerts' | 'home' | 'audit' | 'server' | 'configFolder' | 'sinkSecrets' | 'mailSecrets' | 'dashboard'
+    'alerts' | 'billing' | 'home' | 'audit' | 'server' | 'configFolder' | 'sinkSecrets' | 'mailSecrets' | 'dashboard'
   >
   readonly log: Log
   readonly metrics: Metrics
@@ -51,7 +51,7 @@ export async function openAlerts({ installation, config, log, metrics, readEngin
   const { allowedNetworks, diskPercentMax } = config.alerts
   const disk = { folder: config.home, percentMax: diskPercentMax }
   const often = notingFaults(log, 'budgets and requests could not be told', () =>
-    inTurn([() => tellBudgets(parts), () => tellRequests(parts)]),
+    inTurn([() => tellBudgets({ ...parts, currency: config.billing.currency }), () => tellRequests(parts)]),
   )
   const seldom = notingFaults(log, 'what is told once a minute could not be', () =>
     tellSeldom(parts, { disk, readEngines }),
