@@ -423,6 +423,18 @@ suite('what holds requests back', () => {
     await page.getByRole('row', { name: /Acme.*400,000/ }).waitFor()
   })
 
+  test('a budget of money names the models that it does not bound, since they have no price', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/budgets`)
+    await page.getByRole('button', { name: 'Set budget' }).first().click()
+    const warning = page.getByRole('dialog').getByText(/^No price: .*hal-1\.0/)
+    await page.getByLabel('Amount, USD').fill('5')
+    await warning.waitFor()
+    await page.getByLabel('Amount, USD').fill('')
+    await page.getByLabel('Tokens').fill('1')
+    await warning.waitFor({ state: 'detached' })
+  })
+
   test('a budget that is spent stops requests, and says so', async () => {
     const { page } = dashboard().owner
     const key = await createKey(page, base(), 'spender')

@@ -15,6 +15,7 @@ import { Badge, Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/
 import { Table, type Column } from '../../kit/table.tsx'
 import { Calculator } from './calculator.tsx'
 import { kinds, type RateName } from './kinds.ts'
+import { priceInForce } from './price-in-force.ts'
 import { PriceDrawer } from './price-drawer.tsx'
 
 /** What requests cost, as an organization pays it; without one, all prices of the installation. */
@@ -54,18 +55,6 @@ export function PricesPage({ organizationId }: { readonly organizationId: string
       {withdrawn !== null && <Withdraw price={withdrawn} onClose={() => setWithdrawn(null)} />}
     </Frame>
   )
-}
-
-/** Those that have begun, by model: the organization's own where it has one, else everybody's. */
-function priceInForce(prices: readonly Price[], organizationId: string | null): (model: string) => Price | undefined {
-  const now = Date.now()
-  const begun = prices
-    .filter(({ effectiveAt }) => Date.parse(effectiveAt) <= now)
-    .toSorted((one, other) => Date.parse(other.effectiveAt) - Date.parse(one.effectiveAt))
-  return (model) => {
-    const own = begun.find((price) => price.model === model && price.organizationId === organizationId)
-    return own?.rates ? own : begun.find((one) => one.model === model && one.organizationId === null)
-  }
 }
 
 /** What each model costs now. */

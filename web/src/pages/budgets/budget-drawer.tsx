@@ -1,8 +1,12 @@
 import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { Budget } from '../../app/budgets/budget-words.ts'
-import { useCurrency, type Subject } from '../../app/queries.ts'
+import { modelIds } from '../../app/models.ts'
+import { priceInForce } from '../../app/prices/price-in-force.ts'
+import { pricesQuery, useCurrency, type Subject } from '../../app/queries.ts'
+import { useReason } from '../../app/session.ts'
 import { SubjectField } from '../../app/subject-field.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { parseMoney } from '../../format/money.ts'
@@ -60,6 +64,7 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
       onSubmit={() => (typeof body === 'string' ? undefined : void change.run(body))}
     >
       <ChangeProblem problem={change.problem} />
+      {typeof body !== 'string' && typeof body.microsMax === 'number' && <Unpriced organizationId={organizationId} />}
       {stops && <Banner kind="warn">More than this is spent already: requests stop at once.</Banner>}
       {budget === null && (
         <SubjectField
@@ -98,6 +103,22 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
         hint="Several with commas between them."
       />
     </Drawer>
+  )
+}
+
+/** Nothing is said to who may not see prices. */
+function Unpriced({ organizationId }: { readonly organizationId: string }) {
+  const enabled = useReason(organizationId, 'prices:read') === null
+  const prices = useQuery({ ...pricesQuery, enabled }).data
+  if (prices === undefined) return null
+  const priceOf = priceInForce(prices, organizationId)
+  const models = modelIds.filter((model) => !priceOf(model)?.rates)
+  if (models.length === 0) return null
+  return (
+    <Banner kind="warn">
+      No price: {models.join(', ')}. What they answer costs nothing, so money does not bound it. Set their prices, or
+      bound tokens.
+    </Banner>
   )
 }
 
