@@ -3,17 +3,16 @@
 //
 //     npm run docs -- FOLDER
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'vite'
 import { describeApi } from '../src/http/api/openapi.ts'
 import { routes } from '../src/http/api/routes.ts'
 import { describeWireFormats } from '../src/http/documents/wire-openapi.ts'
 import { openFormats } from '../src/protocols/formats.ts'
-import { guideGroups, slugOf } from '../web/guides/guide-list.ts'
 import { guidesPlugin } from '../web/guides/guides-plugin.ts'
-import { readGuide } from '../web/guides/read-guide.ts'
-import { writePage, type SitePage } from '../web/guides/site/frame.ts'
+import { readGuides } from '../web/guides/read-guides.ts'
+import { wayTo, writePage, type SitePage } from '../web/guides/site/frame.ts'
 import { writeGuide } from '../web/guides/site/write-guide.ts'
 import { writeReference } from '../web/guides/site/write-reference.ts'
 import type { OpenApi } from '../web/src/app/docs/openapi.ts'
@@ -36,11 +35,8 @@ export async function exportDocs(folder: string): Promise<readonly string[]> {
   return pages.map(({ file }) => file)
 }
 
-const read = (file: string) => readFileSync(join(root, 'docs', file), 'utf8')
-const guides = guideGroups.flatMap(({ title, files }) =>
-  files.map((file) => ({ slug: slugOf(file), group: title, guide: readGuide(file, read) })),
-)
-const entries = guides.map(({ slug, group, guide: { title } }) => ({ slug, group, title }))
+const guides = readGuides()
+const entries = guides.map(({ entry }) => entry)
 
 function describePages(): SitePage[] {
   const formats = openFormats({ signatureKey: new Uint8Array(32), readFingerprint: () => '' })
@@ -52,9 +48,10 @@ function describePages(): SitePage[] {
       content:
         '<p>For who uses the models, and for who runs the service. Choose a guide, or say what you look for.</p>',
     },
-    ...guides.map(({ slug, guide }) => {
+    ...guides.map(({ entry: { slug, title }, guide }) => {
       const file = `guides/${slug}.html`
-      return { file, title: guide.title, content: writeGuide(guide, file) }
+      const content = writeGuide(guide, (other) => wayTo(`guides/${other}.html`, file))
+      return { file, title, content }
     }),
     {
       file: 'reference/models.html',

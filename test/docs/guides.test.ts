@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { guideGroups, slugOf } from '../../web/guides/guide-list.ts'
 import { plainText, readGuide } from '../../web/guides/read-guide.ts'
+import { writeDocuments } from '../../web/guides/write-documents.ts'
+import { isDocument, paths } from '../../web/src/app/paths.ts'
 import type { Block, Guide, Inline } from '../../web/src/lib/guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs')
@@ -34,6 +36,23 @@ test('every link of a guide leads to a guide, and to a heading that it has', () 
       if (anchor !== undefined) ok(anchorsOf(guides.get(target)).includes(anchor), `${slug} links to ${href}`)
     }
   }
+})
+
+test('every document stands as a text in its own page, with the way to each guide, for who runs no program', () => {
+  const shell = readFileSync(join(import.meta.dirname, '../../web/index.html'), 'utf8')
+  const documents = writeDocuments(shell, '/assets/style.css')
+  const others = Object.values(paths).filter((path) => isDocument(path) && !path.includes(':'))
+  const wanted = [...others, '/docs/not-found', ...[...guides.keys()].map((slug) => `/docs/guides/${slug}`)]
+  deepEqual([...documents.keys()].map((path) => `/${path}`).toSorted(), wanted.toSorted())
+  for (const [path, html] of documents) {
+    for (const slug of guides.keys()) ok(html.includes(`<a href="/docs/guides/${slug}"`), `${path}: ${slug}`)
+    equal([...html.matchAll(/<h1>/g)].length, 1, path)
+    ok(html.includes('<div id="root"></div>'), path)
+  }
+  const running = documents.get('docs/guides/running') ?? ''
+  ok(running.includes('<title>Running Odyssey · Odyssey</title>'))
+  ok(running.includes('npm start</code>'))
+  ok(documents.get('docs/errors')?.includes('rate_limit'))
 })
 
 test('every picture that a page shows is there and shown, and a clone fetches little for all of them', () => {

@@ -1,22 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Plugin } from 'vite'
 import type { Block, Guide, GuideEntry, GuideSection } from '../src/lib/guide.ts'
-import { guideGroups, slugOf } from './guide-list.ts'
-import { plainText, readGuide } from './read-guide.ts'
+import { plainText } from './read-guide.ts'
+import { readGuides } from './read-guides.ts'
 
-const folder = join(import.meta.dirname, '../../docs')
 const contents = 'virtual:guides'
 const sections = 'virtual:guide-sections'
 const one = 'virtual:guide/'
 
 /** Makes modules of the guides: a table of contents, each guide by itself, and the sections that are searched. */
 export function guidesPlugin(): Plugin {
-  const files = new Map(guideGroups.flatMap((group) => group.files.map((file) => [slugOf(file), { file, group }])))
-  const guides = [...files].map(([slug, { file, group }]) => {
-    const guide = readGuide(file, (path) => readFileSync(join(folder, path), 'utf8'))
-    return { entry: { slug, title: guide.title, group: group.title } satisfies GuideEntry, guide }
-  })
+  const guides = readGuides()
   return {
     name: 'odyssey-guides',
     resolveId: (id) => (id.startsWith('virtual:guide') ? `\0${id}` : null),

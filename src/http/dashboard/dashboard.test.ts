@@ -20,6 +20,11 @@ function makeBuild(folder: string, title = 'Odyssey'): void {
   writeFileSync(join(dist, 'index.html'), `<!doctype html><html lang="en"><title>${title}</title></html>`)
   writeFileSync(join(dist, 'assets/index-A1.js'), script)
   writeFileSync(join(dist, 'assets/index-A1.js.br'), brotliCompressSync(script))
+  mkdirSync(join(dist, 'documents/docs/guides'), { recursive: true })
+  for (const path of ['docs', 'docs/guides/running', 'docs/not-found']) {
+    const text = `<!doctype html><html lang="en"><noscript>This is ${path}.</noscript></html>`
+    writeFileSync(join(dist, 'documents', `${path}.html`), text)
+  }
   writeFileSync(join(dist, 'pages.json'), JSON.stringify(['/', '/login', '/o/:organizationId/keys']))
 }
 
@@ -49,6 +54,32 @@ suite('the dashboard at the door', () => {
     equal((await ask('/', { accept: '*/*' })).statusCode, 404)
     equal((await ask('/', { accept: 'application/json' })).statusCode, 404)
     equal((await ask('/login', asPage, 'POST')).statusCode, 404)
+  })
+
+  test('has the text of a document for everything that does not ask for something else', async (t) => {
+    const { ask } = open(t)
+    for (const headers of [asPage, { accept: '*/*' }, {}, { accept: 'text/html' }]) {
+      for (const path of ['/docs', '/docs/guides/running', '/docs/guides/running?q=x']) {
+        const { statusCode, body, headers: said } = await ask(path, headers)
+        equal(statusCode, 200, path)
+        match(body, new RegExp(`This is ${path.slice(1).split('?', 1)[0]}\\.`))
+        equal(said['content-type'], 'text/html; charset=utf-8')
+      }
+      match((await ask('/docs/guides/running/', headers)).body, /This is docs\/guides\/running\./)
+    }
+    equal((await ask('/docs', { accept: 'application/json' })).statusCode, 404)
+  })
+
+  test('says on a page, with the status of an error, that there is no document at an address', async (t) => {
+    const { ask } = open(t)
+    for (const path of ['/docs/nothing', '/docs/guides/nothing', '/docs/guides', '/docs/..%2f..%2fpages.json']) {
+      for (const headers of [asPage, { accept: '*/*' }]) {
+        const { statusCode, body } = await ask(path, headers)
+        equal(statusCode, 404, path)
+        match(body, /data-build.*This is docs\/not-found\./, path)
+      }
+    }
+    equal((await ask('/docsy', { accept: '*/*' })).body, 'none')
   })
 
   test('lets nothing but its own files run, keeps no page and is in no frame', async (t) => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -43,12 +43,14 @@ export class Dashboard {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false
     const path = pathOf(request.url)
     if (path.startsWith('/assets/')) return this.#answerFile(path, request, reply)
-    // A client that does not ask for a page by name, as SDKs and curl do not, is told of a wrong address instead.
-    if (!String(request.headers.accept).includes('text/html')) return false
+    if (!asksForPage(path, request.headers.accept)) return false
     const assets = this.#current()
     if (assets === null) return this.#answerPreparing(path, reply)
-    if (!assets.isPage(path)) return false
-    void reply.headers(pageHeaders).type('text/html; charset=utf-8').send(withMarks(assets, request))
+    const html = isDocument(path) ? assets.document(path) : assets.page(path)
+    if (html === null && !isDocument(path)) return false
+    if (html === null) void reply.code(404)
+    void reply.headers(pageHeaders).type('text/html; charset=utf-8')
+    void reply.send(withMarks(html ?? assets.noDocument, assets.build, request))
     return true
   }
 
@@ -102,6 +104,18 @@ export class Dashboard {
   }
 }
 
+/**
+ * A client that does not ask for a page by name, as SDKs and curl do not, is told of a wrong address instead. Documents are
+ * to be read by everything that does not ask for something else: curl, readers of text and crawlers among them.
+ */
+function asksForPage(path: string, accept = '*/*'): boolean {
+  return accept.includes('text/html') || (isDocument(path) && accept.includes('*/*'))
+}
+
+function isDocument(path: string): boolean {
+  return /^\/docs(?:\/|$)/.test(path)
+}
+
 function choose({ bytes, brotli, gzip }: Asset, accepted: string): { bytes: Buffer; encoding: 'br' | 'gzip' | null } {
   if (brotli !== null && /\bbr\b/.test(accepted)) return { bytes: brotli, encoding: 'br' }
   if (gzip !== null && /\bgzip\b/.test(accepted)) return { bytes: gzip, encoding: 'gzip' }
@@ -112,7 +126,7 @@ function choose({ bytes, brotli, gzip }: Asset, accepted: string): { bytes: Buff
  * The reader's theme is in the page before anything runs, so that no page flashes in the other one; so is its build, and that
  * nobody has signed in, which then need not be asked.
  */
-function withMarks({ html, build }: Assets, { headers: { cookie = '' } }: FastifyRequest): string {
+function withMarks(html: string, build: string, { headers: { cookie = '' } }: FastifyRequest): string {
   const theme = /(?:^|;\s*)odyssey-theme=(light|dark)(?:;|$)/.exec(cookie)?.[1]
   const guest = mayHaveSession(cookie) ? '' : ' data-guest'
   const marks = `data-build="${build}"${guest}${theme === undefined ? '' : ` data-theme="${theme}"`}`
@@ -149,8 +163,12 @@ type Assets = {
   readonly build: string
   /** A file by its path; null where there is none. Each is read when it is first asked for. */
   file(path: string): Asset | null
-  readonly html: string
-  isPage(path: string): boolean
+  /** The page of an address that is no document's; null where there is none. */
+  page(path: string): string | null
+  /** The page of a document, with its text for who does not run the program; null where there is none. */
+  document(path: string): string | null
+  /** What stands where no document is. */
+  readonly noDocument: string
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -167,6 +185,7 @@ function readAssets(folder: string): Assets | null {
   const names = new Set(readdirSync(join(folder, 'assets')))
   const read = new Map<string, Asset>()
   const html = readFileSync(join(folder, 'index.html'), 'utf8')
+  const documents = readDocuments(join(folder, 'documents'))
   const patterns = (JSON.parse(pages.toString()) as string[]).map(toPattern)
   return {
     build: createHash('sha256').update(html).digest('hex').slice(0, 12),
@@ -176,9 +195,25 @@ function readAssets(folder: string): Assets | null {
       if (asset !== null) read.set(name, asset)
       return asset
     },
-    html,
-    isPage: (path) => patterns.some((pattern) => pattern.test(path)),
+    page: (path) => (patterns.some((pattern) => pattern.test(path)) ? html : null),
+    document: (path) => documents.get(path.replace(/\/$/, '')) ?? null,
+    noDocument: documents.get(noDocumentPath) ?? html,
   }
+}
+
+/** Where the build keeps what stands where no document is. */
+const noDocumentPath = '/docs/not-found'
+
+/** The documents by their addresses. They are less than a megabyte together. */
+function readDocuments(folder: string): ReadonlyMap<string, string> {
+  if (!existsSync(folder)) return new Map()
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
+  return new Map(
+    files.map((name) => {
+      const path = `/${name.replaceAll('\\', '/').replace(/\.html$/, '')}`
+      return [path, readFileSync(join(folder, name), 'utf8')]
+    }),
+  )
 }
 
 /** When it was built last; null before the first time. */

@@ -81,6 +81,34 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await stranger.context.close()
     })
 
+    test('are read without JavaScript: each guide with its text and the way to the others', async () => {
+      const { browser, service } = dashboard()
+      const context = await browser.newContext({ javaScriptEnabled: false })
+      const page = await context.newPage()
+      await page.goto(`${service.address}/docs`)
+      const guides = page.getByRole('navigation', { name: 'Guides' })
+      await guides.getByRole('link', { name: 'Working within limits' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Working within limits' }).waitFor()
+      await page.getByRole('heading', { name: 'Pacing' }).waitFor()
+      equal(await page.title(), 'Working within limits · Odyssey')
+      // Its own style sheet has come: the text stands beside the contents.
+      equal(await page.locator('.columns').evaluate((one) => getComputedStyle(one).display), 'grid')
+      await context.close()
+    })
+
+    test('say to a stranger that there is none at an address, with the status of an error', async () => {
+      const { browser, service } = dashboard()
+      const stranger = await openDashboard(browser, service)
+      const { page, origin } = stranger
+      for (const path of ['/docs/nothing', '/docs/guides/nothing', '/docs/guides']) {
+        const answer = await page.goto(origin + path)
+        equal(answer?.status(), 404, path)
+        await page.getByText('There is no guide at this address.').waitFor()
+      }
+      deepEqual(stranger.faults, [])
+      await stranger.context.close()
+    })
+
     test('explain errors, other vendors’ names and prices to strangers', async () => {
       const { browser, service } = dashboard()
       const stranger = await openDashboard(browser, service)

@@ -1,15 +1,14 @@
 import { escapeXml } from '../../../src/lib/xml/write-xml.ts'
 import type { Block, Cell, Guide, Inline } from '../../src/lib/guide.ts'
-import { wayTo } from './frame.ts'
 
 /** Where the dashboard has a guide, as its blocks name it. */
 const served = /^\/docs\/guides\/([^#]+)(#.*)?$/
 
-/** A guide's blocks as HTML, with links that lead from its own file. */
-export function writeGuide({ blocks }: Guide, file: string): string {
+/** A guide's blocks as HTML, with links to other guides as `guideAt` has them. */
+export function writeGuide({ blocks }: Guide, guideAt: (slug: string) => string): string {
   const inline = (one: Inline): string => {
-    if (typeof one === 'string') return escapeXml(one)
-    const within = one.kind === 'code' ? escapeXml(one.text) : one.text.map(inline).join('')
+    if (typeof one === 'string') return escapeText(one)
+    const within = one.kind === 'code' ? escapeText(one.text) : one.text.map(inline).join('')
     switch (one.kind) {
       case 'code':
         return `<code>${within}</code>`
@@ -18,7 +17,7 @@ export function writeGuide({ blocks }: Guide, file: string): string {
       case 'emphasis':
         return `<em>${within}</em>`
       case 'link':
-        return `<a href="${escapeXml(addressOf(one.href, file))}">${within}</a>`
+        return `<a href="${escapeXml(addressOf(one.href, guideAt))}">${within}</a>`
     }
   }
   const line = (text: readonly Inline[]) => text.map(inline).join('')
@@ -33,7 +32,7 @@ export function writeGuide({ blocks }: Guide, file: string): string {
       case 'text':
         return `<p>${line(one.text)}</p>`
       case 'code':
-        return `<pre tabindex="0" role="region" aria-label="Code ${place}"><code>${escapeXml(one.text)}</code></pre>`
+        return `<pre tabindex="0" role="region" aria-label="Code ${place}"><code>${escapeText(one.text)}</code></pre>`
       case 'list': {
         const tag = one.isOrdered ? 'ol' : 'ul'
         return `<${tag}>${one.items.map((item, at) => `<li>${writeItem(item, `${place}.${at + 1}`)}</li>`).join('')}</${tag}>`
@@ -63,7 +62,12 @@ function writeCell(content: string, tag: 'td' | 'th'): string {
   return `<th scope="col">${content}</th>`
 }
 
-function addressOf(href: string, file: string): string {
+function addressOf(href: string, guideAt: (slug: string) => string): string {
   const [, slug, anchor = ''] = served.exec(href) ?? []
-  return slug === undefined ? href : wayTo(`guides/${slug}.html`, file) + anchor
+  return slug === undefined ? href : guideAt(slug) + anchor
+}
+
+/** Between tags lines and quotes stay as they are, so that the source itself can be read too. */
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -54,7 +54,13 @@ export function findPage(path: string): { readonly name: PageName; readonly para
     const params = matchParts(split(pattern), parts)
     if (params !== null) return { name: name as PageName, params }
   }
-  return null
+  // Documents are for everybody, and so is that there is none: nobody has to sign in to be told.
+  return isDocument(path) ? { name: 'docsGuide', params: {} } : null
+}
+
+/** Whether an address is one of documents, of which the service answers with a text each. */
+export function isDocument(path: string): boolean {
+  return path === paths.docsGuides || path.startsWith(`${paths.docsGuides}/`)
 }
 
 /** Whether a page is of the installation, for which a role in an organization counts nothing. */

@@ -1,18 +1,11 @@
 import type { ReactNode } from 'react'
 import { Page } from '../../kit/page.tsx'
 import { Link } from '../../kit/link.tsx'
-import { findPage, pagePath, type PageName } from '../paths.ts'
+import { findPage, pagePath } from '../paths.ts'
 import { preferences } from '../preferences.ts'
 import { usePlace } from '../router.tsx'
+import { documentList } from './document-list.ts'
 import styles from './docs.module.css'
-
-const pages: readonly (readonly [PageName, string])[] = [
-  ['docsGuides', 'Guides'],
-  ['docsApi', 'API reference'],
-  ['docsErrors', 'Errors'],
-  ['docsMigrate', 'Moving here'],
-  ['docsPricing', 'Pricing'],
-]
 
 type Props = {
   readonly title: string
@@ -37,7 +30,7 @@ export function DocsFrame(props: Props) {
           Odyssey
         </Link>
         <nav className={styles.pages} aria-label="Documents">
-          {pages.map(([name, title]) => (
+          {documentList.map(([name, title]) => (
             <Link
               key={name}
               href={pagePath(name)}
