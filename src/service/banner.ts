@@ -11,13 +11,16 @@ export function describeStart({
   models,
   firstKey,
   setup = { kind: 'done' },
+  hasPages,
 }: {
   readonly address: string
   readonly models: readonly StartedModel[]
   readonly firstKey: FirstKey
   readonly setup?: SetupLink
+  /** Whether the service has pages for people, the documentation among them. */
+  readonly hasPages: boolean
 }): string {
-  const lines = [`Odyssey is listening at ${address}`, '']
+  const lines = [`Odyssey is listening at ${address}`, ...(hasPages ? [`Documentation: ${address}/docs`] : []), '']
   for (const { model, state, windowTokens, isBuiltIn, pool } of models) {
     const note = isBuiltIn ? '  starter weights' : pool === undefined ? '' : `  pool ${pool}`
     lines.push(`  ${model.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)

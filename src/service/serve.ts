@@ -111,7 +111,7 @@ export async function serve(): Promise<void> {
     unlock()
   }
   stopOnSignals({ tracker, server: config.server, launcherPid: config.launcherPid, log, stop })
-  await printBanner(address, { installation, site, folder: config.home, catalog, pool, pools })
+  await printBanner(address, { installation, site, config, catalog, pool, pools })
 }
 
 /** Returns the way to leave the data folder to another service. */
@@ -254,18 +254,18 @@ async function listen(app: Service, { host, port }: Config, closeEngines: () => 
 
 type BannerParts = Pick<ServiceParts, 'catalog' | 'pool' | 'pools' | 'site'> & {
   readonly installation: Installation
-  readonly folder: string
+  readonly config: Config
 }
 
 async function printBanner(address: string, parts: BannerParts): Promise<void> {
-  const { installation, site, folder, catalog, pool, pools } = parts
+  const { installation, site, config, catalog, pool, pools } = parts
   const isTerminal = process.stdout.isTTY
-  const firstKey = await makeFirstKey(installation, { folder, isTerminal })
+  const firstKey = await makeFirstKey(installation, { folder: config.home, isTerminal })
   const setup = await makeSetupLink(installation, { site, isTerminal })
   const loaded = [...pool.list().map((running) => running.loaded), pools.whenReady()]
   await Promise.race([Promise.all(loaded), pause(systemClock, bannerWaitMs)])
   const models = [...describeWeights(catalog, pool), ...pools.list()]
-  console.log(describeStart({ address, models, firstKey, setup }))
+  console.log(describeStart({ address, models, firstKey, setup, hasPages: config.dashboard.enabled }))
 }
 
 export function reportToLog(log: Log): StorageReport {

@@ -97,6 +97,14 @@ suite('the first start where the output is no terminal', () => {
     equal(await tryIt(service.printed()), 'message')
   })
 
+  test('says where the documentation is, which is there', async () => {
+    const address = /listening at (\S+)/.exec(service.printed())?.[1] ?? ''
+    const documentation = /^Documentation: (\S+)$/m.exec(service.printed())?.[1]
+    equal(documentation, `${address}/docs`)
+    // While the pages are built it says that they are.
+    match((await fetch(documentation)).headers.get('content-type') ?? '', /^text\/html/)
+  })
+
   test('names a client that connect knows', () => {
     const named = /npx odyssey connect (\S+)/.exec(service.printed())?.[1]
     ok(allClients.some(({ name }) => name === named))

@@ -1,7 +1,8 @@
 import { useEffect, useRef, type ReactNode } from 'react'
+import { Link } from '../kit/link.tsx'
 import styles from './shell.module.css'
 
-/** The frame of what is shown to who has not signed in: a heading, one thing to do and nothing else. */
+/** The frame of what is shown to who has not signed in: a heading, one thing to do, and the way to what can be read about it. */
 export function FrontPage({
   title,
   said,
@@ -32,6 +33,9 @@ export function FrontPage({
         {said !== undefined && <p>{said}</p>}
         {children}
       </main>
+      <footer className={styles.boxFoot}>
+        <Link href="/docs">Documentation</Link>
+      </footer>
     </div>
   )
 }
