@@ -23,6 +23,26 @@ suite('the first minutes', () => {
     equal(await page.getByRole('navigation').count(), 0)
   })
 
+  test('who starts it without a terminal is told of the command that prints the link, and of the file with the key', async () => {
+    const { page, origin } = dashboard().owner
+    for (const path of ['/login', '/setup']) {
+      await page.goto(origin + path)
+      await page.getByText('npx odyssey owners link').waitFor()
+    }
+    await page.goto(`${origin}/login`)
+    await page.getByText('first-api-key').waitFor()
+  })
+
+  test('a stranger comes to the documentation from where they would sign in and from where they set it up', async () => {
+    const { page, origin } = dashboard().owner
+    for (const path of ['/login', '/setup']) {
+      await page.goto(origin + path)
+      await page.getByRole('link', { name: 'Documentation' }).click()
+      await page.waitForURL(`${origin}/docs`)
+      await page.getByRole('heading', { level: 1, name: 'Guides' }).waitFor()
+    }
+  })
+
   test('the printed link makes an owner with a passkey, and works once', async () => {
     const { owner, service } = dashboard()
     await setUp(owner, service)

@@ -26,7 +26,15 @@ export function Page() {
       </FrontPage>
     )
   }
-  if (token === '') return <FrontPage title={texts.noLink} said={texts.noLinkSaid} />
+  if (token === '') {
+    return (
+      <FrontPage title={texts.noLink} said={texts.noLinkSaid}>
+        <p>
+          {texts.noTerminalSaid} <code>{texts.linkCommand}</code>
+        </p>
+      </FrontPage>
+    )
+  }
   return <SetupForm token={token} />
 }
 

@@ -6,7 +6,9 @@ export const texts = {
   fieldsNeeded: 'Your name and your email are needed first.',
   done: 'Odyssey is set up',
   doneSaid: 'Somebody owns this installation already, so this link has no use any more.',
-  noLink: 'This needs the link from the terminal',
+  noLink: 'This needs the link to set Odyssey up',
   noLinkSaid:
-    'Odyssey prints it when it starts, after “Set up in your browser”. It works once, for 24 hours; starting Odyssey again prints a new one.',
+    'In a terminal Odyssey prints it when it starts, after “Set up in your browser”. It works once, for 24 hours; starting Odyssey again prints a new one.',
+  noTerminalSaid: 'Where it runs without a terminal, as a service or in a container, this prints one:',
+  linkCommand: 'npx odyssey owners link',
 } as const
