@@ -46,7 +46,9 @@ function describePages(): SitePage[] {
       file: 'index.html',
       title: 'Guides',
       content:
-        '<p>For who uses the models, and for who runs the service. Choose a guide, or say what you look for.</p>',
+        '<p>For who uses the models, and for who runs the service.</p>' +
+        `<p>New here? <a href="guides/getting-started.html">Getting started</a> leads from the first start to a call that ` +
+        'is answered, a price, a budget on a key and an alert. Or choose a guide, or say what you look for.</p>',
     },
     ...guides.map(({ entry: { slug, title }, guide }) => {
       const file = `guides/${slug}.html`

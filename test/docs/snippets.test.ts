@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../src/config/load.ts'
 import { compileCache } from '../harness/as-launched.ts'
+import { guideGroups } from '../../web/guides/guide-list.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 import { describeProvider } from '../single-sign-on/saml/saml-provider.ts'
 import { newKey } from '../single-sign-on/saml/sign-tree.ts'
@@ -127,7 +128,7 @@ describe('the documentation', () => {
     return Object.entries(ids).reduce((text, [hint, id]) => text.replace(hint, id), command)
   }
 
-  for (const { page, code } of [...of('json', '"models"'), ...of('json', '"sinks"')]) {
+  for (const { page, code } of [...of('json', '"models"'), ...of('json', '"sinks"'), ...of('json', '"alerts"')]) {
     it(`${page}: its config file is valid`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'odyssey-docs-'))
       writeFileSync(join(folder, 'odyssey.json'), code)
@@ -136,6 +137,22 @@ describe('the documentation', () => {
       rmSync(folder, { recursive: true })
     })
   }
+
+  it('leads from the start to each SDK, plain and streamed, and on to a price, a budget and an alert, first of all guides', () => {
+    assert.equal(guideGroups[0]?.files[0], 'getting-started.md')
+    const own = snippets.filter(({ page }) => page === join('docs', 'getting-started.md'))
+    const has = (language: string, ...parts: readonly string[]) =>
+      own.some(({ language: one, code }) => one === language && parts.every((part) => code.includes(part)))
+    for (const path of ['/v1/chat/completions', '/v1/messages']) {
+      assert.ok(has('sh', 'curl ', path) && has('sh', 'curl ', path, '"stream": true'), path)
+    }
+    for (const language of ['js', 'python']) {
+      assert.ok(has(language, 'openai', 'stream') && has(language, 'nthropic', 'messages.stream('), language)
+    }
+    for (const command of ['prices set', 'budgets set --key', 'alerts create']) {
+      assert.ok(has('sh', `npx odyssey ${command}`), command)
+    }
+  })
 
   it('links only to files that are there', () => {
     for (const page of pages) {

@@ -1,5 +1,6 @@
 /** The guides that are served, in the order of the table of contents. What is written for who works on the program is not among them. */
 export const guideGroups: readonly { readonly title: string; readonly files: readonly string[] }[] = [
+  { title: 'Start here', files: ['getting-started.md'] },
   {
     title: 'Using the models',
     files: [

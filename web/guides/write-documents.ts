@@ -39,7 +39,10 @@ export function writeDocuments(shell: string, style: string): ReadonlyMap<string
 
 /** What is said on a page whose content only the program can ask for, and where that content is. */
 const describe: Readonly<Record<(typeof documentList)[number][0], (texts: ReadonlyMap<string, string>) => string>> = {
-  docsGuides: () => '<p>For who uses the models, and for who runs the service. Choose a guide.</p>',
+  docsGuides: () =>
+    '<p>For who uses the models, and for who runs the service.</p>' +
+    `<p>New here? ${link(guideAt('getting-started'), 'Getting started')} leads from the first start to a call that is ` +
+    'answered, a price, a budget on a key and an alert. Or choose a guide.</p>',
   docsApi: () =>
     '<p>This page needs JavaScript. What it shows is made of these documents: ' +
     `${link('/v1/openapi.json', 'the models, as JSON')} and ${link('/api/v1/openapi.json', 'the management, as JSON')}.</p>`,

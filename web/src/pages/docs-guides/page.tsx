@@ -6,7 +6,8 @@ import { pagePath } from '../../app/paths.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useAnswer } from '../../app/use-answer.ts'
 import { TextField } from '../../kit/field.tsx'
-import { Stack } from '../../kit/page.tsx'
+import { Link } from '../../kit/link.tsx'
+import { Card, Stack } from '../../kit/page.tsx'
 import { searchCodec, text } from '../../lib/search-codec.ts'
 import type { GuideSection } from '../../lib/guide.ts'
 
@@ -31,10 +32,25 @@ export function Page() {
               onText={(typed) => change({ q: typed })}
             />
           </div>
-          {q.trim() === '' ? <p>Choose a guide, or say what you look for.</p> : <Found key="found" q={q} />}
+          {q.trim() === '' ? <Begin /> : <Found key="found" q={q} />}
         </Stack>
       </div>
     </DocsFrame>
+  )
+}
+
+/** For who looks for nothing yet. */
+function Begin() {
+  return (
+    <>
+      <Card title={<Link href={pagePath('docsGuide', { guide: 'getting-started' })}>Getting started</Link>}>
+        <p>
+          New here? From the first start to a call that is answered: by curl and by each SDK, plain and streamed; then a
+          price, a budget on a key and an alert.
+        </p>
+      </Card>
+      <p>Or choose a guide, or say what you look for.</p>
+    </>
   )
 }
 
