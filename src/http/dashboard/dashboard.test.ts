@@ -22,7 +22,7 @@ function makeBuild(folder: string, title = 'Odyssey'): void {
   writeFileSync(join(dist, 'assets/index-A1.js.br'), brotliCompressSync(script))
   mkdirSync(join(dist, 'documents/docs/guides'), { recursive: true })
   for (const path of ['docs', 'docs/guides/running', 'docs/not-found']) {
-    const text = `<!doctype html><html lang="en"><noscript>This is ${path}.</noscript></html>`
+    const text = `<!doctype html><html lang="en"><noscript>This is ${path}. curl http://127.0.0.1:8080/v1</noscript></html>`
     writeFileSync(join(dist, 'documents', `${path}.html`), text)
   }
   writeFileSync(join(dist, 'pages.json'), JSON.stringify(['/', '/login', '/o/:organizationId/keys']))
@@ -68,6 +68,14 @@ suite('the dashboard at the door', () => {
       match((await ask('/docs/guides/running/', headers)).body, /This is docs\/guides\/running\./)
     }
     equal((await ask('/docs', { accept: 'application/json' })).statusCode, 404)
+  })
+
+  test('names in a document the address at which it is read, and none that is no address', async (t) => {
+    const { ask } = open(t)
+    const named = async (host: string) => /curl (.*)<\/noscript>/.exec((await ask('/docs', { host })).body)?.[1]
+    equal(await named('ai.example.com:9000'), 'http://ai.example.com:9000/v1')
+    equal(await named('[::1]:9000'), 'http://[::1]:9000/v1')
+    equal(await named('"><script>'), 'http://127.0.0.1:8080/v1')
   })
 
   test('says on a page, with the status of an error, that there is no document at an address', async (t) => {

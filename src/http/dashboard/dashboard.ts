@@ -50,7 +50,8 @@ export class Dashboard {
     if (html === null && !isDocument(path)) return false
     if (html === null) void reply.code(404)
     void reply.headers(pageHeaders).type('text/html; charset=utf-8')
-    void reply.send(withMarks(html ?? assets.noDocument, assets.build, request))
+    const said = withMarks(html ?? assets.noDocument, assets.build, request)
+    void reply.send(isDocument(path) ? withOwnAddress(said, request) : said)
     return true
   }
 
@@ -131,6 +132,15 @@ function withMarks(html: string, build: string, { headers: { cookie = '' } }: Fa
   const guest = mayHaveSession(cookie) ? '' : ' data-guest'
   const marks = `data-build="${build}"${guest}${theme === undefined ? '' : ` data-theme="${theme}"`}`
   return html.replace('<html lang="en"', `<html lang="en" ${marks}`)
+}
+
+/** Where a service listens that nobody has told otherwise, as the guides have it. */
+const exampleAddress = /http:\/\/(?:127\.0\.0\.1|localhost):8080\b/g
+
+/** A document's examples with the address at which it is being read. A name that no host can have is put nowhere. */
+function withOwnAddress(html: string, { protocol, host }: FastifyRequest): string {
+  if (!/^[\w.:[\]-]+$/.test(host)) return html
+  return html.replaceAll(exampleAddress, `${protocol}://${host}`)
 }
 
 const page = (title: string, text: string) =>

@@ -3,6 +3,7 @@ import { Code } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import type { Block, Cell, Inline } from '../../lib/guide.ts'
 import styles from './guide.module.css'
+import { withOwnAddress } from './own-address.ts'
 
 /** A guide's text. */
 export function GuideBlocks({ blocks, within = '' }: { readonly blocks: readonly Block[]; readonly within?: string }) {
@@ -35,7 +36,7 @@ function GuideBlock({ block, place }: { readonly block: Block; readonly place: s
         </p>
       )
     case 'code':
-      return <Code text={block.text} label={block.language} name={`Code ${place}`} />
+      return <Code text={withOwnAddress(block.text)} label={block.language} name={`Code ${place}`} />
     case 'list': {
       const List = block.isOrdered ? 'ol' : 'ul'
       return (
@@ -110,10 +111,10 @@ function Inlines({ text }: { readonly text: readonly Inline[] }) {
 }
 
 function InlinePart({ part }: { readonly part: Inline }) {
-  if (typeof part === 'string') return part
+  if (typeof part === 'string') return withOwnAddress(part)
   switch (part.kind) {
     case 'code':
-      return <code>{part.text}</code>
+      return <code>{withOwnAddress(part.text)}</code>
     case 'strong':
       return (
         <strong>
