@@ -27,6 +27,14 @@ test('every page for operators and customers is served as a guide, once', () => 
   equal(guides.size, files.length)
 })
 
+test('nothing stands twice in the table of contents', () => {
+  const titles = [...guideGroups.map(({ title }) => title), ...[...guides.values()].map(({ title }) => title)]
+  deepEqual(
+    titles.filter((title, at) => titles.indexOf(title) !== at),
+    [],
+  )
+})
+
 test('every link of a guide leads to a guide, and to a heading that it has', () => {
   for (const [slug, guide] of guides) {
     for (const href of guide.blocks.flatMap(linksOf)) {

@@ -12,7 +12,7 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
     ],
   },
   {
-    title: 'Connecting clients',
+    title: 'Clients',
     files: ['clients.md', 'clients/libraries.md', 'clients/coding-agents.md', 'clients/gateways.md'],
   },
   {
@@ -26,7 +26,7 @@ export const guideGroups: readonly { readonly title: string; readonly files: rea
     ],
   },
   {
-    title: 'Signing in',
+    title: 'Access',
     files: [
       'operations/sign-in.md',
       'operations/single-sign-on.md',

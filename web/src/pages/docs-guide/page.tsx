@@ -1,4 +1,5 @@
-import { load } from 'virtual:guides'
+import { entries, load } from 'virtual:guides'
+import { useEffect } from 'react'
 import { DocsFrame } from '../../app/docs/docs-frame.tsx'
 import { GuideBlocks } from '../../app/docs/guide-blocks.tsx'
 import { GuideContents } from '../../app/docs/guide-contents.tsx'
@@ -18,8 +19,12 @@ export function Page({ params }: { readonly params: PageParams }) {
 function Guide({ slug }: { readonly slug: string }) {
   const { data, isPending } = useAnswer(async () => (await load[slug]?.())?.default)
   useAnchor(data !== undefined)
+  const title = entries.find((entry) => entry.slug === slug)?.title ?? 'No such guide'
+  useEffect(() => {
+    document.title = `${title} · Odyssey`
+  }, [title])
   return (
-    <DocsFrame title={data?.title ?? (isPending ? 'Guide' : 'No such guide')}>
+    <DocsFrame title={title}>
       <div className={styles.columns}>
         <GuideContents current={slug} />
         {data === undefined ? isPending ? <Skeleton /> : <Missing /> : <GuideBlocks blocks={data.blocks} />}
