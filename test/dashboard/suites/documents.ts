@@ -63,6 +63,44 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await stranger.context.close()
     })
 
+    test('are found by the words that a reader has for something, in whatever form, and best where most of them stand', async () => {
+      const { browser, service } = dashboard()
+      const stranger = await openDashboard(browser, service)
+      const { page, origin } = stranger
+      const firstOf = async (q: string) => {
+        await page.goto(`${origin}/docs?q=${encodeURIComponent(q)}`)
+        const first = page.locator('main li:has(p)').first()
+        await first.waitFor()
+        return first.textContent()
+      }
+      match((await firstOf('getting started')) ?? '', /^Getting started/)
+      match((await firstOf('quickstart')) ?? '', /^Getting started/)
+      match((await firstOf('delete my data')) ?? '', /^What happens to your data/)
+      match((await firstOf('streaming')) ?? '', /stream/i)
+      match((await firstOf('pacing xyzzyx')) ?? '', /^Pacing/)
+      deepEqual(stranger.faults, [])
+      await stranger.context.close()
+    })
+
+    test('name the address at which they are read, also in what is copied, and in their own title', async () => {
+      const { browser, service } = dashboard()
+      const { page, context, origin, faults } = await openDashboard(browser, service)
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.goto(`${origin}/docs/guides/customers-limits`)
+      await page.getByRole('heading', { name: 'Pacing' }).waitFor()
+      await page.locator('main button', { hasText: 'Copy' }).first().click()
+      match(
+        await page.evaluate(() => navigator.clipboard.readText()),
+        new RegExp(`fetch\\('${origin}/v1/chat/completions'`),
+      )
+      equal((await page.locator('main').textContent())?.includes(':8080'), false)
+      await page.waitForFunction(() => document.title === 'Working within limits · Odyssey')
+      await page.getByRole('link', { name: 'Pricing' }).click()
+      await page.waitForFunction(() => document.title === 'Pricing · Odyssey')
+      deepEqual(faults, [])
+      await context.close()
+    })
+
     test('are within reach of everybody: every guide, by day and by night, on a desk and on a phone', async () => {
       const { browser, service } = dashboard()
       const stranger = await openDashboard(browser, service)

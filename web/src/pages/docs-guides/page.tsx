@@ -1,7 +1,9 @@
 import { DocsFrame } from '../../app/docs/docs-frame.tsx'
 import { GuideContents } from '../../app/docs/guide-contents.tsx'
 import styles from '../../app/docs/guide.module.css'
+import { withOwnAddress } from '../../app/docs/own-address.ts'
 import { searchGuides } from '../../app/docs/search-guides.ts'
+import { stemOf } from '../../app/docs/word-stem.ts'
 import { pagePath } from '../../app/paths.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useAnswer } from '../../app/use-answer.ts'
@@ -73,7 +75,7 @@ function Found({ q }: { readonly q: string }) {
               {section.title}
             </a>
             {section.anchor !== '' && <small>{section.guide}</small>}
-            <p>{excerpt(section, q)}</p>
+            <p>{withOwnAddress(excerpt(section, q))}</p>
           </li>
         ))}
       </ul>
@@ -87,9 +89,9 @@ const excerptCharacters = 180
 function excerpt({ text: words }: GuideSection, q: string): string {
   const lower = words.toLowerCase()
   const places = q
-    .toLowerCase()
     .split(/\s+/)
-    .map((word) => lower.indexOf(word))
+    .map(stemOf)
+    .map((stem) => (stem === null ? -1 : lower.indexOf(stem)))
   const at = Math.max(0, Math.min(...places.filter((place) => place !== -1), words.length) - excerptCharacters / 3)
   // It begins with a whole word.
   const from = at >= words.length || at === 0 ? 0 : words.indexOf(' ', at) + 1
