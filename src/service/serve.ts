@@ -228,7 +228,12 @@ async function createService(installation: Installation, parts: ServiceParts): P
     management: createManagement(installation, parts),
     readHistory: () => availability.readHistory(),
     ...(config.dashboard.enabled && {
-      dashboard: new Dashboard({ folder: dashboardFolder, clock: systemClock, log }),
+      dashboard: new Dashboard({
+        folder: dashboardFolder,
+        arePricesPublic: config.billing.publicPrices,
+        clock: systemClock,
+        log,
+      }),
     }),
   })
 }

@@ -52,7 +52,7 @@ const describe: Readonly<Record<(typeof documentList)[number][0], (texts: Readon
     `${link(guideAt('customers-models'), 'the models')}; so is ${link(guideAt('clients'), 'how clients are set up')}.</p>`,
   docsPricing: () =>
     '<p>This page needs JavaScript. Where the operator of this service publishes prices, they are here ' +
-    `${link('/api/v1/public/prices', 'as JSON')}.</p>`,
+    `${link('/api/v1/public/prices', 'as JSON')}; <code>billing.publicPrices</code> in the config file does so.</p>`,
 }
 
 type Inserted = { readonly style: string; readonly title: string; readonly body: string }

@@ -1,6 +1,6 @@
 // The door with a build of the dashboard made by hand: what is served, to whom, and with what headers.
 
-import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, notEqual } from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,12 +28,12 @@ function makeBuild(folder: string, title = 'Odyssey'): void {
   writeFileSync(join(dist, 'pages.json'), JSON.stringify(['/', '/login', '/o/:organizationId/keys']))
 }
 
-function open(t: TestContext, { isBuilt = true } = {}) {
+function open(t: TestContext, { isBuilt = true, arePricesPublic = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-dashboard-'))
   t.after(() => rmSync(folder, { recursive: true }))
   if (isBuilt) makeBuild(folder)
   const clock = createManualClock()
-  const dashboard = new Dashboard({ folder, clock, log: createLog('silent') })
+  const dashboard = new Dashboard({ folder, arePricesPublic, clock, log: createLog('silent') })
   const app = fastify()
   app.setNotFoundHandler((request, reply) => (dashboard.answer(request, reply) ? reply : reply.code(404).send('none')))
   t.after(() => app.close())
@@ -140,6 +140,11 @@ suite('the dashboard at the door', () => {
       match((await ask('/', { ...asPage, cookie })).body, /<html lang="en" data-build="\w+">/)
     for (const cookie of ['', 'odyssey-theme=light', 'odyssey-portal=abc; notodyssey=abc'])
       match((await ask('/', { ...asPage, cookie })).body, /<html lang="en" data-build="\w+" data-guest/)
+  })
+
+  test('says in the page whether the prices are for everybody', async (t) => {
+    match((await open(t, { arePricesPublic: true }).ask('/', asPage)).body, /<html [^>]* data-prices[ >]/)
+    doesNotMatch((await open(t).ask('/', asPage)).body, /data-prices/)
   })
 
   test('says that it is being prepared until it is built, and is there then without a restart', async (t) => {

@@ -14,6 +14,8 @@ export const dashboardFolder = join(import.meta.dirname, '../../../web')
 export type DashboardParts = {
   /** Holds `dist`, which is the build, and `dist.failed`, which says why there is none. */
   readonly folder: string
+  /** Whether anybody may read the prices. A page that is not told so does not ask for them. */
+  readonly arePricesPublic: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -50,7 +52,8 @@ export class Dashboard {
     if (html === null && !isDocument(path)) return false
     if (html === null) void reply.code(404)
     void reply.headers(pageHeaders).type('text/html; charset=utf-8')
-    const said = withMarks(html ?? assets.noDocument, assets.build, request)
+    const marks = marksOf(assets.build, this.#parts, request)
+    const said = (html ?? assets.noDocument).replace('<html lang="en"', `<html lang="en" ${marks}`)
     void reply.send(isDocument(path) ? withOwnAddress(said, request) : said)
     return true
   }
@@ -125,13 +128,17 @@ function choose({ bytes, brotli, gzip }: Asset, accepted: string): { bytes: Buff
 
 /**
  * The reader's theme is in the page before anything runs, so that no page flashes in the other one; so is its build, and that
- * nobody has signed in, which then need not be asked.
+ * nobody has signed in, which then need not be asked, nor need prices that are not for everybody.
  */
-function withMarks(html: string, build: string, { headers: { cookie = '' } }: FastifyRequest): string {
+function marksOf(
+  build: string,
+  { arePricesPublic }: DashboardParts,
+  { headers: { cookie = '' } }: FastifyRequest,
+): string {
   const theme = /(?:^|;\s*)odyssey-theme=(light|dark)(?:;|$)/.exec(cookie)?.[1]
   const guest = mayHaveSession(cookie) ? '' : ' data-guest'
-  const marks = `data-build="${build}"${guest}${theme === undefined ? '' : ` data-theme="${theme}"`}`
-  return html.replace('<html lang="en"', `<html lang="en" ${marks}`)
+  const prices = arePricesPublic ? ' data-prices' : ''
+  return `data-build="${build}"${guest}${prices}${theme === undefined ? '' : ` data-theme="${theme}"`}`
 }
 
 /** Where a service listens that nobody has told otherwise, as the guides have it. */

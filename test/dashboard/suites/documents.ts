@@ -156,8 +156,14 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       equal(await page.getByRole('heading', { level: 2 }).count(), 2)
       await page.goto(`${origin}/docs/migrate?model=gpt-5-mini`)
       await page.getByText('By its name gpt-5-mini is a small fast model: use tycho-1.0 here.').waitFor()
+      const refused: string[] = []
+      page.on('response', (response) => {
+        if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
+      })
       await page.goto(`${origin}/docs/pricing`)
       await page.getByText('The operator of this service does not publish prices.').waitFor()
+      await page.getByText('billing.publicPrices').waitFor()
+      deepEqual(refused, [])
       deepEqual(stranger.faults, [])
       await stranger.context.close()
     })

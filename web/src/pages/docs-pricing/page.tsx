@@ -17,7 +17,14 @@ export function Page() {
   return (
     <DocsFrame title="Pricing" said="For a million tokens. Who has signed in sees their own prices in the dashboard.">
       {prices.isPending && <Skeleton />}
-      {prices.data === null && <Banner>The operator of this service does not publish prices.</Banner>}
+      {prices.data === null && (
+        <>
+          <Banner>The operator of this service does not publish prices.</Banner>
+          <p>
+            Who runs it: <code>billing.publicPrices</code> in the config file shows them here.
+          </p>
+        </>
+      )}
       {!prices.isPending && prices.data === undefined && <Banner kind="bad">The prices could not be read.</Banner>}
       {prices.data !== null && prices.data !== undefined && <Cards prices={prices.data} />}
     </DocsFrame>
@@ -26,6 +33,7 @@ export function Page() {
 
 /** Null where they are not for everybody. */
 async function readPrices(): Promise<Prices | null> {
+  if (document.documentElement.dataset['prices'] === undefined) return null
   try {
     return await api('GET /api/v1/public/prices', {})
   } catch (error) {
