@@ -30,7 +30,7 @@ export function describeStart({
       '',
       'The starter weights that come with Odyssey are tiny: they answer a few kinds of questions and say so.',
     )
-    lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md says which).')
+    lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md in the package’s folder says which).')
   }
   lines.push(...describeSetup(setup))
   const key = describeKey(address, firstKey)

@@ -74,10 +74,10 @@ test('every picture that a page shows is there and shown, and a clone fetches li
   ok(bytes < picturesBytesMax, `${bytes} bytes`)
 })
 
-test('a link between guides becomes that of a page, by its title where a file was named, and one to what is not served leaves its words', () => {
+test('a link between guides becomes that of a page, by its title where a file was named, and one to what is not served leaves its words, or says where the file is', () => {
   const written = {
     'operations/running.md':
-      '# Running `it`\n\nSee [storage.md](storage.md#files), [weights](../models.md) and [that](https://example.com/).\n',
+      '# Running `it`\n\nSee [storage.md](storage.md#files), [weights](../models.md), [models.md](../models.md) and [that](https://example.com/).\n',
     'operations/storage.md': '# Where it is kept\n',
   }
   const { title, blocks } = readGuide('operations/running.md', (file) => written[file as keyof typeof written])
@@ -90,6 +90,8 @@ test('a link between guides becomes that of a page, by its title where a file wa
         { kind: 'link', href: '/docs/guides/storage#files', text: ['Where it is kept'] },
         ', ',
         'weights',
+        ', ',
+        'docs/models.md in the package’s folder',
         ' and ',
         { kind: 'link', href: 'https://example.com/', text: ['that'] },
         '.',

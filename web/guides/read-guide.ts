@@ -11,8 +11,8 @@ const served = new Set(guideGroups.flatMap(({ files }) => files))
 /**
  * Reads a guide.
  *
- * Links between guides become those of their pages, and one that says a file's name says its title. A link to a file that is not served leaves its words, and pictures are left
- * out: they show the dashboard, in which the guide is read. Throws for markup that has no place on a page.
+ * Links between guides become those of their pages, and one that says a file's name says its title. A link to a file that is not served leaves its words, and where
+ * these are the file's name they say where it is. Pictures are left out: they show the dashboard, in which the guide is read. Throws for markup that has no place on a page.
  */
 export function readGuide(file: string, read: (file: string) => string): Guide {
   const anchors = new Map<string, number>()
@@ -108,8 +108,9 @@ function linkOf({ href, tokens }: Tokens.Link, reading: Reading): Inline[] {
   if (/^https?:/.test(href)) return [{ kind: 'link', href, text }]
   const [path = '', anchor] = href.split('#')
   const target = path === '' ? file : posix.join(posix.dirname(file), path)
-  if (!served.has(target)) return text
-  const said = plainText(text).endsWith('.md') ? [reading.titleOf(target)] : text
+  const isNamed = plainText(text).endsWith('.md')
+  if (!served.has(target)) return isNamed ? [`${posix.join('docs', target)} in the package’s folder`] : text
+  const said = isNamed ? [reading.titleOf(target)] : text
   return [{ kind: 'link', href: address + slugOf(target) + (anchor === undefined ? '' : `#${anchor}`), text: said }]
 }
 
