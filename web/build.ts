@@ -7,8 +7,8 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'vite'
-import { writeDocuments } from './guides/write-documents.ts'
-import { isDocument, paths } from './src/app/paths.ts'
+import { isDocument, writeDocuments } from './guides/write-documents.ts'
+import { paths } from './src/app/paths.ts'
 import config from './vite.config.ts'
 
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, 'dist'))

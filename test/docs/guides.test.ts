@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { guideGroups, slugOf } from '../../web/guides/guide-list.ts'
 import { plainText, readGuide } from '../../web/guides/read-guide.ts'
-import { writeDocuments } from '../../web/guides/write-documents.ts'
-import { isDocument, paths } from '../../web/src/app/paths.ts'
+import { isDocument, writeDocuments } from '../../web/guides/write-documents.ts'
+import { paths } from '../../web/src/app/paths.ts'
 import type { Block, Guide, Inline } from '../../web/src/lib/guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs')

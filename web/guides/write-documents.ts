@@ -8,6 +8,11 @@ import { writeGuide } from './site/write-guide.ts'
 const guideAt = (slug: string) => pagePath('docsGuide', { guide: slug })
 const link = (href: string, text: string) => `<a href="${href}">${text}</a>`
 
+/** Whether an address is one of documents, of which the service answers with a text each. */
+export function isDocument(path: string): boolean {
+  return path === paths.docsGuides || path.startsWith(`${paths.docsGuides}/`)
+}
+
 /**
  * The pages of all documents by their addresses, without the slash that these begin with, and of an address that has
  * none by the name `docs/not-found`.

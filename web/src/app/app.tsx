@@ -20,7 +20,8 @@ function Current() {
   const { path } = usePlace()
   const page = findPage(path)
   const isPublic = page !== null && routes[page.name].needs === 'public'
-  const title = isPublic && routes[page.name].isTitledByItself !== true ? routes[page.name].title : null
+  // A guide puts its own there.
+  const title = isPublic && page.name !== 'docsGuide' ? routes[page.name].title : null
   useEffect(() => {
     if (title !== null) document.title = `${title} · Odyssey`
   }, [title])

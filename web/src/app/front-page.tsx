@@ -32,10 +32,8 @@ export function FrontPage({
         </h1>
         {said !== undefined && <p>{said}</p>}
         {children}
-      </main>
-      <footer className={styles.boxFoot}>
         <Link href="/docs">Documentation</Link>
-      </footer>
+      </main>
     </div>
   )
 }

@@ -55,12 +55,7 @@ export function findPage(path: string): { readonly name: PageName; readonly para
     if (params !== null) return { name: name as PageName, params }
   }
   // Documents are for everybody, and so is that there is none: nobody has to sign in to be told.
-  return isDocument(path) ? { name: 'docsGuide', params: {} } : null
-}
-
-/** Whether an address is one of documents, of which the service answers with a text each. */
-export function isDocument(path: string): boolean {
-  return path === paths.docsGuides || path.startsWith(`${paths.docsGuides}/`)
+  return path.startsWith('/docs/') ? { name: 'docsGuide', params: {} } : null
 }
 
 /** Whether a page is of the installation, for which a role in an organization counts nothing. */

@@ -7,8 +7,6 @@ export type Group = 'Build' | 'Observe' | 'Control' | 'Installation'
 
 export type PageRow = {
   readonly title: string
-  /** Whether the page says itself what stands in the title of the window, by what it shows. */
-  readonly isTitledByItself?: true
   /** The permission that the page is for; null for everyone who has signed in, and `public` for all. */
   readonly needs: string | null
   readonly menu?: { readonly group: Group; readonly icon: IconName; readonly go?: string }
@@ -24,12 +22,7 @@ export const routes: Readonly<Record<PageName, PageRow>> = {
   login: { title: 'Sign in', needs: 'public', load: () => import('../pages/login/page.tsx') },
   invite: { title: 'Invitation', needs: 'public', load: () => import('../pages/invite/page.tsx') },
   docsGuides: { title: 'Guides', needs: 'public', load: async () => ({ Page: (await documents()).GuidesPage }) },
-  docsGuide: {
-    title: 'Guide',
-    isTitledByItself: true,
-    needs: 'public',
-    load: async () => ({ Page: (await documents()).GuidePage }),
-  },
+  docsGuide: { title: 'Guide', needs: 'public', load: async () => ({ Page: (await documents()).GuidePage }) },
   docsApi: { title: 'API reference', needs: 'public', load: async () => ({ Page: (await documents()).ApiPage }) },
   docsErrors: { title: 'Errors', needs: 'public', load: async () => ({ Page: (await documents()).ErrorsPage }) },
   docsMigrate: { title: 'Moving here', needs: 'public', load: async () => ({ Page: (await documents()).MigratePage }) },
