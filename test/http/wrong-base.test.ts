@@ -96,8 +96,18 @@ describe('no spelling of a path is put right', () => {
 
 describe('endpoints that are not offered', () => {
   const endpoints: readonly { method?: string; path: string; shape: ErrorShape; message: RegExp }[] = [
-    { method: 'POST', path: '/v1/responses', shape: 'shared', message: /The responses format is not offered; use POST \/v1\/chat\/completions\.$/ },
-    { method: 'GET', path: '/v1/responses/resp_1', shape: 'shared', message: /The responses format is not offered; use POST/ },
+    {
+      method: 'POST',
+      path: '/v1/responses',
+      shape: 'shared',
+      message: /The responses format is not offered; use POST \/v1\/chat\/completions\.$/,
+    },
+    {
+      method: 'GET',
+      path: '/v1/responses/resp_1',
+      shape: 'shared',
+      message: /The responses format is not offered; use POST/,
+    },
     {
       method: 'POST',
       path: '/v1/embeddings',
