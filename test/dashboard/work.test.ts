@@ -425,6 +425,8 @@ suite('what holds requests back', () => {
 
   test('a budget of money names the models that it does not bound, since they have no price', async () => {
     const { page } = dashboard().owner
+    // What has a price here is other tests' doing.
+    await page.route('**/api/v1/prices?*', (route) => route.fulfill({ json: { data: [], next: null } }))
     await page.goto(`${base()}/budgets`)
     await page.getByRole('button', { name: 'Set budget' }).first().click()
     const warning = page.getByRole('dialog').getByText(/^No price: .*hal-1\.0/)
@@ -433,6 +435,7 @@ suite('what holds requests back', () => {
     await page.getByLabel('Amount, USD').fill('')
     await page.getByLabel('Tokens').fill('1')
     await warning.waitFor({ state: 'detached' })
+    await page.unroute('**/api/v1/prices?*')
   })
 
   test('a budget that is spent stops requests, and says so', async () => {

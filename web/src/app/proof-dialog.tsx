@@ -1,13 +1,12 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
-import { answerWith, api } from '../api/client.ts'
-import { toProblem, type Problem } from '../api/problem.ts'
-import { askForPasskey, canUsePasskeys } from '../api/passkey.ts'
-import { Button } from '../kit/button.tsx'
-import { TextField } from '../kit/field.tsx'
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { answerWith } from '../api/client.ts'
 import { Dialog } from '../kit/layers.tsx'
 import { live } from './events.ts'
 import { onSignedInAgain, queryClient, tellSignedInAgain, useSession } from './session.ts'
-import { Form, Refusal, SignInForm } from './sign-in-form.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+
+/** Seldom asked for, so no page brings it along. */
+const ProofForm = lazy(async () => ({ default: (await import('./proof-form.tsx')).ProofForm }))
 
 type Kind = 'sign-in' | 'proof'
 type Asked = { readonly kind: Kind; readonly answer: Promise<boolean>; readonly settle: (isDone: boolean) => void }
@@ -91,7 +90,9 @@ export function ProofDialogs() {
       onClose={() => questions.end('proof', false)}
       said="This change needs a proof that is younger than ten minutes."
     >
-      <ProofForm onDone={proven} />
+      <Suspense fallback={null}>
+        <ProofForm onDone={proven} />
+      </Suspense>
     </Dialog>
   )
 }
@@ -101,56 +102,4 @@ function goOn(questions: Questions): void {
   questions.end('sign-in', true)
   void queryClient.invalidateQueries()
   live.resume()
-}
-
-function ProofForm({ onDone }: { readonly onDone: () => void }) {
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const attempt = async (work: () => Promise<boolean>) => {
-    setProblem(null)
-    try {
-      if (await work()) onDone()
-    } catch (error) {
-      setProblem(toProblem(error))
-    }
-  }
-  const byPassword = async () => {
-    await api('POST /api/v1/session/proof', { body: { password, ...(code !== '' && { code }) } })
-    return true
-  }
-  return (
-    <Form onSend={() => attempt(byPassword)}>
-      {problem !== null && <Refusal problem={problem} />}
-      {canUsePasskeys() && (
-        <Button look="primary" icon="fingerprint" onClick={() => void attempt(proveByPasskey)}>
-          Use a passkey
-        </Button>
-      )}
-      <TextField
-        label="Password"
-        type="password"
-        autoComplete="current-password"
-        value={password}
-        onText={setPassword}
-      />
-      <TextField
-        label="Code of your authenticator, if you have one"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        value={code}
-        onText={setCode}
-      />
-      <Button type="submit">Continue</Button>
-    </Form>
-  )
-}
-
-/** Asks the reader for their passkey, which counts as used then. Resolves with whether they showed it. */
-export async function proveByPasskey(): Promise<boolean> {
-  const { publicKey } = await api('POST /api/v1/session/passkey/options', { body: { for: 'proof' } })
-  const response = await askForPasskey(publicKey)
-  if (response === null) return false
-  await api('POST /api/v1/session/proof', { body: { response } })
-  return true
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { readAtFirst, takeEarly } from '../../app/early-session.ts'
 import { FrontPage } from '../../app/front-page.tsx'
@@ -8,8 +8,11 @@ import { useAnswer } from '../../app/use-answer.ts'
 import { SignInForm } from '../../app/sign-in-form.tsx'
 import { Banner } from '../../kit/page.tsx'
 import { location } from '../../lib/location.ts'
-import { NewWay } from './new-way.tsx'
 import { SingleSignOn } from './single-sign-on.tsx'
+
+/** Each needed once, if at all, so who signs in does not wait for them. */
+const NewWay = lazy(async () => ({ default: (await import('./new-way.tsx')).NewWay }))
+const NotSetUp = lazy(async () => ({ default: (await import('./not-set-up.tsx')).NotSetUp }))
 
 export function Page() {
   const { search } = usePlace()
@@ -21,8 +24,9 @@ export function Page() {
     if (isSignedIn) void location.go(next, { replace: true })
   }, [isSignedIn, next])
   const setup = useAnswer(() => api('GET /api/v1/setup', {}))
-  if (token !== '') return <NewWay token={token} />
-  if (setup.data?.isNeeded === true) return <NotSetUp />
+  const isNeeded = setup.data?.isNeeded === true
+  if (token !== '' || isNeeded)
+    return <Suspense fallback={null}>{token === '' ? <NotSetUp /> : <NewWay token={token} />}</Suspense>
   return (
     <FrontPage title="Sign in">
       {!window.isSecureContext && (
@@ -43,24 +47,6 @@ export function Page() {
 async function enter(next: string): Promise<void> {
   await tellSignedIn()
   await location.go(next, { replace: true })
-}
-
-function NotSetUp() {
-  return (
-    <FrontPage
-      title="Odyssey is not set up yet"
-      said="Nobody owns it so far. Whoever starts it in a terminal finds a link there, after “Set up in your browser”. The link works once; starting Odyssey again prints a new one."
-    >
-      <p>
-        Where it runs without a terminal, as a service or in a container, this prints a link:{' '}
-        <code>npx odyssey owners link</code>
-      </p>
-      <Banner kind="info">
-        Programs can use the models already, with the first key. The first start has printed it in the terminal, or
-        without one written it to the file <code>first-api-key</code> in the data folder.
-      </Banner>
-    </FrontPage>
-  )
 }
 
 /** Only a path of the dashboard itself: a link must not lead elsewhere after signing in. */
