@@ -1,5 +1,6 @@
 // Builds the dashboard into the folder named by the first argument: what Vite makes of the sources, each text also
-// compressed as far as it goes, the list of paths that are pages, and the documents, each with its text. The service reads that folder into memory.
+// compressed as far as it goes, the list of paths that are pages, and the documents, each with its text. The service reads that
+// folder into memory.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

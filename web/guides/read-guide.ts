@@ -11,8 +11,9 @@ const served = new Set(guideGroups.flatMap(({ files }) => files))
 /**
  * Reads a guide.
  *
- * Links between guides become those of their pages, and one that says a file's name says its title. A link to a file that is not served leaves its words, and where
- * these are the file's name they say where it is. Pictures are left out: they show the dashboard, in which the guide is read. Throws for markup that has no place on a page.
+ * Links between guides become those of their pages, and one that says a file's name says its title. A link to a file that is
+ * not served leaves its words, and where these are the file's name they say where it is. Pictures are left out: they show the
+ * dashboard, in which the guide is read. Throws for markup that has no place on a page.
  */
 export function readGuide(file: string, read: (file: string) => string): Guide {
   const anchors = new Map<string, number>()

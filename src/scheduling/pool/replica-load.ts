@@ -12,7 +12,10 @@ const measuredTokensMin = 256
 /** Beyond this a replica that calls itself overloaded is tried again. */
 const overloadMs = 2_000
 
-/** A replica's first prompts may take a hundred times as long as later ones: in so long a silence half of what was measured is forgotten. */
+/**
+ * A replica's first prompts may take a hundred times as long as later ones: in so long a silence half of what was measured is
+ * forgotten.
+ */
 const paceHalfLifeMs = 60_000
 
 /** Until then another gateway will have told of what its own prompts had to do with how long one took. */
@@ -115,9 +118,7 @@ export class ReplicaLoad {
    */
   believedMsPerToken(fastestMs: number, nowMs: number): number {
     const measuredMs = this.msFor(1)
-    return this.tokensPerSecond === null
-      ? measuredMs
-      : Math.max(Math.min(fastestMs, measuredMs), measuredMs * this.#pace.kept(nowMs))
+    return this.tokensPerSecond === null ? measuredMs : Math.max(fastestMs, measuredMs * this.#pace.kept(nowMs))
   }
 
   /** How long it will be until it has computed all that it was given, the first of it being under way. */

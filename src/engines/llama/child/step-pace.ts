@@ -84,7 +84,7 @@ export class StepPace {
    */
   inTiles(tokens: number, need: number): number {
     const tile = this.#tileTokens
-    if (tokens < tile / 2 || tile === Infinity) return tokens
+    if (tokens < tile / 2) return tokens
     const whole = Math.max(tile, tokens - (tokens % tile))
     return need - whole <= tile / 2 ? need : whole
   }

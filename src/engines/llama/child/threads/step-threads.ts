@@ -117,7 +117,6 @@ type Trial = {
   readonly from: number
   readonly to: number
   steps: number
-  ms: number
   /** By size of step. */
   readonly taken: Map<number, { readonly from: Taken; readonly to: Taken }>
 }
@@ -234,7 +233,7 @@ export class ThreadGovernor {
   }
 
   #try(to: number): void {
-    this.#trial = { from: this.#settled, to, steps: 0, ms: 0, taken: new Map() }
+    this.#trial = { from: this.#settled, to, steps: 0, taken: new Map() }
   }
 
   /** A trial that is not worth its thread is taken back. */
@@ -248,7 +247,6 @@ export class ThreadGovernor {
     side.tokens += tokens
     trial.taken.set(size, taken)
     trial.steps += 1
-    trial.ms += ms
     const share = shareOfTime(trial)
     if (share === null || !isOver(trial, share)) return
     const isWorthwhile = share <= worthwhile
@@ -266,8 +264,9 @@ export class ThreadGovernor {
   }
 }
 
-function isOver({ steps, ms }: Trial, share: number): boolean {
+function isOver({ steps, taken }: Trial, share: number): boolean {
   if (steps >= trialSteps * 2) return true
+  const ms = taken.values().reduce((sum, { from, to }) => sum + from.ms + to.ms, 0)
   return steps >= clearSteps && ms >= clearMs && share <= clearlyWorthwhile
 }
 
