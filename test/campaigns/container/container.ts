@@ -104,16 +104,21 @@ function question(isStream: boolean, content = 'Sort these words: pear, apple, f
   return JSON.stringify({ model: 'hal-1.0', max_tokens: 300, stream: isStream, messages: [{ role: 'user', content }] })
 }
 
-/** More streams than there are slots, whose prompts take a while and share nothing: podman itself takes long to stop anything. */
-const streams = 40
+/** Streams under way at a stop take about so long here, well within the drain: podman itself takes long to stop anything. */
+const streamsMs = 30_000
+/** More than there are slots. */
+const streamsMin = 9
+const streamsMax = 40
+const patienceMs = (drainSeconds + 30) * 1_000
 
 /** Stops it in the midst of streams, which all must be whole. Returns how long that took. */
-async function checkStop({ container, address, key }: Run, label: string, failures: Failures): Promise<number> {
-  const asked = Array.from({ length: streams }, (_, number) => {
-    const format = formats[number % formats.length]!
-    const body = question(true, randomText(createRandom(number), 1_000))
-    return { ...format, response: exchange(address, { path: format.path, headers: authorize(key), body }) }
-  })
+async function checkStop(run: Run, label: string, failures: Failures): Promise<number> {
+  const { container } = run
+  const aloneFromMs = performance.now()
+  await askStream(run, 0).response
+  const fitting = Math.round(streamsMs / (performance.now() - aloneFromMs))
+  const streams = Math.min(Math.max(fitting, streamsMin), streamsMax)
+  const asked = Array.from({ length: streams }, (_, number) => askStream(run, number + 1))
   await pause(50)
   const beganMs = performance.now()
   await podman('stop', container)
@@ -138,4 +143,11 @@ async function checkStop({ container, address, key }: Run, label: string, failur
   failures.check(label, () => equal(exitCode, '0', 'the exit code'))
   failures.check(label, () => ok(tookMs < drainSeconds * 1_000, `the stop took ${Math.round(tookMs)} ms`))
   return tookMs
+}
+
+/** Asks with a prompt that shares its beginning with no other and takes a while. */
+function askStream({ address, key }: Run, number: number) {
+  const format = formats[number % formats.length]!
+  const body = question(true, randomText(createRandom(number), 1_000))
+  return { ...format, response: exchange(address, { path: format.path, headers: authorize(key), body }, patienceMs) }
 }
