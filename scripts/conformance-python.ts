@@ -2,6 +2,7 @@
 //
 // Not part of npm test: it installs packages, into a folder that it removes again.
 
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +39,16 @@ async function main(): Promise<number> {
     rows.push([`\`${library}\` for Python`, versionOf(library), tally(checks), tally(faults)])
   }
   writeTable('python', { header: ['Client', 'Version', 'Checks', 'Faults'], rows })
+  if (!runsDocumentation(python)) failures += 1
   return failures === 0 ? 0 : 1
+}
+
+/** Whether each Python snippet of the documentation runs. */
+function runsDocumentation(python: string): boolean {
+  const files = ['snippets', 'client-pages'].map((name) => join(import.meta.dirname, `../test/docs/${name}.test.ts`))
+  const env = { ...process.env, ODYSSEY_TEST_PYTHON: python }
+  const tests = ['--test', '--test-force-exit', '--test-name-pattern=in Python', ...files]
+  return spawnSync(process.execPath, tests, { env, stdio: 'inherit' }).status === 0
 }
 
 async function runChecks(python: string, script: string): Promise<Result[]> {

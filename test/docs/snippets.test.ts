@@ -72,6 +72,16 @@ describe('the documentation', () => {
     })
   }
 
+  // As in the pages of clients, which have a test of their own: ODYSSEY_TEST_PYTHON names one with the libraries.
+  const python = process.env['ODYSSEY_TEST_PYTHON']
+  for (const { page, code } of python === undefined ? [] : of('python', 'import')) {
+    if (page.startsWith(join('docs', 'clients')) || page.startsWith(join('docs', 'customers'))) continue
+    it(`${page}: ${code.split('\n', 2)[1]}, in Python`, async () => {
+      const { stdout } = await run(python ?? '', ['-c', here(code)], { env: environment() })
+      assert.ok(stdout.trim().length > 0)
+    })
+  }
+
   for (const { page, code } of of('sh', 'npx odyssey')) {
     for (const command of code.trim().split('\n').filter(isCommandHere)) {
       it(`${page}: ${command}`, async () => {

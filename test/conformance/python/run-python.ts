@@ -7,7 +7,7 @@ import type { Listening } from '../clients/client.ts'
 const folder = import.meta.dirname
 const run = promisify(execFile)
 
-/** A Python with the pinned libraries, in an environment of its own in `home`. Throws where it cannot be made. */
+/** A Python with the pinned libraries, those of the documentation too, in an environment of its own in `home`. Throws where it cannot be made. */
 export function installPython(home: string): string {
   const python = ['python3', 'python'].find((name) => spawnSync(name, ['--version']).status === 0)
   if (python === undefined) throw new Error('There is no Python on this machine.')
@@ -16,7 +16,8 @@ export function installPython(home: string): string {
   if (made.status !== 0) throw new Error(`Python cannot make an environment: ${made.stderr || made.stdout}`)
   const own = [join(environment, 'bin/python'), join(environment, 'Scripts/python.exe')].find(existsSync)
   if (own === undefined) throw new Error('The environment has no Python.')
-  const install = ['-m', 'pip', 'install', '--quiet', '--requirement', join(folder, 'requirements.txt')]
+  const lists = [join(folder, 'requirements.txt'), join(folder, '../../docs/requirements.txt')]
+  const install = ['-m', 'pip', 'install', '--quiet', ...lists.flatMap((list) => ['--requirement', list])]
   const installed = spawnSync(own, install, { encoding: 'utf8' })
   if (installed.status !== 0) throw new Error(`The libraries could not be installed: ${installed.stderr}`)
   return own
