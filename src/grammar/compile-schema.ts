@@ -83,13 +83,16 @@ function unlessImpossible<Result>(
   }
 }
 
-type Shared = Pick<Context, 'spend' | 'objectParts' | 'omissions'> & { readonly impossibles: ImpossibleValues }
+type Shared = Pick<Context, 'spend' | 'objectParts' | 'patterns' | 'omissions'> & {
+  readonly impossibles: ImpossibleValues
+}
 
 /** What the passes over one schema have in common. */
 function createShared(builder: GrammarBuilder): Shared {
   return {
     spend: createSpend(builder),
     objectParts: new Map(),
+    patterns: new Map(),
     omissions: new Map(),
     impossibles: createImpossibleValues(),
   }
@@ -107,21 +110,20 @@ export function compilationOf(
   builder: GrammarBuilder,
   root: SchemaObject,
   onRelaxed?: (relaxation: Relaxation) => void,
-  { spend, objectParts, omissions, impossibles }: Shared = createShared(builder),
+  { impossibles, ...shared }: Shared = createShared(builder),
 ) {
   const rules = createRuleTable(builder, impossibles)
   const context: Context = {
     builder,
     isLenient: onRelaxed !== undefined,
     relax: relaxWith(onRelaxed),
-    spend,
-    objectParts,
-    omissions,
+    ...shared,
+    nameRules: new Map(),
     isImpossible: impossibles.has,
     flatten: (parts) => flatten(root, parts),
     value: (parts, hint) => {
       const flat = flatten(root, parts)
-      if (flat.length > 1) spend(mergeWork * flat.length)
+      if (flat.length > 1) shared.spend(mergeWork * flat.length)
       if (needsOwnRule(flat)) return rules.nameOf(flat, hint)
       const bodies = unlessImpossible(impossibles, flat, () => compileParts(context, flat, hint))
       if (bodies === null) {

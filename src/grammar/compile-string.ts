@@ -4,7 +4,7 @@ import { automatonRule } from './patterns/automaton-rule.ts'
 import type { Body, Context } from './context.ts'
 import { anyString, stringCharacter } from './json-rules.ts'
 import { excludingAutomaton, excludingNfa } from './patterns/name-trie.ts'
-import { type Nfa, patternNfas } from './patterns/nfa.ts'
+import { type Nfa, numberOf, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
 import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
 import { compiledFormat, formatPattern, isUnkeptFormat } from './formats.ts'
@@ -69,11 +69,16 @@ const patternWork = 100
 type KeywordLocation = { readonly part: Part; readonly name: string }
 
 /** The NFAs of a pattern; null where it is left out. */
-export function readPattern({ relax, spend }: Context, location: KeywordLocation, value: unknown): Nfa[] | null {
+export function readPattern(context: Context, location: KeywordLocation, value: unknown): readonly Nfa[] | null {
+  const { patterns, relax, spend } = context
   if (typeof value !== 'string') throw faultAt(location.part, location.name, 'expected a string')
+  const known = patterns.get(value)
+  if (known !== undefined) return known
   spend(patternWork + value.length)
   try {
-    return asFault(location, () => patternNfas(parsePattern(value), spend))
+    const nfas = asFault(location, () => patternNfas(parsePattern(value), spend))
+    patterns.set(value, nfas)
+    return nfas
   } catch (error) {
     if (!(error instanceof UnreadablePattern)) throw error
     relax(location.part, location.name, error.message)
@@ -176,12 +181,17 @@ export function nameRule(
   const { builder, spend } = context
   const isFree = nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity
   if (isFree && excluded.length === 0) return anyString(builder)
+  const key = `${nfas.map(numberOf).join()} ${lengths.min}-${lengths.max} ${JSON.stringify(excluded)}`
+  const known = context.nameRules.get(key)
+  if (known !== undefined) return known
   const automaton = determinizeWithin(() => {
     if (isFree) return excludingAutomaton(excluded, spend)
     const all = excluded.length === 0 ? nfas : [...nfas, excludingNfa(excluded, spend)]
     return determinize(all, lengths, spend)
   })
-  return automaton === null ? null : automatonRule(builder, 'key', automaton)
+  const rule = automaton === null ? null : automatonRule(builder, 'key', automaton)
+  context.nameRules.set(key, rule)
+  return rule
 }
 
 /** One rule serves every string with the same keywords. */

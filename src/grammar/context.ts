@@ -41,6 +41,10 @@ export type Context = {
   readonly isImpossible: (parts: readonly Part[]) => boolean
   /** What was read of schemas already: a choice reads its branches again for each comparison. */
   readonly objectParts: Map<Part['schema'], ObjectPart>
+  /** The NFAs of patterns that were read already: a schema gives the same one in many places. */
+  readonly patterns: Map<string, readonly Nfa[]>
+  /** The rules of names that were made already, by what they keep to; null for names that none can be made for. */
+  readonly nameRules: Map<string, string | null>
   /** The schemas that leave a property out, by its name: one object for each, since a schema is told by its object. */
   readonly omissions: Map<string, SchemaObject>
   /** Counts work that a small schema can ask for much of, and throws when it is too much. */

@@ -42,11 +42,10 @@ export function createGrammarBuilder(): GrammarBuilder {
   const namesByBody = new Map<string, string>()
   const namesByKey = new Map<string, string>()
   const takeName = createNames()
-  const undefinedNames = new Set<string>()
+  let undefinedNames: Set<string> = new Set()
   const leastLengths = new Map<string, number>()
   let characters = 0
   let work = 0
-  const { keep, orTakeBack } = createJournal()
 
   function declare(hint: string): string {
     const name = takeName(hint)
@@ -56,19 +55,21 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   function define(name: string, body: string): void {
     if (!undefinedNames.delete(name)) throw new Error(`Rule ${name} was not declared, or is defined already.`)
-    keep(bodies, name, body)
+    add(name, body)
+  }
+
+  function add(name: string, body: string): void {
+    bodies.set(name, body)
     characters += name.length + body.length + ' ::= \n'.length
-    if (characters > grammarCharactersMax) {
-      throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
-    }
+    checkSize(characters)
   }
 
   function rule(hint: string, body: string): string {
     const known = namesByBody.get(body)
     if (known !== undefined) return known
-    const name = declare(hint)
-    define(name, body)
-    keep(namesByBody, body, name)
+    const name = takeName(hint)
+    add(name, body)
+    namesByBody.set(body, name)
     return name
   }
 
@@ -76,7 +77,7 @@ export function createGrammarBuilder(): GrammarBuilder {
     const known = namesByKey.get(key)
     if (known !== undefined) return known
     const name = declare(key)
-    keep(namesByKey, key, name)
+    namesByKey.set(key, name)
     define(name, body(name))
     return name
   }
@@ -87,70 +88,55 @@ export function createGrammarBuilder(): GrammarBuilder {
   }
 
   function attempt<Result>(make: () => Result): Result {
-    const unfinished = [...undefinedNames]
+    const unfinished = new Set(undefinedNames)
     const charactersBefore = characters
-    return orTakeBack(make, () => {
-      undefinedNames.clear()
-      for (const name of unfinished) undefinedNames.add(name)
+    const sizes = [bodies, namesByBody, namesByKey].map((map) => ({ map, size: map.size }))
+    try {
+      return make()
+    } catch (error) {
+      for (const { map, size } of sizes) shorten(map, size)
+      undefinedNames = unfinished
       spend(Math.ceil((characters - charactersBefore) / charactersPerWork))
       characters = charactersBefore
-    })
+      throw error
+    }
   }
 
   const toGrammar = (root: string) => writeGrammar(root, bodies, undefinedNames)
   return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
 }
 
-/** Remembers what is put into maps while attempts are under way. */
-function createJournal() {
-  let entries: { readonly map: Map<string, string>; readonly key: string }[] = []
-  let attempts = 0
+function checkSize(characters: number): void {
+  if (characters <= grammarCharactersMax) return
+  throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
+}
 
-  function keep(map: Map<string, string>, key: string, value: string): void {
-    map.set(key, value)
-    if (attempts > 0) entries.push({ map, key })
-  }
-
-  function orTakeBack<Result>(make: () => Result, onFailure: () => void): Result {
-    const before = entries.length
-    attempts += 1
-    try {
-      return make()
-    } catch (error) {
-      for (const { map, key } of entries.splice(before)) map.delete(key)
-      onFailure()
-      throw error
-    } finally {
-      attempts -= 1
-      if (attempts === 0) entries = []
-    }
-  }
-
-  return { keep, orTakeBack }
+/** Takes out what was put into a map since it was of this size. */
+function shorten(map: Map<string, string>, size: number): void {
+  let at = 0
+  for (const key of map.keys()) if (at++ >= size) map.delete(key)
 }
 
 /** Gives every rule a name of its own that resembles its hint. */
 function createNames(): (hint: string) => string {
-  const hintUses = new Map<string, number>()
+  const hintUses = new Map([['root', 1]])
   const wantedNames = new Map<string, string>()
-  const taken = new Set(['root'])
   return (hint) => {
     const wanted = wantedNames.get(hint) ?? toRuleName(hint)
     wantedNames.set(hint, wanted)
-    let name = wanted
-    for (let uses = hintUses.get(wanted) ?? 1; taken.has(name); uses++) {
-      name = `${wanted}-${uses + 1}`
-      hintUses.set(wanted, uses + 1)
-    }
-    taken.add(name)
-    return name
+    const uses = (hintUses.get(wanted) ?? 0) + 1
+    hintUses.set(wanted, uses)
+    return uses === 1 ? wanted : `${wanted}-${uses}`
   }
 }
 
-/** Letters, digits and hyphens are what GBNF allows in a name; not every reader of it takes a digit in front. */
+/**
+ * Letters, digits and hyphens are what GBNF allows in a name; not every reader of it takes a digit in front. A number at
+ * the end tells names with one hint apart, so a hint's own is no word by itself.
+ */
 function toRuleName(hint: string): string {
   const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
-  const name = words.join('-')
+  const name = words.join('-').replace(/-(\d+)$/, '-n$1')
   return /^\d/.test(name) ? `n${name}` : name
 }
 

@@ -2,7 +2,7 @@ import { readPattern, satisfies, stringConstraint, type StringConstraint, nameRu
 import { listedValues, hasListedValues } from './compile-values.ts'
 import type { Context, ObjectPart } from './context.ts'
 import { isMatch, literalStart, mayBegin } from './patterns/nfa-runner.ts'
-import type { Nfa } from './patterns/nfa.ts'
+import { type Nfa, oppositeOf } from './patterns/nfa.ts'
 import { hidesProperties } from './schema/hidden-properties.ts'
 import { impossible, keyword, type Part, stringsOf, subschemas, toPart } from './schema/schema-part.ts'
 import { typesOf } from './schema/schema-types.ts'
@@ -221,5 +221,5 @@ function othersOf(objects: readonly ObjectPart[]): Part[] {
 /** Null for a pattern of several NFAs, which has no single opposite. */
 function negated(nfas: readonly Nfa[]): Nfa | null {
   const [nfa] = nfas
-  return nfas.length === 1 && nfa !== undefined ? { ...nfa, isNegated: !nfa.isNegated } : null
+  return nfas.length === 1 && nfa !== undefined ? oppositeOf(nfa) : null
 }

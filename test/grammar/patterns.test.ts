@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { toGrammar } from './compile.ts'
 import { createDeriver, createRandom, type Random } from './derive.ts'
 import { createNativeParser } from './native-grammar.ts'
+import { createAlphabet } from '../../src/grammar/patterns/alphabet.ts'
 import { determinize } from '../../src/grammar/patterns/automaton.ts'
+import { type CodePointSet, codePointSet, complement, everything } from '../../src/grammar/patterns/code-points.ts'
 import { excludingAutomaton, excludingNfa } from '../../src/grammar/patterns/name-trie.ts'
 import { parseGbnf } from './parse-gbnf.ts'
 
@@ -115,4 +117,39 @@ test('names are excluded by a trie as by the automaton that is made of it', () =
     excludingAutomaton(many, () => {}),
     determinize([excludingNfa(many, () => {})], anyLength, () => {}),
   )
+})
+
+test('an alphabet cuts the code points into classes that no set holds a part of', () => {
+  const random = createRandom(11)
+  const points = [0x09, 0x20, 0x41, 0x5a, 0x61, 0x7a, 0xd7ff, 0xe000, 0x10ffff]
+  const range = (): [number, number] => {
+    const [left, right] = [points[random(points.length)]!, points[random(points.length)]!]
+    return left < right ? [left, right] : [right, left]
+  }
+  for (let round = 0; round < 300; round++) {
+    const sets = Array.from({ length: 1 + random(6) }, () =>
+      random(5) === 0 ? everything : codePointSet(Array.from({ length: random(4) }, range)),
+    )
+    const cut = createAlphabet(new Set(sets), () => {})
+    for (const set of sets) {
+      const classes = cut.classesOf(set)
+      const text = codePointSet(everything.flatMap(([first, last]) => within(set, first, last)))
+      const joined = classes === null ? everything : codePointSet(cut.of(classes))
+      assert.deepEqual(joined, text, JSON.stringify(sets))
+      if (classes !== null) assert.deepEqual(cut.without(classes), complement(text), JSON.stringify(sets))
+    }
+  }
+})
+
+function within(set: CodePointSet, from: number, to: number): [number, number][] {
+  return set.flatMap(([first, last]): [number, number][] =>
+    Math.max(first, from) <= Math.min(last, to) ? [[Math.max(first, from), Math.min(last, to)]] : [],
+  )
+}
+
+test('a pattern that many objects name their properties by is made once', () => {
+  const part = (type: string) => ({ type: 'object', patternProperties: { '^[a-f]{3}-[0-9]{12}$': { type } } })
+  const properties = Object.fromEntries(['string', 'boolean', 'integer'].map((type) => [type, part(type)]))
+  const rules = toGrammar({ type: 'object', properties }).split('\n')
+  assert.equal(rules.filter((rule) => rule.includes('[a-f] [a-f] [a-f] "-"')).length, 1)
 })

@@ -1,6 +1,7 @@
 // Subset construction: makes the deterministic automaton of what several NFAs accept together.
 
-import { type CodePointRange, type CodePointSet, everything, includes } from './code-points.ts'
+import { type Alphabet, type Classes, createAlphabet } from './alphabet.ts'
+import type { CodePointSet } from './code-points.ts'
 import type { Nfa, Spend } from './nfa.ts'
 import { type NfaRunner, runnerOf } from './nfa-runner.ts'
 import { PatternError } from './pattern-reader.ts'
@@ -64,6 +65,9 @@ export function withLengths(free: Automaton, { min, max }: Lengths, spend: Spend
 class SubsetConstruction {
   readonly #runners: readonly NfaRunner[]
   readonly #spend: Spend
+  readonly #alphabet: Alphabet
+  /** What the set of each state of each NFA comes to. */
+  readonly #classes: readonly (readonly Classes[])[]
   readonly #numbersByKey = new Map<string, number>()
   /** What texts led to before ε-transitions are followed, which is often the same in several states. */
   readonly #closed = new Map<string, { readonly target: number; readonly work: number }>()
@@ -73,6 +77,10 @@ class SubsetConstruction {
   constructor(nfas: readonly Nfa[], spend: Spend) {
     this.#runners = nfas.map(runnerOf)
     this.#spend = spend
+    const sets = nfas.flatMap(({ states }) => states.flatMap(({ set }) => (set === null ? [] : [set])))
+    const alphabet = createAlphabet(new Set(sets), spend)
+    this.#alphabet = alphabet
+    this.#classes = nfas.map(({ states }) => states.map(({ set }) => (set === null ? null : alphabet.classesOf(set))))
   }
 
   run(): Automaton {
@@ -87,40 +95,47 @@ class SubsetConstruction {
     return states
   }
 
+  /** In the order of the characters. */
   #edgesOf(active: Active): Edge[] {
-    // Most of the ranges lead the same way, and one look at where is enough.
-    const targets = new Map<string, number>()
-    const rangesByTarget = new Map<number, [number, number][]>()
-    const readers = this.#runners.map((runner, at) => createReaders(runner.nfa, active[at] ?? []))
-    for (const [first, last] of elementaryRanges(readers.flat())) {
-      const key = this.#advance(readers, first)
+    const { keys, rest } = this.#steps(active)
+    const classes = [...keys.keys()].sort((left, right) => left - right)
+    // The first that none of the states tells from the others stands for all of them.
+    const others = classes.findIndex((one, index) => one !== index)
+    const stand = others < 0 ? classes.length : others
+    if (stand < this.#alphabet.size) classes.splice(stand, 0, stand)
+    const byTarget = new Map<number, number[]>()
+    for (const one of classes) {
+      const key = one === stand ? rest : (keys.get(one) ?? null)
       if (key === null) continue
-      const target = targets.get(key) ?? this.#close(key)
-      targets.set(key, target)
-      const ranges = rangesByTarget.get(target)
-      if (ranges === undefined) rangesByTarget.set(target, [[first, last]])
-      else extend(ranges, first, last)
+      const target = this.#close(key)
+      const own = byTarget.get(target)
+      if (own === undefined) byTarget.set(target, [one])
+      else own.push(one)
     }
-    return [...rangesByTarget].map(([target, set]) => ({ set, target }))
+    return [...byTarget].map(([target, own]) => ({ set: this.#setOf(own, classes, stand), target }))
   }
 
-  /** The states that each NFA reads a character into, as a key; null where one of them can no longer be satisfied. */
-  #advance(readers: readonly (readonly Reader[])[], point: number): string | null {
-    let key = ''
-    let work = 0
-    for (const [index, own] of readers.entries()) {
+  #setOf(own: readonly number[], classes: readonly number[], stand: number): CodePointSet {
+    if (!own.includes(stand)) return this.#alphabet.of(own)
+    const kept = new Set(own)
+    return this.#alphabet.without(classes.filter((one) => !kept.has(one)))
+  }
+
+  /**
+   * The states that each NFA reads a character into, as a key for each class that some state reads and another does not,
+   * and one for the rest. Null where an NFA can no longer be satisfied.
+   */
+  #steps(active: Active): Steps {
+    const steps: Steps = { keys: new Map(), rest: '' }
+    let work = 1
+    for (const [index, { nfa }] of this.#runners.entries()) {
+      const readers = readersOf(this.#classes[index] ?? [], nfa, active[index] ?? [])
       // An NFA that must not match and no longer can is out of the way.
-      if (own.length > 0) work += own.length + 1
-      const before = key.length
-      for (const reader of own) if (isReading(reader, point)) key += `${reader.next},`
-      if (key.length === before && this.#runners[index]?.nfa.isNegated !== true) {
-        this.#count(work)
-        return null
-      }
-      key += ';'
+      addReaders(steps, readers, nfa.isNegated)
+      work += steps.keys.size + readers.work
     }
     this.#count(work)
-    return key
+    return steps
   }
 
   #close(key: string): number {
@@ -152,43 +167,40 @@ class SubsetConstruction {
   }
 }
 
-/** An active state that reads characters in their order: the ranges of its set below `at` are passed. */
-type Reader = { readonly set: CodePointSet; readonly next: number; at: number }
+/** Where the active states of an NFA read on: whatever the character, and by its class. */
+type Readers = { readonly always: string; readonly sometimes: ReadonlyMap<number, string>; readonly work: number }
 
-function createReaders({ states }: Nfa, active: readonly number[]): Reader[] {
-  return active.map((id) => ({ set: states[id]?.set ?? [], next: states[id]?.next ?? -1, at: 0 }))
+function readersOf(classes: readonly Classes[], { states }: Nfa, active: readonly number[]): Readers {
+  let always = ''
+  const sometimes = new Map<number, string>()
+  let work = 0
+  for (const id of active) {
+    const { set = null, next = 0 } = states[id] ?? {}
+    if (set === null) continue
+    const own = classes[id] ?? null
+    if (own === null) always += `${next},`
+    else for (const one of own) sometimes.set(one, `${sometimes.get(one) ?? ''}${next},`)
+    work += 1 + (own?.length ?? 0)
+  }
+  return { always, sometimes, work }
 }
 
-function isReading(reader: Reader, point: number): boolean {
-  const { set } = reader
-  let range = set[reader.at]
-  while (range !== undefined && range[1] < point) range = set[++reader.at]
-  return range !== undefined && range[0] <= point
-}
+type Steps = { readonly keys: Map<number, string | null>; rest: string | null }
 
-/** Adds a range behind others. */
-function extend(ranges: [number, number][], first: number, last: number): void {
-  const previous = ranges.at(-1)
-  if (previous !== undefined && previous[1] + 1 === first) previous[1] = last
-  else ranges.push([first, last])
+function addReaders(steps: Steps, { always, sometimes }: Readers, mayBeOut: boolean): void {
+  const { keys } = steps
+  for (const one of sometimes.keys()) if (!keys.has(one)) keys.set(one, steps.rest)
+  const following = always === '' && !mayBeOut ? null : `${always};`
+  for (const [one, key] of keys) {
+    const own = sometimes.get(one)
+    const read = own === undefined ? following : `${always}${own};`
+    keys.set(one, key === null || read === null ? null : key + read)
+  }
+  steps.rest = steps.rest === null || following === null ? null : steps.rest + following
 }
 
 function tooComplex(): PatternError {
   return new PatternError('unsupported pattern: it is too complex')
-}
-
-/** The alphabet cut so finely that no set of an active state holds only a part of a range. */
-function elementaryRanges(readers: readonly Reader[]): CodePointRange[] {
-  const cuts: number[] = []
-  for (const [first, last] of everything) cuts.push(first, last + 1)
-  for (const { set } of readers) for (const [first, last] of set) cuts.push(first, last + 1)
-  const sorted = Uint32Array.from(cuts).sort()
-  const ranges: CodePointRange[] = []
-  for (const [index, first] of sorted.entries()) {
-    const last = (sorted[index + 1] ?? first) - 1
-    if (first <= last && includes(everything, first)) ranges.push([first, last])
-  }
-  return ranges
 }
 
 /** Without the states that lead to no accepted text. Throws where that is the first. */

@@ -31,6 +31,25 @@ export type Nfa = {
   readonly isNegated: boolean
 }
 
+const opposites = new WeakMap<Nfa, Nfa>()
+
+/** What every text satisfies that an NFA is not for; always the same one, so that what is made of it is found again. */
+export function oppositeOf(nfa: Nfa): Nfa {
+  const known = opposites.get(nfa) ?? { ...nfa, isNegated: !nfa.isNegated }
+  opposites.set(nfa, known)
+  return known
+}
+
+const numbers = new WeakMap<Nfa, number>()
+let numbered = 0
+
+/** A number that no other NFA has. */
+export function numberOf(nfa: Nfa): number {
+  const number = numbers.get(nfa) ?? numbered++
+  numbers.set(nfa, number)
+  return number
+}
+
 /** The automata that a text must satisfy together to match a pattern. */
 export function patternNfas({ node, conditions }: Pattern, spend: Spend): Nfa[] {
   const anything: PatternNode = { kind: 'repeat', item: { kind: 'set', set: everything }, min: 0, max: Infinity }
