@@ -38,7 +38,7 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
   const extra = extraRule(context, extras)
   const size = propertyCount(context, parts, { properties, hasExtra: extra !== null })
   const members = properties.map(({ name, parts: inner, isRequired }) => {
-    const key = builder.literal(`${JSON.stringify(name)}:`)
+    const key = keyLiteral(builder, name)
     const value = context.value(inner, name)
     return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value, length: name.length }
   })
@@ -52,6 +52,11 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
 }
 
 const braces = 2
+
+function keyLiteral({ literal }: GrammarBuilder, name: string): string {
+  // Hardly any name has something that is to be escaped, and looking for that twice takes a while.
+  return /^[\w$@./ -]*$/.test(name) ? String.raw`"\"${name}\":"` : literal(`${JSON.stringify(name)}:`)
+}
 
 /** Asks for as many properties as there are, where `minProperties` asks for more than can be told apart. */
 function linkFewer({ builder, relax }: Context, objects: readonly ObjectPart[], chain: Chain): string {

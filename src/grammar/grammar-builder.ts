@@ -38,13 +38,12 @@ export type GrammarBuilder = {
 }
 
 export function createGrammarBuilder(): GrammarBuilder {
-  const bodies = new Map<string, string>()
+  const rules = new RuleList()
   const namesByBody = new Map<string, string>()
   const namesByKey = new Map<string, string>()
   const takeName = createNames()
   let undefinedNames: Set<string> = new Set()
   const leastLengths = new Map<string, number>()
-  let characters = 0
   let work = 0
 
   function declare(hint: string): string {
@@ -55,20 +54,14 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   function define(name: string, body: string): void {
     if (!undefinedNames.delete(name)) throw new Error(`Rule ${name} was not declared, or is defined already.`)
-    add(name, body)
-  }
-
-  function add(name: string, body: string): void {
-    bodies.set(name, body)
-    characters += name.length + body.length + ' ::= \n'.length
-    checkSize(characters)
+    rules.add(name, body)
   }
 
   function rule(hint: string, body: string): string {
     const known = namesByBody.get(body)
     if (known !== undefined) return known
     const name = takeName(hint)
-    add(name, body)
+    rules.add(name, body)
     namesByBody.set(body, name)
     return name
   }
@@ -89,26 +82,50 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   function attempt<Result>(make: () => Result): Result {
     const unfinished = new Set(undefinedNames)
-    const charactersBefore = characters
-    const sizes = [bodies, namesByBody, namesByKey].map((map) => ({ map, size: map.size }))
+    const before = rules.size
+    const sizes = [namesByBody, namesByKey].map((map) => ({ map, size: map.size }))
     try {
       return make()
     } catch (error) {
       for (const { map, size } of sizes) shorten(map, size)
       undefinedNames = unfinished
-      spend(Math.ceil((characters - charactersBefore) / charactersPerWork))
-      characters = charactersBefore
+      spend(Math.ceil((rules.size.characters - before.characters) / charactersPerWork))
+      rules.shorten(before)
       throw error
     }
   }
 
-  const toGrammar = (root: string) => writeGrammar(root, bodies, undefinedNames)
+  const toGrammar = (root: string) => rules.write(root, undefinedNames)
   return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
 }
 
-function checkSize(characters: number): void {
-  if (characters <= grammarCharactersMax) return
-  throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
+/** The rules in the order in which they were defined. */
+class RuleList {
+  readonly #rules: string[] = []
+  #characters = 0
+
+  get size() {
+    return { rules: this.#rules.length, characters: this.#characters }
+  }
+
+  add(name: string, body: string): void {
+    const rule = `${name} ::= ${body}\n`
+    this.#rules.push(rule)
+    this.#characters += rule.length
+    if (this.#characters <= grammarCharactersMax) return
+    throw new SchemaFault([], null, `the schema is too large: its grammar exceeds ${grammarCharactersMax} characters`)
+  }
+
+  /** Takes out what was added since it was of this size. */
+  shorten(size: { readonly rules: number; readonly characters: number }): void {
+    this.#rules.length = size.rules
+    this.#characters = size.characters
+  }
+
+  write(root: string, missing: ReadonlySet<string>): string {
+    if (missing.size > 0) throw new Error(`Rules were declared and never defined: ${[...missing].join(', ')}.`)
+    return `root ::= ${root}\n${this.#rules.join('')}`
+  }
 }
 
 /** Takes out what was put into a map since it was of this size. */
@@ -140,14 +157,11 @@ function toRuleName(hint: string): string {
   return /^\d/.test(name) ? `n${name}` : name
 }
 
-function writeGrammar(root: string, bodies: ReadonlyMap<string, string>, missing: ReadonlySet<string>): string {
-  if (missing.size > 0) throw new Error(`Rules were declared and never defined: ${[...missing].join(', ')}.`)
-  const lines = [`root ::= ${root}`]
-  for (const [name, body] of bodies) lines.push(`${name} ::= ${body}`)
-  return `${lines.join('\n')}\n`
-}
+/** What most texts are made of, and what takes no time to tell. */
+const isPlain = /^[\w .,:;=<>{}()/-]*$/
 
 function literal(text: string): string {
+  if (isPlain.test(text)) return `"${text}"`
   if (!/["\\]|\p{Cc}/u.test(text)) return `"${text}"`
   return `"${text.replaceAll(/["\\]|\p{Cc}/gu, escapeCharacter)}"`
 }
