@@ -5,10 +5,13 @@ import { after, before, test } from 'node:test'
 import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { openPlaceholderModel } from '../harness/engines/placeholder-model.ts'
 import { openStandIn, type StandIn } from '../harness/engines/stand-in.ts'
-import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'
+import { ask, bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { runningServiceOf } from '../harness/running-service-of.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
+import { readFrames } from '../campaigns/sse-frames.ts'
+import { checkChatStream } from '../validators/chat-stream.ts'
+import { checkMessagesStream } from '../validators/messages-stream.ts'
 
 let members: StandIn[]
 let service: Service
@@ -111,4 +114,34 @@ test('odyssey pools check proves a server, and says what is wrong with another',
 
 test('models shows which pool answers', async () => {
   match(await runCli(service, 'models'), /clarke-1\.0 +in a pool[^]*pool big/)
+})
+
+test('a service that is told to stop ends 200 streams of a pool whole, and writes each into the ledger', async () => {
+  const member = await openStandIn({ kind: 'llama-server', model: await openPlaceholderModel(), slots: 200 })
+  const pools = { big: { tokenizer: placeholderPath, replicas: [{ url: member.address, kind: 'llama-server' }] } }
+  const stopping = await startService({ config: { models: { 'clarke-1.0': { pool: 'big' } }, pools } })
+  const begin = (format: Format, content: string) =>
+    fetch(`${stopping.address}${paths[format]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stopping.key}` },
+      body: JSON.stringify(bodyFor(format, { stream: true, max_tokens: 8, messages: [{ role: 'user', content }] })),
+    })
+  // So that none is answered before all have begun.
+  member.promptTokenMs = 100
+  const provedBy = member.asked.length
+  const begun = Array.from({ length: 200 }, (_, number) => begin(formats[number % 2]!, `${number}`))
+  await until(() => member.asked.length === provedBy + 200, 'Not all reach the replica.')
+  equal(member.running, 200)
+  const exitCode = stopping.stop()
+  for (const [number, response] of (await Promise.all(begun)).entries()) {
+    const text = await response.text()
+    equal(response.status, 200, text)
+    const frames = readFrames(text)
+    if (formats[number % 2] === 'chat') checkChatStream(frames, { includeUsage: false })
+    else checkMessagesStream(frames)
+  }
+  equal(await exitCode, 0)
+  const outcomes = stopping.ledger().map(({ outcome }) => outcome)
+  deepEqual([outcomes.length, [...new Set(outcomes)], member.running], [200, ['finished'], 0])
+  await member.close()
 })
