@@ -89,3 +89,53 @@ test('top_p looks at a bounded number of tokens, and leaves a top_k of the reque
   equal(topKOf({ topP: 1 }), undefined)
   equal(topKOf({}), undefined)
 })
+
+const grammars = [
+  'root ::= [0-9]{39} "."',
+  'root ::= ("Q" [xyz] "~" [0-9]? "é"){20}',
+  String.raw`root ::= "{" ("\"" [a-z]{1,3} "\"" ","){20} "}"`,
+]
+
+test('under a grammar the likeliest token that it has a place for is chosen, wherever it is among all of them', async () => {
+  for (const grammar of grammars) {
+    const chooser = createChooser({})
+    chooser.setGrammar(grammar)
+    const ours = await decode(lane.native, async (index) => (await chooser.choose(index)).token)
+    const sampler = lane.native.createSampler()
+    const grammarEvaluationState = lane.native.createGrammarState(grammar)
+    sampler.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 7, grammarEvaluationState })
+    deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)), grammar)
+    chooser.dispose()
+  }
+})
+
+test('under a grammar each token is chosen as often as the model says, of those that it has a place for', async () => {
+  const { native } = lane
+  const { vocabulary } = lane.context
+  const letters = Array.from('abcdefghijklmnopqrstuvwxyz', (letter) => vocabulary.tokenize(letter)[0]!)
+  const counts = new Map(letters.map((letter) => [letter, 0]))
+  const draws = 2_000
+  const prompt = vocabulary.tokenize('A story of a story of a story')
+  native.memory.clear(0)
+  native.context.initBatch(prompt.length)
+  const [index] = Array.from(native.context.addToBatch(0, 0, prompt, Uint32Array.of(prompt.length - 1)))
+  await native.context.decodeBatch()
+  const meter = native.createSampler()
+  meter.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 0 })
+  const { logits } = await native.context.measureToken(index!, meter, { tokens: letters, top: 0 })
+  const weights = new Map(logits.map(([token, logit]) => [token, Math.exp(logit)]))
+  const total = letters.reduce((sum, letter) => sum + weights.get(letter)!, 0)
+  for (let seed = 0; seed < draws; seed++) {
+    const chooser = createChooser({ temperature: 1, seed })
+    chooser.setGrammar('root ::= [a-z]')
+    const { token } = await chooser.choose(index!)
+    counts.set(token, counts.get(token)! + 1)
+    chooser.dispose()
+  }
+  // Of a sum of squares with 25 degrees of freedom one in a million is above 75.
+  const squares = letters.map((letter) => {
+    const expected = (draws * weights.get(letter)!) / total
+    return (counts.get(letter)! - expected) ** 2 / expected
+  })
+  equal(squares.reduce((sum, one) => sum + one) < 75, true, squares.join(' '))
+})

@@ -26,14 +26,18 @@ export class GrammarRun {
     this.#state = this.#replay()
   }
 
-  /** Where the grammar is; the sampler has moved it on by the token it chose. */
+  /** Where the grammar is. A sampler that is given it moves it on by the token that it chooses. */
   get state(): GrammarState {
     return this.#state
   }
 
-  /** Takes a token the sampler chose. False when it is no text here: it is then as if it had not been chosen. */
-  take(token: number): boolean {
-    if (this.#vocabulary.endsGeneration(token)) return true
+  /**
+   * Takes a token that was chosen, by which the state has moved on already or has not. False where the grammar has no place
+   * for it or it is no text here: it is then as if it had not been chosen.
+   */
+  take(token: number, hasMoved: boolean): boolean {
+    if (this.#vocabulary.endsGeneration(token)) return hasMoved || this.#native.allowsToken(this.#state, token)
+    if (!hasMoved && !this.#native.acceptToken(this.#state, token)) return false
     const pending = continueUtf8(this.#pending, this.#vocabulary.bytesOf(token))
     if (pending === null || !this.#canGoOn(pending)) {
       this.#state = this.#replay()

@@ -19,8 +19,10 @@ export class TokenChooser {
   readonly #penalties: TokenPenalties | null
   #chosen = 0
   #grammar: GrammarRun | null = null
-  /** Tokens that were tried in this place and are no text there. */
+  /** Tokens that were tried in this place, where the grammar has none of them or they are no text. */
   readonly #rejected = new Set<number>()
+  #samplerKeepsGrammar = false
+  #likeliest: NativeSampler | null = null
   #isEndForbidden = false
 
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
@@ -70,27 +72,56 @@ export class TokenChooser {
   }
 
   /**
-   * The native grammar takes some bytes for characters that are none. A token
-   * that leads there is taken back and another one chosen.
+   * What a grammar has no place for is left out, and another token chosen: what comes of that is as likely as if the grammar
+   * had been there before. To hold the whole vocabulary against it takes as long as several steps, so the sampler is given
+   * it only where others find nothing.
    */
   async #sample(index: LogitIndex): Promise<number> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const token = await this.#native.context.sampleToken(index, this.#sampler)
-      if (this.#grammar === null || this.#grammar.take(token)) {
-        if (this.#rejected.size > 0) {
-          this.#rejected.clear()
-          this.#configure()
-        }
+      if (this.#grammar === null || this.#grammar.take(token, this.#samplerKeepsGrammar)) {
+        this.#endTries()
         return token
       }
       this.#rejected.add(token)
+      const next = tries === 1 && this.#takesLikeliest() ? await this.#likeliestAllowed(index, this.#grammar) : null
+      if (next !== null) {
+        this.#rejected.clear()
+        return next
+      }
+      this.#samplerKeepsGrammar = tries >= triesWithoutGrammar || this.#takesLikeliest()
       this.#configure()
     }
+  }
+
+  #endTries(): void {
+    if (this.#rejected.size === 0) return
+    this.#rejected.clear()
+    this.#samplerKeepsGrammar = false
+    this.#configure()
+  }
+
+  /** Whether the next token is the likeliest by the model itself, of those that may be chosen at all. */
+  #takesLikeliest(): boolean {
+    const isPlain = this.#penalties === null && [...this.#biases.values()].every((bias) => bias === -Infinity)
+    return isPlain && this.#settings.temperature === 0
+  }
+
+  /** Null where none of the first few has a place in the grammar. */
+  async #likeliestAllowed(index: LogitIndex, grammar: GrammarRun): Promise<number | null> {
+    this.#likeliest ??= createSampler(this.#native, { ...untouched, temperature: 1, topK: likeliestTokens })
+    const { context } = this.#native
+    const { logits } = await context.measureToken(index, this.#likeliest, { tokens: [], top: likeliestTokens })
+    const mayBe = (token: number) => !this.#rejected.has(token) && !this.#biases.has(token)
+    // Of those that are as likely the sampler takes the first, and so does this.
+    const inOrder = logits.toSorted(([left, logit], [right, other]) => other - logit || left - right)
+    return inOrder.find(([token]) => mayBe(token) && grammar.take(token, false))?.[0] ?? null
   }
 
   dispose(): void {
     this.#sampler.dispose()
     this.#meter?.dispose()
+    this.#likeliest?.dispose()
   }
 
   /** The sampler keeps the tokens it chose; they are handed over again only when something else changes. */
@@ -108,10 +139,16 @@ export class TokenChooser {
         tokenBiasKeys: Uint32Array.from(biases.keys()),
         tokenBiasValues: Float32Array.from(biases.values()),
       }),
-      ...(this.#grammar !== null && { grammarEvaluationState: this.#grammar.state }),
+      ...(this.#samplerKeepsGrammar && this.#grammar !== null && { grammarEvaluationState: this.#grammar.state }),
     })
   }
 }
+
+/** Each takes a twentieth of what the whole vocabulary does, and most places that a grammar rules need no more. */
+const triesWithoutGrammar = 4
+
+/** Where one likeliest token after the other is held against a grammar: so many take a tenth of what the vocabulary does. */
+const likeliestTokens = 1_024
 
 /** Unset values switch a sampler off: the library's own defaults would cut the distribution. */
 function toSettings({ sampling, windowTokensMax, outputTokensMax }: EngineRequest): SamplerConfig {
