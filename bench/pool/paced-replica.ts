@@ -11,7 +11,7 @@ import { Pacer, type Due } from '../gateway/mock/pacer.ts'
 import { readPace } from '../gateway/mock/read-pace.ts'
 
 /** More than are ever under way here: what is measured is not the wait for a slot. */
-const slots = 1_024
+const slots = 256
 /** What a pool asks for to see a replica's grammar is shorter. */
 const answerTokensMin = 8
 
