@@ -82,6 +82,22 @@ export function channelsSuite(dashboard: () => Dashboard): void {
       await rowOf(/^Our log/).waitFor()
     })
 
+    test('one whose receiver refused events as too large says how many were given up, and which last', async () => {
+      const { page } = dashboard().owner
+      const list = /\/alert-channels(?:\?|$)/
+      await page.route(list, async (route) => {
+        const response = await route.fetch()
+        const body = (await response.json()) as { readonly data: readonly Record<string, unknown>[] }
+        const data = body.data.map((channel) => ({ ...channel, givenUp: 2, lastGivenUp: 'evt_last' }))
+        await route.fulfill({ response, json: { ...body, data } })
+      })
+      await page.goto(`${baseOf(dashboard())}/alerts`)
+      await rowOf(/^Our log.*2 events were too large for the receiver and given up, last evt_last\./).waitFor()
+      await page.unroute(list)
+      await page.goto(`${baseOf(dashboard())}/alerts`)
+      await rowOf(/^Our log/).waitFor()
+    })
+
     test('a silence stands in the list until it is ended', async () => {
       const { owner } = dashboard()
       const { page } = owner

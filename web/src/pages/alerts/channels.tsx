@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
@@ -194,22 +194,33 @@ function disabledReason({ disabledAt }: Channel): string | null {
 }
 
 function ChannelState({ channel, isWaiting }: { readonly channel: Channel; readonly isWaiting: boolean }) {
-  const { disabledAt, failures, lastError, lastDeliveredAt } = channel
-  if (isWaiting) return <StateTag mood="info">Sending…</StateTag>
+  const { failures, lastError, givenUp, lastGivenUp } = channel
+  return (
+    <>
+      {isWaiting ? <StateTag mood="info">Sending…</StateTag> : <Delivery channel={channel} />}
+      {!isWaiting && failures > 0 && lastError !== null && <Remark>{lastError}</Remark>}
+      {givenUp > 0 && (
+        <Remark>
+          {givenUp === 1 ? 'One event was' : `${givenUp} events were`} too large for the receiver and given up
+          {lastGivenUp !== null && `, last ${lastGivenUp}`}.
+        </Remark>
+      )}
+    </>
+  )
+}
+
+function Delivery({ channel: { disabledAt, failures, lastDeliveredAt } }: { readonly channel: Channel }) {
   if (disabledAt !== null) return <StateTag mood="off">Disabled</StateTag>
-  if (failures > 0) {
-    return (
-      <>
-        <StateTag mood="bad">{failures === 1 ? 'Failed once' : `Failed ${failures} times`}</StateTag>
-        {lastError !== null && <small style={{ display: 'block', color: 'var(--text-2)' }}>{lastError}</small>}
-      </>
-    )
-  }
+  if (failures > 0) return <StateTag mood="bad">{failures === 1 ? 'Failed once' : `Failed ${failures} times`}</StateTag>
   return lastDeliveredAt === null ? (
     <StateTag mood="off">Nothing sent yet</StateTag>
   ) : (
     <StateTag mood="good">Arrives</StateTag>
   )
+}
+
+function Remark({ children }: { readonly children: ReactNode }) {
+  return <small style={{ display: 'block', color: 'var(--text-2)' }}>{children}</small>
 }
 
 function SecretOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
