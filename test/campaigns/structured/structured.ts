@@ -187,7 +187,7 @@ async function askOnce(
 
 /** Whether an answer says that the engine could not go on, in either format, streamed or not. */
 function isBroken({ status, text }: RawResponse): boolean {
-  const said = /The model stopped unexpectedly\. Please try again\.|"message":"Internal server error"/
+  const said = /"message":"(?:The server failed to complete the request|Internal server error)/
   return (status === 500 || status === 200) && said.test(text.slice(-1_000))
 }
 
