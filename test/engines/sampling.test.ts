@@ -109,6 +109,36 @@ test('under a grammar the likeliest token that it has a place for is chosen, whe
   }
 })
 
+test('a repetition costs under a grammar what it costs without one, also behind a place where tokens were refused', async () => {
+  const grammar = 'root ::= [a-f ]{60}'
+  const chooser = createChooser({ repetitionPenalty: 1.3 })
+  chooser.setGrammar(grammar)
+  const told: { readonly tokens: number | undefined; readonly chosen: number }[] = []
+  let chosen = 0
+  const ours = await decode(lane.native, async (index) => {
+    configs.length = 0
+    const { token } = await chooser.choose(index)
+    chosen += 1
+    if (configs.length > 0) told.push({ tokens: configs.at(-1)?.repeatPenaltyTokens?.length, chosen })
+    return token
+  })
+  equal(told.length > 0, true)
+  for (const one of told) equal(one.tokens, one.chosen)
+  const sampler = lane.native.createSampler()
+  sampler.applyConfig({
+    temperature: 0,
+    topP: 1,
+    minP: 0,
+    seed: 7,
+    repeatPenalty: 1.3,
+    repeatPenaltyMaxTokens: 100,
+    repeatPenaltyTokens: new Uint32Array(),
+    grammarEvaluationState: lane.native.createGrammarState(grammar),
+  })
+  deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)))
+  chooser.dispose()
+})
+
 test('under a grammar each token is chosen as often as the model says, of those that it has a place for', async () => {
   const { native } = lane
   const { vocabulary } = lane.context

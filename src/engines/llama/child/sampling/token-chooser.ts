@@ -67,7 +67,11 @@ export class TokenChooser {
     const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
     this.#chosen += 1
     this.#penalties?.add(token)
-    if (this.#penalties?.changesBiases === true || this.#chosen === this.#outputTokensMin) this.#configure()
+    const hasTried = this.#rejected.size > 0
+    this.#rejected.clear()
+    this.#samplerKeepsGrammar = false
+    // Only now: a sampler that is configured forgets what it chose, and is told of it anew.
+    if (hasTried || this.#penalties?.changesBiases === true || this.#chosen === this.#outputTokensMin) this.#configure()
     return { token, logprob }
   }
 
@@ -79,26 +83,17 @@ export class TokenChooser {
   async #sample(index: LogitIndex): Promise<number> {
     for (let tries = 1; ; tries++) {
       const token = await this.#native.context.sampleToken(index, this.#sampler)
-      if (this.#grammar === null || this.#grammar.take(token, this.#samplerKeepsGrammar)) {
-        this.#endTries()
-        return token
-      }
+      if (this.#grammar === null || this.#grammar.take(token, this.#samplerKeepsGrammar)) return token
       this.#rejected.add(token)
-      const next = tries === 1 && this.#takesLikeliest() ? await this.#likeliestAllowed(index, this.#grammar) : null
+      const takesLikeliest = this.#takesLikeliest()
+      const next = takesLikeliest && tries === 1 ? await this.#likeliestAllowed(index, this.#grammar) : null
       if (next !== null) {
         this.#rejected.clear()
         return next
       }
-      this.#samplerKeepsGrammar = tries >= triesWithoutGrammar || this.#takesLikeliest()
+      this.#samplerKeepsGrammar = takesLikeliest || tries >= triesWithoutGrammar
       this.#configure()
     }
-  }
-
-  #endTries(): void {
-    if (this.#rejected.size === 0) return
-    this.#rejected.clear()
-    this.#samplerKeepsGrammar = false
-    this.#configure()
   }
 
   /** Whether the next token is the likeliest by the model itself, of those that may be chosen at all. */
