@@ -42,7 +42,7 @@ export function createGrammarBuilder(): GrammarBuilder {
   const namesByBody = new Map<string, string>()
   const namesByKey = new Map<string, string>()
   const takeName = createNames()
-  let undefinedNames: Set<string> = new Set()
+  let undefinedNames = new Set<string>()
   const leastLengths = new Map<string, number>()
   let work = 0
 
@@ -157,11 +157,7 @@ function toRuleName(hint: string): string {
   return /^\d/.test(name) ? `n${name}` : name
 }
 
-/** What most texts are made of, and what takes no time to tell. */
-const isPlain = /^[\w .,:;=<>{}()/-]*$/
-
 function literal(text: string): string {
-  if (isPlain.test(text)) return `"${text}"`
   if (!/["\\]|\p{Cc}/u.test(text)) return `"${text}"`
   return `"${text.replaceAll(/["\\]|\p{Cc}/gu, escapeCharacter)}"`
 }

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { placeholderPath } from '../harness/engines/open-llama.ts'
 import { openPlaceholderModel } from '../harness/engines/placeholder-model.ts'
 import { openStandIn, type StandIn } from '../harness/engines/stand-in.ts'
-import { ask, bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
+import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { runningServiceOf } from '../harness/running-service-of.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
@@ -120,22 +120,19 @@ test('a service that is told to stop ends 200 streams of a pool whole, and write
   const member = await openStandIn({ kind: 'llama-server', model: await openPlaceholderModel(), slots: 200 })
   const pools = { big: { tokenizer: placeholderPath, replicas: [{ url: member.address, kind: 'llama-server' }] } }
   const stopping = await startService({ config: { models: { 'clarke-1.0': { pool: 'big' } }, pools } })
-  const begin = (format: Format, content: string) =>
-    fetch(`${stopping.address}${paths[format]}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${stopping.key}` },
-      body: JSON.stringify(bodyFor(format, { stream: true, max_tokens: 8, messages: [{ role: 'user', content }] })),
-    })
   // So that none is answered before all have begun.
   member.promptTokenMs = 100
   const provedBy = member.asked.length
-  const begun = Array.from({ length: 200 }, (_, number) => begin(formats[number % 2]!, `${number}`))
+  const begun = Array.from({ length: 200 }, (_, number) => {
+    const format = formats[number % 2]!
+    const messages = [{ role: 'user', content: `${number}` }]
+    return ask(stopping, paths[format], { body: bodyFor(format, { stream: true, max_tokens: 8, messages }) })
+  })
   await until(() => member.asked.length === provedBy + 200, 'Not all reach the replica.')
   ok(member.running > 0, 'None is under way any more.')
   const exitCode = stopping.stop()
-  for (const [number, response] of (await Promise.all(begun)).entries()) {
-    const text = await response.text()
-    equal(response.status, 200, text)
+  for (const [number, { status, text }] of (await Promise.all(begun)).entries()) {
+    equal(status, 200, text)
     const frames = readFrames(text)
     if (formats[number % 2] === 'chat') checkChatStream(frames, { includeUsage: false })
     else checkMessagesStream(frames)

@@ -1,7 +1,7 @@
 // Code points that no set of a pattern tells apart are one class: a pattern has a few classes, and a set of letters
 // alone may have hundreds of ranges.
 
-import { type CodePointRange, type CodePointSet, everything } from './code-points.ts'
+import { type CodePointSet, codePointSet, everything, includes } from './code-points.ts'
 import type { Spend } from './nfa.ts'
 
 /** What a set comes to; null for one of every code point. */
@@ -43,11 +43,7 @@ function startsOf(sets: ReadonlySet<CodePointSet>): Uint32Array {
   const cuts: number[] = []
   for (const set of [everything, ...sets]) for (const [first, last] of set) cuts.push(first, last + 1)
   const sorted = Uint32Array.from(cuts).sort()
-  return sorted.filter((cut, index) => cut !== sorted[index - 1] && isInText(cut))
-}
-
-function isInText(point: number): boolean {
-  return everything.some(([first, last]) => point >= first && point <= last)
+  return sorted.filter((cut, index) => cut !== sorted[index - 1] && includes(everything, cut))
 }
 
 type Span = readonly [from: number, to: number]
@@ -83,15 +79,15 @@ function classify(length: number, covered: Iterable<readonly Span[]>, spend: Spe
     for (const [from, to] of spans)
       for (let at = from; at < to; at++) classes[at] = parted.get(classes[at] ?? 0) ?? classes[at] ?? 0
   }
-  return { classes: inOrder(classes, sizes.length), count: sizes.length }
+  return { classes: inOrder(classes), count: sizes.length }
 }
 
 /** Numbers classes anew, in the order of their first ranges. */
-function inOrder(classes: Uint32Array, count: number): Uint32Array {
+function inOrder(classes: Uint32Array): Uint32Array {
   const numbers = new Map<number, number>()
   return classes.map((one) => {
     const number = numbers.get(one) ?? numbers.size
-    if (numbers.size < count) numbers.set(one, number)
+    numbers.set(one, number)
     return number
   })
 }
@@ -115,22 +111,15 @@ const rangesPerWork = 8
 function collector(starts: Uint32Array, classes: Uint32Array, count: number) {
   const known = new Map<string, CodePointSet>()
   const mark = new Uint8Array(count)
+  const ranges = Array.from(starts, (first, at) => {
+    const end = everything.find(([, last]) => first <= last)?.[1] ?? first
+    return [first, Math.min((starts[at + 1] ?? Infinity) - 1, end)] as const
+  })
 
   function collectAnew(some: readonly number[], flag: number): CodePointSet {
     mark.fill(0)
     for (const one of some) mark[one] = 1
-    const ranges: CodePointRange[] = []
-    for (const [from, last] of everything) {
-      for (let at = indexFrom(starts, from); at < starts.length && (starts[at] ?? Infinity) <= last;) {
-        let end = at + 1
-        const isIn = mark[classes[at] ?? 0] === flag
-        while (end < starts.length && (starts[end] ?? Infinity) <= last && (mark[classes[end] ?? 0] === flag) === isIn)
-          end++
-        if (isIn) ranges.push([starts[at] ?? 0, Math.min((starts[end] ?? Infinity) - 1, last)])
-        at = end
-      }
-    }
-    return ranges
+    return codePointSet(ranges.filter((_, at) => mark[classes[at] ?? 0] === flag))
   }
 
   return (some: readonly number[], flag: number): CodePointSet => {

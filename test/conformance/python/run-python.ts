@@ -7,7 +7,10 @@ import type { Listening } from '../clients/client.ts'
 const folder = import.meta.dirname
 const run = promisify(execFile)
 
-/** A Python with the pinned libraries, those of the documentation too, in an environment of its own in `home`. Throws where it cannot be made. */
+/**
+ * A Python with the pinned libraries, those of the documentation too, in an environment of its own in `home`. Throws where it
+ * cannot be made.
+ */
 export function installPython(home: string): string {
   const python = ['python3', 'python'].find((name) => spawnSync(name, ['--version']).status === 0)
   if (python === undefined) throw new Error('There is no Python on this machine.')

@@ -194,11 +194,10 @@ function disabledReason({ disabledAt }: Channel): string | null {
 }
 
 function ChannelState({ channel, isWaiting }: { readonly channel: Channel; readonly isWaiting: boolean }) {
-  const { failures, lastError, givenUp, lastGivenUp } = channel
+  const { givenUp, lastGivenUp } = channel
   return (
     <>
       {isWaiting ? <StateTag mood="info">Sending…</StateTag> : <Delivery channel={channel} />}
-      {!isWaiting && failures > 0 && lastError !== null && <Remark>{lastError}</Remark>}
       {givenUp > 0 && (
         <Remark>
           {givenUp === 1 ? 'One event was' : `${givenUp} events were`} too large for the receiver and given up
@@ -209,9 +208,17 @@ function ChannelState({ channel, isWaiting }: { readonly channel: Channel; reado
   )
 }
 
-function Delivery({ channel: { disabledAt, failures, lastDeliveredAt } }: { readonly channel: Channel }) {
+function Delivery({ channel }: { readonly channel: Channel }) {
+  const { disabledAt, failures, lastError, lastDeliveredAt } = channel
   if (disabledAt !== null) return <StateTag mood="off">Disabled</StateTag>
-  if (failures > 0) return <StateTag mood="bad">{failures === 1 ? 'Failed once' : `Failed ${failures} times`}</StateTag>
+  if (failures > 0) {
+    return (
+      <>
+        <StateTag mood="bad">{failures === 1 ? 'Failed once' : `Failed ${failures} times`}</StateTag>
+        {lastError !== null && <Remark>{lastError}</Remark>}
+      </>
+    )
+  }
   return lastDeliveredAt === null ? (
     <StateTag mood="off">Nothing sent yet</StateTag>
   ) : (
