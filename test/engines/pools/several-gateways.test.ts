@@ -4,6 +4,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openPlacementChannel, type PlacementChannel } from '../../../src/db/notices/postgres-notices.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { readNotice } from '../../../src/scheduling/pool/placement-notice.ts'
 import { openShared, type Shared } from '../../campaigns/gateways/start-gateways.ts'
 import { placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
@@ -50,8 +51,11 @@ describe('two gateways of one installation', () => {
     })
   const textOf = (number: number) => `Story ${number}. ${`Word ${number} of it is said again. `.repeat(30)}`
   const rows = () => shared.db.selectFrom('ledger').select(['routing', 'replica']).orderBy('sequence').execute()
+  /** One that was told of while it waited is not told again whole: only where it went. */
   const placedSoFar = () =>
-    heard.reduce((sum, news) => sum + ((JSON.parse(news) as { placed?: unknown[] }).placed?.length ?? 0), 0)
+    heard
+      .map((news) => readNotice(news) ?? { placed: [], left: [] })
+      .reduce((sum, { placed, left }) => sum + placed.length + left.filter(([replica]) => replica >= 0).length, 0)
 
   it('hear of each other as large a notice as they write', async () => {
     const hasCome = async () => {
