@@ -17,6 +17,19 @@ export const systemClock: Clock = {
   },
 }
 
+/**
+ * As `clock.after`, for a wait for what another program sends. A program that was held up itself runs its timers before it
+ * reads: what had come in time by then is read first, and may call this off.
+ */
+export function afterReading(clock: Clock, pauseMs: number, work: () => void): () => void {
+  let isOff = false
+  const cancel = clock.after(pauseMs, () => setImmediate(() => isOff || work()))
+  return () => {
+    isOff = true
+    cancel()
+  }
+}
+
 /** Resolves after a pause. */
 export function pause(clock: Clock, pauseMs: number): Promise<void> {
   return new Promise((resolve) => {

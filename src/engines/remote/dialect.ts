@@ -144,6 +144,8 @@ export interface ReplicaConnection {
 export type FaultKind =
   /** It takes no connection. */
   | 'refused'
+  /** No connection to it came about in time: it is away, or its machine has too much to do. */
+  | 'unconnected'
   /** It says nothing for too long. */
   | 'timeout'
   /** Its status says that it failed. */

@@ -201,7 +201,7 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
 
 /** Whether there was no replica for it, rather than one that failed in answering. */
 function isAbsence({ kind }: ReplicaFault): boolean {
-  return kind === 'overloaded' || kind === 'refused' || kind === 'denied'
+  return kind === 'overloaded' || kind === 'refused' || kind === 'unconnected' || kind === 'denied'
 }
 
 export function engineFailed(cause: unknown): ApiError {

@@ -4,7 +4,7 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
-import type { Clock } from '../../lib/clock.ts'
+import { afterReading, type Clock } from '../../lib/clock.ts'
 import { codeOf, messageOf } from '../../lib/message-of.ts'
 import { ReplicaFault, malformed, type FaultKind, type HttpRequest, type ReplicaRecord } from './dialect.ts'
 import { EventSplitter, LineSplitter, WholeBody } from './record-splitters.ts'
@@ -131,7 +131,7 @@ export class ReplicaClient {
           ...(body !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         },
       })
-      const cancelFirst = clock.after(firstMsMax, () =>
+      const cancelFirst = afterReading(clock, firstMsMax, () =>
         request.destroy(new ReplicaFault('timeout', 'It did not begin to answer.')),
       )
       boundConnecting(request, clock)
@@ -166,8 +166,8 @@ function boundConnecting(request: ClientRequest, clock: Clock): void {
   request.once('socket', (socket: Socket) => {
     socket.setNoDelay(true)
     if (!socket.connecting) return
-    const cancel = clock.after(connectMsMax, () =>
-      request.destroy(new ReplicaFault('refused', 'It took no connection within a second.')),
+    const cancel = afterReading(clock, connectMsMax, () =>
+      request.destroy(new ReplicaFault('unconnected', 'It took no connection within a second.')),
     )
     socket.once('connect', cancel)
     socket.once('close', cancel)
@@ -228,7 +228,7 @@ async function* pieces(
   const iterator: AsyncIterator<Buffer> = response[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const cancel = clock.after(typeof wait === 'number' ? wait : wait.ms, () =>
+      const cancel = afterReading(clock, typeof wait === 'number' ? wait : wait.ms, () =>
         response.destroy(new ReplicaFault('timeout', 'It stopped in the midst of its answer.')),
       )
       const read = await iterator.next().finally(cancel)

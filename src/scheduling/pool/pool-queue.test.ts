@@ -99,6 +99,22 @@ describe('the health of a replica', () => {
       [1, 2, 3].map(() => health.failed('status', 'x')),
       [false, false, true],
     )
+    const late = open().health
+    deepEqual(
+      [1, 2, 3].map(() => late.failed('unconnected', 'x')),
+      [false, false, true],
+    )
+    ok(late.isUnreachable)
+  })
+
+  it('comes back with its first good check and at once where it is alone, unless it lies', () => {
+    for (const kind of ['refused', 'unwell', 'unconnected', 'lied'] as const) {
+      const { health } = open()
+      while (!health.failed(kind, 'x'));
+      deepEqual([health.checked(false, true), health.checked(true, true)], [false, kind !== 'lied'])
+      health.proved(true)
+      equal(health.share, 1)
+    }
   })
 
   it('comes back after its pause and two good checks in a row, and then slowly', () => {

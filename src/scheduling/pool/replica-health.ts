@@ -5,12 +5,16 @@
 //
 // It is ejected at once where it takes no connection or has computed something else than it was asked for, and
 // otherwise after three failures in a row. One that denies three requests in a row is proved anew: what is wrong with it the
-// proof finds, and what was wrong with the requests does not.
+// proof finds, and what was wrong with the requests does not. One that could not be reached comes back with its first good
+// check, and at full pace, where there is no other: nobody is better off while it is left out.
 
 import type { Clock } from '../../lib/clock.ts'
 
-/** How a replica failed. `refused` takes no connections; `lied` counts what it was not given. */
-export type FailureKind = 'refused' | 'timeout' | 'status' | 'malformed' | 'lied' | 'unwell'
+/**
+ * How a replica failed. `refused` takes no connections, `unconnected` took none in time, and `lied` counts what it was not
+ * given.
+ */
+export type FailureKind = 'refused' | 'unconnected' | 'timeout' | 'status' | 'malformed' | 'lied' | 'unwell'
 
 export type HealthState = 'proving' | 'up' | 'ejected' | 'refused'
 
@@ -69,15 +73,15 @@ export class ReplicaHealth {
     return Math.min(1, slowStartShare + (1 - slowStartShare) * (elapsedMs / slowStartMs))
   }
 
-  /** It was proved to be what it is said to be. The first ones of a pool start at full pace: there is nobody else. */
-  proved(): void {
+  /** It was proved to be what it is said to be. The first ones of a pool, and one alone, start at full pace: there is nobody else. */
+  proved(isAlone = false): void {
     this.#failures = 0
     if (this.#state === 'up') return
     this.#state = 'up'
     this.#reason = null
     this.#kind = null
     this.#goodChecks = 0
-    this.#upSinceMs = this.#isFirstStart ? null : this.#options.clock.monotonicMs()
+    this.#upSinceMs = this.#isFirstStart || isAlone ? null : this.#options.clock.monotonicMs()
     this.#isFirstStart = false
   }
 
@@ -114,10 +118,15 @@ export class ReplicaHealth {
     return true
   }
 
-  /** Notes a check of it while it is ejected. Returns whether it is to be proved again, and then given requests. */
-  checked(isGood: boolean): boolean {
+  /**
+   * Notes a check of it while it is ejected; `isAlone` where no other can be given anything. Returns whether it is to be proved
+   * again, and then given requests.
+   */
+  checked(isGood: boolean, isAlone = false): boolean {
     if (this.#state !== 'ejected') return false
     this.#goodChecks = isGood ? this.#goodChecks + 1 : 0
+    // One that lies answers well to checks all the while.
+    if (isGood && isAlone && this.isUnreachable && this.#kind !== 'lied') return true
     return this.#goodChecks >= checksToReturn && this.#options.clock.monotonicMs() >= this.#returnsAtMs
   }
 

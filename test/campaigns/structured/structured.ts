@@ -20,7 +20,7 @@ import {
 import { createRandom } from '../random.ts'
 import { authorize, exchange } from '../raw-http.ts'
 import type { RawResponse } from '../response-reader.ts'
-import { errorLines } from '../service-log.ts'
+import { errorLines, readLog } from '../service-log.ts'
 import { readStructured, type StructuredAnswer } from './structured-answers.ts'
 import { checkPromises } from './structured-promises.ts'
 import { structuredRequest, type Promised, type StructuredRequest } from './structured-requests.ts'
@@ -68,7 +68,13 @@ export async function runPoolStructured(options: CampaignOptions): Promise<Campa
   const models = Object.fromEntries(modelIds.map((id) => [id, { pool: 'real' }]))
   const service = await startService({ config: { models, pools: { real: { tokenizer: placeholderPath, replicas } } } })
   try {
-    return await runOn({ service, mayBreak: true }, options, async () => {})
+    return await runOn({ service, mayBreak: true }, options, async (failures) => {
+      const ended = server.ended()
+      if (ended !== null) failures.add(`The llama-server is gone. ${ended}`)
+      for (const { msg, ...line } of readLog(service))
+        if (/^replica (?:failed|ejected|not usable)$/.test(msg) && line['kind'] !== 'unfit')
+          failures.add(`${msg}: ${JSON.stringify(line)}`)
+    })
   } finally {
     await server.stop()
   }

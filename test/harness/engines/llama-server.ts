@@ -6,7 +6,12 @@ import { until } from '../start-service.ts'
 /** Loading large weights from a slow disk takes minutes. */
 const startMsMax = 600_000
 
-export type LlamaServer = { readonly address: string; stop(): Promise<void> }
+export type LlamaServer = {
+  readonly address: string
+  /** How it ended before it was stopped, with the last it said; null where it has not. */
+  ended(): string | null
+  stop(): Promise<void>
+}
 
 /** Starts llama.cpp's own server, which listens on this machine alone, and waits until it is ready. */
 export async function launchLlamaServer(path: string, settings: readonly string[]): Promise<LlamaServer> {
@@ -22,12 +27,21 @@ export async function launchLlamaServer(path: string, settings: readonly string[
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-4_000)))
   }
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let isStopped = false
+  let ended: string | null = null
+  const exited = new Promise<void>((resolve) =>
+    child.once('exit', (code, signal) => {
+      if (!isStopped) ended = `It ended with ${signal ?? code}:\n${output}`
+      resolve()
+    }),
+  )
   child.once('error', (error) => (output += error.message))
   await until(() => isHealthy(address, child, () => output), 'llama-server did not become ready.', startMsMax)
   return {
     address,
+    ended: () => ended,
     stop() {
+      isStopped = true
       child.kill()
       return exited
     },

@@ -280,7 +280,11 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   #create(settings: ReplicaSettings): PoolReplica<Remote> {
     const { connect, prove, sharedCache, clock, log, random } = this.#options
     const remote = connect(settings)
-    const reports = { prove: () => prove(remote), onChanged: () => this.changed() }
+    const reports = {
+      prove: () => prove(remote),
+      isAlone: () => this.#usable.length === 0,
+      onChanged: () => this.changed(),
+    }
     return new PoolReplica({ settings, remote, sharedCache, clock, log, random, ...reports })
   }
 

@@ -33,12 +33,14 @@ export type PoolReplicaOptions<Remote extends ReplicaConnection> = {
   random(): number
   /** Finds out what it is; null while nobody can. Rejects with a ReplicaFault that says what is wrong. */
   prove(): Promise<unknown> | null
+  /** Whether no other one can be given anything, so that all waits for it. */
+  isAlone(): boolean
   /** It may be given something that it could not before, or no more. */
   onChanged(): void
 }
 
 const tickMs = 1_000
-/** Ejected, or not what it should be, it is looked at less often. */
+/** Ejected while there are others, or not what it should be, it is looked at less often. */
 const ejectedTicks = 5
 const refusedTicks = 30
 /** Where a replica does not say how many answers it makes at a time. */
@@ -108,7 +110,7 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
       if (isChanged) this.#resize()
       // Whatever it was away for, what it held is most likely gone.
       if (isChanged || this.health.state !== 'up') this.load.index.clear()
-      this.health.proved()
+      this.health.proved(this.#options.isAlone())
       this.#options.log.info({ replica: this.id, ...facts }, 'replica proved')
     } catch (error) {
       if (!this.#isLost) this.#unproved(error as ReplicaFault)
@@ -147,10 +149,11 @@ export class PoolReplica<Remote extends ReplicaConnection = ReplicaConnection> {
     const { state } = this.health
     if (state === 'proving') return this.prove()
     if (state === 'refused') return this.#ticks % refusedTicks === 0 ? this.prove() : undefined
-    if (state === 'ejected' && this.#ticks % ejectedTicks !== 0) return
+    const { isAlone } = this.#options
+    if (state === 'ejected' && !isAlone() && this.#ticks % ejectedTicks !== 0) return
     const fault = await this.remote.check()
     if (state === 'ejected') {
-      if (this.health.checked(fault === null)) await this.prove()
+      if (this.health.checked(fault === null, isAlone())) await this.prove()
       return
     }
     if (fault !== null) this.#notWell(fault)
