@@ -26,7 +26,7 @@ async function main(given) {
   await ensureInstalled(root, { development: runsScript })
   const node = findNode(root)
   if (!runsScript) beginDashboard(root, node, given)
-  run(node, nodeArguments.concat(script, given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
+  run(node, nodeArguments().concat(script, given.slice(runsScript ? 2 : 0)), environmentFor(root, node))
 }
 
 /** A package has the compiled program, a clone the source. */

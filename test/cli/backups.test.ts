@@ -32,7 +32,7 @@ test('a backup onto a disk that takes no more blames the backup, and not the dat
   equal(statSync(join(home, 'odyssey.db')).size > 64 * 1_024, true)
   const stderr = await new Promise<string>((resolve) => {
     // A limit of a file's size is refused as a full disk is, whoever runs the test; 64 of them are 32 or 64 KiB.
-    const limited = ['-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, ...nodeArguments, main, 'backup', path]
+    const limited = ['-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, ...nodeArguments(), main, 'backup', path]
     const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
     execFile('sh', limited, { env }, (_, __, said) => resolve(said))
   })

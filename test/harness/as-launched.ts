@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 /** By what is set before a process begins, and by its arguments. */
 export const { memorySettings, nodeArguments } = createRequire(import.meta.url)('../../bin/environment.cjs') as {
   readonly memorySettings: Readonly<Record<string, string>>
-  readonly nodeArguments: readonly string[]
+  nodeArguments(): readonly string[]
 }
 
 /** For processes that get an environment of their own: what was compiled once need not be compiled by each. */

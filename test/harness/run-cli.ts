@@ -21,7 +21,7 @@ export function startCli(
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }
   const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
-  const child = execFile(process.execPath, [...nodeArguments, program, ...args], { env }, (error, stdout, stderr) => {
+  const child = execFile(process.execPath, [...nodeArguments(), program, ...args], { env }, (error, stdout, stderr) => {
     resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
   })
   return { child, ended }

@@ -107,7 +107,7 @@ async function untilReady(child: ChildProcess, output: ReturnType<Service['outpu
 type Launched = Omit<Service, 'key' | 'restart'>
 
 async function launch(home: string, { environment, program = main }: ServiceOptions): Promise<Launched> {
-  const child = spawn(process.execPath, [...nodeArguments, program, 'serve'], {
+  const child = spawn(process.execPath, [...nodeArguments(), program, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       ...memorySettings,
