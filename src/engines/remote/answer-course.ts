@@ -228,7 +228,8 @@ export class AnswerCourse {
       if (this.#anew.bytesLeft > 0) throw new ReplicaFault('unfit', 'It ended before what it had written before.')
       return this.#ends({ kind: 'end' })
     }
-    if (this.#legTokens < this.#legMax) throw new ReplicaFault('lied', 'It ended for a limit that was not reached.')
+    if (this.#legTokens < this.#legMax && end.isInexact !== true)
+      throw new ReplicaFault('lied', `It ended for a limit of ${this.#legMax} tokens and sent ${this.#legTokens}.`)
     // A further leg would begin the grammar anew in the midst of the answer.
     if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
     return nextLeg

@@ -40,7 +40,8 @@ export type TokenStep = {
   readonly logprobs?: readonly (TokenIdLogprob | null)[]
   readonly promptTokens?: number
   readonly cachedTokens?: number
-  readonly end?: { readonly kind: 'stop' | 'limit' }
+  /** `isInexact`: some tokens had to be guessed by their bytes, so that more or fewer were made than are told. */
+  readonly end?: { readonly kind: 'stop' | 'limit'; readonly isInexact?: boolean }
 }
 
 export type TokenIdLogprob = {

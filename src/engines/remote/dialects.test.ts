@@ -151,6 +151,30 @@ test('tokens that a llama-server leaves out of a character in several parts are 
   deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1])
 })
 
+test('an answer of a llama-server whose left out tokens were other ones than those of their bytes has its end', () => {
+  const bytes = [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0x80]), Buffer.from([0xf0]), Buffer.from([0x9f])]
+  const table = {
+    bytes: Buffer.concat([...bytes, Buffer.from([0x98])]),
+    ends: Uint32Array.of(3, 4, 5, 6, 7),
+    endTokens: [],
+    specials: [],
+    tokenBytesMax: 3,
+  }
+  const own = new TableReader(table)
+  const readOwn = (body: string) => [...readSteps(llama.dialect, requestOf(llama), Buffer.from(body), { reader: own })]
+  // Three tokens of a byte each and the last one, where one of three bytes stands for the same.
+  const character = serverRecord([1], '😀', 4)
+  const end = serverEnd(4, { stop_type: 'limit' })
+  const steps = readOwn(character + end)
+  deepEqual([idsOf(steps), steps.at(-1)?.end], [[0, 1], { kind: 'limit', isInexact: true }])
+  deepEqual(readOwn(serverRecord([1], '😀', 2) + serverEnd(2)).at(-1)?.end, { kind: 'stop' })
+  for (const [what, bad] of [
+    ['the character three times', character + character + character + end],
+    ['less than there was', character + serverEnd(1)],
+  ] as const)
+    throws(() => readOwn(bad), { kind: 'lied' }, what)
+})
+
 test('log-probabilities that a llama-server leaves out within a character are asked for, the last first', async () => {
   const bytes = [Buffer.from([0xf0, 0x9f]), Buffer.from([0x98]), Buffer.from([0x80]), Buffer.from('a')]
   const ends = Uint32Array.of(2, 3, 4, 5)

@@ -115,8 +115,10 @@ class Reader implements RecordReader {
   readonly #vocabulary: TableReader
   readonly #counts: CountCheck
   #hasEnded = false
-  /** Some tokens had to be guessed by the text of a character that is none. */
-  #isInexact = false
+  /** Some tokens had to be guessed by the text of a character. */
+  #hasGuessed = false
+  /** Tokens that were made at the least: what was guessed of a character stands for one or more. */
+  #madeLeast = 0
 
   constructor(request: TokenRequest, vocabulary: TableReader) {
     this.#request = request
@@ -158,10 +160,12 @@ class Reader implements RecordReader {
 
   #next(data: ServerRecord): TokenStep {
     const { tokens, tokens_predicted: predicted } = data
-    const ids = [...this.#lost(data), ...tokens]
+    const lost = this.#lost(data)
+    const ids = [...lost, ...tokens]
     this.#counts.take(ids, this.#vocabulary)
-    if (predicted !== undefined && predicted < this.#counts.received && !this.#isInexact)
-      throw new ReplicaFault('lied', `It counted ${predicted} tokens where ${this.#counts.received} had come.`)
+    this.#hasGuessed ||= lost.length > 0
+    this.#madeLeast += tokens.length + Math.min(1, lost.length)
+    if (predicted !== undefined && predicted < this.#madeLeast) throw miscounted(predicted, this.#madeLeast)
     return { ids }
   }
 
@@ -187,7 +191,6 @@ class Reader implements RecordReader {
       found.push(token)
       start = end
     }
-    this.#isInexact = true
     return found
   }
 
@@ -196,7 +199,9 @@ class Reader implements RecordReader {
     this.#counts.take(tokens, this.#vocabulary)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
-    if (!this.#isInexact) this.#checkOutput(predicted)
+    const isInexact = this.#hasGuessed && predicted !== this.#counts.received
+    if (!isInexact) this.#checkOutput(predicted)
+    else if (predicted < this.#madeLeast + tokens.length) throw miscounted(predicted, this.#madeLeast + tokens.length)
     this.#counts.prompt(undefined, timings?.cache_n)
     const logprobs = this.#logprobs(data)
     this.#hasEnded = true
@@ -205,7 +210,7 @@ class Reader implements RecordReader {
       promptTokens: data.tokens_evaluated,
       ...(timings !== undefined && { cachedTokens: timings.cache_n }),
       ...(logprobs !== null && { logprobs }),
-      end: { kind: endOf(stopType) },
+      end: { kind: endOf(stopType), ...(isInexact && { isInexact }) },
     }
   }
 
@@ -226,6 +231,10 @@ function endOf(stopType: string | undefined): 'stop' | 'limit' {
   if (stopType === 'eos') return 'stop'
   if (stopType === 'limit') return 'limit'
   throw malformed(`It ended its answer for a reason that was not asked for: ${stopType ?? 'none'}.`)
+}
+
+function miscounted(counted: number, came: number): ReplicaFault {
+  return new ReplicaFault('lied', `It counted ${counted} tokens where ${came} had come.`)
 }
 
 const errorSchema = z.object({ error: z.unknown() })

@@ -3,7 +3,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { modelIds } from '../../../src/core/model.ts'
-import { launchLlamaServer } from '../../harness/engines/llama-server.ts'
+import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
 import { placeholderPath } from '../../harness/engines/open-llama.ts'
 import { checkStream } from '../../harness/http/open-stream.ts'
 import { llamaServer } from '../../harness/programs/llama-server.ts'
@@ -69,15 +69,23 @@ export async function runPoolStructured(options: CampaignOptions): Promise<Campa
   const service = await startService({ config: { models, pools: { real: { tokenizer: placeholderPath, replicas } } } })
   try {
     return await runOn({ service, mayBreak: true }, options, async (failures) => {
-      const ended = server.ended()
-      if (ended !== null) failures.add(`The llama-server is gone. ${ended}`)
-      for (const { msg, ...line } of readLog(service))
-        if (/^replica (?:failed|ejected|not usable)$/.test(msg) && line['kind'] !== 'unfit')
-          failures.add(`${msg}: ${JSON.stringify(line)}`)
+      // With no other replica, all that is asked while this one is away fails, and there is no room left to say why.
+      for (const line of whatBecameOf(server, service)) {
+        options.log(line)
+        failures.add(line)
+      }
     })
   } finally {
     await server.stop()
   }
+}
+
+function whatBecameOf(server: LlamaServer, service: Service): readonly string[] {
+  const told = readLog(service)
+    .filter(({ msg, kind }) => /^replica (?:failed|ejected|not usable)$/.test(msg) && kind !== 'unfit')
+    .map(({ msg, ...line }) => `${msg}: ${JSON.stringify(line)}`)
+  const ended = server.ended()
+  return ended === null ? told : [`The llama-server is gone. ${ended}`, ...told]
 }
 
 async function runOn(
