@@ -10,6 +10,7 @@ import { overrideFault, templateFault } from './template-fault.ts'
 import type { PreparedText } from './prepared-text.ts'
 import { prepareFormats } from '../../grammar/formats.ts'
 import { forcesAnswer, planAnswer } from './answer/answer-plan.ts'
+import type { PlanMemory } from './answer/plan-memory.ts'
 import { createPromptBuilder, type PromptBuilder } from './prompt/prompt-builder.ts'
 import type { PieceMemory } from './prompt/piece-memory.ts'
 import type { Pause } from './prompt/prompt-tokens.ts'
@@ -23,6 +24,8 @@ export type TextTools = {
   /** Null where the template cannot carry calls. */
   readonly toolFormat: ToolFormat | null
   readonly prompts: PromptBuilder
+  /** Null where each plan is made anew. */
+  readonly plans: PlanMemory | null
   readonly fitness: FitnessReport
 }
 
@@ -42,6 +45,7 @@ export function createTextTools(
   { vocabulary: native, vocabularySize, chatTemplate }: NativeText,
   overrides: ChatOverrides | null = null,
   memory: PieceMemory | null = null,
+  plans: PlanMemory | null = null,
 ): TextTools {
   prepareFormats()
   const template = compileOrRefuse(chatTemplate ?? plainTemplate, native)
@@ -56,7 +60,7 @@ export function createTextTools(
   const prompts = createPromptBuilder({ template, traits, toolFormat, vocabulary, memory })
   const isGiven = typeof overrides?.tools === 'object'
   const fitness = reportFitness({ template, traits, toolFormat, isGiven })
-  return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts, fitness }
+  return { vocabulary, vocabularySize, tags: traits.thinkingTags, toolFormat, prompts, plans, fitness }
 }
 
 /** Throws where calls in a given notation do not come back as they went in. */
@@ -97,7 +101,7 @@ function compileOrRefuse(source: string, native: NativeText['vocabulary']): Chat
 
 /** Makes the tokens of a request's prompt, and the grammar that its answer must keep. */
 export async function prepareText(request: EngineRequest, tools: TextTools, pause?: Pause): Promise<PreparedText> {
-  const plan = planAnswer(request, tools.toolFormat)
+  const plan = tools.plans?.plan(request, tools.toolFormat) ?? planAnswer(request, tools.toolFormat)
   const options = { opensThinking: plan.forced !== null, ...(pause !== undefined && { pause }) }
   return { plan, prompt: await tools.prompts.build(request, options) }
 }

@@ -18,11 +18,15 @@ import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
 import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
 import { holdPoolThreads, unheldThreads, type PoolThreads } from './threads/pool-threads.ts'
 import { createTask, allowOutput, limitOutput, type Task, type TaskContext } from './task.ts'
+import { PlanMemory } from '../../text/answer/plan-memory.ts'
 import { createTextTools, prepareText, type TextTools } from '../../text/text-tools.ts'
 import { leastRequest } from '../../../core/least-request.ts'
 import type { PromptBuilder } from '../../text/prompt/prompt-builder.ts'
 import { TokenChooser } from './sampling/token-chooser.ts'
 import type { Vocabulary } from '../../text/vocabulary.ts'
+
+/** What short requests bring, such as one schema for thousands of texts; others are planned in the text child. */
+const planMemoryBytes = 4 * 2 ** 20
 
 type AskedToGenerate = Extract<ToChild, { kind: 'generate' }>
 type Loaded = {
@@ -177,7 +181,7 @@ process.on('message', (message: ToChild | PartToChild) => {
 })
 
 function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings: LoadSettings): Loaded {
-  const tools = createTextTools(native, settings.chat ?? null)
+  const tools = createTextTools(native, settings.chat ?? null, null, new PlanMemory(planMemoryBytes))
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
   const bytesToKeep = (bytesMax: number) => (settings.isReproducible ? 0 : bytesMax)

@@ -13,6 +13,7 @@ import { charactersOf } from '../../text/text-size.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadText } from './native.ts'
 import { openLibrary } from './open-library.ts'
+import { PlanMemory } from '../../text/answer/plan-memory.ts'
 import { PieceMemory } from '../../text/prompt/piece-memory.ts'
 import { describeText } from '../../text/model-text.ts'
 import { isTokenizerFolder, loadTokenizerFolder } from '../../text/tokenizer-folder.ts'
@@ -31,6 +32,8 @@ const windowsCounted = 2
 
 /** The tokens of a hundred and fifty conversations of 100,000 tokens, which are sent again turn by turn. */
 const pieceMemoryBytes = 64 * 2 ** 20
+/** The grammars of some hundreds of agents, of 20 to 50 kB each, or of sixteen whose models write arguments in tags. */
+const planMemoryBytes = 16 * 2 ** 20
 
 function send(message: FromTextChild): void {
   process.send?.(message)
@@ -77,7 +80,12 @@ class TextChild {
   async #load(settings: LoadSettings): Promise<void> {
     try {
       const memory = new PieceMemory(pieceMemoryBytes)
-      this.#tools = createTextTools(await readText(settings), settings.chat ?? null, memory)
+      this.#tools = createTextTools(
+        await readText(settings),
+        settings.chat ?? null,
+        memory,
+        new PlanMemory(planMemoryBytes),
+      )
       send({ kind: 'ready' })
     } catch (error) {
       send({ kind: 'load-failed', message: messageOf(error) })

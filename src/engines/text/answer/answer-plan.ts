@@ -18,13 +18,16 @@ const free: Omit<AnswerPlan, 'unenforced'> = {
   banned: [],
 }
 
+/** All of a request that a plan is made of. */
+export type PlannedRequest = Pick<EngineRequest, 'tools' | 'toolChoice' | 'output'>
+
 /**
  * Plans the answer to a request. Throws `invalid-request` for a schema that cannot be kept.
  *
  * A call's arguments always follow the tool's schema, asked for or not: the
  * grammar starts with the marker of a call at the latest.
  */
-export function planAnswer(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
+export function planAnswer(request: PlannedRequest, format: ToolFormat | null): AnswerPlan {
   try {
     return plan(request, format)
   } catch (error) {
@@ -34,12 +37,12 @@ export function planAnswer(request: EngineRequest, format: ToolFormat | null): A
 }
 
 /** Whether the plan will have a grammar for the whole answer. */
-export function forcesAnswer(request: EngineRequest, format: ToolFormat | null): boolean {
+export function forcesAnswer(request: PlannedRequest, format: ToolFormat | null): boolean {
   if (request.output.kind === 'json') return true
   return format !== null && callableTools(request).length > 0 && requiresCall(request)
 }
 
-function plan(request: EngineRequest, format: ToolFormat | null): AnswerPlan {
+function plan(request: PlannedRequest, format: ToolFormat | null): AnswerPlan {
   const { output, toolChoice } = request
   const tools = callableTools(request)
   const builder = createGrammarBuilder()
@@ -86,11 +89,11 @@ class Unenforced {
   }
 }
 
-export function requiresCall({ toolChoice }: EngineRequest): boolean {
+export function requiresCall({ toolChoice }: Pick<PlannedRequest, 'toolChoice'>): boolean {
   return toolChoice.kind === 'required' || toolChoice.kind === 'named'
 }
 
-export function callableTools({ tools, toolChoice }: EngineRequest): readonly Tool[] {
+export function callableTools({ tools, toolChoice }: Omit<PlannedRequest, 'output'>): readonly Tool[] {
   switch (toolChoice.kind) {
     case 'none':
       return []
