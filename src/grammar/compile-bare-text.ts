@@ -1,7 +1,7 @@
 // Texts that stand bare between marks, as arguments in tags do: nothing in them is quoted or escaped.
 
 import { compilationOf, type SchemaLocation } from './compile-schema.ts'
-import { stringConstraint, type StringConstraint } from './compile-string.ts'
+import { stringConstraint, type StringConstraint, textKeywords } from './compile-string.ts'
 import type { Context, Relaxation } from './context.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
 import { type Automaton, determinize, type Lengths } from './patterns/automaton.ts'
@@ -11,6 +11,7 @@ import { type PatternNode } from './patterns/pattern.ts'
 import { PatternError } from './patterns/pattern-reader.ts'
 import { codePointSet, complement, single } from './patterns/code-points.ts'
 import { boundedRepetitionMax, repeat } from './repetition.ts'
+import { SchemaFault } from './schema-fault.ts'
 import { checkSchema } from './schema/check-schema.ts'
 import { keyword, type Part, type SchemaObject, toPart } from './schema/schema-part.ts'
 
@@ -24,6 +25,8 @@ export type BareFrame = {
 
 /** A longer bound takes a state for each character, and a request's grammar has room for few such texts. */
 const boundMost = 400
+/** About what one becomes. A bound takes one for each of its characters and each of those that close the text. */
+const charactersPerState = 64
 
 /**
  * Adds the rules of a text that follows a schema of strings, up to and with what closes it, and returns their first.
@@ -47,9 +50,8 @@ export function compileBareText(
   const { nfas, lengths } = asked
   if (nfas.length === 0 && lengths.min === 0 && lengths.max === Infinity) return null
   const isCountable = nfas.length === 0 && lengths.max <= boundedRepetitionMax
-  if (!context.isLenient && isCountable && boundOf(lengths) > boundMost) return countedText(builder, lengths, frame)
-  const automaton = automatonWithin(context, parts, { asked, frame })
-  return automaton === null ? null : bareTextRule(builder, automaton, frame.close)
+  if (context.isLenient || !isCountable) return textWithin(context, parts, { asked, frame, mustFit: context.isLenient })
+  return sharedText(context, parts, { asked, frame, mustFit: true }) ?? countedText(builder, lengths, frame)
 }
 
 /**
@@ -67,25 +69,65 @@ function boundOf({ min, max }: Lengths): number {
   return Number.isFinite(max) ? max : min
 }
 
-type Framed = { readonly asked: StringConstraint; readonly frame: BareFrame }
+type Framed = {
+  readonly asked: StringConstraint
+  readonly frame: BareFrame
+  /** There is another way, where its rules would take more than their share of the grammar. */
+  readonly mustFit: boolean
+}
 
-/** Keeps as much of a constraint as comes to an automaton of bearable size; null where none of it does. */
-function automatonWithin(context: Context, parts: readonly Part[], { asked, frame }: Framed): Automaton | null {
-  const { nfas, lengths } = asked
+/** Keeps as much of a constraint as comes to rules of bearable size; null where none of it does. */
+function textWithin(context: Context, parts: readonly Part[], framed: Framed): string | null {
+  const { nfas, lengths } = framed.asked
   const attempts = [
     { min: lengths.min, max: lengths.max, without: [] },
     { min: lengths.min, max: Infinity, without: ['maxLength'] },
     { min: 0, max: Infinity, without: ['maxLength', 'minLength'] },
   ]
-  for (const { min, max, without } of attempts) {
-    if (boundOf({ min, max }) > boundMost) continue
-    const automaton = determinizeBare(context, { asked: { nfas, lengths: { min, max } }, frame })
-    if (automaton === null) continue
+  for (const [index, { min, max, without }] of attempts.entries()) {
+    const before = attempts[index - 1]
+    if (min === before?.min && max === before.max) continue
+    const text = sharedText(context, parts, { ...framed, asked: { nfas, lengths: { min, max } } })
+    if (text === null) continue
     relaxEach(context, parts, without)
-    return automaton
+    return text
   }
   relaxEach(context, parts, ['maxLength', 'minLength', 'pattern', 'format'])
   return null
+}
+
+/** About how many states it takes to count characters, or to repeat what a pattern does, whose NFA has two for each. */
+function statesLeast({ asked: { nfas, lengths }, frame }: Framed): number {
+  return Math.max(boundOf(lengths) * frame.close.trim().length, ...nfas.map(({ states }) => states.length / 2))
+}
+
+/** A text that can be left to the client takes half of the grammar at most, with all that is there already. */
+function isTooMany(builder: GrammarBuilder, states: number, { mustFit }: Framed): boolean {
+  return mustFit && states > 0 && !builder.hasRoom(states * charactersPerState)
+}
+
+/** The rules come to too much, or leave no text. */
+class Unbearable extends Error {}
+
+/** One rule serves every text with the same keywords in the same tags: agents bound many of their texts alike. Null for none. */
+function sharedText(context: Context, parts: readonly Part[], framed: Framed): string | null {
+  const { builder } = context
+  const { asked, frame } = framed
+  if (boundOf(asked.lengths) > boundMost) return null
+  const make = () => {
+    const automaton = isTooMany(builder, statesLeast(framed), framed) ? null : determinizeBare(context, framed)
+    if (automaton === null) throw new Unbearable()
+    return bareTextRule(builder, automaton, frame.close)
+  }
+  try {
+    return builder.attempt(() =>
+      builder.shared(`bare ${JSON.stringify([asked.lengths, frame])} ${textKeywords(parts)}`, make),
+    )
+  } catch (error) {
+    const isTooComplex = framed.mustFit && error instanceof SchemaFault && error.keyword === null
+    if (isTooComplex || error instanceof Unbearable) return null
+    throw error
+  }
 }
 
 function relaxEach({ relax }: Context, parts: readonly Part[], names: readonly string[]): void {
@@ -97,13 +139,16 @@ function relaxEach({ relax }: Context, parts: readonly Part[], names: readonly s
 }
 
 /** Null where it would be too large, or no text were left. */
-function determinizeBare({ spend }: Context, { asked: { nfas, lengths }, frame }: Framed): Automaton | null {
+function determinizeBare({ builder, spend }: Context, framed: Framed): Automaton | null {
+  const { asked, frame } = framed
   const marker = frame.close.trim()
   const isGuard = frame.guard === null ? [] : [lacking([{ kind: 'start' }, ...nodesOf(frame.guard)], spend)]
   // The whole marker may take too many states; texts without its beginning lack it as well.
   for (const forbidden of [ownBeginning(marker), marker.slice(0, 2)]) {
     try {
-      return determinize([...nfas, lacking(nodesOf(forbidden), spend), ...isGuard], lengths, spend)
+      const nfas = [...asked.nfas, lacking(nodesOf(forbidden), spend), ...isGuard]
+      const automaton = determinize(nfas, asked.lengths, spend)
+      if (!isTooMany(builder, automaton.length, framed)) return automaton
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
     }

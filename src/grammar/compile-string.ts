@@ -196,8 +196,13 @@ export function nameRule(
 
 /** One rule serves every string with the same keywords. */
 function patternKey({ isLenient }: Context, parts: readonly Part[]): string {
+  return `${isLenient ? 'lenient ' : ''}text ${textKeywords(parts)}`
+}
+
+/** All that parts say about a text. */
+export function textKeywords(parts: readonly Part[]): string {
   const keywords = ['pattern', 'format', 'minLength', 'maxLength'].map((name) =>
     eachKeyword(parts, name).map(({ value }) => value),
   )
-  return `${isLenient ? 'lenient ' : ''}text ${JSON.stringify(keywords)}`
+  return JSON.stringify(keywords)
 }

@@ -25,6 +25,8 @@ export type GrammarBuilder = {
   define(name: string, body: string): void
   /** The rule kept under `key`; the first caller's `body` makes it and is given its name, so it may recurse. */
   shared(key: string, body: (name: string) => string): string
+  /** Whether its rules leave half of it free once so many characters are added: what can be left out may take no more. */
+  hasRoom(characters: number): boolean
   /** The fewest characters of shared rules whose text alone does not tell. */
   readonly leastLengths: Map<string, number>
   /** Counts work for all schemas of the grammar; throws when it is too much. */
@@ -95,8 +97,9 @@ export function createGrammarBuilder(): GrammarBuilder {
     }
   }
 
+  const hasRoom = (characters: number) => rules.size.characters + characters <= grammarCharactersMax / 2
   const toGrammar = (root: string) => rules.write(root, undefinedNames)
-  return { rule, declare, define, shared, leastLengths, spend, attempt, literal, toGrammar }
+  return { rule, declare, define, shared, hasRoom, leastLengths, spend, attempt, literal, toGrammar }
 }
 
 /** The rules in the order in which they were defined. */

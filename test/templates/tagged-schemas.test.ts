@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
 import type { JsonSchema, Tool } from '../../src/core/generation.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
 import { createToolCallParser } from '../../src/chat-format/tool-format/parse-tool-calls.ts'
@@ -98,6 +99,67 @@ test('what arguments in tags cannot keep of a schema is named, and kept or refus
   assert.equal(validate(parameters, JSON.parse(json)), null)
   const pattern = { ...schema, pattern: '^a' }
   assert.throws(() => plan(format!, toolOf({ place: pattern }, true)), /place\.maxLength/)
+})
+
+suite('bounds of many texts in tags', async () => {
+  const path = new URL('../fixtures/templates/tagged.jinja', import.meta.url)
+  // Closed as long as the tags of models that are taught to program.
+  const format = deriveToolFormat(renderWith(readFileSync(path, 'utf8').replace('</set>', '</parameter>')))!
+  const parseNative = await createNativeParser()
+  const alike = Array.from({ length: 30 }, () => 256)
+  const unlike = Array.from({ length: 30 }, (_, index) => 100 + 10 * index)
+
+  const bounded = (bounds: readonly number[], isStrict = false) => {
+    const own = bounds.map((maxLength, index) => [`text_${index}`, { type: 'string', maxLength }] as const)
+    return plan(format, toolOf(Object.fromEntries(own), isStrict))
+  }
+  const call = (lengths: readonly number[]) => {
+    const given = lengths.map((length, index) => `<set name="text_${index}">${'x'.repeat(length)}</parameter>`)
+    return `<run tool="get_weather">${given.join('')}</run>`
+  }
+  /** The arguments that may be longer than their bound. */
+  const unbounded = (grammar: string | null) => {
+    const native = parseNative(grammar ?? '')
+    assert.ok(native.accepts(call(unlike)))
+    return unlike.flatMap((_, longer) => {
+      const lengths = unlike.map((length, index) => (index === longer ? length + 1 : length))
+      return native.accepts(call(lengths)) ? [`text_${longer}`] : []
+    })
+  }
+
+  test('those that are alike have one rule', () => {
+    const [one, all] = [bounded([256]), bounded(alike)]
+    assert.deepEqual(all.unenforced, [])
+    assert.ok((all.forced?.length ?? 0) < (one.forced?.length ?? 0) * 1.1)
+  })
+
+  test('those that are too many for a grammar are named, and the others kept', () => {
+    const { forced, unenforced } = bounded(unlike)
+    assert.deepEqual(
+      unenforced,
+      unbounded(forced).map((name) => ['tools', 0, 'properties', name, 'maxLength']),
+    )
+    assert.ok(unenforced.length > 0 && unenforced.length < unlike.length)
+  })
+
+  test('those of a strict tool are kept, however many', () => {
+    const { forced, unenforced } = bounded(unlike, true)
+    assert.deepEqual(unenforced, [])
+    assert.deepEqual(unbounded(forced), [])
+  })
+
+  test('patterns that repeat much leave room for what else is said', () => {
+    const patterned = Array.from({ length: 20 }, (_, index) => {
+      const allOf = [{ pattern: '^[^\\n\\r]*$' }, { pattern: `^[\\s\\S]{0,${300 + index}}$` }]
+      return [`text_${index}`, { type: 'string', allOf }] as const
+    })
+    const { forced, unenforced } = plan(format, toolOf({ ...Object.fromEntries(patterned), text_20: { enum: ['xx'] } }))
+    assert.ok(unenforced.length > 0 && unenforced.length < patterned.length * 2)
+    const native = parseNative(forced ?? '')
+    const ones = patterned.map(() => 1)
+    assert.ok(native.accepts(call([...ones, 2])))
+    assert.ok(!native.accepts(call([...ones, 3])))
+  })
 })
 
 test('an argument in tags that nothing satisfies is named where it is optional, and refused where it is required', () => {

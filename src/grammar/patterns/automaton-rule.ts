@@ -1,5 +1,5 @@
 import type { Automaton, AutomatonState } from './automaton.ts'
-import { type CodePointRange, type CodePointSet, everything, includes } from './code-points.ts'
+import { type CodePointRange, type CodePointSet, complement, everything, includes } from './code-points.ts'
 import type { GrammarBuilder } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
 import { repeat } from '../repetition.ts'
@@ -168,8 +168,10 @@ function isEverything(set: CodePointSet): boolean {
   )
 }
 
-/** One character of a set as it stands in bare text. */
+/** One character of a set as it stands in bare text: by what it lacks, where that is less to write. */
 export function bareCharacter(builder: GrammarBuilder, set: CodePointSet): string {
+  const lacked = complement(set)
+  if (lacked.length > 0 && lacked.length < set.length) return `[^${lacked.map(rangeText).join('')}]`
   return rawForm(builder, set) ?? '""'
 }
 
