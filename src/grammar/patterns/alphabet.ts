@@ -4,26 +4,27 @@
 import { type CodePointSet, codePointSet, everything, includes } from './code-points.ts'
 import type { Spend } from './nfa.ts'
 
-/** What a set comes to; null for one of every code point. */
+/** What a set comes to; null for one of every code point, and in the place of none. */
 export type Classes = readonly number[] | null
 
 export type Alphabet = {
   /** How many classes there are, in the order of the first code point of each. */
   readonly size: number
-  /** The classes of one of the sets that it was made of. */
-  classesOf(set: CodePointSet): Classes
+  /** What the sets that it was made of come to, each in its place. */
+  readonly classes: readonly (readonly Classes[])[]
   /** The code points of some classes; the same object for the same ones. */
   of(classes: readonly number[]): CodePointSet
   /** The code points of all classes but some; the same object for the same ones. */
   without(classes: readonly number[]): CodePointSet
 }
 
-/** Cuts the code points that a text can hold as finely as some sets ask for. */
-export function createAlphabet(sets: ReadonlySet<CodePointSet>, spend: Spend): Alphabet {
+/** Cuts the code points that a text can hold as finely as the sets of some lists ask for. A list may have places without one. */
+export function createAlphabet(lists: readonly (readonly (CodePointSet | null)[])[], spend: Spend): Alphabet {
+  const sets = new Set(lists.flatMap((list) => list.filter((set) => set !== null)))
   const starts = startsOf(sets)
   const covered = new Map([...sets].map((set) => [set, coveredBy(set, starts)] as const))
   const { classes, count } = classify(starts.length, covered.values(), spend)
-  const classesBySet = new Map<CodePointSet, Classes>()
+  const classesBySet = new Map<CodePointSet | null, Classes>()
   for (const [set, spans] of covered) {
     const own = new Set<number>()
     for (const [from, to] of spans) for (let at = from; at < to; at++) own.add(classes[at] ?? 0)
@@ -32,7 +33,7 @@ export function createAlphabet(sets: ReadonlySet<CodePointSet>, spend: Spend): A
   const collect = collector(starts, classes, count)
   return {
     size: count,
-    classesOf: (set) => classesBySet.get(set) ?? null,
+    classes: lists.map((list) => list.map((set) => classesBySet.get(set) ?? null)),
     of: (some) => collect(some, 1),
     without: (some) => collect(some, 0),
   }

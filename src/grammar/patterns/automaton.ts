@@ -65,9 +65,8 @@ export function withLengths(free: Automaton, { min, max }: Lengths, spend: Spend
 class SubsetConstruction {
   readonly #runners: readonly NfaRunner[]
   readonly #spend: Spend
+  /** Made of the sets of each NFA's states. */
   readonly #alphabet: Alphabet
-  /** What the set of each state of each NFA comes to. */
-  readonly #classes: readonly (readonly Classes[])[]
   readonly #numbersByKey = new Map<string, number>()
   /** What texts led to before ε-transitions are followed, which is often the same in several states. */
   readonly #closed = new Map<string, { readonly target: number; readonly work: number }>()
@@ -77,10 +76,10 @@ class SubsetConstruction {
   constructor(nfas: readonly Nfa[], spend: Spend) {
     this.#runners = nfas.map(runnerOf)
     this.#spend = spend
-    const sets = nfas.flatMap(({ states }) => states.flatMap(({ set }) => (set === null ? [] : [set])))
-    const alphabet = createAlphabet(new Set(sets), spend)
-    this.#alphabet = alphabet
-    this.#classes = nfas.map(({ states }) => states.map(({ set }) => (set === null ? null : alphabet.classesOf(set))))
+    this.#alphabet = createAlphabet(
+      nfas.map(({ states }) => states.map(({ set }) => set)),
+      spend,
+    )
   }
 
   run(): Automaton {
@@ -129,7 +128,7 @@ class SubsetConstruction {
     const steps: Steps = { keys: new Map(), rest: '' }
     let work = 1
     for (const [index, { nfa }] of this.#runners.entries()) {
-      const readers = readersOf(this.#classes[index] ?? [], nfa, active[index] ?? [])
+      const readers = readersOf(this.#alphabet.classes[index] ?? [], nfa, active[index] ?? [])
       // An NFA that must not match and no longer can is out of the way.
       addReaders(steps, readers, nfa.isNegated)
       work += steps.keys.size + readers.work
