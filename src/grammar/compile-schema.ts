@@ -119,6 +119,7 @@ export function compilationOf(
     relax: relaxWith(onRelaxed),
     ...shared,
     nameRules: new Map(),
+    listedBodies: new Map(),
     isImpossible: impossibles.has,
     flatten: (parts) => flatten(root, parts),
     value: (parts, hint) => {

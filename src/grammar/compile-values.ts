@@ -44,6 +44,7 @@ function hasConstant(schema: Part['schema']): boolean {
 export function listedValues(context: Context, parts: readonly Part[]): string[] {
   const [first, ...others] = parts.flatMap((part) => listsOf(part))
   if (first === undefined) return []
+  context.spend(first.length)
   const known = others.map((list) => new Set(list.map((value) => JSON.stringify(ordered(value)))))
   const chosen = new Map<string, string>()
   const fits = createFits(context, parts)
@@ -73,6 +74,14 @@ function withoutFormat({ format: _, ...schema }: SchemaObject): SchemaObject {
 }
 
 export function compileValues(context: Context, parts: readonly Part[], hint: string): Body {
+  const [first, ...others] = parts
+  if (first === undefined || others.length > 0) return compileAnew(context, parts, hint)
+  const known = context.listedBodies.get(first.schema) ?? compileAnew(context, parts, hint)
+  context.listedBodies.set(first.schema, known)
+  return known
+}
+
+function compileAnew(context: Context, parts: readonly Part[], hint: string): Body {
   relaxUnchecked(context, parts)
   const { builder } = context
   const texts = listedValues(context, parts)

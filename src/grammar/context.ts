@@ -41,6 +41,8 @@ export type Context = {
   readonly isImpossible: (parts: readonly Part[]) => boolean
   /** What was read of schemas already: a choice reads its branches again for each comparison. */
   readonly objectParts: Map<Part['schema'], ObjectPart>
+  /** What listed values came to: a long list is referred to from many places. */
+  readonly listedBodies: Map<Part['schema'], Body>
   /** The NFAs of patterns that were read already: a schema gives the same one in many places. */
   readonly patterns: Map<string, readonly Nfa[]>
   /** The rules of names that were made already, by what they keep to; null for names that none can be made for. */

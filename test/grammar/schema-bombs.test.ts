@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonSchema } from '../../src/core/generation.ts'
+import { createGrammarBuilder } from '../../src/grammar/grammar-builder.ts'
 import { faultFrom, toGrammar } from './compile.ts'
 import { startCpuBudget } from '../harness/cpu-budget.ts'
 
@@ -31,6 +32,10 @@ const bombs: Readonly<Record<string, () => JsonSchema>> = {
   '50,000 enum values': () => ({ enum: range(50_000).map((index) => `value ${index}`) }),
   '1,001 enum values in many enums': () => ({ properties: properties(1001, (index) => ({ enum: [index] })) }),
   '200,000 characters in an enum': () => ({ enum: ['x'.repeat(200_000)] }),
+  '900 enum values beside a type, in 4,000 places': () => ({
+    properties: properties(4_000, () => ({ type: 'string', $ref: '#/$defs/list' })),
+    $defs: { list: { enum: range(900).map((index) => `value ${index}`) } },
+  }),
   '5,001 properties': () => ({ properties: properties(5001, () => ({})) }),
   '200,000 properties': () => ({ properties: properties(200_000, () => true) }),
   '100,000 required names': () => ({ type: 'object', required: range(100_000).map(String) }),
@@ -242,4 +247,33 @@ test('a schema that only looks large is compiled', () => {
   ]) {
     assert.ok(toGrammar(schema).length < 512 * 1024)
   }
+})
+
+test('a list of values that many places refer to is read once for all of them', () => {
+  const readsOf = (places: number) => {
+    let reads = 0
+    const values = new Proxy(
+      range(50).map((index) => `value ${index}`),
+      {
+        get(list, name) {
+          reads += 1
+          return Reflect.get(list, name) as unknown
+        },
+      },
+    )
+    const listed = properties(places, () => ({ $ref: '#/$defs/list' }))
+    toGrammar({ type: 'object', properties: listed, $defs: { list: { enum: values } } })
+    return reads
+  }
+  assert.equal(readsOf(200), readsOf(1))
+})
+
+test('what is no printable character is escaped in a literal, and nothing else', () => {
+  const { literal } = createGrammarBuilder()
+  for (let code = 0; code <= 0xffff; code++) {
+    const character = String.fromCharCode(code)
+    const isPlain = !/["\\]|\p{Cc}/u.test(character)
+    assert.equal(literal(`a${character}b`) === `"a${character}b"`, isPlain, code.toString(16))
+  }
+  assert.equal(literal('😀\u009f'), String.raw`"😀\u009F"`)
 })
