@@ -32,7 +32,7 @@ const windowsCounted = 2
 
 /** The tokens of a hundred and fifty conversations of 100,000 tokens, which are sent again turn by turn. */
 const pieceMemoryBytes = 64 * 2 ** 20
-/** The grammars of some hundreds of agents, of 20 to 50 kB each, or of sixteen whose models write arguments in tags. */
+/** The plans of a thousand agents, of some 15 kB each, or of sixty whose models write each argument in tags. */
 const planMemoryBytes = 16 * 2 ** 20
 
 function send(message: FromTextChild): void {
