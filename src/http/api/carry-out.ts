@@ -3,6 +3,7 @@ import { ApiError, conflict, invalidRequest } from '../../core/error.ts'
 import type { RequestId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import { actorOf, joinTransaction } from '../../db/change.ts'
+import { isUndone, runUndoneAgain } from '../../db/transactions/run-undone-again.ts'
 import { claimAnswer, forgetAnswers, type Claim, type StoredAnswer } from '../../db/stored-answers.ts'
 import type { LimitChange } from '../../limits/settings/change-limits.ts'
 import type { HttpParts } from '../parts.ts'
@@ -40,41 +41,50 @@ export type CarriedOut = StoredAnswer & { readonly isRepeated: boolean }
 export async function carryOut(parts: HttpParts, asked: Asked): Promise<CarriedOut> {
   const { accounts } = parts.management
   const key = readIdempotencyKey(asked)
-  if (asked.route.hasOwnTransactions === true) return carryOutAlone(parts, asked)
+  if (asked.route.hasOwnTransactions === true) return withConflicts(() => carryOutAlone(parts, asked))
   if (key !== null) await forgetAnswers(accounts.db, accounts.clock.nowMs())
   const later: (() => Promise<void>)[] = []
   const result = await withConflicts(() =>
-    accounts.db.transaction().execute(async (transaction): Promise<CarriedOut> => {
-      const sealing = { nowMs: accounts.clock.nowMs(), sealKey: parts.management.storedAnswerKey }
-      const claim = key === null ? null : await claimAnswer(transaction, repeatable(asked, key), sealing)
-      const known = answerOf(claim)
-      if (known !== null) return { ...known, isRepeated: true }
-      const routeParts = createRouteParts(parts, asked, (work) => later.push(work))
-      const db = joinTransaction(transaction)
-      const answer = await work(asked, { ...routeParts, accounts: { ...routeParts.accounts, db } })
-      if (claim?.kind === 'new') await claim.store(answer)
-      return { ...answer, isRepeated: false }
-    }),
+    runUndoneAgain(accounts.db)
+      .transaction()
+      .execute(async (transaction): Promise<CarriedOut> => {
+        // Nobody is told of what was undone.
+        later.length = 0
+        const sealing = { nowMs: accounts.clock.nowMs(), sealKey: parts.management.storedAnswerKey }
+        const claim = key === null ? null : await claimAnswer(transaction, repeatable(asked, key), sealing)
+        const known = answerOf(claim)
+        if (known !== null) return { ...known, isRepeated: true }
+        const routeParts = createRouteParts(parts, asked, (work) => later.push(work))
+        const db = joinTransaction(transaction)
+        const answer = await work(asked, { ...routeParts, accounts: { ...routeParts.accounts, db } })
+        if (claim?.kind === 'new') await claim.store(answer)
+        return { ...answer, isRepeated: false }
+      }),
   )
   for (const work of later) await work()
   return result
 }
 
-/** Makes a change that has transactions of its own. */
+/** Makes a change that has transactions of its own, each of which is run again where it was undone for another. */
 async function carryOutAlone(parts: HttpParts, asked: Asked): Promise<CarriedOut> {
   const later: (() => Promise<void>)[] = []
+  const routeParts = createRouteParts(parts, asked, (work) => later.push(work))
+  const db = runUndoneAgain(routeParts.accounts.db)
   try {
-    return {
-      ...(await work(
-        asked,
-        createRouteParts(parts, asked, (work) => later.push(work)),
-      )),
-      isRepeated: false,
-    }
+    return { ...(await work(asked, { ...routeParts, accounts: { ...routeParts.accounts, db } })), isRepeated: false }
+  } catch (error) {
+    throw isUndone(error) ? tryAgainLater(error) : error
   } finally {
     // What was changed before a failure stays.
     for (const work of later) await work()
   }
+}
+
+const retryAfterMs = 1_000
+
+function tryAgainLater(cause: unknown): ApiError {
+  const message = 'Others changed the same things at this moment. Please try again.'
+  return new ApiError({ code: 'overloaded', retryAfterMs }, message, { cause })
 }
 
 /** What a route's work is given outside of a transaction. */

@@ -10,6 +10,7 @@ import { readOwn, type Projection, type Resource } from '../../accounts/director
 import type { ResourceType } from '../../accounts/directory/scim/schema.ts'
 import type { AccountsParts } from '../../accounts/parts.ts'
 import type { RequestId } from '../../core/ids.ts'
+import { runUndoneAgain } from '../../db/transactions/run-undone-again.ts'
 import { withConflicts } from '../api/carry-out.ts'
 import type { FailedAttempts } from '../api/failed-attempts.ts'
 import { answerHeaders } from '../api/problem.ts'
@@ -70,7 +71,9 @@ async function open(door: Door, attempts: FailedAttempts, request: FastifyReques
   if (!areIds(request)) throw notThere()
   const { id = '' } = request.params as { readonly id?: string }
   const ifMatch = request.headers['if-match'] ?? null
-  const parts = { ...accounts, origin: { address: request.ip, requestId: request.id as RequestId } }
+  // A directory takes 409 for something that is there already, so what was undone for another is run again.
+  const db = runUndoneAgain(accounts.db)
+  const parts = { ...accounts, db, origin: { address: request.ip, requestId: request.id as RequestId } }
   const readBody = () => read(door, request, directory)
   return { parts, directory, request, baseUrl: `${siteUrl()}/scim/v2`, id, ifMatch, readBody }
 }

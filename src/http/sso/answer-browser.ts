@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SsoFault } from '../../accounts/single-sign-on/fault.ts'
 import type { SsoParts } from '../../accounts/single-sign-on/parts.ts'
 import type { ConnectionId, RequestId } from '../../core/ids.ts'
+import { runUndoneAgain } from '../../db/transactions/run-undone-again.ts'
 import { BrowserExchange } from '../api/browser.ts'
 import type { FailedAttempts } from '../api/failed-attempts.ts'
 import { areIds } from '../api/read-input.ts'
@@ -25,7 +26,9 @@ export function read({ management }: Door, request: FastifyRequest): Asked {
   const { connectionId } = request.params as { readonly connectionId: ConnectionId }
   if (!areIds(request)) throw new SsoFault('connection-off')
   const browser = new BrowserExchange(request, management, management.siteUrl())
-  return { parts: { ...accounts, origin, signIn, sso }, browser, request, connectionId }
+  // What was undone for another is run again: nobody’s way to the provider can be shown twice.
+  const parts = { ...accounts, db: runUndoneAgain(accounts.db), origin, signIn, sso }
+  return { parts, browser, request, connectionId }
 }
 
 export type Page = {

@@ -1,0 +1,45 @@
+// Transactions that PostgreSQL undoes because they and others wait for each other, or have each seen what the other
+// changes. Nothing of such a transaction is left, and by itself it would have been possible: it is run again.
+
+import type { TransactionBuilder } from 'kysely'
+import type { Database } from '../database.ts'
+import type { Tables } from '../tables.ts'
+
+/** Those who meet once rarely meet again, as the one of them that was not undone is done by then. */
+const triesMax = 3
+const undoneCodes: ReadonlySet<unknown> = new Set(['40001', '40P01'])
+
+/** Whether PostgreSQL has undone something for the sake of others, so that it may work when it is tried again. */
+export function isUndone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && undoneCodes.has(error.code)
+}
+
+/**
+ * The same database, but that a transaction which was undone for the sake of others is run again from its beginning.
+ *
+ * So what runs in it must change nothing elsewhere that cannot be changed twice.
+ */
+export function runUndoneAgain(db: Database): Database {
+  return new Proxy<Database>(db, {
+    get(target, name) {
+      if (name === 'transaction') return () => repeating(target)
+      const value: unknown = Reflect.get(target, name, target)
+      // Its methods read private fields, which only the object itself has.
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+function repeating(db: Database): Pick<TransactionBuilder<Tables>, 'execute'> {
+  return {
+    async execute(write) {
+      for (let triesLeft = triesMax - 1; ; triesLeft--) {
+        try {
+          return await db.transaction().execute(write)
+        } catch (error) {
+          if (triesLeft === 0 || !isUndone(error)) throw error
+        }
+      }
+    },
+  }
+}
