@@ -51,6 +51,7 @@ import { badMinutes } from './migrations/billing/105-bad-minutes.ts'
 import { budgetSetters } from './migrations/billing/106-budget-setters.ts'
 import { prioritiesOfKeys } from './migrations/people/102-priorities.ts'
 import { agentSignIns } from './migrations/people/110-agent-sign-ins.ts'
+import { mappingAnswerers } from './migrations/people/107-mapping-answerers.ts'
 import { namedGroups } from './migrations/people/112-named-groups.ts'
 import { recordings } from './migrations/people/114-recordings.ts'
 import { connectionAnswerers } from './migrations/people/115-connection-answerers.ts'
@@ -167,6 +168,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '104-audit-retention': auditRetention,
   '105-bad-minutes': badMinutes,
   '106-budget-setters': budgetSetters,
+  '107-mapping-answerers': mappingAnswerers,
   '110-agent-sign-ins': agentSignIns,
   '111-provider-sign-outs': providerSignOuts,
   '112-named-groups': namedGroups,

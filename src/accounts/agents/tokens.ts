@@ -167,7 +167,7 @@ async function endStolen(parts: SignInParts, { id, user_id, organization_id }: A
 
 /** Whether the person would be let in now as they were when they said that the agent is theirs. */
 async function isStillLetIn(parts: SignInParts, row: AgentSignInTable): Promise<boolean> {
-  const { user_id, connection_id, organization_id: organizationId, project_id: projectId } = row
+  const { user_id, connection_id, sso_subject, organization_id: organizationId, project_id: projectId } = row
   if (user_id === null || organizationId === null || projectId === null) return false
   const user = await parts.db
     .selectFrom('users')
@@ -175,7 +175,7 @@ async function isStillLetIn(parts: SignInParts, row: AgentSignInTable): Promise<
     .where('id', '=', user_id)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
-  const place = await readPlace(parts, { connection_id })
+  const place = await readPlace(parts, { user_id, connection_id, sso_subject })
   if (user === undefined || place === null) return false
   // No proof lasts as long as an agent: the owner who comes in without the provider is none of these.
   const shown = { user_id, connection_id, proof_method: 'password', proof_at: 0 } as const

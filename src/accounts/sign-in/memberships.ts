@@ -9,6 +9,7 @@ import type { Role } from '../../core/role.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import { changeAccess } from '../change-access.ts'
 import { customOf } from '../members.ts'
+import { mayVouch } from '../single-sign-on/answerers.ts'
 import type { SignInParts } from './parts.ts'
 
 /** A person in an organization. */
@@ -30,19 +31,42 @@ export type ClosedMembership = {
 /** Where a session may count at all. */
 type MembershipScope = 'everywhere' | { readonly organizationId: OrganizationId }
 
-/** Null for a session of a connection that was switched off or is gone. */
+/** By whose word somebody is signed in. */
+type Vouched = Pick<SessionTable, 'user_id' | 'connection_id' | 'sso_subject'>
+
+/**
+ * Null for a session of a connection that was switched off or is gone, and of one whose word counts no more for somebody
+ * who may do more by now than whoever answers for it.
+ */
 export async function readPlace(
   { db }: Pick<SignInParts, 'db'>,
-  { connection_id: connectionId }: Pick<SessionTable, 'connection_id'>,
+  { user_id: userId, connection_id: connectionId, sso_subject: subject }: Vouched,
 ): Promise<MembershipScope | null> {
   if (connectionId === null) return 'everywhere'
   const row = await db
     .selectFrom('connections')
-    .select('organization_id')
-    .where('id', '=', connectionId)
-    .where('state', '=', 'on')
+    .leftJoin('identities', (join) =>
+      join
+        .onRef('identities.connection_id', '=', 'connections.id')
+        .on('identities.subject', '=', subject)
+        .on('identities.user_id', '=', userId),
+    )
+    .leftJoin('members', (join) =>
+      join
+        .onRef('members.organization_id', '=', 'connections.organization_id')
+        .on('members.user_id', '=', userId)
+        .on('members.removed_at', 'is', null),
+    )
+    .leftJoin('roles', 'roles.id', 'members.role_id')
+    .select(['connections.organization_id', 'connections.answerer_role', 'connections.answerer_custom'])
+    .select(['identities.is_linked', 'members.role', 'roles.id as role_id', 'roles.permissions'])
+    .where('connections.id', '=', connectionId)
+    .where('connections.state', '=', 'on')
     .executeTakeFirst()
-  return row === undefined ? null : { organizationId: row.organization_id }
+  if (row === undefined) return null
+  const { role, is_linked, organization_id: organizationId } = row
+  if (role === null || is_linked === 1 || mayVouch(row, { role, ...customOf(row) })) return { organizationId }
+  return null
 }
 
 type Memberships = { readonly memberships: readonly Membership[]; readonly closed: readonly ClosedMembership[] }

@@ -18,7 +18,7 @@ import type { ConnectionRow } from './read-connections.ts'
 import { SsoFault } from './fault.ts'
 import type { Claims } from './oidc/exchange-code.ts'
 
-type Member = Pick<Selectable<MemberTable>, 'id' | 'organization_id' | 'role'>
+type Member = Pick<Selectable<MemberTable>, 'id' | 'organization_id' | 'role' | 'role_id'>
 /** Somebody as a provider speaks of them. */
 export type Meant = { readonly connection: ConnectionRow; readonly claims: Claims }
 
@@ -80,7 +80,7 @@ export async function makeMember(
       .execute()
     note(null, { email, role, connection: connection.id, subject: claims.sub })
   })
-  return { userId: user.userId, member: { id, organization_id, role } }
+  return { userId: user.userId, member: { id, organization_id, role, role_id: null } }
 }
 
 async function makeUser(
@@ -92,7 +92,7 @@ async function makeUser(
   const user = await createUser(parts, transaction, wanted).catch((cause: unknown) => {
     throw cause instanceof ApiError && cause.code === 'conflict' ? new SsoFault('email-taken', { cause }) : cause
   })
-  await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId: user.userId })
+  await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId: user.userId, isLinked: false })
   return user
 }
 
@@ -106,15 +106,18 @@ type NewIdentity = {
   readonly connection: Pick<ConnectionRow, 'id' | 'organization_id'>
   readonly subject: string
   readonly userId: UserId
+  /** Whether the person says so themselves. */
+  readonly isLinked: boolean
 }
 
 /** An identity whose holder is a member no longer is free: it opens nothing, and the provider says whose it is. */
 export async function keepIdentity(
   { clock }: Pick<SignInParts, 'clock'>,
   transaction: Transaction<Tables>,
-  { connection, subject, userId }: NewIdentity,
+  { connection, subject, userId, isLinked }: NewIdentity,
 ): Promise<void> {
   const now = clock.nowMs()
+  const is_linked = isLinked ? 1 : 0
   const kept = await transaction
     .insertInto('identities')
     .values({
@@ -124,11 +127,12 @@ export async function keepIdentity(
       user_id: userId,
       created_at: now,
       last_seen_at: now,
+      is_linked,
     })
     .onConflict((conflict) =>
       conflict
         .columns(['connection_id', 'subject'])
-        .doUpdateSet({ last_seen_at: now, user_id: userId })
+        .doUpdateSet({ last_seen_at: now, user_id: userId, is_linked })
         .where(({ or, eb, not, exists, selectFrom }) =>
           or([
             eb('identities.user_id', '=', userId),

@@ -14,7 +14,7 @@ import { checkName } from '../check-name.ts'
 import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
-import { answererOf, raisedAnswerer } from './answerers.ts'
+import { answererOf, loweredMapper, mapperOf, raisedAnswerer } from './answerers.ts'
 import type { ProviderSettings } from './oidc/providers.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from './read-connections.ts'
 
@@ -69,6 +69,7 @@ export async function createConnection(
         ...columns,
         ...nothing,
         ...answererOf(principal),
+        ...mapperOf(principal),
         created_at: parts.clock.nowMs(),
       })
       .execute()
@@ -139,10 +140,15 @@ export async function updateConnection(
     if (row.kind === 'oidc') checkIssuer(row.issuer, settings.tenant)
     if (changes.defaultRole !== undefined) checkRole(principal, changes.defaultRole)
     const columns = toColumns(parts, row.id, settings)
+    const areGroupsNew = mappingSettings.some((field) => settings[field] !== before[field])
     const isProviderNew = oidcSettings.some((field) => settings[field] !== before[field])
     await transaction
       .updateTable('connections')
-      .set({ ...columns, ...(isProviderNew && answererOf(principal)) })
+      .set({
+        ...columns,
+        ...(isProviderNew && answererOf(principal)),
+        ...(areGroupsNew && loweredMapper(principal, row)),
+      })
       .where('id', '=', row.id)
       .where('organization_id', '=', organizationId)
       .execute()
@@ -156,6 +162,9 @@ export async function updateConnection(
 
 /** What is agreed with a provider that speaks OpenID Connect. */
 const oidcSettings = ['clientId', 'clientSecret', 'tokenAuth', 'signingAlgorithm', 'scopes', 'tenant'] as const
+
+/** What says, beside the mappings, what somebody’s groups make of them. */
+const mappingSettings = ['groupsClaim', 'defaultRole'] as const
 
 function refuseForeign({ kind }: ConnectionRow, changes: Partial<ConnectionSettings>): void {
   const field = oidcSettings.find((name) => changes[name] !== undefined)

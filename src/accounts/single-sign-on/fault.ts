@@ -21,7 +21,7 @@ export const faultWords = {
   'link-first': 'The member has a way of signing in: they sign in that way and link this identity under Account.',
   'owner-links-first': 'An owner is never recognised by an e-mail address: they sign in and link this identity.',
   'above-answerer':
-    'The member may do more than whoever connected the provider, or changed it last. Somebody who may give that role switches the connection on anew, or invites them.',
+    'The member may do more than whoever connected the provider, or changed it last. Somebody who may give that role switches the connection on anew; or they sign in in another way and link this identity.',
   'member-suspended': 'The member is suspended.',
   'member-removed': 'The member was removed. An invitation brings them back.',
   'identity-taken': 'This identity is somebody else’s already.',

@@ -12,6 +12,7 @@ import { lockOrganization, requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import { requireProjects } from '../projects.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
+import { mapperOf, mayMap, readStanding } from './answerers.ts'
 import { type ConnectionReference, type ConnectionRow, findConnection } from './read-connections.ts'
 import type { Claims } from './oidc/exchange-code.ts'
 import type { Recognised } from './become-member.ts'
@@ -75,6 +76,12 @@ export async function setMappings(
       return { ...of, group_name, position, role, project_ids: JSON.stringify(projectIds) }
     })
     if (rows.length > 0) await transaction.insertInto('group_mappings').values(rows).execute()
+    await transaction
+      .updateTable('connections')
+      .set(mapperOf(principal))
+      .where('id', '=', id)
+      .where('organization_id', '=', organizationId)
+      .execute()
     note({ mappings: before }, { mappings })
   })
 }
@@ -129,7 +136,10 @@ type Applied = {
   readonly recognised: Recognised
 }
 
-/** Gives a member the role and projects of the groups that a provider names; what a directory says goes before that. */
+/**
+ * Gives a member the role and projects of the groups that a provider names; what a directory says goes before that. Whom
+ * those who answer for the provider and for the mappings could not change stays as they are.
+ */
 export async function applyGroups(
   parts: SignInParts,
   transaction: Transaction<Tables>,
@@ -141,6 +151,7 @@ export async function applyGroups(
   if (groups !== null) await keepGroups(transaction, { id, subject: claims.sub }, groups)
   const mapped = mapGroups(mappings, groups, connection.default_role)
   if (mapped === null || (await isMappedByDirectory(transaction, member))) return
+  if (!mayMap(connection, await readStanding(transaction, member), mapped.role)) return
   const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   await applyMapped(parts, transaction, principal, { member, mapped, source: { connection: id } })
 }

@@ -11,6 +11,7 @@ import { changeAccess } from '../change-access.ts'
 import { checkEmail } from '../check-email.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { hasAccount } from '../sign-in/users.ts'
+import { mayMean } from './answerers.ts'
 import { adopt, keepIdentity, makeMember, type Meant, type Recognised } from './become-member.ts'
 import type { ConnectionRow } from './read-connections.ts'
 import { SsoFault } from './fault.ts'
@@ -28,10 +29,13 @@ export async function recognise(
     .where('connection_id', '=', connection.id)
     .where('subject', '=', claims.sub)
     .where('organization_id', '=', connection.organization_id)
-    .returning('user_id')
+    .returning(['user_id', 'is_linked'])
     .executeTakeFirst()
   if (known === undefined) return findUnknown(parts, transaction, meant)
   const found = await findKnown(transaction, connection, known.user_id)
+  if (found !== null && known.is_linked === 0 && !(await mayMean(transaction, connection, found.member))) {
+    throw new SsoFault('above-answerer')
+  }
   return found ?? findReturned(parts, transaction, { ...meant, userId: known.user_id })
 }
 
@@ -166,7 +170,7 @@ export async function linkIdentity(
   const principal: Principal = { kind: 'user', userId, organizationId: null, role: null }
   const action = { action: 'members:link', organizationId: connection.organization_id, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
-    await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId })
+    await keepIdentity(parts, transaction, { connection, subject: claims.sub, userId, isLinked: true })
     await transaction
       .updateTable('connections')
       .set({ tested_by: userId, tested_at: parts.clock.nowMs() })

@@ -7,6 +7,8 @@ import type { MemberId, ProjectId } from '../../core/ids.ts'
 import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
+import { customOf } from '../members.ts'
+import { mapperOf, mayMap } from './answerers.ts'
 import { checkMappings, mapGroups, type GroupMapping, type MappedPart } from './group-mappings.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from './read-connections.ts'
 
@@ -48,7 +50,9 @@ export async function previewConnectionMappings(
   checkMappings(principal, mappings)
   const connection = await findConnection(db, reference)
   const mapped = mapGroups(mappings, groups, connection.default_role)
-  return { made: mapped && describe(mapped), changes: await findChanges({ db }, connection, mappings) }
+  // Whoever asks is who will have said what the groups are.
+  const answered = { ...connection, ...mapperOf(principal) }
+  return { made: mapped && describe(mapped), changes: await findChanges({ db }, answered, mappings) }
 }
 
 function describe({ role, opened }: MappedPart): MadeOfGroups {
@@ -59,16 +63,22 @@ function describe({ role, opened }: MappedPart): MadeOfGroups {
   }
 }
 
-/** Owners stay owners, and whom a directory maps is told by that: neither is changed by signing in. */
+/**
+ * Owners stay owners, whom a directory maps is told by that, and whom those who answer for it could not change is not
+ * theirs to change: none of these is changed by signing in.
+ */
 async function findChanges(
   { db }: Pick<SignInParts, 'db'>,
-  { id, organization_id, default_role }: ConnectionRow,
+  connection: ConnectionRow,
   mappings: readonly GroupMapping[],
 ): Promise<readonly ChangeAtSignIn[]> {
+  const { id, organization_id, default_role } = connection
   const members = await db
     .selectFrom('identities')
     .innerJoin('members', 'members.user_id', 'identities.user_id')
+    .leftJoin('roles', 'roles.id', 'members.role_id')
     .select(['members.id', 'members.name', 'members.email', 'members.role', 'identities.named_groups'])
+    .select(['roles.id as role_id', 'roles.permissions'])
     .where('identities.connection_id', '=', id)
     .where('members.organization_id', '=', organization_id)
     .where('members.removed_at', 'is', null)
@@ -93,10 +103,12 @@ async function findChanges(
     .where('organization_id', '=', organization_id)
     .execute()
   const projectsOf = Map.groupBy(projects, ({ member_id }) => member_id)
-  return members.flatMap(({ named_groups, role: roleBefore, ...member }) => {
+  return members.flatMap(({ named_groups, role: roleBefore, role_id, permissions: part, ...member }) => {
     const groups = JSON.parse(named_groups ?? '[]') as string[]
     const mapped = mapGroups(mappings, groups, default_role)
     if (mapped === null) return []
+    const standing = { role: roleBefore, ...customOf({ role_id, permissions: part }) }
+    if (!mayMap(connection, standing, mapped.role)) return []
     const own = new Set((projectsOf.get(member.id) ?? []).map(({ project_id }) => project_id))
     const opened = [...mapped.opened].filter((project) => !own.has(project))
     const closed = [...mapped.closed].filter((project) => own.has(project))

@@ -42,6 +42,9 @@ export type ConnectionTable = {
   answerer_role: Generated<Role>
   /** The part of that role that they had, as JSON; null where they had the whole. */
   answerer_custom: string | null
+  /** The same of those who have said what the groups of the provider are here, and how they are read. */
+  mapper_role: Generated<Role>
+  mapper_custom: string | null
 }
 
 export type GroupMappingTable = {
@@ -65,6 +68,8 @@ export type IdentityTable = {
   last_seen_at: number
   /** The groups that the provider has last named, as a JSON list; null where it has named none. */
   named_groups: string | null
+  /** Whether they have said themselves, signed in in another way, that it is theirs, as 0 or 1. */
+  is_linked: Generated<number>
 }
 
 /** A way to the provider that was begun and has not come back yet. */

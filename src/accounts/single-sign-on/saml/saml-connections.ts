@@ -11,7 +11,7 @@ import { checkName } from '../../check-name.ts'
 import { requireStanding } from '../../leaving/require-standing.ts'
 import { customOf, mayGive } from '../../members.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
-import { answererOf } from '../answerers.ts'
+import { answererOf, mapperOf } from '../answerers.ts'
 import { checkRole, type ConnectionSettings } from '../connections.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from '../read-connections.ts'
 import type { SsoParts } from '../parts.ts'
@@ -73,7 +73,15 @@ export async function createSamlConnection(
     } as const
     await transaction
       .insertInto('connections')
-      .values({ ...row, ...shared, ...nothing, ...unused, ...answererOf(principal), secret_sealed })
+      .values({
+        ...row,
+        ...shared,
+        ...nothing,
+        ...unused,
+        ...answererOf(principal),
+        ...mapperOf(principal),
+        secret_sealed,
+      })
       .execute()
     const columns = { ...toColumns(settings), ...toSource(source, metadata) }
     await transaction
