@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { createDirectory } from '../../src/accounts/directory/directories.ts'
 import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../src/core/ids.ts'
 import { Authenticator, type Asked } from '../harness/authenticator.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
@@ -135,6 +136,38 @@ onEachDatabase((database) => {
     await refused(who.email)
     await domain.set({ verified_at }).execute()
     equal((await accept(browser, await invite(other.organizationId))).status, 200)
+  })
+
+  test('an address that a directory names keeps nobody from being invited whose domain its organization has not shown', async () => {
+    const { accounts, db } = sso.service
+    const settings = { organizationId: here(), name: 'Directory', defaultRole: 'developer' } as const
+    const directory = await createDirectory(accounts, { kind: 'operator' }, settings)
+    const email = 'bea@elsewhere.example'
+    const headers = { authorization: `Bearer ${directory.token}`, 'content-type': 'application/scim+json' }
+    const body = { userName: email, externalId: who.sub }
+    equal((await sso.service.ask({ method: 'POST', path: '/scim/v2/Users', headers, body })).status, 201)
+    const named = await signInThere()
+    const token = await invite(other.organizationId, email)
+    const refused = await accept(named, token)
+    equal(refused.status, 409)
+    match(String(refused.body['detail']), /accept it as somebody new/)
+    const invited = sso.browser()
+    equal((await accept(invited, token, { name: 'Bea', credential })).status, 200)
+    deepEqual(await organizations(invited), [other.organizationId])
+    // Whom the directory has named is let in as before, by the provider's own name for them.
+    deepEqual(await organizations(named), [here()])
+    deepEqual(await organizations(await signInThere()), [here()])
+    const known = sso.browser()
+    equal((await known.ask('POST', 'session/password', { email, password })).status, 200)
+    deepEqual(await organizations(known), [other.organizationId])
+    const told = await db.selectFrom('audit').select('before').where('action', '=', 'users:release').execute()
+    deepEqual(
+      told.map(({ before }) => before),
+      [JSON.stringify({ email })],
+    )
+    const again = await createCompany(accounts)
+    const taken = await accept(sso.browser(), await invite(again.organizationId, email), { name: 'Bea', credential })
+    equal(taken.status, 409, 'whoever has a password of their own keeps the address')
   })
 
   test('a provider’s word adds no password to an account that has a way in of its own or opens more', async () => {

@@ -145,6 +145,7 @@ onEachDatabase((database) => {
         .set({ email: third.email } as never)
         .where('user_id', '=', user.userId)
         .execute()
+      await usePasskey(user.userId, 0)
       const taken = await attempt(await sso.connect(), third)
       deepEqual([taken.isIn, taken.code], [false, 'email-taken'])
     })

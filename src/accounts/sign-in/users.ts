@@ -11,12 +11,14 @@ import { randomId } from '../../lib/random-id.ts'
 import { checkEmail } from '../check-email.ts'
 import { checkName } from '../check-name.ts'
 import type { SignInParts } from './parts.ts'
+import { hasOwnWay, listVouching } from './vouched-addresses.ts'
 
 export type NewUser = { readonly name: string; readonly email: string; readonly installationRole: Role | null }
 
 /**
- * Makes a person. Throws where somebody signs in with this address already; whoever belongs nowhere any more gives it up,
- * and nothing by which they have signed in opens what the new person has.
+ * Makes a person. Throws where somebody signs in with this address already. Two give it up: whoever belongs nowhere any
+ * more, so that nothing by which they have signed in opens what the new person has; and whoever has nothing but the word
+ * of a provider whose organization has not shown the address to be of its own domain.
  */
 export async function createUser(
   parts: Pick<SignInParts, 'clock' | 'origin'>,
@@ -26,7 +28,7 @@ export async function createUser(
   const id: UserId = `usr_${randomId()}`
   const email = checkEmail(address)
   const before = await findUserByEmail(transaction, email)
-  if (before !== null) await retire(parts, transaction, { id: before.id, successor: id })
+  if (before !== null) await freeAddress(parts, transaction, { holder: before, successor: id })
   const row = { id, name: checkName(name), installation_role: installationRole }
   await transaction
     .insertInto('users')
@@ -49,17 +51,59 @@ function taken(): ApiError {
 /** What lets a person in. */
 const waysIn = ['passwords', 'passkeys', 'totp', 'recovery_codes', 'one_time_links', 'sessions'] as const
 
-/** Ends the account of somebody who is no member anywhere and has no part in the installation. Throws for anybody else. */
+type Freeing = { readonly holder: { readonly id: UserId; readonly email: string }; readonly successor: UserId }
+
+async function freeAddress(
+  parts: Pick<SignInParts, 'clock' | 'origin'>,
+  transaction: Transaction<Tables>,
+  freeing: Freeing,
+): Promise<void> {
+  await lockChainEnd(transaction, installationChain)
+  const { holder } = freeing
+  if (await belongsNowhere(transaction, holder.id)) return retire(parts, transaction, freeing)
+  if (!(await isUnproven(transaction, holder))) throw taken()
+  await release(parts, transaction, freeing)
+}
+
+/** Whether nobody has shown that an account has its address rightly, and it is signed in to by a provider’s word alone. */
+async function isUnproven(transaction: Transaction<Tables>, holder: Freeing['holder']): Promise<boolean> {
+  const { installation_role } = await transaction
+    .selectFrom('users')
+    .select('installation_role')
+    .where('id', '=', holder.id)
+    .executeTakeFirstOrThrow()
+  if (installation_role !== null || (await hasOwnWay(transaction, holder.id))) return false
+  return (await listVouching(transaction, holder)).length === 0
+}
+
+/**
+ * Takes an address from an account that goes on without: a directory can name any for the people of its organization, and
+ * must not keep others from inviting whose it is. Its provider knows the person by another name.
+ */
+async function release(
+  parts: Pick<SignInParts, 'clock' | 'origin'>,
+  transaction: Transaction<Tables>,
+  { holder: { id, email }, successor }: Freeing,
+): Promise<void> {
+  const joined = { ...parts, db: joinTransaction(transaction) }
+  const principal: UserPrincipal = { kind: 'user', userId: successor, organizationId: null, role: null }
+  await change(joined, principal, ownAction('users:release', id), async (_same, note) => {
+    // Of a domain that never is anybody's (RFC 2606).
+    const instead = `${id}@address.invalid`
+    await transaction.updateTable('user_emails').set({ email: instead }).where('email', '=', email).execute()
+    note({ email }, { email: instead, successor })
+  })
+}
+
+/** Ends the account of somebody who is no member anywhere and has no part in the installation. */
 async function retire(
   parts: Pick<SignInParts, 'clock' | 'origin'>,
   transaction: Transaction<Tables>,
-  { id, successor }: { readonly id: UserId; readonly successor: UserId },
+  { holder: { id }, successor }: Freeing,
 ): Promise<void> {
   const joined = { ...parts, db: joinTransaction(transaction) }
   const principal: UserPrincipal = { kind: 'user', userId: successor, organizationId: null, role: null }
   await change(joined, principal, ownAction('users:disable', id), async (_same, note) => {
-    await lockChainEnd(transaction, installationChain)
-    if (!(await belongsNowhere(transaction, id))) throw taken()
     for (const table of waysIn) await transaction.deleteFrom(table).where('user_id', '=', id).execute()
     await transaction.deleteFrom('user_emails').where('user_id', '=', id).execute()
     const disabled_at = parts.clock.nowMs()

@@ -43,7 +43,8 @@ export async function requireVouched(db: Reads, { user, connectionId, membership
   const [membership] = memberships
   if (membership === undefined || connectionId === null || !vouching.includes(connectionId)) {
     throw conflict(
-      'Your provider’s word does not count for this address: its organization has not verified the domain.',
+      'Your provider’s word does not count for this address: its organization has not verified the domain. ' +
+        'Sign out, open the link again, and accept it as somebody new.',
     )
   }
   const elsewhere = await db
@@ -62,7 +63,8 @@ export async function requireVouched(db: Reads, { user, connectionId, membership
   throw conflict('You have a way in of your own, or belong elsewhere too: sign in without the connection first.')
 }
 
-async function hasOwnWay(db: Reads, userId: UserId): Promise<boolean> {
+/** Whether somebody can sign in without any provider. */
+export async function hasOwnWay(db: Reads, userId: UserId): Promise<boolean> {
   for (const table of ['passkeys', 'passwords', 'recovery_codes'] as const) {
     const way = await db.selectFrom(table).select('user_id').where('user_id', '=', userId).executeTakeFirst()
     if (way !== undefined) return true
