@@ -22,7 +22,8 @@ export const usage = `Usage: odyssey <command>, odyssey <command> --help, odysse
   members create --email E --role ROLE Make a member; also list, role, remove, show and hide
   roles create --name NAME             Make a role that is a part of a built-in one: --base ROLE, --permissions LIST;
                                        also list, update and remove
-  owners link [--member ID]            Make the link by which the first owner signs in, or an owner who cannot any more
+  owners link [--member ID]            Make the link by which the first owner signs in, or an owner who cannot any more;
+                                       with --end-others it ends what they could sign in with before
   sessions list --member ID            Show where a member is signed in; sessions revoke [ID] ends one or all
   sso connections create --oidc ISSUER Make a connection to an identity provider, with --client-id ID and
                                        --client-secret-file FILE; also list, show, enable, disable, remove,

@@ -153,3 +153,28 @@ test('a restore of an older backup is in the audit, which verifies after it and 
   const end = await tryCli(place, 'audit', 'verify')
   match(end.stdout, /shortened: The chain ends at row 0, but had come to row 2/, end.stderr)
 })
+
+test('the link of an owner says what they could sign in with, which ends with it where that is asked for', async () => {
+  const place = { home: newHome() }
+  await runCli(place, 'migrate')
+  equal((await tryCli(place, 'owners', 'link', '--end-others')).exitCode, 2, 'nobody signs in yet')
+  const db = new DatabaseSync(join(place.home, 'odyssey.db'))
+  db.exec("INSERT INTO users (id, name, installation_role, created_at) VALUES ('usr_ann', 'Ann', 'owner', 0)")
+  db.exec("INSERT INTO user_emails (email, user_id, is_verified) VALUES ('ann@example.org', 'usr_ann', 0)")
+  match(await runCli(place, 'owners', 'link'), /They have no other way to sign in/)
+  db.exec(`INSERT INTO passkeys (id, user_id, rp_id, public_key, counter, transports, is_backed_up, name, created_at)
+    VALUES ('key', 'usr_ann', 'localhost', '', 0, '[]', 0, 'Old laptop', 0)`)
+  db.exec("INSERT INTO recovery_codes (hash, user_id) VALUES ('a', 'usr_ann'), ('b', 'usr_ann')")
+  db.close()
+  const left = await runCli(place, 'owners', 'link')
+  match(left, /still let them in afterwards: the passkey “Old laptop”, 2 recovery codes\. .*--end-others ends them/)
+  match(
+    await runCli(place, 'owners', 'link', '--end-others'),
+    /these end: the passkey “Old laptop”, 2 recovery codes\./,
+  )
+  const { endsOthers, factors } = JSON.parse(await runCli(place, 'owners', 'link', '--end-others', '--json')) as {
+    readonly endsOthers: boolean
+    readonly factors: { readonly recoveryCodesLeft: number }
+  }
+  deepEqual([endsOthers, factors.recoveryCodesLeft], [true, 2])
+})

@@ -2,7 +2,8 @@ import type { Transaction } from 'kysely'
 import { conflict, invalidRequest } from '../../core/error.ts'
 import type { UserId } from '../../core/ids.ts'
 import { notFound } from '../../core/permission.ts'
-import { change } from '../../db/change.ts'
+import { change, joinTransaction } from '../../db/change.ts'
+import type { SignInMethod } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { seal, unseal } from '../../lib/seal.ts'
 import { checkName } from '../check-name.ts'
@@ -29,8 +30,14 @@ export type Account = Profile & {
   readonly recoveryCodesLeft: number
 }
 
+/** What somebody can sign in with. */
+export type Factors = Omit<Account, keyof Profile>
+
 export async function readAccount(parts: SignInParts, { user: { id } }: Session): Promise<Account> {
-  const { db } = parts
+  return { ...(await readProfile(parts, id)), ...(await readFactors(parts, id)) }
+}
+
+export async function readFactors({ db }: Pick<SignInParts, 'db'>, id: UserId): Promise<Factors> {
   const passkeys = await db.selectFrom('passkeys').selectAll().where('user_id', '=', id).orderBy('created_at').execute()
   const password = await db.selectFrom('passwords').select('user_id').where('user_id', '=', id).executeTakeFirst()
   const totp = await db.selectFrom('totp').select('confirmed_at').where('user_id', '=', id).executeTakeFirst()
@@ -41,7 +48,6 @@ export async function readAccount(parts: SignInParts, { user: { id } }: Session)
     .where('used_at', 'is', null)
     .execute()
   return {
-    ...(await readProfile(parts, id)),
     passkeys: passkeys.map((row) => ({
       id: row.id,
       name: row.name,
@@ -125,7 +131,7 @@ export async function removePassword(parts: SignInParts, session: Session): Prom
  * who has no factor: either the factor is found to be gone then, or what it is needed for is found here. By their ids, as
  * two who take several at once would else wait for each other.
  */
-async function lockOrganizationsOf(transaction: Transaction<Tables>, userId: UserId): Promise<void> {
+export async function lockOrganizationsOf(transaction: Transaction<Tables>, userId: UserId): Promise<void> {
   const rows = await transaction
     .selectFrom('members')
     .select('organization_id')
@@ -134,6 +140,32 @@ async function lockOrganizationsOf(transaction: Transaction<Tables>, userId: Use
     .orderBy('organization_id')
     .execute()
   for (const { organization_id } of rows) await lockOrganization(transaction, organization_id)
+}
+
+type Replacing = {
+  readonly userId: UserId
+  /** Keeps the new way in. */
+  keep(): Promise<SignInMethod>
+}
+
+/** Ends everything that somebody signs in with, but for what is kept in its place. */
+export async function replaceFactors(
+  parts: SignInParts,
+  transaction: Transaction<Tables>,
+  { userId, keep }: Replacing,
+): Promise<SignInMethod> {
+  const user = { kind: 'user', userId, organizationId: null, role: null } as const
+  const joined = { ...parts, db: joinTransaction(transaction) }
+  return change(joined, user, ownAction('owners:replace', userId), async (_same, note) => {
+    const { passkeys, ...others } = await readFactors({ db: joined.db }, userId)
+    for (const table of ['passkeys', 'passwords', 'totp', 'recovery_codes'] as const) {
+      await transaction.deleteFrom(table).where('user_id', '=', userId).execute()
+    }
+    const method = await keep()
+    await requireWayPast(parts, transaction, userId)
+    note({ passkeys: passkeys.map(({ id, name }) => ({ id, name })), ...others }, { method })
+    return method
+  })
 }
 
 /** A password is no way in where none is taken, though one may be left of a time when they were. */

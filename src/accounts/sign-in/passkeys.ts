@@ -81,15 +81,22 @@ export async function askForPasskey(parts: SignInParts, { rpId }: RelyingParty, 
 
 export type PasskeyOwner = { readonly name: string; readonly email: string }
 
+type Offering = {
+  readonly owner: PasskeyOwner
+  /** Whether the other passkeys of the person end when this one is kept. */
+  readonly endsOthers?: boolean
+}
+
 /** What a browser is asked in order to make a passkey. */
 export async function offerPasskey(
   parts: SignInParts,
   { rpId }: RelyingParty,
-  { owner, ...asked }: ChallengeFor & { readonly owner: PasskeyOwner },
+  { owner, endsOthers = false, ...asked }: ChallengeFor & Offering,
 ) {
   const challenge = await createChallenge(parts, asked)
   const own =
-    asked.userId === null
+    // What ends with the new one does not keep an authenticator from making it.
+    asked.userId === null || endsOthers
       ? []
       : await parts.db
           .selectFrom('passkeys')

@@ -9,6 +9,7 @@ import { endAgents } from '../agents/end-agents.ts'
 import { createMember } from '../members.ts'
 import { ensureDefaultHome, renameOrganization, type Home } from '../organizations.ts'
 import { keepCredential, prepareCredential, type CredentialOf, type NewCredential } from './credentials.ts'
+import { lockOrganizationsOf, replaceFactors } from './factors.ts'
 import { createToken, hashToken } from './one-time.ts'
 import type { SignInParts } from './parts.ts'
 import { refuseSignIn } from './refusals.ts'
@@ -49,15 +50,21 @@ export async function createSetupLink(parts: Pick<SignInParts, 'db' | 'clock'>):
   return token
 }
 
-/** Makes a link by which an owner gets another way to sign in: by it nobody signs in as somebody else unseen. */
+/**
+ * Makes a link by which an owner gets another way to sign in: by it nobody signs in as somebody else unseen. It leaves the
+ * ways that they have, unless it ends them when it is used.
+ */
 export async function createRecoveryLink(
   parts: Pick<SignInParts, 'db' | 'clock' | 'origin'>,
   userId: UserId,
+  { endsOthers = false }: { readonly endsOthers?: boolean } = {},
 ): Promise<string> {
   const token = createToken()
-  await change(parts, operator, ownAction('owners:link', userId), async (transaction) => {
+  const purpose = endsOthers ? 'replacement' : 'recovery'
+  await change(parts, operator, ownAction('owners:link', userId), async (transaction, note) => {
     await transaction.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
-    await addLink(parts, transaction, { token, purpose: 'recovery', userId, lastsMs: recoveryMs })
+    await addLink(parts, transaction, { token, purpose, userId, lastsMs: recoveryMs })
+    note(null, { ends_others: endsOthers })
   })
   return token
 }
@@ -81,42 +88,50 @@ async function addLink(
     .execute()
 }
 
-/** The person a link is for, or null for the first owner, who is nobody yet. Throws for a link that opens nothing. */
+/** Which links are taken where one is opened. */
+const purposes = { setup: ['setup'], recovery: ['recovery', 'replacement'] } as const
+
+export type OpenLink = {
+  /** The person it is for; null for the first owner, who is nobody yet. */
+  readonly userId: UserId | null
+  readonly endsOthers: boolean
+}
+
+/** Throws for a link that opens nothing. */
 export async function readLink(
   { db, clock }: Pick<SignInParts, 'db' | 'clock'>,
   token: string,
-  purpose: OneTimeLinkTable['purpose'],
-): Promise<UserId | null> {
+  kind: keyof typeof purposes,
+): Promise<OpenLink> {
   const row = await db
     .selectFrom('one_time_links')
-    .select('user_id')
+    .select(['user_id', 'purpose'])
     .where('hash', '=', hashToken(token))
-    .where('purpose', '=', purpose)
+    .where('purpose', 'in', purposes[kind])
     .where('used_at', 'is', null)
     .where('ends_at', '>', clock.nowMs())
     .executeTakeFirst()
   if (row === undefined) throw refuseSignIn()
-  return row.user_id
+  return { userId: row.user_id, endsOthers: row.purpose === 'replacement' }
 }
 
 /** Uses a link up. Of two who come at once, one finds it used. */
 async function useLink(
   { clock }: Pick<SignInParts, 'clock'>,
   transaction: Transaction<Tables>,
-  { token, purpose }: Pick<NewLink, 'token' | 'purpose'>,
-): Promise<UserId | null> {
+  { token, kind }: { readonly token: string; readonly kind: keyof typeof purposes },
+): Promise<void> {
   const now = clock.nowMs()
   const row = await transaction
     .updateTable('one_time_links')
     .set({ used_at: now })
     .where('hash', '=', hashToken(token))
-    .where('purpose', '=', purpose)
+    .where('purpose', 'in', purposes[kind])
     .where('used_at', 'is', null)
     .where('ends_at', '>', now)
-    .returning('user_id')
+    .returning('hash')
     .executeTakeFirst()
   if (row === undefined) throw refuseSignIn()
-  return row.user_id
 }
 
 /** A link, and the credential that is made with it. */
@@ -142,7 +157,7 @@ export async function completeSetup(
   const prepared = await prepareCredential(parts, credential)
   const home = await ensureDefaultHome(parts)
   const signedIn = await parts.db.transaction().execute(async (transaction) => {
-    await useLink(parts, transaction, { token: use.token, purpose: 'setup' })
+    await useLink(parts, transaction, { token: use.token, kind: 'setup' })
     const joined = { ...parts, db: joinTransaction(transaction) }
     if (!(await isSetupNeeded(joined))) throw notFound()
     const user = await createUser(parts, transaction, { name, email, installationRole: 'owner' })
@@ -162,19 +177,22 @@ export async function completeSetup(
 
 /**
  * Gives the person of a link another way to sign in, and signs them in by it. Their sessions until now end, and so do
- * their coding agents: whoever had got in before may have signed some in.
+ * their coding agents: whoever had got in before may have signed some in. With a link that ends the others, every other
+ * way to sign in ends too.
  */
 export async function signInByLink(parts: SignInParts, { credential, ...use }: LinkUse): Promise<SignedIn> {
-  await readLink(parts, use.token, 'recovery')
+  const { userId, endsOthers } = await readLink(parts, use.token, 'recovery')
+  if (userId === null) throw refuseSignIn()
   const prepared = await prepareCredential(parts, credential)
-  const { userId, method, signedIn } = await parts.db.transaction().execute(async (transaction) => {
-    // First of all, as whoever ends an account waits for its links and sessions with this in hand.
+  const { method, signedIn } = await parts.db.transaction().execute(async (transaction) => {
+    if (endsOthers) await lockOrganizationsOf(transaction, userId)
+    // First of all the rest, as whoever ends an account waits for its links and sessions with this in hand.
     await countChange(transaction, 'access')
-    const userId = await useLink(parts, transaction, { token: use.token, purpose: 'recovery' })
-    if (userId === null) throw refuseSignIn()
+    await useLink(parts, transaction, { token: use.token, kind: 'recovery' })
     await transaction.deleteFrom('sessions').where('user_id', '=', userId).execute()
     await endAgents(transaction, { userId })
-    const method = await keepCredential(parts, transaction, prepared, { ...use, userId })
+    const keep = () => keepCredential(parts, transaction, prepared, { ...use, userId })
+    const method = endsOthers ? await replaceFactors(parts, transaction, { userId, keep }) : await keep()
     const begun = { userId, method }
     return { ...begun, signedIn: await beginInside(parts, transaction, { begun, browser: use.browser }) }
   })

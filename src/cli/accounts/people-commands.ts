@@ -1,5 +1,11 @@
 import { createInvitation } from '../../accounts/sign-in/invitations.ts'
-import { createRecoveryLink, createSetupLink, listInstallationOwners } from '../../accounts/sign-in/setup.ts'
+import { readFactors, type Factors } from '../../accounts/sign-in/factors.ts'
+import {
+  createRecoveryLink,
+  createSetupLink,
+  isSetupNeeded,
+  listInstallationOwners,
+} from '../../accounts/sign-in/setup.ts'
 import { readMember } from '../../accounts/read-member.ts'
 import { findMemberUser } from '../../accounts/sign-in/users.ts'
 import type { Config } from '../../config/schema.ts'
@@ -21,31 +27,45 @@ import {
 import { endMemberSessions, listMemberSessions } from '../../accounts/sign-in/session-lists.ts'
 import { createMember, listMembers, removeMember, setMemberRole } from '../../accounts/members.ts'
 import { setProjectMember } from '../../accounts/projects.ts'
-import type { OrganizationId } from '../../core/ids.ts'
+import type { OrganizationId, UserId } from '../../core/ids.ts'
 import { type Role, roles } from '../../core/role.ts'
 import { showDay } from './moments.ts'
 
 const text = { type: 'string' } as const
 const options = { organization: text, member: text, json: { type: 'boolean', default: false } } as const
+const linkOptions = { ...options, 'end-others': { type: 'boolean', default: false } } as const
 
-type Made = { readonly link: string; readonly what: string }
+type Made = {
+  readonly link: string
+  readonly what: string
+  /** What the owner can sign in with now; absent where nobody signs in yet. */
+  readonly factors?: Factors
+}
 
 /**
  * `odyssey owners link`: makes a link by which an owner gets a way to sign in, without one that works.
  *
- * It signs nobody in by itself: whoever opens it makes a passkey or a password of their own.
+ * It signs nobody in by itself: whoever opens it makes a passkey or a password of their own. What they have signed in with
+ * until then stays, unless it is said that it ends.
  */
 export async function ownersCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options: linkOptions, allowPositionals: true })
   if (positionals.join(' ') !== 'link') throw new UsageError('owners takes link.')
   await withInstallation(async (installation, config) => {
-    const { member, organization } = values
+    const { member, organization, 'end-others': endsOthers } = values
     const site = findSite(config)
     const made =
       member === undefined
-        ? await linkForInstallation(installation, site)
-        : await linkForMember({ installation, config, site }, { member, organization })
-    print(values.json, { link: made.link }, [made.what, '', `  ${made.link}`])
+        ? await linkForInstallation(installation, site, endsOthers)
+        : await linkForMember({ installation, config, site }, { member, organization, endsOthers })
+    const { link, what, factors } = made
+    const left = factors === undefined ? [] : ['', describeFactors(factors, endsOthers)]
+    print(values.json, { link, endsOthers, ...(factors !== undefined && { factors }) }, [
+      what,
+      '',
+      `  ${link}`,
+      ...left,
+    ])
   })
 }
 
@@ -57,7 +77,8 @@ function findSite(config: Config): Site {
   return site
 }
 
-async function linkForInstallation({ accounts }: Installation, site: Site): Promise<Made> {
+async function linkForInstallation({ accounts }: Installation, site: Site, endsOthers: boolean): Promise<Made> {
+  if (endsOthers && (await isSetupNeeded(accounts))) throw nothingToEnd()
   const token = await createSetupLink(accounts)
   if (token !== null) {
     return { link: `${site.url}/setup#${token}`, what: 'The first owner signs in with this link, within 24 hours:' }
@@ -66,15 +87,15 @@ async function linkForInstallation({ accounts }: Installation, site: Site): Prom
   if (owner === undefined || others.length > 0) {
     throw new UsageError('There are several owners: say whose link it is with --member ID.')
   }
-  return recover(site, await createRecoveryLink(accounts, owner))
+  return recover(accounts, site, { userId: owner, endsOthers })
 }
 
-type Wanted = { readonly member: string; readonly organization: string | undefined }
+type Wanted = { readonly member: string; readonly organization: string | undefined; readonly endsOthers: boolean }
 type LinkParts = { readonly installation: Installation; readonly config: Config; readonly site: Site }
 
 async function linkForMember(
   { installation, config, site }: LinkParts,
-  { member, organization }: Wanted,
+  { member, organization, endsOthers }: Wanted,
 ): Promise<Made> {
   const { accounts, secrets } = installation
   const organizationId = readOrganizationId(organization, installation)
@@ -82,15 +103,41 @@ async function linkForMember(
   const { role, email } = await readMember(accounts, operator, reference)
   if (role !== 'owner') throw new UsageError(`${member} is no owner: an owner invites the others again.`)
   const userId = await findMemberUser(accounts, reference)
-  if (userId !== null) return recover(site, await createRecoveryLink(accounts, userId))
+  if (userId !== null) return recover(accounts, site, { userId, endsOthers })
+  if (endsOthers) throw nothingToEnd()
   const parts = { ...accounts, signIn: signInSettings(config, secrets) }
   const { token } = await createInvitation(parts, operator, { organizationId, email, role, projectIds: [] })
   return { link: `${site.url}/invite#${token}`, what: `${email} accepts with this link, within seven days:` }
 }
 
-function recover(site: Site, token: string): Made {
+function nothingToEnd(): UsageError {
+  return new UsageError('--end-others is for an owner who signs in already.')
+}
+
+type Recovering = { readonly userId: UserId; readonly endsOthers: boolean }
+
+async function recover(
+  accounts: Installation['accounts'],
+  site: Site,
+  { userId, endsOthers }: Recovering,
+): Promise<Made> {
+  const token = await createRecoveryLink(accounts, userId, { endsOthers })
   const what = 'The owner makes another passkey or password with this link, within ten minutes; their sessions end:'
-  return { link: `${site.url}/login#${token}`, what }
+  return { link: `${site.url}/login#${token}`, what, factors: await readFactors(accounts, userId) }
+}
+
+/** Says what of an owner's ways to sign in is left, or ends, when the link is used. */
+function describeFactors({ passkeys, hasPassword, hasTotp, recoveryCodesLeft }: Factors, endsOthers: boolean): string {
+  const names = passkeys.map(({ name }) => `the passkey “${name}”`)
+  const all = [
+    ...names,
+    ...(hasPassword ? ['the password'] : []),
+    ...(hasTotp ? ['the authenticator app'] : []),
+    ...(recoveryCodesLeft > 0 ? [`${recoveryCodesLeft} recovery codes`] : []),
+  ]
+  if (all.length === 0) return 'They have no other way to sign in.'
+  if (endsOthers) return `When it is used, these end: ${all.join(', ')}.`
+  return `These still let them in afterwards: ${all.join(', ')}. A link made with --end-others ends them.`
 }
 
 /** `odyssey sessions`: who is signed in, and the end of it; works on the database directly, as `members` does. */

@@ -102,7 +102,8 @@ export type PasskeyChallengeTable = {
 
 export type OneTimeLinkTable = {
   readonly hash: string
-  readonly purpose: 'setup' | 'recovery'
+  /** A replacement is a recovery that ends every other way in. */
+  readonly purpose: 'setup' | 'recovery' | 'replacement'
   readonly user_id: UserId | null
   readonly created_at: number
   readonly ends_at: number

@@ -425,6 +425,35 @@ onEachDatabase(({ open }) => {
       succeed(await signIn(new TestBrowser(service), { password: renewed.password }))
       equal((await other.ask('POST', 'session/link', { token, credential: renewed })).status, 401)
     })
+
+    test('stays beside what is made with that link, with every other way in, unless the link ends them', async () => {
+      const { id } = (await browser.ask('GET', 'session')).body['user'] as { id: UserId }
+      const { codes } = succeed(await browser.ask('POST', 'me/recovery-codes')).body as { codes: string[] }
+      const secret = String(succeed(await browser.ask('POST', 'me/totp')).body['secret'])
+      succeed(await browser.ask('POST', 'me/totp/confirm', { code: totpCode(secret, service.clock.nowMs() / 30_000) }))
+      const open = async (from: TestBrowser, endsOthers: boolean) => {
+        const token = await createRecoveryLink(service.accounts, id, { endsOthers })
+        const asked = await options(from, { for: 'link', token })
+        const response = new Authenticator(samePage.origin).create(asked)
+        succeed(await from.ask('POST', 'session/link', { token, credential: { kind: 'passkey', response } }))
+        const { body } = succeed(await from.ask('GET', 'me'))
+        const known = (asked as unknown as { readonly excludeCredentials: unknown[] }).excludeCredentials.length
+        const passkeys = (body['passkeys'] as unknown[]).length
+        return [known, passkeys, body['hasPassword'], body['hasTotp'], body['recoveryCodesLeft']]
+      }
+      const [first, second, third] = [new TestBrowser(service), new TestBrowser(service), new TestBrowser(service)]
+      deepEqual(await open(first, false), [0, 1, true, true, 10])
+      deepEqual(await open(second, false), [1, 2, true, true, 10])
+      deepEqual(await open(third, true), [0, 1, false, false, 0])
+      deepEqual([await isSignedIn(second), await isSignedIn(third)], [false, true])
+      equal((await signIn()).status, 401)
+      const [recoveryCode = ''] = codes
+      equal(
+        (await new TestBrowser(service).ask('POST', 'session/recovery', { email: owner.email, recoveryCode })).status,
+        401,
+      )
+      ok((await auditActions()).includes('owners:replace'))
+    })
   })
 })
 

@@ -64,7 +64,7 @@ async function createOptions(parts: RouteParts, body: Wanted): Promise<Record<st
   return offerPasskey(signIn, party, { ...offered, browser: parts.browser.beginFlow() })
 }
 
-type Offered = Omit<ChallengeFor, 'browser'> & { readonly owner: PasskeyOwner }
+type Offered = Omit<ChallengeFor, 'browser'> & { readonly owner: PasskeyOwner; readonly endsOthers?: boolean }
 
 /** Finds who is to have a new passkey. */
 async function findOwner(
@@ -84,9 +84,9 @@ async function findOwner(
       return { purpose: `invitation ${hashToken(body.token)}`, userId: null, owner }
     }
     case 'link': {
-      const userId = await readLink(signIn, body.token, 'recovery')
+      const { userId, endsOthers } = await readLink(signIn, body.token, 'recovery')
       if (userId === null) throw new Error('The link of the first owner is for nobody else.')
-      return { purpose: `link ${hashToken(body.token)}`, userId, owner: await readProfile(signIn, userId) }
+      return { purpose: `link ${hashToken(body.token)}`, userId, endsOthers, owner: await readProfile(signIn, userId) }
     }
     case 'add': {
       const userId = await findUser(parts)

@@ -162,7 +162,7 @@ export const sessionRoutes: readonly Route[] = [
     work: ({ parts, body }) =>
       holdRefusals(parts, async () => {
         const { browser } = parts
-        const userId = await readLink(signInParts(parts), body.token, 'recovery')
+        const { userId } = await readLink(signInParts(parts), body.token, 'recovery')
         const asked = { purpose: `link ${hashToken(body.token)}`, userId } as const
         const use = { ...body, ...bindingOf(parts, body.credential, asked), browser: browser.whereabouts }
         return show(parts, await signInByLink(signInParts(parts), use))
