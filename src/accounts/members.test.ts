@@ -7,6 +7,7 @@ import type { Role } from '../core/role.ts'
 import type { Database } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createApiKey } from './api-keys.ts'
+import { setMemberSuspended } from './leaving/suspend-member.ts'
 import { listApiKeys } from './read-api-keys.ts'
 import { createManagementKey } from './management-keys.ts'
 import { createMember, listMembers, removeMember, setMemberRole } from './members.ts'
@@ -115,6 +116,20 @@ onEachDatabase((database) => {
     const ends = await Promise.allSettled([1, 2, 3].map(() => createMember(parts, operator, person)))
     equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
     equal((await listMembers(parts, operator, { organizationId })).items.length, 1)
+  })
+
+  test('a request that was let in before its sender was lowered says no more who may do what', async () => {
+    const [one, other, friend] = [await create('owner'), await create('owner'), await create('developer')]
+    await setMemberRole(parts, as('owner', one), refer(other), 'admin')
+    const gone = { code: 'unauthenticated' }
+    await rejects(setMemberRole(parts, as('owner', other), refer(friend), 'owner'), gone)
+    await rejects(setMemberRole(parts, as('owner', other), refer(one), 'developer'), gone)
+    await rejects(removeMember(parts, as('owner', other), refer(friend)), gone)
+    await rejects(setMemberSuspended(parts, as('owner', other), refer(friend), true), gone)
+    await rejects(create('owner', as('owner', other)), gone)
+    equal(await roleOf(friend), 'developer')
+    await setMemberRole(parts, as('admin', other), refer(friend), 'billing')
+    equal(await roleOf(friend), 'billing')
   })
 
   test('whoever is removed takes their keys along', async () => {

@@ -4,17 +4,17 @@ import type { MemberId, OrganizationId, RoleId } from '../core/ids.ts'
 import { covers, notFound, requirePermission } from '../core/permission.ts'
 import type { CustomRole, MemberPrincipal, Principal } from '../core/principal.ts'
 import { mayGrant, roles, type Role } from '../core/role.ts'
-import { lockChainEnd } from '../db/audit-chain.ts'
 import type { NoteFields } from '../db/change.ts'
-import { countChange } from '../db/changes.ts'
 import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
+import { customOf } from './access/custom-of.ts'
 import { changeAccess } from './change-access.ts'
 import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
 import { cutAccess } from './leaving/cut-access.ts'
 import { lowerAccess } from './leaving/lower-access.ts'
+import { requireStanding } from './leaving/require-standing.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -54,7 +54,7 @@ export async function createMember(
   const person = { email: checkEmail(email), name: checkName(name), role }
   const action = { action: 'members:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockOrganization(transaction, organizationId)
+    await requireStanding(transaction, principal, organizationId)
     const existing = await transaction
       .selectFrom('members')
       .select('id')
@@ -101,7 +101,7 @@ export async function setMemberRole(
   requirePermission(principal, 'members:update', { organizationId })
   const action = { action: 'members:update', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockOrganization(transaction, organizationId)
+    await requireStanding(transaction, principal, organizationId)
     const member = await findMember(transaction, reference)
     const { role, custom } = await findRole(transaction, organizationId, given)
     requireGrant(principal, role, custom)
@@ -128,7 +128,7 @@ export async function removeMember(
   requirePermission(principal, 'members:remove', { organizationId })
   const action = { action: 'members:remove', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockOrganization(transaction, organizationId)
+    await requireStanding(transaction, principal, organizationId)
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
     await requireOwnerStays(transaction, member)
@@ -183,13 +183,6 @@ export async function findMemberPrincipal({ db }: AccountsParts, id: MemberId): 
   }
 }
 
-type RoleColumns = { readonly role_id: RoleId | null; readonly permissions: string | null }
-
-/** What a role of the organization's own leaves of a member's role, as it stands beside the member. */
-export function customOf({ role_id: id, permissions }: RoleColumns): Pick<MemberPrincipal, 'custom'> {
-  return id === null || permissions === null ? {} : { custom: { id, permissions: JSON.parse(permissions) as string[] } }
-}
-
 type FoundRole = { readonly role: Role; readonly custom: CustomRole | undefined }
 
 async function findRole(
@@ -235,25 +228,6 @@ export async function findMember(
     .executeTakeFirst()
   if (row === undefined) throw notFound()
   return row
-}
-
-/**
- * Waits for whoever changes something of the organization, so that of two owners who go at the same moment neither sees
- * the other one stay. Throws where there is no organization.
- */
-export async function lockOrganization(transaction: Transaction<Tables>, id: OrganizationId): Promise<void> {
-  await lockChainEnd(transaction, id)
-  const found = await transaction.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()
-  if (found === undefined) throw notFound()
-}
-
-/**
- * Waits for whoever changes who may do what in an organization, before what takes the installation's chain: everybody takes
- * the organization first, then what counts such changes, and that chain last, as two who wait for each other wait for ever.
- */
-export async function lockAccess(transaction: Transaction<Tables>, organizationId: OrganizationId): Promise<void> {
-  await lockOrganization(transaction, organizationId)
-  await countChange(transaction, 'access')
 }
 
 /**

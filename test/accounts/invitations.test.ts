@@ -65,6 +65,20 @@ onEachDatabase(({ open }) => {
     equal((await accept(sent)).status, 200)
   })
 
+  test('an invitation is taken back by nobody who could not have made it, in words or by another one', async () => {
+    const [owner, admin] = [await signIn('owner'), await signIn('admin')]
+    const sent = await invite(owner, 'next@example.org', 'owner')
+    const { id } = sent.body['invitation'] as { readonly id: string }
+    const withdraw = ({ headers }: SignedInPerson) =>
+      service.ask({ method: 'DELETE', path: within(`invitations/${id}`), headers })
+    equal((await withdraw(admin)).status, 403)
+    equal((await invite(admin, 'next@example.org', 'auditor')).status, 403)
+    equal((await accept(sent)).status, 200)
+    const again = await invite(owner, 'more@example.org', 'auditor')
+    equal((await invite(admin, 'more@example.org', 'developer')).status, 201)
+    equal((await accept(again)).status, 401)
+  })
+
   test('an invitation of a member’s address is to the role they have, and over once they have another', async () => {
     const admin = await signIn('admin')
     const id = await make('made@example.org', 'billing')

@@ -3,7 +3,7 @@
 import { equal } from 'node:assert/strict'
 import { sql } from 'kysely'
 import { after, afterEach, before, beforeEach, describe, suite, test } from 'node:test'
-import { lockOrganization } from '../../src/accounts/members.ts'
+import { lockOrganization } from '../../src/accounts/access/lock-organization.ts'
 import { removePasskey } from '../../src/accounts/sign-in/factors.ts'
 import { beginSession, findSession } from '../../src/accounts/sign-in/sessions.ts'
 import { createRecoveryLink } from '../../src/accounts/sign-in/setup.ts'

@@ -104,6 +104,7 @@ export async function updateDirectory(
   requirePermission(principal, 'directories:update', { organizationId })
   const action = { action: 'directories:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, organizationId)
     const row = await findDirectory(transaction, reference)
     const before = { name: row.name, defaultRole: row.default_role }
     const columns = toColumns(principal, { ...before, ...changes })

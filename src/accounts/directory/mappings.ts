@@ -10,7 +10,7 @@ import { joinTransaction } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import { changeAccess, withoutNotice } from '../change-access.ts'
-import { lockOrganization } from '../members.ts'
+import { requireStanding } from '../leaving/require-standing.ts'
 import type { AccountsParts } from '../parts.ts'
 import { requireProjects } from '../projects.ts'
 import {
@@ -60,7 +60,7 @@ export async function setDirectoryMappings(
   checkMappings(principal, mappings)
   const action = { action: 'directories:map', organizationId, target: reference.id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockOrganization(transaction, organizationId)
+    await requireStanding(transaction, principal, organizationId)
     const row = await findDirectory(transaction, reference)
     const projectIds = mappings.flatMap((mapping) => mapping.projectIds)
     await requireProjects(transaction, organizationId, projectIds)

@@ -3,12 +3,13 @@ import { ApiError } from '../../core/error.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Tables } from '../../db/tables.ts'
-import { customOf, lockOrganization } from '../members.ts'
+import { customOf } from '../access/custom-of.ts'
+import { lockOrganization } from '../access/lock-organization.ts'
 
 /**
  * Throws for somebody who was suspended, removed or given another role since their request was let in.
  *
- * Asked in the transaction of everything that hands out a secret. The organization is locked as it is while access is
+ * Asked in the transaction of everything that hands out a secret, or says who may do what. The organization is locked as it is while access is
  * cut or lowered, so that a key is either made before, and found then, or not at all.
  */
 export async function requireStanding(

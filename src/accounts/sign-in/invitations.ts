@@ -42,7 +42,10 @@ export type SentInvitation = { readonly id: InvitationId; readonly token: string
 
 const lastsMs = 7 * 86_400_000
 
-/** Invites somebody by an address. An open invitation of the same address is taken back by it. */
+/**
+ * Invites somebody by an address. An open invitation of the same address is taken back by it, which nobody does of one that
+ * they could not have made.
+ */
 export async function createInvitation(
   parts: SignInParts,
   principal: Principal,
@@ -59,14 +62,16 @@ export async function createInvitation(
     await requireStanding(transaction, principal, organizationId)
     await requireProjects(transaction, organizationId, projectIds)
     const role = await findRole(transaction, principal, { organizationId, email, role: wanted })
-    await transaction
+    const before = await transaction
       .updateTable('invitations')
       .set({ withdrawn_at: now })
       .where('organization_id', '=', organizationId)
       .where('email', '=', email)
       .where('accepted_at', 'is', null)
       .where('withdrawn_at', 'is', null)
+      .returning(['role', 'ends_at'])
       .execute()
+    for (const open of before.filter(({ ends_at }) => ends_at > now)) requireGrant(principal, open.role)
     const times = { created_at: now, ends_at: now + lastsMs, accepted_at: null, withdrawn_at: null, mailed_at: null }
     const invited = { email, role, project_ids: JSON.stringify(projectIds) }
     const hidden = { link_hash: hashToken(token), created_by: actorOf(principal) }
@@ -171,7 +176,9 @@ export async function withdrawInvitation(
   requirePermission(principal, 'members:create', reference)
   const action = { action: 'invitations:withdraw', organizationId: reference.organizationId, target: reference.id }
   await change(parts, principal, action, async (transaction, note) => {
+    await requireStanding(transaction, principal, reference.organizationId)
     const row = await readOpen(transaction, reference)
+    requireGrant(principal, row.role)
     const withdrawn_at = parts.clock.nowMs()
     await transaction
       .updateTable('invitations')

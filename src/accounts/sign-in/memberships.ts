@@ -8,7 +8,7 @@ import type { MemberPrincipal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import type { SessionTable, SignInMethod } from '../../db/tables/identity.ts'
 import { changeAccess } from '../change-access.ts'
-import { customOf } from '../members.ts'
+import { customOf } from '../access/custom-of.ts'
 import { mayVouch } from '../single-sign-on/answerers.ts'
 import type { SignInParts } from './parts.ts'
 

@@ -10,7 +10,8 @@ import type { Role } from '../../core/role.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
 import type { Tables } from '../../db/tables.ts'
-import { customOf, mayGive } from '../members.ts'
+import { customOf } from '../access/custom-of.ts'
+import { mayGive } from '../members.ts'
 import type { ConnectionRow } from './read-connections.ts'
 
 type Answerer = Pick<ConnectionRow, 'answerer_role' | 'answerer_custom'>
