@@ -92,6 +92,7 @@ suite('the first minutes', () => {
     await page.goto(`${origin}/o/${organizationId}/prices`)
     await page.getByRole('button', { name: 'Set price' }).first().click()
     const drawer = page.getByRole('dialog', { name: 'Set price' })
+    await drawer.waitFor()
     for (const field of await drawer.getByLabel(/, EUR for a million tokens$/).all()) await field.fill('1')
     await drawer.getByRole('button', { name: 'Set price' }).click()
     await drawer.waitFor({ state: 'detached' })

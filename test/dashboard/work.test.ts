@@ -22,6 +22,7 @@ import { secretsSuite } from './suites/secrets.ts'
 import { serviceAccountsSuite } from './suites/service-accounts.ts'
 import { signInSuite } from './suites/sign-in.ts'
 import { sumsSuite } from './suites/sums.ts'
+import { unsavedSuite } from './suites/unsaved.ts'
 import { wayBackSuite } from './suites/way-back.ts'
 import { weightsStepSuite } from './suites/weights-step.ts'
 
@@ -141,6 +142,8 @@ suite('a key', () => {
 secretsSuite(dashboard)
 
 wayBackSuite(dashboard)
+
+unsavedSuite(dashboard)
 
 playgroundSuite(dashboard)
 

@@ -34,6 +34,7 @@ export function Confirm({ title, children, verb, isBad = true, typedName, change
     <Dialog
       title={title}
       isOpen
+      isPassing
       onClose={onClose}
       foot={foot}
       onSubmit={() => (reason === null ? onConfirm() : undefined)}

@@ -42,7 +42,7 @@ export function NewCredential({ options, verb, reason, onMade, children }: Props
   const byPassword = () => attempt(() => Promise.resolve({ kind: 'password', password }))
   const missing = reason ?? (password.length < passwordLengthMin ? tooShort : null)
   const passwordForm = (
-    <Form onSend={() => (missing === null ? byPassword() : undefined)}>
+    <Form isPassing onSend={() => (missing === null ? byPassword() : undefined)}>
       <TextField
         label="Password"
         type="password"
@@ -59,7 +59,7 @@ export function NewCredential({ options, verb, reason, onMade, children }: Props
   return (
     <Stack>
       {problem !== null && <Refusal problem={problem} />}
-      <Form onSend={() => (reason === null && canUsePasskeys() ? byPasskey() : undefined)}>
+      <Form isPassing onSend={() => (reason === null && canUsePasskeys() ? byPasskey() : undefined)}>
         {children}
         {canUsePasskeys() && (
           <Button type="submit" look="primary" icon="fingerprint" isBusy={isBusy} reason={reason}>

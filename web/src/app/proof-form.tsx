@@ -25,7 +25,7 @@ export function ProofForm({ onDone }: { readonly onDone: () => void }) {
     return true
   }
   return (
-    <Form onSend={() => attempt(byPassword)}>
+    <Form isPassing onSend={() => attempt(byPassword)}>
       {problem !== null && <Refusal problem={problem} />}
       {canUsePasskeys() && (
         <Button look="primary" icon="fingerprint" onClick={() => void attempt(proveByPasskey)}>

@@ -7,6 +7,7 @@ import { isOfInstallation, type PageName } from './paths.ts'
 import type { Role } from './roles.ts'
 import { routes } from './route-table.ts'
 import { Problem, toProblem } from '../api/problem.ts'
+import { unsavedForms } from '../lib/unsaved-forms.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -40,6 +41,7 @@ export const sessionQuery = queryOptions({
 /** Of what one person was shown nothing is left for another who has signed in in the same browser. */
 function beginAnew(): Promise<never> {
   queryClient.clear()
+  unsavedForms.forget()
   window.location.reload()
   return new Promise(() => {})
 }
@@ -136,5 +138,7 @@ export function onSignedInAgain(hear: () => void): () => void {
 
 function leave(to = '/login'): void {
   queryClient.clear()
+  // Nobody may be kept on a page that is no longer theirs.
+  unsavedForms.forget()
   window.location.replace(to)
 }

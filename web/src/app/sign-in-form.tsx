@@ -53,7 +53,7 @@ function StartStep({ known, isBusy, attempt }: StepProps & { readonly known: str
           Sign in with a passkey
         </Button>
       )}
-      <Form onSend={byPassword}>
+      <Form isPassing onSend={byPassword}>
         <TextField
           label="Email"
           type="email"
@@ -87,7 +87,7 @@ function CodeStep({ isBusy, attempt }: StepProps) {
     setCode('')
   }
   return (
-    <Form onSend={() => attempt(() => api('POST /api/v1/session/totp', { body }))}>
+    <Form isPassing onSend={() => attempt(() => api('POST /api/v1/session/totp', { body }))}>
       {isRecovery ? (
         <RecoveryCodeField code={code} onCode={setCode} isFirst />
       ) : (
@@ -135,6 +135,7 @@ function RecoveryStep({ known, isBusy, attempt }: StepProps & { readonly known: 
   const [recoveryCode, setCode] = useState('')
   return (
     <Form
+      isPassing
       onSend={() =>
         attempt(() => api('POST /api/v1/session/recovery', { body: { email, recoveryCode: recoveryCode.trim() } }))
       }
@@ -148,13 +149,20 @@ function RecoveryStep({ known, isBusy, attempt }: StepProps & { readonly known: 
   )
 }
 
-export function Form({ onSend, children }: { readonly onSend: () => unknown; readonly children: React.ReactNode }) {
+type FormProps = {
+  readonly onSend: () => unknown
+  /** What is typed into it is worth nothing once it is left, so nobody is asked. */
+  readonly isPassing?: boolean
+  readonly children: React.ReactNode
+}
+
+export function Form({ onSend, isPassing = false, children }: FormProps) {
   const send = (event: FormEvent) => {
     event.preventDefault()
     void onSend()
   }
   return (
-    <form noValidate onSubmit={send}>
+    <form noValidate data-kept={!isPassing || undefined} onSubmit={send}>
       <Stack>{children}</Stack>
     </form>
   )

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import type { AskOptions } from '../api/client.ts'
 import { toProblem, type Problem } from '../api/problem.ts'
+import { unsavedForms } from '../lib/unsaved-forms.ts'
 import { queryClient } from './session.ts'
 
 export type Change<Given> = {
@@ -35,10 +36,12 @@ export function useChange<Given, Answer>(
     try {
       const answer = await work(given, { idempotencyKey: key.current })
       key.current = crypto.randomUUID()
+      unsavedForms.saved()
       await Promise.all(touches.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
       onDone?.(answer)
       return true
     } catch (error) {
+      unsavedForms.refused()
       const found = toProblem(error)
       // What was refused may be changed and sent again, as another request.
       if (!found.isPassing) key.current = crypto.randomUUID()

@@ -7,6 +7,7 @@ import { Icon } from './icons.tsx'
 import type { LayerLook, LayerProps, MenuEntry, MenuProps } from './layers.tsx'
 import { LayerHistory } from '../lib/layer-history.ts'
 import { location } from '../lib/location.ts'
+import { unsavedForms } from '../lib/unsaved-forms.ts'
 import styles from './layers.module.css'
 
 const history = new LayerHistory()
@@ -24,6 +25,7 @@ export function Layer({
   foot,
   onSubmit,
   isHeld = false,
+  isPassing = false,
   look,
 }: LayerProps & { readonly look: LayerLook }) {
   const body = useRef<HTMLDivElement>(null)
@@ -46,12 +48,20 @@ export function Layer({
     event.preventDefault()
     onSubmit?.()
   }
-  useBack(isOpen, onClose)
+  // Its own buttons and Escape are meant; the way back and a click beside it may not be.
+  const closeUnlessKept = () => {
+    if (body.current === null || unsavedForms.mayLeave(body.current)) onClose()
+  }
+  useBack(isOpen, closeUnlessKept)
   return (
     <CSPProvider disableStyleElements>
       <Base.Root
         open={isOpen}
-        onOpenChange={(open, { reason }) => (open || (isHeld && reason !== 'close-press') ? undefined : onClose())}
+        onOpenChange={(open, { reason }) => {
+          if (open || (isHeld && reason !== 'close-press')) return
+          if (reason === 'outside-press') closeUnlessKept()
+          else onClose()
+        }}
       >
         <Base.Portal>
           <Base.Backdrop className={styles.backdrop} />
@@ -60,7 +70,7 @@ export function Layer({
               inside
             ) : (
               // A dialog may not itself be a form: readers would be told of one of the two alone.
-              <form noValidate className={styles.form} onSubmit={send}>
+              <form noValidate data-kept={!isPassing || undefined} className={styles.form} onSubmit={send}>
                 {inside}
               </form>
             )}

@@ -13,6 +13,8 @@ export type LayerProps = {
   readonly onSubmit?: () => void
   /** Only its own buttons close it: what it shows is shown once. */
   readonly isHeld?: boolean
+  /** What is typed into it is worth nothing once it is left, so nobody is asked. */
+  readonly isPassing?: boolean
 }
 
 export type LayerLook = 'dialog' | 'wide' | 'drawer'

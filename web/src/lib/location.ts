@@ -10,7 +10,7 @@ type Prepare = (place: PageAddress) => Promise<boolean>
 class Location {
   #place: PageAddress = read()
   #prepare: Prepare = () => Promise.resolve(true)
-  #guard: (() => boolean) | null = null
+  #guard = () => true
   readonly #listeners = new Set<() => void>()
   #layers: LayerHistory | null = null
   /** Counted up by each move, so that one which was overtaken ends. */
@@ -20,7 +20,11 @@ class Location {
 
   constructor() {
     window.addEventListener('popstate', () => {
-      if (!this.#layers?.takesBack(this.#place)) void this.#arrive(read())
+      if (this.#layers?.takesBack(this.#place)) return
+      const place = read()
+      if (this.#mayLeaveFor(place)) void this.#arrive(place)
+      // The browser has gone already, so the page that is still shown follows as a step of its own.
+      else history.pushState(null, '', this.#place.path + this.#place.search)
     })
   }
 
@@ -37,7 +41,7 @@ class Location {
   }
 
   /** Asked whether a page with unsaved fields may be left. */
-  guardWith(guard: (() => boolean) | null): void {
+  guardWith(guard: () => boolean): void {
     this.#guard = guard
   }
 
@@ -48,7 +52,7 @@ class Location {
 
   async go(href: string, { replace = false }: { readonly replace?: boolean } = {}): Promise<void> {
     const place = parse(href)
-    if (place.path !== this.#place.path && this.#guard !== null && !this.#guard()) return
+    if (!this.#mayLeaveFor(place)) return
     if (!(await this.#arrive(place, { isUnwritten: true }))) return
     try {
       await this.#layers?.settled()
@@ -73,6 +77,10 @@ class Location {
   /** Asked first whether a way back means what is open before the page. */
   keepLayersIn(layers: LayerHistory): void {
     this.#layers = layers
+  }
+
+  #mayLeaveFor({ path }: PageAddress): boolean {
+    return path === this.#place.path || this.#guard()
   }
 
   async #arrive(place: PageAddress, { isUnwritten = false } = {}): Promise<boolean> {

@@ -81,7 +81,7 @@ function ShowKey({ onShown }: { readonly onShown: (shown: Shown) => void }) {
           {problem.status === 401 ? 'The key is not valid: mistyped, ended or revoked.' : problem.message}
         </Banner>
       )}
-      <Form onSend={show}>
+      <Form isPassing onSend={show}>
         <TextField
           label="API key"
           type="password"
