@@ -70,10 +70,12 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
     listSinks(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
   )
   const sinks = await Promise.all(found.map(({ id }) => readSink(accounts, operator, { organizationId, id })))
-  const lines = sinks.map(({ id, kind, format, target, name, disabledAtMs, failures, lastError, behind }) => {
+  const lines = sinks.map((sink) => {
+    const { id, kind, format, target, name, disabledAtMs, failures, lastError, givenUp, lastGivenUp } = sink
     const failing = failures > 0 ? `failed ${failures} times: ${lastError ?? ''}` : 'in order'
-    const state = disabledAtMs === null ? `${behind.rows} rows behind  ${failing}` : 'disabled'
-    return `${id}  ${kind}  ${format}  ${target}  ${state}  ${name}`
+    const state = disabledAtMs === null ? `${sink.behind.rows} rows behind  ${failing}` : 'disabled'
+    const lost = givenUp > 0 ? `  ${givenUp} given up, last ${lastGivenUp ?? ''}` : ''
+    return `${id}  ${kind}  ${format}  ${target}  ${state}${lost}  ${name}`
   })
   printList(values.json, 'sinks', sinks, lines)
 }

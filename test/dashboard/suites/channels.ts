@@ -98,6 +98,32 @@ export function channelsSuite(dashboard: () => Dashboard): void {
       await rowOf(/^Our log/).waitFor()
     })
 
+    test('a sink of the audit whose receiver refused rows as too large says so on the page of the log', async () => {
+      const { owner } = dashboard()
+      const { page } = owner
+      const path = `/api/v1/organizations/${organizationOf(owner)}/audit-sinks`
+      const wanted = { kind: 'webhook', name: 'Watchers', address: 'https://siem.example.com/in' }
+      const made = await askApi(page, 'POST', path, wanted)
+      equal(made.status, 200, JSON.stringify(made.body))
+      const { id } = (made.body as { readonly sink: { readonly id: string } }).sink
+      const list = /\/audit-sinks(?:\?|$)/
+      await page.route(list, async (route) => {
+        const response = await route.fetch()
+        const body = (await response.json()) as { readonly data: readonly Record<string, unknown>[] }
+        const data = body.data.map((sink) => ({ ...sink, givenUp: 1, lastGivenUp: 'org_1 99' }))
+        await route.fulfill({ response, json: { ...body, data } })
+      })
+      await page.goto(`${baseOf(dashboard())}/audit`)
+      const row = page.getByRole('table', { name: 'Sinks of the log' }).getByRole('row', { name: /^Watchers/ })
+      await row.getByText('One row was too large for the receiver and given up, last org_1 99.').waitFor()
+      await page.unroute(list)
+      equal((await askApi(page, 'DELETE', `${path}/${id}`)).status, 204)
+      await page.goto(`${baseOf(dashboard())}/audit`)
+      await page.getByRole('table', { name: 'Changes, newest first' }).waitFor()
+      await row.waitFor({ state: 'detached' })
+      await page.goto(`${baseOf(dashboard())}/alerts`)
+    })
+
     test('a silence stands in the list until it is ended', async () => {
       const { owner } = dashboard()
       const { page } = owner

@@ -19,6 +19,7 @@ import { day, searchCodec, text } from '../../lib/search-codec.ts'
 import { wordsOfAction } from './action-words.ts'
 import { Diff } from './diff.tsx'
 import { exportAddress, readChanges } from './queries.ts'
+import { Sinks } from './sinks.tsx'
 import { Verify } from './verify.tsx'
 
 type Entry = Schemas['AuditEntry']
@@ -70,6 +71,7 @@ export function AuditPage({ organizationId, title, said }: Props) {
       filters={filters}
     >
       <Verify organizationId={organizationId} />
+      <Sinks organizationId={organizationId} />
       {query.error !== null && (
         <ProblemBox
           problem={toProblem(query.error)}

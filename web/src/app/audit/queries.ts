@@ -1,4 +1,6 @@
 import { addressOf, api, type AnswerOf, type QueryOf } from '../../api/client.ts'
+import type { Schemas } from '../../api/types.ts'
+import { readAll } from '../queries.ts'
 
 type Asked = QueryOf<'GET /api/v1/organizations/{organizationId}/audit'>
 type Changes = AnswerOf<'GET /api/v1/organizations/{organizationId}/audit'>
@@ -19,4 +21,16 @@ export function verifyPart(organizationId: string | null, after: string | undefi
 export function exportAddress(organizationId: string | null, format: 'csv' | 'jsonl'): string {
   if (organizationId === null) return addressOf('/api/v1/audit/export', {}, { format })
   return addressOf('/api/v1/organizations/{organizationId}/audit/export', { organizationId }, { format })
+}
+
+export function readSinks(
+  organizationId: string | null,
+  signal: AbortSignal,
+): Promise<readonly Schemas['AuditSink'][]> {
+  return readAll((after) => {
+    const query = { limit: 200, ...(after !== undefined && { after }) }
+    if (organizationId === null) return api('GET /api/v1/audit-sinks', { query }, { signal })
+    const params = { organizationId }
+    return api('GET /api/v1/organizations/{organizationId}/audit-sinks', { params, query }, { signal })
+  })
 }

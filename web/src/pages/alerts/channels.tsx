@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
+import { DeliveryState } from '../../app/delivery-state.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
@@ -10,7 +11,7 @@ import { useSecret } from '../../app/use-secret.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Dialog, Menu } from '../../kit/layers.tsx'
-import { Banner, Card, StateTag } from '../../kit/page.tsx'
+import { Banner, Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { Secret } from '../../lib/secret.ts'
 import { ChannelDrawer } from './channel-drawer.tsx'
@@ -150,7 +151,9 @@ function ChannelTable({ channels, reason, waitingId, onTest, onSwitch, onOpen }:
       key: 'state',
       head: 'State',
       phone: 'side',
-      cell: (channel) => <ChannelState channel={channel} isWaiting={channel.id === waitingId} />,
+      cell: (channel) => (
+        <DeliveryState receiver={channel} sent={['event', 'events']} isWaiting={channel.id === waitingId} />
+      ),
     },
     {
       key: 'delivered',
@@ -191,43 +194,6 @@ function ChannelTable({ channels, reason, waitingId, onTest, onSwitch, onOpen }:
 
 function disabledReason({ disabledAt }: Channel): string | null {
   return disabledAt === null ? null : 'Nothing is sent over a channel that is disabled.'
-}
-
-function ChannelState({ channel, isWaiting }: { readonly channel: Channel; readonly isWaiting: boolean }) {
-  const { givenUp, lastGivenUp } = channel
-  return (
-    <>
-      {isWaiting ? <StateTag mood="info">Sending…</StateTag> : <Delivery channel={channel} />}
-      {givenUp > 0 && (
-        <Remark>
-          {givenUp === 1 ? 'One event was' : `${givenUp} events were`} too large for the receiver and given up
-          {lastGivenUp !== null && `, last ${lastGivenUp}`}.
-        </Remark>
-      )}
-    </>
-  )
-}
-
-function Delivery({ channel }: { readonly channel: Channel }) {
-  const { disabledAt, failures, lastError, lastDeliveredAt } = channel
-  if (disabledAt !== null) return <StateTag mood="off">Disabled</StateTag>
-  if (failures > 0) {
-    return (
-      <>
-        <StateTag mood="bad">{failures === 1 ? 'Failed once' : `Failed ${failures} times`}</StateTag>
-        {lastError !== null && <Remark>{lastError}</Remark>}
-      </>
-    )
-  }
-  return lastDeliveredAt === null ? (
-    <StateTag mood="off">Nothing sent yet</StateTag>
-  ) : (
-    <StateTag mood="good">Arrives</StateTag>
-  )
-}
-
-function Remark({ children }: { readonly children: ReactNode }) {
-  return <small style={{ display: 'block', color: 'var(--text-2)' }}>{children}</small>
 }
 
 function SecretOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
