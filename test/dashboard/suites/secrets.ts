@@ -38,11 +38,8 @@ export function secretsSuite(dashboard: () => Dashboard): void {
     })
 
     test('goes from a tab that nobody looks at, whatever changes meanwhile', async () => {
-      const { owner, browser } = dashboard()
-      // The clock is that of all pages of a context: the others are to go on by the real one.
-      const context = await browser.newContext({ storageState: await owner.context.storageState() })
-      const page = await context.newPage()
-      await page.clock.install()
+      await using tab = await openTab(dashboard())
+      const { page } = tab
       await page.goto(`${baseOf(dashboard())}/keys`)
       const make = async (name: string) => {
         const projects = (await askApi(page, 'GET', `${within()}/projects`)).body as Listed
@@ -54,18 +51,56 @@ export function secretsSuite(dashboard: () => Dashboard): void {
       await drawer.getByLabel('Name').fill('hidden')
       await drawer.getByRole('button', { name: 'Create key' }).click()
       const shown = page.getByRole('dialog', { name: '“hidden” is ready' })
-      await shown.waitFor()
-      await page.evaluate(() => {
-        Object.defineProperty(document, 'hidden', { value: true })
-        document.dispatchEvent(new Event('visibilitychange'))
-      })
-      await page.clock.runFor('05:00')
+      await shown.getByText('This is the only time the key is shown').waitFor()
+      await hide(page)
+      await page.clock.runFor('02:30')
       // The list behind the dialog is drawn anew.
       await make('made meanwhile')
       await page.locator('tr', { hasText: 'made meanwhile' }).waitFor({ state: 'attached' })
+      await page.clock.runFor('02:31')
+      await shown.getByText(gone).waitFor()
+      equal(await shown.getByText('This is the only time the key is shown').count(), 0)
+    })
+
+    test('goes from the quickstart too, out of the memory as well, when nobody looks at it or it is left', async () => {
+      await using tab = await openTab(dashboard())
+      const { page } = tab
+      await page.goto(`${baseOf(dashboard())}/quickstart`)
+      const make = async () => {
+        const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+        await page.getByRole('button', { name: 'Create key' }).click()
+        const { key: made } = (await (await answer).json()) as { readonly key: string }
+        await page.getByText('This is the only time the key is shown').waitFor()
+        return made
+      }
+      const first = await make()
+      equal((await placesOf(tab, first)).includes('the memory'), true, 'While it is shown it is found.')
+      await hide(page)
+      await page.clock.runFor('04:59')
+      await page.getByText('This is the only time the key is shown').waitFor({ state: 'attached' })
+      await page.clock.runFor('00:02')
+      await page.getByText(gone).waitFor({ state: 'attached' })
+      deepEqual(await placesOf(tab, first), [])
+      const second = await make()
+      await page.getByRole('link', { name: 'Projects', exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+      deepEqual(await placesOf(tab, second), [])
+    })
+
+    test('goes as codes for recovery do', async () => {
+      await using tab = await openTab(dashboard())
+      const { page } = tab
+      await page.goto(`${dashboard().owner.origin}/account`)
+      await page.getByRole('button', { name: /recovery codes/i }).click()
+      const answer = page.waitForResponse((response) => response.url().endsWith('/recovery-codes'))
+      await page.getByRole('button', { name: 'Make codes' }).click()
+      const { codes } = (await (await answer).json()) as { readonly codes: readonly string[] }
+      const dialog = page.getByRole('dialog', { name: 'Recovery codes' })
+      await dialog.getByText('They are shown only now').waitFor()
+      await hide(page)
       await page.clock.runFor('05:01')
-      await shown.waitFor({ state: 'detached' })
-      await context.close()
+      await dialog.getByText(gone).waitFor()
+      deepEqual(await placesOf(tab, codes[0] ?? 'none'), [])
     })
 
     test('is found in no answer, no log and no file of the service', async () => {
@@ -101,8 +136,27 @@ export function secretsSuite(dashboard: () => Dashboard): void {
   })
 }
 
+const gone = /^Nobody looked at this page for five minutes, so what it showed once is gone from it\./
+
+type Tab = Pick<Opened, 'page' | 'context'> & AsyncDisposable
+
+/** A tab of the owner's with a clock of its own: that of the other pages goes on by the real one. */
+async function openTab({ browser, owner }: Dashboard): Promise<Tab> {
+  const context = await browser.newContext({ storageState: await owner.context.storageState() })
+  const page = await context.newPage()
+  await page.clock.install()
+  return { page, context, [Symbol.asyncDispose]: () => context.close() }
+}
+
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+}
+
 /** Where in the browser a text is. */
-async function placesOf({ page, context }: Opened, text: string): Promise<readonly string[]> {
+async function placesOf({ page, context }: Pick<Opened, 'page' | 'context'>, text: string): Promise<readonly string[]> {
   const places = await page.evaluate(async (wanted) => {
     const caches = await globalThis.caches.keys()
     const databases = await indexedDB.databases()

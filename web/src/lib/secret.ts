@@ -17,13 +17,17 @@ export class Secret {
     return this.#text
   }
 
+  forget(): void {
+    this.#text = ''
+  }
+
   /** Keeps it for what shows it, until the answer is called; then it is forgotten unless something shows it again at once. */
   hold(): () => void {
     this.#holders += 1
     return () => {
       this.#holders -= 1
       setTimeout(() => {
-        if (this.#holders === 0) this.#text = ''
+        if (this.#holders === 0) this.forget()
       })
     }
   }

@@ -8,6 +8,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { clients, formatOf, keyLine, snippetsOf, type ClientId } from '../clients.ts'
 import { modelChoices, type ModelId } from '../models.ts'
 import { TryKey } from '../try-key.tsx'
+import { ForgottenDialog } from '../secret-dialog.tsx'
 import { useSecret } from '../use-secret.ts'
 
 export type NewKey = { readonly name: string; readonly key: Secret; readonly organizationId: string }
@@ -20,7 +21,7 @@ export type NewKey = { readonly name: string; readonly key: Secret; readonly org
 export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
   const [isCopied, setCopied] = useState(false)
   const [isAsked, setAsked] = useState(false)
-  const key = useSecret(made.key, onClose)
+  const key = useSecret(made.key)
   const done = () => (isCopied || isAsked ? onClose() : setAsked(true))
   const foot = (
     <>
@@ -30,8 +31,11 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
       </Button>
     </>
   )
+  const title = `“${made.name}” is ready`
+  // A dialog of another kind, so that nothing of the one with the key is kept.
+  if (key === '') return <ForgottenDialog title={title} onClose={onClose} />
   return (
-    <Dialog title={`“${made.name}” is ready`} isOpen isWide isHeld onClose={done} foot={foot}>
+    <Dialog title={title} isOpen isWide isHeld onClose={done} foot={foot}>
       <Banner kind="warn">This is the only time the key is shown.</Banner>
       <Row>
         <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{key}</code>

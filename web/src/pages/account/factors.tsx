@@ -3,6 +3,7 @@ import { api } from '../../api/client.ts'
 import { toProblem } from '../../api/problem.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
+import { SecretDialog } from '../../app/secret-dialog.tsx'
 import { useChange } from '../../app/use-change.ts'
 import { Button, CopyButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
@@ -11,6 +12,7 @@ import { Dialog } from '../../kit/layers.tsx'
 import { Badge, Banner, Card, KeyValue, Row, Stack } from '../../kit/page.tsx'
 import { Table } from '../../kit/table.tsx'
 import { canUsePasskeys, createPasskey } from '../../api/passkey.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { Me } from './profile.tsx'
 
 type Passkey = Me['passkeys'][number]
@@ -239,10 +241,10 @@ function TotpDialog({ onClose }: DialogProps) {
 }
 
 function CodesDialog({ onClose }: DialogProps) {
-  const [codes, setCodes] = useState<readonly string[] | null>(null)
+  const [codes, setCodes] = useState<Secret | null>(null)
   const change = useChange((_: null) => api('POST /api/v1/me/recovery-codes', {}), {
     touches,
-    onDone: (made) => setCodes(made.codes),
+    onDone: (made) => setCodes(new Secret(made.codes.join('\n'))),
   })
   if (codes === null) {
     return (
@@ -258,18 +260,19 @@ function CodesDialog({ onClose }: DialogProps) {
       </Confirm>
     )
   }
-  const foot = (
-    <>
-      <CopyButton text={codes.join('\n')} isSmall={false} name="Copy all" />
-      <Button look="primary" onClick={onClose}>
-        Done
-      </Button>
-    </>
-  )
   return (
-    <Dialog title="Recovery codes" isOpen isHeld onClose={onClose} foot={foot}>
-      <Banner kind="warn">They are shown only now. Keep them where you find them without this device.</Banner>
-      <pre>{codes.join('\n')}</pre>
-    </Dialog>
+    <SecretDialog
+      title="Recovery codes"
+      secret={codes}
+      onClose={onClose}
+      actions={(text) => <CopyButton text={text} isSmall={false} name="Copy all" />}
+    >
+      {(text) => (
+        <>
+          <Banner kind="warn">They are shown only now. Keep them where you find them without this device.</Banner>
+          <pre>{text}</pre>
+        </>
+      )}
+    </SecretDialog>
   )
 }

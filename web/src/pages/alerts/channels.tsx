@@ -7,10 +7,10 @@ import { DeliveryState } from '../../app/delivery-state.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { useSecret } from '../../app/use-secret.ts'
+import { SecretDialog } from '../../app/secret-dialog.tsx'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
-import { Dialog, Menu } from '../../kit/layers.tsx'
+import { Menu } from '../../kit/layers.tsx'
 import { Banner, Card } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { Secret } from '../../lib/secret.ts'
@@ -197,17 +197,15 @@ function disabledReason({ disabledAt }: Channel): string | null {
 }
 
 function SecretOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
-  const secret = useSecret(made, onClose)
-  const foot = (
-    <Button look="primary" onClick={onClose}>
-      Done
-    </Button>
-  )
   return (
-    <Dialog title="The channel is ready" isOpen isHeld onClose={onClose} foot={foot}>
-      <Banner kind="warn">This is the only time its secret is shown.</Banner>
-      <p>The receiver checks with it that a message comes from here, as Standard Webhooks have it.</p>
-      <Code label="Signing secret" wraps text={secret} />
-    </Dialog>
+    <SecretDialog title="The channel is ready" secret={made} onClose={onClose}>
+      {(secret) => (
+        <>
+          <Banner kind="warn">This is the only time its secret is shown.</Banner>
+          <p>The receiver checks with it that a message comes from here, as Standard Webhooks have it.</p>
+          <Code label="Signing secret" wraps text={secret} />
+        </>
+      )}
+    </SecretDialog>
   )
 }

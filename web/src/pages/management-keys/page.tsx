@@ -11,11 +11,11 @@ import { beyond, useGrantReason, useReason } from '../../app/session.ts'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { useSecret } from '../../app/use-secret.ts'
+import { SecretDialog } from '../../app/secret-dialog.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
-import { Dialog, Drawer } from '../../kit/layers.tsx'
+import { Drawer } from '../../kit/layers.tsx'
 import { Banner, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { Secret } from '../../lib/secret.ts'
@@ -84,17 +84,15 @@ export function Page({ params }: { readonly params: PageParams }) {
 }
 
 function KeyOnce({ made, onClose }: { readonly made: Secret; readonly onClose: () => void }) {
-  const key = useSecret(made, onClose)
-  const foot = (
-    <Button look="primary" onClick={onClose}>
-      Done
-    </Button>
-  )
   return (
-    <Dialog title="The management key is ready" isOpen isHeld onClose={onClose} foot={foot}>
-      <Banner kind="warn">This is the only time it is shown.</Banner>
-      <Code label="Management key" wraps text={key} />
-    </Dialog>
+    <SecretDialog title="The management key is ready" secret={made} onClose={onClose}>
+      {(key) => (
+        <>
+          <Banner kind="warn">This is the only time it is shown.</Banner>
+          <Code label="Management key" wraps text={key} />
+        </>
+      )}
+    </SecretDialog>
   )
 }
 

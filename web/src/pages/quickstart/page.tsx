@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { PageParams } from '../../app/paths.ts'
@@ -10,10 +10,12 @@ import { useMembership, useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { TryKey } from '../../app/try-key.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { forgotten, useSecret } from '../../app/use-secret.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Banner, Card, Page as Frame, Row, Segments, Stack } from '../../kit/page.tsx'
+import { Secret } from '../../lib/secret.ts'
 import { flag, oneOf, searchCodec, text } from '../../lib/search-codec.ts'
 import { ClientSettings, useWireFormat } from './client-settings.tsx'
 
@@ -32,7 +34,10 @@ export function Page({ params }: { readonly params: PageParams }) {
   const organizationId = params['organizationId'] ?? ''
   const [{ client, model, format, first }, change] = useSearch(quickstartSearch)
   const wire = useWireFormat({ client, model, format })
-  const [key, setKey] = useState('')
+  const [secret, setSecret] = useState<Secret | null>(null)
+  const key = useSecret(secret)
+  const isForgotten = secret !== null && key === ''
+  const setKey = (given: string) => setSecret(given === '' ? null : new Secret(given))
   return (
     <Frame
       isNarrow
@@ -43,25 +48,36 @@ export function Page({ params }: { readonly params: PageParams }) {
           : 'A key, a model and the settings of your client.'
       }
     >
-      <Card title="1 · Key">
-        <KeyStep organizationId={organizationId} apiKey={key} onKey={setKey} />
-      </Card>
-      <Card title="2 · Model">
-        <Stack>
-          <Segments name="Model" tabs={modelChoices} chosen={model} onChoice={(chosen) => change({ model: chosen })} />
-          <p>{uses[model]}</p>
-        </Stack>
-      </Card>
-      <Card title="3 · Settings">
-        <ClientSettings client={client} model={model} format={format} apiKey={key} onChange={change} />
-      </Card>
-      <Card title="4 · Test it">
-        {key === '' ? (
-          <p>Make a key in step 1, or paste one, and this sends one real request with it.</p>
-        ) : (
-          <TryKey apiKey={key} format={wire} model={model} organizationId={organizationId} />
-        )}
-      </Card>
+      {/* What had the key is thrown away when the key is, since what draws the page keeps what it drew last. */}
+      <Fragment key={isForgotten ? 'forgotten' : 'shown'}>
+        <Card title="1 · Key">
+          {isForgotten && (
+            <Banner kind="warn">{forgotten} A key that was kept nowhere is revoked on the page of keys.</Banner>
+          )}
+          <KeyStep organizationId={organizationId} apiKey={key} onKey={setKey} />
+        </Card>
+        <Card title="2 · Model">
+          <Stack>
+            <Segments
+              name="Model"
+              tabs={modelChoices}
+              chosen={model}
+              onChoice={(chosen) => change({ model: chosen })}
+            />
+            <p>{uses[model]}</p>
+          </Stack>
+        </Card>
+        <Card title="3 · Settings">
+          <ClientSettings client={client} model={model} format={format} apiKey={key} onChange={change} />
+        </Card>
+        <Card title="4 · Test it">
+          {key === '' ? (
+            <p>Make a key in step 1, or paste one, and this sends one real request with it.</p>
+          ) : (
+            <TryKey apiKey={key} format={wire} model={model} organizationId={organizationId} />
+          )}
+        </Card>
+      </Fragment>
       {first && (
         <Suspense fallback={null}>
           <WeightsStep title="5 · Weights for this machine" />

@@ -7,11 +7,11 @@ import { Confirm } from '../../app/confirm.tsx'
 import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { useSecret } from '../../app/use-secret.ts'
+import { SecretDialog } from '../../app/secret-dialog.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
-import { Dialog, Drawer } from '../../kit/layers.tsx'
+import { Drawer } from '../../kit/layers.tsx'
 import { Banner, KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { Secret } from '../../lib/secret.ts'
@@ -84,18 +84,16 @@ function State({ directory: { lastSeenAt, tokens } }: { readonly directory: Dire
 }
 
 function TokenOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
-  const token = useSecret(made.token, onClose)
-  const foot = (
-    <Button look="primary" onClick={onClose}>
-      Done
-    </Button>
-  )
   return (
-    <Dialog title="Tell the directory" isOpen isHeld onClose={onClose} foot={foot}>
-      <Banner kind="warn">This is the only time the token is shown.</Banner>
-      <Code label="Address" wraps text={made.baseUri} />
-      <Code label="Token" wraps text={token} />
-    </Dialog>
+    <SecretDialog title="Tell the directory" secret={made.token} onClose={onClose}>
+      {(token) => (
+        <>
+          <Banner kind="warn">This is the only time the token is shown.</Banner>
+          <Code label="Address" wraps text={made.baseUri} />
+          <Code label="Token" wraps text={token} />
+        </>
+      )}
+    </SecretDialog>
   )
 }
 
