@@ -1,8 +1,9 @@
 // What `odyssey backup` and `odyssey restore` say of a file that cannot be written or read: they name what the operator named.
 
 import { deepEqual, equal } from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,6 +11,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { nodeArguments } from '../harness/as-launched.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
+import { until } from '../harness/start-service.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-backups-'))
@@ -55,3 +57,55 @@ test('what cannot be restored is told by the name that the operator gave', async
     deepEqual(await tryCli({ home }, 'restore', path, '--replace'), { exitCode: 1, stdout: '', stderr: said })
   }
 })
+
+test('what a backup that was killed left behind is gone with the next one, and nothing else of the folder', async () => {
+  const place = join(folder, 'kept')
+  mkdirSync(place)
+  // So much takes a while to be copied.
+  const database = new DatabaseSync(join(home, 'odyssey.db'))
+  database.exec('CREATE TABLE ballast (bytes BLOB); INSERT INTO ballast VALUES (zeroblob(200000000))')
+  database.close()
+  const others = ['notes.unfinished', 'disk.img.unfinished-1', 'x.db-wal']
+  for (const name of others) writeFileSync(join(place, name), 'of somebody else')
+
+  const killed = await stopMidway(place, 'killed.db')
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  const left = readdirSync(place).filter((name) => !others.includes(name))
+  equal(
+    left.some((name) => name.startsWith('killed.db.unfinished-')) && !left.includes('killed.db'),
+    true,
+    String(left),
+  )
+
+  const going = await stopMidway(place, 'going.db')
+  await runCli({ home }, 'backup', join(place, 'next.db'))
+  const names = readdirSync(place)
+  deepEqual(
+    names.filter((name) => name.startsWith('killed.db')),
+    [],
+  )
+  equal(
+    names.some((name) => name.startsWith('going.db.unfinished-')),
+    true,
+    'One that is still being written stays.',
+  )
+  const ended = once(going, 'exit')
+  going.kill('SIGCONT')
+  equal((await ended)[0], 0)
+  deepEqual(readdirSync(place).toSorted(), [...others, 'going.db', 'next.db'].toSorted())
+})
+
+/** Begins a backup, and stops its process while the file is being written. */
+async function stopMidway(place: string, name: string): Promise<ChildProcess> {
+  const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
+  const path = join(place, name)
+  const child = spawn(process.execPath, [...nodeArguments(), main, 'backup', path], { env, stdio: 'ignore' })
+  const isOwn = (other: string) => other.startsWith(`${name}.unfinished-`)
+  const sizeOf = (other: string) => statSync(join(place, other), { throwIfNoEntry: false })?.size ?? 0
+  // The file grows when all that comes before has been done.
+  await until(() => readdirSync(place).some((other) => isOwn(other) && sizeOf(other) > 1_000_000), 'None was begun.')
+  child.kill('SIGSTOP')
+  equal(existsSync(path), false, 'It was stopped before it was whole.')
+  return child
+}

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
@@ -13,6 +12,7 @@ import { openSqlite } from '../open-sqlite.ts'
 import { isWriteFault } from '../sqlite-errors.ts'
 import type { Tables } from '../tables.ts'
 import { addChecksum } from './checksum.ts'
+import { claimUnfinished, removeLeftovers } from './unfinished-files.ts'
 import { checkFile, copyFile, countRows, finishFile, listTables, removeFile, type TableShape } from './portable-file.ts'
 
 const rowsPerFetch = 2_000
@@ -25,10 +25,9 @@ const rowsPerFetch = 2_000
 export async function backUp(location: DatabaseLocation, path: string): Promise<Map<string, number>> {
   requireFolderOwner(location)
   if (existsSync(path)) throw new Error(`${path} exists already.`)
-  // Two at once each have their own.
-  const unfinished = `${path}.unfinished-${randomBytes(6).toString('hex')}`
-  makeEmpty(unfinished, path)
+  const { unfinished, release } = claimUnfinished(path, (name) => makeEmpty(name, path))
   try {
+    removeLeftovers(dirname(path))
     if (location.databaseUrl === null) copyFile(sqlitePath(location), unfinished)
     else await exportPostgres(location.databaseUrl, unfinished)
     checkFile(unfinished, location.databaseUrl === null ? sqlitePath(location) : path)
@@ -38,6 +37,8 @@ export async function backUp(location: DatabaseLocation, path: string): Promise<
   } catch (error) {
     removeFile(unfinished)
     throw isWriteFault(error) ? unwritable(path, error) : error
+  } finally {
+    release()
   }
   syncFolder(dirname(path))
   return countRows(path)
