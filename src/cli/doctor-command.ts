@@ -2,6 +2,9 @@ import { ConfigError } from '../config/config-error.ts'
 import { loadConfig } from '../config/load.ts'
 import { examine } from '../service/doctor/examine.ts'
 import { fault, fine, type Finding } from '../service/doctor/finding.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Progress } from '../models/download/fetch-file.ts'
+import { createProgress } from './models/progress.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { findRunningService } from './running-service.ts'
 
@@ -21,7 +24,7 @@ async function examineInstallation(): Promise<readonly Finding[]> {
     const config = loadConfig()
     return [
       fine('settings', `The settings can be used; the config file is ${config.configPath}.`),
-      ...(await examine(config, findRunningService)),
+      ...(await examine(config, { findService: findRunningService, progress: progressOfTerminal() })),
     ]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -29,6 +32,13 @@ async function examineInstallation(): Promise<readonly Finding[]> {
       .split('\n')
       .map((line) => fault('settings', line, 'Mend it: the service does not start with it.'))
   }
+}
+
+/** Large weights take minutes, in which a person would think that nothing happens; a program waits for the end. */
+function progressOfTerminal(): Progress | null {
+  const { stderr } = process
+  if (!stderr.isTTY) return null
+  return createProgress({ write: (text) => void stderr.write(text), isTerminal: true, clock: systemClock })
 }
 
 function describe({ about, level, says, todo }: Finding): string[] {

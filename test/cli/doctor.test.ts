@@ -2,15 +2,19 @@
 
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/service/doctor/finding.ts'
 import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { nodeArguments } from '../harness/as-launched.ts'
 import { runCli, tryCli, type CliTarget } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
+const cliPath = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 let service: Service
 
 before(async () => {
@@ -92,6 +96,28 @@ test('weights that are damaged or missing are named with their models', () =>
       match(stdout, /look {3}weights: clarke-1\.0: the starter weights/)
     },
   ))
+
+const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+
+test(
+  'on a terminal the hashing of weights says how far it is, and nothing where the words for people go elsewhere',
+  { skip: hasTerminal ? false : 'there is no program here that makes a terminal' },
+  () =>
+    makeFolder({ port: 0 }, ({ home }) => {
+      const command = [process.execPath, ...nodeArguments(), cliPath, 'doctor'].join(' ')
+      const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
+      const printedBy = (line: string) => spawnSync('script', ['-qec', line, '/dev/null'], { env }).stdout.toString()
+      const printed = printedBy(command)
+      match(printed, /\rChecking starter\.gguf .* 0 %/)
+      match(printed, /\rChecking starter\.gguf .* 100 % [^\n]*\n/)
+      match(printed, /look {3}weights: /)
+      const silent = printedBy(`${command} 2>${join(home, 'said')}`)
+      equal(silent.includes('Checking'), false)
+      match(silent, /look {3}weights: /)
+      equal(readFileSync(join(home, 'said'), 'utf8'), '')
+      return Promise.resolve()
+    }),
+)
 
 test('a model that a pool answers for has no weights here, and is not said to have the starter weights', () =>
   makeFolder(

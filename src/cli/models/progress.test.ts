@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
-import { createProgress } from './pull-command.ts'
+import { createProgress } from './progress.ts'
 
 function start(isTerminal: boolean) {
   const clock = createManualClock()

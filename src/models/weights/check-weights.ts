@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { readWeightsMap } from '../../config/weights-map.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
 import { hashOffThread, inspectOffThread } from '../../engines/llama/weights-check/check-off-thread.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { Progress } from '../download/fetch-file.ts'
 import { builtInPath } from './model-weights.ts'
 import { isSameStamp, readDigests, stampOf, writeDigest, type FileStamp, type KnownDigest } from './weights-digests.ts'
 
@@ -14,6 +16,8 @@ export type WeightsCheckParts = {
   log(): Log
   /** Writes down nothing of what was found, and does not hash what nothing is known of. */
   readonly changesNothing?: true
+  /** Told how far the content of a file has been hashed, where somebody waits for that. */
+  readonly progress?: Pick<Progress, 'begin' | 'report'> | null
 }
 
 /** A line in the log for each of these that was hashed: every few seconds from a fast disk. */
@@ -51,7 +55,7 @@ async function checkContent(parts: WeightsCheckParts, { path, stamp, signal }: C
   const known = readDigests(config.home)[path] ?? null
   const expected = expectedDigest(config.home, path, known)
   if (isHashNeedless(parts, { known, expected, stamp })) return null
-  const sha256 = await hash(path, { stamp, signal }, log)
+  const sha256 = await hash(path, { stamp, signal }, parts)
   if (!isSameStamp(stampOf(path), stamp)) return `${path} is still being written.`
   const fault = expected === null ? judgeChange(path, { sha256, stamp }, known) : judgeExpected(path, sha256, expected)
   if (fault !== null) return fault
@@ -110,16 +114,22 @@ function expectedDigest(home: string, path: string, known: KnownDigest | null): 
   return known?.origin === 'fetched' ? { sha256: known.sha256, ...asFetched } : null
 }
 
-async function hash(path: string, { stamp, signal }: Omit<Checked, 'path'>, log: () => Log): Promise<string> {
+async function hash(path: string, { stamp, signal }: Omit<Checked, 'path'>, parts: WeightsCheckParts): Promise<string> {
+  const { log, progress } = parts
   const totalBytes = Number(stamp.size)
   let saidBytes = 0
   const say = (bytes: number) => log().info({ bytes, total_bytes: totalBytes }, 'checking the content of weights')
   if (totalBytes >= saidEveryBytes) say(0)
-  return hashOffThread(path, signal, (bytes) => {
+  progress?.begin(`Checking ${basename(path)}`)
+  progress?.report(0, totalBytes)
+  const sha256 = await hashOffThread(path, signal, (bytes) => {
+    progress?.report(bytes, totalBytes)
     if (bytes - saidBytes < saidEveryBytes) return
     saidBytes = bytes
     say(bytes)
   })
+  progress?.report(totalBytes, totalBytes)
+  return sha256
 }
 
 function remember(home: string, { path, ...digest }: KnownDigest & { readonly path: string }, log: () => Log): void {

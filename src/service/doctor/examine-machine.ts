@@ -7,6 +7,7 @@ import { formatBytes } from '../../lib/format-bytes.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { probeFolder } from '../../lib/probe-folder.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
+import type { Progress } from '../../models/download/fetch-file.ts'
 import { createWeightsCheck } from '../../models/weights/check-weights.ts'
 import { resolveWeights } from '../../models/weights/model-weights.ts'
 import { createLog } from '../../telemetry/log.ts'
@@ -68,26 +69,27 @@ export function examineCacheFolder(config: Config): readonly Finding[] {
   }
 }
 
-/** Examines the weights of each model, and whether all of them fit into memory together. */
-export async function examineWeights(config: Config): Promise<readonly Finding[]> {
+/** Examines the weights of each model, and whether all of them fit into memory together. Null is told of no progress. */
+export async function examineWeights(config: Config, progress: Progress | null): Promise<readonly Finding[]> {
   const byPool = Map.groupBy(modelIds, (id) => config.models[id].pool)
   const byPath = Map.groupBy(byPool.get(null) ?? [], (id) => resolveWeights(config, id).path)
   const pooled = [...byPool].flatMap(([pool, ids]) => {
     return pool === null ? [] : [fine('weights', `${ids.join(', ')}: none here, the pool ${pool} answers.`)]
   })
   const files: { finding: Finding; bytes: number }[] = []
-  for (const [path, ids] of byPath) files.push(await examineFile(config, path, ids))
+  for (const [path, ids] of byPath) files.push(await examineFile({ config, progress }, path, ids))
+  progress?.end()
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   return [...files.map(({ finding }) => finding), ...pooled, examineMemory(config, bytes)]
 }
 
 async function examineFile(
-  config: Config,
+  { config, progress }: { readonly config: Config; readonly progress: Progress | null },
   path: string,
   ids: readonly ModelId[],
 ): Promise<{ finding: Finding; bytes: number }> {
   const names = ids.join(', ')
-  const check = createWeightsCheck({ config, path, log: () => createLog('silent'), changesNothing: true })
+  const check = createWeightsCheck({ config, path, log: () => createLog('silent'), changesNothing: true, progress })
   try {
     const { bytes } = await check(new AbortController().signal)
     const isBuiltIn = ids.some((id) => resolveWeights(config, id).isBuiltIn)
