@@ -40,6 +40,10 @@ const staleBy: Readonly<Record<string, readonly string[]>> = {
 const quietBy: Readonly<Record<string, readonly string[]>> = { requests: ['ledger-as-read'] }
 /** The same is read again no sooner than this. */
 const calmMs = 1_000
+/** Lists are read in pages of so many. */
+const rowsPerPage = 200
+/** What comes each second while there is any. */
+const traffic = 'requests'
 /** After the stream has broken off. */
 const retryMs = 2_000
 /** Without a stream what is shown is read again this often. */
@@ -49,7 +53,8 @@ class Live {
   #isLive = false
   #hasBegun = false
   readonly #listeners = new Set<() => void>()
-  readonly #dueMs = new Map<string, number>()
+  /** When each kind was read last, or will be, since the program began. */
+  readonly #readMs = new Map<string, number>()
   readonly #channel = 'BroadcastChannel' in window ? new BroadcastChannel('odyssey-events') : null
 
   readonly current = (): boolean => this.#isLive
@@ -136,8 +141,9 @@ class Live {
   }
 
   #mark({ organizationId, topics }: Changed): void {
+    const urgent = new Set(topics.filter((topic) => topic !== traffic).flatMap((topic) => staleBy[topic] ?? []))
     for (const kind of new Set(topics.flatMap((topic) => staleBy[topic] ?? []))) {
-      this.#readAgain(kind, organizationId)
+      this.#readAgain(kind, organizationId, !urgent.has(kind))
     }
     for (const kind of topics.flatMap((topic) => quietBy[topic] ?? [])) {
       const queryKey = organizationId === null ? [kind] : [kind, organizationId]
@@ -145,17 +151,36 @@ class Live {
     }
   }
 
-  /** Reads again what is shown of a kind: at once, or when the last time is long enough ago. */
-  #readAgain(kind: string, organizationId: string | null): void {
+  /**
+   * Reads again what is shown of a kind: at once, or when the last time is long enough ago.
+   *
+   * Requests change what is said of each key every second. A list of many is read again the less often for it the longer
+   * it is, so that it takes a page a second at most; what somebody has changed is shown as soon as ever.
+   */
+  #readAgain(kind: string, organizationId: string | null, isTraffic: boolean): void {
     const queryKey = organizationId === null ? [kind] : [kind, organizationId]
     const name = queryKey.join(' ')
     const now = Date.now()
-    const dueMs = this.#dueMs.get(name) ?? 0
-    if (dueMs > now) return
-    const waitMs = Math.max(0, dueMs + calmMs - now)
-    this.#dueMs.set(name, now + waitMs)
-    setTimeout(() => void queryClient.invalidateQueries({ queryKey }), waitMs)
+    const readMs = this.#readMs.get(name) ?? 0
+    const calm = isTraffic ? calmMs * pagesOf(queryKey) : calmMs
+    const dueMs = Math.max(now, (readMs > now ? now : readMs) + calm)
+    if (readMs > now && readMs <= dueMs) return
+    this.#readMs.set(name, dueMs)
+    setTimeout(() => {
+      // One that was to come later is overtaken by what could not wait for it.
+      if ((this.#readMs.get(name) ?? 0) >= dueMs) void queryClient.invalidateQueries({ queryKey })
+    }, dueMs - now)
   }
+}
+
+/** How many pages it takes to read again what is shown of a kind. */
+function pagesOf(queryKey: readonly string[]): number {
+  const shown = queryClient.getQueryCache().findAll({ queryKey, type: 'active' })
+  const pages = shown.map(({ state: { data } }) => (Array.isArray(data) ? Math.ceil(data.length / rowsPerPage) : 1))
+  return Math.max(
+    1,
+    pages.reduce((sum, count) => sum + count, 0),
+  )
 }
 
 export const live = new Live()
