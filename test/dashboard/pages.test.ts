@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { pagePath, type PageName } from '../../web/src/app/paths.ts'
 import { routes } from '../../web/src/app/route-table.ts'
 import { askApi, goTo, settled } from './harness/ask.ts'
-import { findFaults, fitsItsWidth, widestOf } from './harness/find-faults.ts'
+import { findFaults, fitsItsWidth, widerTables, widestOf } from './harness/find-faults.ts'
 import { openDashboard, organizationOf, type Opened } from './harness/open-dashboard.ts'
 import { stretchText } from './harness/stretch-text.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
@@ -129,6 +129,10 @@ suite('200 hostile names', () => {
       await goTo(page, origin + pagePath(name, params))
       deepEqual(breakouts.found, [])
       ok(await fitsItsWidth(page), await widestOf(page))
+      await page.setViewportSize(narrow)
+      const wider = await widerTables(page)
+      await page.setViewportSize(wide)
+      deepEqual(wider, [], 'On a phone')
     })
   }
 })

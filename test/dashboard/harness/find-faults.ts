@@ -35,6 +35,19 @@ export function fitsItsWidth(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
 }
 
+/** The tables that have to be scrolled to the side, which on a phone none is: there each row stands below the other. */
+export function widerTables(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('table')].flatMap((table) => {
+      const frame = table.parentElement
+      if (frame === null || frame.scrollWidth <= frame.clientWidth + 1) return []
+      const { right } = frame.getBoundingClientRect()
+      const beyond = [...table.querySelectorAll('td, th')].find((cell) => cell.scrollWidth > right)
+      return [`${table.caption?.textContent}: ${(beyond ?? table).outerHTML.slice(0, 200)}`]
+    }),
+  )
+}
+
 /** What reaches furthest beyond the right edge, for the message of a test that found the page too wide. */
 export function widestOf(page: Page): Promise<string> {
   return page.evaluate(() => {
