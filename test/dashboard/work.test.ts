@@ -22,6 +22,7 @@ import { rulesSuite } from './suites/rules.ts'
 import { secretsSuite } from './suites/secrets.ts'
 import { serviceAccountsSuite } from './suites/service-accounts.ts'
 import { signInSuite } from './suites/sign-in.ts'
+import { unreadSuite } from './suites/states.ts'
 import { sumsSuite } from './suites/sums.ts'
 import { unsavedSuite } from './suites/unsaved.ts'
 import { wayBackSuite } from './suites/way-back.ts'
@@ -145,6 +146,8 @@ secretsSuite(dashboard)
 wayBackSuite(dashboard)
 
 unsavedSuite(dashboard)
+
+unreadSuite(dashboard)
 
 playgroundSuite(dashboard)
 

@@ -1,10 +1,11 @@
 // Each page when the service fails, and with all that can be chosen on it: what is shown then, and what the address keeps.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { goTo, settled } from '../harness/ask.ts'
+import { baseOf, goTo, settled } from '../harness/ask.ts'
 import { findFaults } from '../harness/find-faults.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const requestId = 'req_0000000000000000000000'
 /** Who has signed in, the stream and what others show around the page are answered as ever. */
@@ -44,6 +45,37 @@ export function testFailure(open: () => { readonly page: Page; readonly address:
         if (button.textContent === 'Try again') button.click()
       }
       return document.querySelector('main [role="alert"]') === null
+    })
+  })
+}
+
+/** What could not be read is not taken for nothing: no page says that there is none of it. */
+export function unreadSuite(dashboard: () => Dashboard): void {
+  suite('what could not be read', () => {
+    const refuse = async (what: RegExp) => {
+      const { page } = dashboard().owner
+      const problem = { type: 'urn:odyssey:problem:internal', title: 'Internal', status: 500, detail: '' }
+      await page.route(what, (route) => route.fulfill({ status: 500, json: problem }))
+      return { page, [Symbol.asyncDispose]: () => page.unroute(what) }
+    }
+
+    test('is told as the reason why no key can be made, and not that there is no project', async () => {
+      await using refused = await refuse(/\/projects\?/)
+      const { page } = refused
+      await page.goto(`${baseOf(dashboard())}/quickstart`)
+      const create = page.getByRole('button', { name: 'Create key' })
+      await page.locator('button[title^="The projects could not be read"]').waitFor()
+      match((await create.getAttribute('title')) ?? '', /^The projects could not be read\. Load the page anew\.$/)
+    })
+
+    test('is not counted as alerts that were not told, nor as channels that nobody has', async () => {
+      await using refused = await refuse(/\/(?:alert-channels|alert-events)\b/)
+      const { page } = refused
+      await page.goto(`${baseOf(dashboard())}/alerts`)
+      const rules = page.getByRole('table', { name: 'Rules' })
+      await rules.waitFor()
+      await page.getByText('The channels could not be read.').waitFor()
+      equal(/only here/.test((await rules.textContent()) ?? ''), false)
     })
   })
 }

@@ -172,6 +172,19 @@ export function useOpenProjects(organizationId: string): readonly Project[] {
   return useProjects(organizationId).filter(({ archivedAt }) => archivedAt === null)
 }
 
+/** Why nothing new can be in any project; null where it can. What could not be read is not said to be nothing. */
+export function useNoProjectReason(organizationId: string): string | null {
+  const unread = useReason(organizationId, 'projects:read')
+  const { data, error } = useQuery({ ...projectsQuery(organizationId), enabled: unread === null })
+  if (unread !== null) return unread
+  if (data !== undefined) {
+    return data.some(({ archivedAt }) => archivedAt === null)
+      ? null
+      : 'You see no project yet. An owner can show you one.'
+  }
+  return error === null ? 'The projects are still being read.' : 'The projects could not be read. Load the page anew.'
+}
+
 /** Likewise its members. */
 export function useMemberList(organizationId: string): readonly Member[] {
   const enabled = useReason(organizationId, 'members:read') === null && organizationId !== ''

@@ -4,7 +4,13 @@ import { ChangeProblem } from '../change-problem.tsx'
 import { Secret } from '../../lib/secret.ts'
 import type { NewKey } from './key-once.tsx'
 import { NameField, noRules, reasonOfRules, RulesFields, toRules } from './rules-fields.tsx'
-import { useOpenProjects, useMemberList, useServiceAccounts, type ServiceAccount } from '../queries.ts'
+import {
+  useNoProjectReason,
+  useOpenProjects,
+  useMemberList,
+  useServiceAccounts,
+  type ServiceAccount,
+} from '../queries.ts'
 import { useMembership, useRights } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { Button } from '../../kit/button.tsx'
@@ -40,7 +46,7 @@ export function CreateKeyDrawer({ organizationId, account, onClose, onMade }: Pr
     },
   )
   const given = { fields, projectId, ownerId }
-  const reason = projectId === '' ? 'You see no project yet. An owner can show you one.' : reasonOfRules(fields)
+  const reason = useNoProjectReason(organizationId) ?? reasonOfRules(fields)
   const set = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes })
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>

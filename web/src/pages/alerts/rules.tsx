@@ -31,7 +31,7 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
 /** What an organization is told of by itself, over which channels, and what was told lately. */
 export function Rules({ organizationId }: { readonly organizationId: string }) {
   const mayReadChannels = useReason(organizationId, 'alert-channels:read') === null
-  const channels = useQuery({ ...channelsQuery(organizationId), enabled: mayReadChannels }).data ?? []
+  const channels = useQuery({ ...channelsQuery(organizationId), enabled: mayReadChannels }).data
   const events = useQuery(eventsQuery(organizationId))
   const lastOf = (topic: Topic) => events.data?.find((event) => event.topic === topic)?.at ?? null
   const columns: readonly Column<Topic>[] = [
@@ -43,6 +43,8 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
             key: 'channels',
             head: 'Channels',
             cell: (topic: Topic) => {
+              // What could not be read is not said to be none.
+              if (channels === undefined) return '–'
               const asking = channels.filter(({ topics, disabledAt }) => disabledAt === null && topics.includes(topic))
               return asking.length === 0 ? 'only here' : asking.map(({ name }) => <Name key={name}>{name}</Name>)
             },
@@ -55,6 +57,7 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
       phone: 'side',
       isOneLine: true,
       cell: (topic) => {
+        if (events.data === undefined) return '–'
         const at = lastOf(topic)
         return at === null ? 'not in 30 days' : <Time at={at} isAgo />
       },

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { projectsQuery } from '../../app/queries.ts'
+import { projectsQuery, useNoProjectReason } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useReason } from '../../app/session.ts'
 import { faultOf, toBody, type Settings, type Turn } from './conversation.ts'
@@ -8,8 +8,6 @@ import { useColumn, type Run } from './run.ts'
 import { playgroundSearch, type PlaygroundSearch } from './search.ts'
 import type { Texts } from './settings-card.tsx'
 import { useDraft } from './use-draft.ts'
-
-const noProject = 'You see no project yet. An owner can show you one.'
 
 export type Playground = ReturnType<typeof usePlayground>
 
@@ -83,7 +81,7 @@ function useProject(organizationId: string, wanted: string) {
   const read = useQuery({ ...projectsQuery(organizationId), enabled: unread === null }).data
   const projects = read?.filter(({ archivedAt }) => archivedAt === null) ?? []
   const projectId = projects.find(({ id }) => id === wanted)?.id ?? projects[0]?.id ?? ''
-  return { projects, projectId, lacksProject: unread ?? (read !== undefined && projectId === '' ? noProject : null) }
+  return { projects, projectId, lacksProject: useNoProjectReason(organizationId) }
 }
 
 function settingsOf(search: PlaygroundSearch, texts: Texts): readonly [Settings, Settings] {

@@ -4,7 +4,7 @@ import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { PageParams } from '../../app/paths.ts'
 import { firstKey } from '../../app/first-key.ts'
 import { modelChoices, modelIds } from '../../app/models.ts'
-import { useOpenProjects } from '../../app/queries.ts'
+import { useNoProjectReason, useOpenProjects } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
@@ -155,13 +155,8 @@ function NewKeyForm({
       ),
     { touches: [['keys', organizationId]], onDone: ({ key }) => onKey(key) },
   )
-  const missing =
-    reason ??
-    (name.trim() === ''
-      ? 'A name is needed.'
-      : projectId === ''
-        ? 'You see no project yet. An owner can show you one.'
-        : null)
+  const noProject = useNoProjectReason(organizationId)
+  const missing = reason ?? (name.trim() === '' ? 'A name is needed.' : noProject)
   const { run } = change
   useEffect(() => {
     if (missing === null && firstKey.take()) void run({ name: name.trim(), projectId })

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { api, type BodyOf } from '../../api/client.ts'
 import { NameField, useTypedName } from '../../app/name-drawer.tsx'
 import { pagePath } from '../../app/paths.ts'
-import { useOpenProjects } from '../../app/queries.ts'
+import { useNoProjectReason, useOpenProjects } from '../../app/queries.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
@@ -36,7 +36,8 @@ export function CreateAccountDrawer({
       },
     },
   )
-  const reason = missing ?? (projectId === '' ? 'There is no project for it.' : null)
+  const noProject = useNoProjectReason(organizationId)
+  const reason = missing ?? noProject
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
       Create service account
