@@ -35,7 +35,8 @@ export function Sinks({ organizationId }: Props) {
     queryFn: ({ signal }) => readSinks(organizationId, signal),
     enabled: !isHidden,
   })
-  if (isHidden || query.data?.length === 0) return null
+  // Most have none, and a card that comes and goes again would move the log below it.
+  if (isHidden || query.isPending || query.data?.length === 0) return null
   return (
     <Card title="Sinks" isFlush>
       <Loaded query={query} what="The sinks" rows={1}>
