@@ -84,7 +84,7 @@ function runTests(files: readonly string[]): void {
     files: files.map((file) => join(root, file)),
     concurrency: 2,
     timeout: 600_000,
-    execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/note-processor-time.ts')).href}`],
+    execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/watch-test-file.ts')).href}`],
   })
   const failures: string[] = []
   events.on('test:fail', (data) => {
