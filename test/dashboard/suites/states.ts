@@ -108,6 +108,8 @@ async function chooseAll(page: Page): Promise<void> {
     const list = lists.nth(index)
     const [before, kept, other] = [await addressOf(page), await list.inputValue(), await otherChoice(list)]
     if (other === null) continue
+    // Nobody chooses in a list before they are at it, and what a form held is noted then.
+    await list.focus()
     await list.selectOption(other)
     // A choice is written into the address in the same turn.
     if ((await addressOf(page)) === before) await list.selectOption(kept)
