@@ -212,6 +212,8 @@ suite('by the keyboard alone', () => {
 
   test('a role is made of what is chosen, and removed', async () => {
     await findPage(page, 'Roles')
+    // Until it is known what there is to permit, the button only says so.
+    await page.getByRole('button', { name: 'Create role', disabled: false }).first().waitFor()
     await press(page, button(page, 'Create role'))
     const drawer = page.getByRole('dialog', { name: 'Create role' })
     await typeInto(page, drawer.getByLabel('Name', { exact: true }), 'Support')
