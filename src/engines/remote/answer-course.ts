@@ -230,9 +230,11 @@ export class AnswerCourse {
     }
     if (this.#legTokens < this.#legMax && end.isInexact !== true)
       throw new ReplicaFault('lied', `It ended for a limit of ${this.#legMax} tokens and sent ${this.#legTokens}.`)
+    if (this.#grammar === null) return nextLeg
+    // By what was made the answer is as long as it may be, though fewer tokens are known of.
+    if (end.isInexact === true && this.#anew.bytesLeft === 0) return this.#ends({ kind: this.#limitKind })
     // A further leg would begin the grammar anew in the midst of the answer.
-    if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
-    return nextLeg
+    throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
   }
 
   /** Writes the end of the answer. */
