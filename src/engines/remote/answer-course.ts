@@ -223,18 +223,23 @@ export class AnswerCourse {
 
   /** The present leg has ended by itself. */
   legEnded(end: NonNullable<TokenStep['end']>): Turn {
+    if (!this.isFull) this.#countUnknown(end.unknownTokens ?? 0)
     if (this.isFull) return this.#ends(this.#reason ?? { kind: this.#limitKind })
     if (end.kind === 'stop') {
       if (this.#anew.bytesLeft > 0) throw new ReplicaFault('unfit', 'It ended before what it had written before.')
       return this.#ends({ kind: 'end' })
     }
-    if (this.#legTokens < this.#legMax && end.isInexact !== true)
+    if (this.#legTokens < this.#legMax)
       throw new ReplicaFault('lied', `It ended for a limit of ${this.#legMax} tokens and sent ${this.#legTokens}.`)
-    if (this.#grammar === null) return nextLeg
-    // By what was made the answer is as long as it may be, though fewer tokens are known of.
-    if (end.isInexact === true && this.#anew.bytesLeft === 0) return this.#ends({ kind: this.#limitKind })
     // A further leg would begin the grammar anew in the midst of the answer.
-    throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
+    if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
+    return nextLeg
+  }
+
+  /** Tokens that were made and whose bytes came with others count as those do. */
+  #countUnknown(tokens: number): void {
+    this.#legTokens += tokens
+    this.#writer.countUnknown(Math.min(tokens, this.#outputTokensMax - this.#writer.outputTokens))
   }
 
   /** Writes the end of the answer. */

@@ -40,8 +40,8 @@ export type TokenStep = {
   readonly logprobs?: readonly (TokenIdLogprob | null)[]
   readonly promptTokens?: number
   readonly cachedTokens?: number
-  /** `isInexact`: some tokens had to be guessed by their bytes, so that more or fewer were made than are told. */
-  readonly end?: { readonly kind: 'stop' | 'limit'; readonly isInexact?: boolean }
+  /** `unknownTokens`: so many more were made than are told, where some had to be guessed by their bytes. */
+  readonly end?: { readonly kind: 'stop' | 'limit'; readonly unknownTokens?: number }
 }
 
 export type TokenIdLogprob = {

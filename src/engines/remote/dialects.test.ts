@@ -166,7 +166,7 @@ test('an answer of a llama-server whose left out tokens were other ones than tho
   const character = serverRecord([1], '😀', 4)
   const end = serverEnd(4, { stop_type: 'limit' })
   const steps = readOwn(character + end)
-  deepEqual([idsOf(steps), steps.at(-1)?.end], [[0, 1], { kind: 'limit', isInexact: true }])
+  deepEqual([idsOf(steps), steps.at(-1)?.end], [[0, 1], { kind: 'limit', unknownTokens: 2 }])
   deepEqual(readOwn(serverRecord([1], '😀', 2) + serverEnd(2)).at(-1)?.end, { kind: 'stop' })
   for (const [what, bad] of [
     ['the character three times', character + character + character + end],

@@ -199,7 +199,8 @@ class Reader implements RecordReader {
     this.#counts.take(tokens, this.#vocabulary)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
-    const isInexact = this.#hasGuessed && predicted !== this.#counts.received
+    const { received } = this.#counts
+    const isInexact = this.#hasGuessed && predicted !== received
     if (!isInexact) this.#checkOutput(predicted)
     else if (predicted < this.#madeLeast + tokens.length) throw miscounted(predicted, this.#madeLeast + tokens.length)
     this.#counts.prompt(undefined, timings?.cache_n)
@@ -210,7 +211,7 @@ class Reader implements RecordReader {
       promptTokens: data.tokens_evaluated,
       ...(timings !== undefined && { cachedTokens: timings.cache_n }),
       ...(logprobs !== null && { logprobs }),
-      end: { kind: endOf(stopType), ...(isInexact && { isInexact }) },
+      end: { kind: endOf(stopType), ...(isInexact && predicted > received && { unknownTokens: predicted - received }) },
     }
   }
 

@@ -117,6 +117,13 @@ export class AnswerWriter {
     return this.#showAll(parts)
   }
 
+  /** So many tokens were sampled besides, whose text came with that of others. */
+  countUnknown(tokens: number): void {
+    this.#output += tokens
+    if (this.isThinking) this.#outputThinking += tokens
+    for (let counted = 0; counted < tokens; counted++) this.#blocks.countToken()
+  }
+
   /** The token that ended the answer was lost with its replica, and is going to be sampled anew. */
   takeBackEnd(): void {
     this.#output -= 1
