@@ -15,7 +15,7 @@ function isOfFront(id: string): boolean {
  * comes later than any page, as does what has to be asked for, and what one page alone is made of comes with it.
  */
 const inside =
-  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app\/(?!(?:api-calls|key-list|limits\/ask-drawer|palette|proof-form|prove-by-passkey|use-found|still-in|closed-organization)\.)(?!(?:audit\/(?!queries|action-words)|docs\/|members\/|prices\/|weights\/)[^.]+\.tsx?$)|charts\/(?!waterfall\.tsx)|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
+  /\/node_modules\/@tanstack\/|\/web\/src\/(?:app\/(?!(?:api-calls|key-list|limits\/ask-drawer|palette|proof-form|prove-by-passkey|use-found|still-in|closed-organization)\.)(?!(?:audit\/(?!queries|action-words)|docs\/|members\/|prices\/|service-accounts\/|weights\/)[^.]+\.tsx?$)|charts\/(?!waterfall\.tsx)|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
 
 function isOfInside(id: string): boolean {
   return inside.test(id.replaceAll('\\', '/')) && !isOfFront(id)
@@ -43,8 +43,9 @@ export default defineConfig({
             { name: 'inside', test: isOfInside, priority: 1 },
             // A part of one page, and the last step of the setup: in one file, since a page may fetch only so many.
             { name: 'models', test: /\/web\/src\/(?:app\/weights|pages\/models)\// },
-            // What changes a member, with the two pages of members, for the same reason.
+            // What changes a member or an account of a program, with the two pages of each, for the same reason.
             { name: 'members', test: /\/web\/src\/(?:app|pages)\/members?\/(?!.*\.css)/ },
+            { name: 'service-accounts', test: /\/web\/src\/(?:app|pages)\/service-accounts?\/(?!.*\.css)/ },
           ],
         },
       },
