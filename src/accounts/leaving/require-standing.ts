@@ -9,8 +9,8 @@ import { lockOrganization } from '../access/lock-organization.ts'
 /**
  * Throws for somebody who was suspended, removed or given another role since their request was let in.
  *
- * Asked in the transaction of everything that hands out a secret, or says who may do what. The organization is locked as it is while access is
- * cut or lowered, so that a key is either made before, and found then, or not at all.
+ * Asked in the transaction of everything that hands out a secret, or says who may do what. The organization is locked as
+ * it is while access is cut or lowered, so that a key is either made before, and found then, or not at all.
  */
 export async function requireStanding(
   transaction: Transaction<Tables>,

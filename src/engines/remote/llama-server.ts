@@ -159,14 +159,19 @@ class Reader implements RecordReader {
   }
 
   #next(data: ServerRecord): TokenStep {
-    const { tokens, tokens_predicted: predicted } = data
     const lost = this.#lost(data)
+    this.#hasGuessed ||= lost.length > 0
+    return { ids: this.#take(lost, data) }
+  }
+
+  /** Counts the tokens of a record, with those that were left out before them. */
+  #take(lost: readonly number[], { tokens, tokens_predicted: predicted }: ServerRecord): readonly number[] {
     const ids = [...lost, ...tokens]
     this.#counts.take(ids, this.#vocabulary)
-    this.#hasGuessed ||= lost.length > 0
     this.#madeLeast += tokens.length + Math.min(1, lost.length)
-    if (predicted !== undefined && predicted < this.#madeLeast) throw miscounted(predicted, this.#madeLeast)
-    return { ids }
+    if (predicted !== undefined && predicted < this.#madeLeast)
+      throw new ReplicaFault('lied', `It counted ${predicted} tokens where ${this.#madeLeast} had come.`)
+    return ids
   }
 
   /** The tokens before the last one of a character, whose text came with it. */
@@ -195,30 +200,30 @@ class Reader implements RecordReader {
   }
 
   #last(data: ServerRecord): TokenStep {
-    const { tokens, stop_type: stopType, tokens_predicted: predicted, timings } = data
-    this.#counts.take(tokens, this.#vocabulary)
+    const { stop_type: stopType, tokens_predicted: predicted, timings } = data
+    const ids = this.#take([], data)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
-    const { received } = this.#counts
-    const isInexact = this.#hasGuessed && predicted !== received
-    if (!isInexact) this.#checkOutput(predicted)
-    else if (predicted < this.#madeLeast + tokens.length) throw miscounted(predicted, this.#madeLeast + tokens.length)
+    const unknownTokens = this.#unknown(predicted)
     this.#counts.prompt(undefined, timings?.cache_n)
     const logprobs = this.#logprobs(data)
     this.#hasEnded = true
     return {
-      ids: tokens,
+      ids,
       promptTokens: data.tokens_evaluated,
       ...(timings !== undefined && { cachedTokens: timings.cache_n }),
       ...(logprobs !== null && { logprobs }),
-      end: { kind: endOf(stopType), ...(isInexact && predicted > received && { unknownTokens: predicted - received }) },
+      end: { kind: endOf(stopType), ...(unknownTokens > 0 && { unknownTokens }) },
     }
   }
 
-  /** The tokens of a character that never became whole are counted and not sent: who asks for odd bytes gets such answers. */
-  #checkOutput(predicted: number): void {
+  /**
+   * How many more tokens were made than are known of, where some were guessed. Elsewhere those that did not come are of a
+   * character that never became whole: who asks for odd bytes gets such answers.
+   */
+  #unknown(predicted: number): number {
     const { received } = this.#counts
-    if (predicted <= received) return this.#counts.output(predicted)
+    if (this.#hasGuessed || predicted === received) return Math.max(0, predicted - received)
     throw new ReplicaFault('unfit', `It sent ${received} of ${predicted} tokens: the others are no text.`)
   }
 
@@ -232,10 +237,6 @@ function endOf(stopType: string | undefined): 'stop' | 'limit' {
   if (stopType === 'eos') return 'stop'
   if (stopType === 'limit') return 'limit'
   throw malformed(`It ended its answer for a reason that was not asked for: ${stopType ?? 'none'}.`)
-}
-
-function miscounted(counted: number, came: number): ReplicaFault {
-  return new ReplicaFault('lied', `It counted ${counted} tokens where ${came} had come.`)
 }
 
 const errorSchema = z.object({ error: z.unknown() })
