@@ -173,6 +173,18 @@ test('an answer of a llama-server whose left out tokens were other ones than tho
     ['less than there was', character + serverEnd(1)],
   ] as const)
     throws(() => readOwn(bad), { kind: 'lied' }, what)
+  throws(
+    () => readOwn(serverRecord([1], '😀', 4) + serverEnd(5)),
+    { kind: 'unfit' },
+    'more than the character has bytes',
+  )
+})
+
+test('an answer of a llama-server whose limit falls within a character has its end', () => {
+  const good = serverRecord([504], 'The', 1)
+  const limit = { stop_type: 'limit' }
+  deepEqual(readServer(good + serverEnd(4, limit)).at(-1)?.end, { kind: 'limit', unknownTokens: 3 })
+  throws(() => readServer(good + serverEnd(5, limit)), { kind: 'unfit' }, 'no character has so many parts')
 })
 
 test('log-probabilities that a llama-server leaves out within a character are asked for, the last first', async () => {

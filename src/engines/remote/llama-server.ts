@@ -23,6 +23,9 @@ import {
 import { readTokens } from './server-answers.ts'
 import { alignLogprobs, askLogprob, probabilitySchema } from './untold-logprobs.ts'
 
+/** A character has four bytes at the most, of which the last is missing where it is cut off. */
+const cutOffTokensMax = 3
+
 const count = z.int().nonnegative()
 
 const recordSchema = z.object({
@@ -115,10 +118,10 @@ class Reader implements RecordReader {
   readonly #vocabulary: TableReader
   readonly #counts: CountCheck
   #hasEnded = false
-  /** Some tokens had to be guessed by the text of a character. */
-  #hasGuessed = false
   /** Tokens that were made at the least: what was guessed of a character stands for one or more. */
   #madeLeast = 0
+  /** Tokens that were made at the most: each that was guessed of a character has a byte of it. */
+  #madeMost = 0
 
   constructor(request: TokenRequest, vocabulary: TableReader) {
     this.#request = request
@@ -159,9 +162,7 @@ class Reader implements RecordReader {
   }
 
   #next(data: ServerRecord): TokenStep {
-    const lost = this.#lost(data)
-    this.#hasGuessed ||= lost.length > 0
-    return { ids: this.#take(lost, data) }
+    return { ids: this.#take(this.#lost(data), data) }
   }
 
   /** Counts the tokens of a record, with those that were left out before them. */
@@ -169,6 +170,7 @@ class Reader implements RecordReader {
     const ids = [...lost, ...tokens]
     this.#counts.take(ids, this.#vocabulary)
     this.#madeLeast += tokens.length + Math.min(1, lost.length)
+    this.#madeMost += lost.reduce((most, token) => most + this.#vocabulary.bytesOf(token).length, tokens.length)
     if (predicted !== undefined && predicted < this.#madeLeast)
       throw new ReplicaFault('lied', `It counted ${predicted} tokens where ${this.#madeLeast} had come.`)
     return ids
@@ -204,7 +206,8 @@ class Reader implements RecordReader {
     const ids = this.#take([], data)
     if (predicted === undefined || data.tokens_evaluated === undefined)
       throw malformed('Its last record has no counts.')
-    const unknownTokens = this.#unknown(predicted)
+    const kind = endOf(stopType)
+    const unknownTokens = this.#unknown(predicted, kind)
     this.#counts.prompt(undefined, timings?.cache_n)
     const logprobs = this.#logprobs(data)
     this.#hasEnded = true
@@ -213,17 +216,19 @@ class Reader implements RecordReader {
       promptTokens: data.tokens_evaluated,
       ...(timings !== undefined && { cachedTokens: timings.cache_n }),
       ...(logprobs !== null && { logprobs }),
-      end: { kind: endOf(stopType), ...(unknownTokens > 0 && { unknownTokens }) },
+      end: { kind, ...(unknownTokens > 0 && { unknownTokens }) },
     }
   }
 
   /**
-   * How many more tokens were made than are known of, where some were guessed. Elsewhere those that did not come are of a
-   * character that never became whole: who asks for odd bytes gets such answers.
+   * How many more tokens were made than are known of: where some were guessed, as many as have a byte, and those of a
+   * character within which the limit was reached. Others that did not come are of a character that never became whole: who
+   * asks for odd bytes gets such answers.
    */
-  #unknown(predicted: number): number {
+  #unknown(predicted: number, end: 'stop' | 'limit'): number {
     const { received } = this.#counts
-    if (this.#hasGuessed || predicted === received) return Math.max(0, predicted - received)
+    const cutOff = end === 'limit' ? cutOffTokensMax : 0
+    if (predicted <= this.#madeMost + cutOff) return Math.max(0, predicted - received)
     throw new ReplicaFault('unfit', `It sent ${received} of ${predicted} tokens: the others are no text.`)
   }
 

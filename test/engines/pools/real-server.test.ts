@@ -13,6 +13,7 @@ import { createRandom } from '../../campaigns/random.ts'
 import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
 import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
+import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
 import { llamaServer } from '../../harness/programs/llama-server.ts'
 import { findProgram } from '../../harness/programs/program.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
@@ -114,6 +115,19 @@ describe('a pool of a real llama-server', { skip }, () => {
       })
       ok(answer === null || answer.usage.output > 0)
       equal(engine.replicas[0]?.health.state, 'up', String(token))
+    }
+  })
+
+  it('ends an answer for its limit where that falls within a character', async () => {
+    const { reader } = await openPlaceholderModel()
+    for (const start of [[0xc3], [0xe6], [0xf0]]) {
+      const token = reader.tokenOf(Uint8Array.from(start))
+      ok(token !== undefined)
+      const { blocks, usage, reason } = await run({
+        sampling: { ...withSeed(1), logitBias: [[token, 100]] },
+        outputTokensMax: 1,
+      })
+      deepEqual([reason.kind, usage.output, blocks.map(({ text }) => text).join('')], ['length', 1, ''], String(start))
     }
   })
 
