@@ -7,7 +7,7 @@
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { printTable } from '../test/campaigns/campaign.ts'
+import { Failures, printTable } from '../test/campaigns/campaign.ts'
 import { campaigns, type Campaign } from '../test/campaigns/campaigns.ts'
 
 const text = { type: 'string' } as const
@@ -44,6 +44,7 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
   console.log(`again: npm run campaign -- ${known} --seed ${seed} --count ${count} --database ${database}\n`)
   // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
   process.setMaxListeners(0)
+  Failures.told = (failure) => console.log(`  ✖ ${failure}`)
   const startedMs = performance.now()
   const { figures, failures, failureCount } = await run({
     seed,

@@ -24,6 +24,8 @@ const keptPerKindMost = 3
 const kindsMax = 20
 
 export class Failures {
+  /** Is told each failure that is kept when it is found: a campaign that is ended before its end has told them then. */
+  static told: (failure: string) => void = () => {}
   readonly #keptPerKind: number
   readonly #kept = new Map<string, string[]>()
   #count = 0
@@ -37,8 +39,10 @@ export class Failures {
     this.#count += 1
     const kept = this.#kept.get(kind) ?? []
     if (kept.length === 0 && this.#kept.size === kindsMax) return
-    if (kept.length < this.#keptPerKind) kept.push(label === '' ? kind : `${label}: ${kind}`)
-    this.#kept.set(kind, kept)
+    if (kept.length === this.#keptPerKind) return
+    const failure = label === '' ? kind : `${label}: ${kind}`
+    this.#kept.set(kind, [...kept, failure])
+    Failures.told(failure)
   }
 
   /** Runs a check that throws at the first broken rule; whether it passed. */
