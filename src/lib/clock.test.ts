@@ -1,8 +1,10 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
-import { deadline, every, pause } from './clock.ts'
+import { deadline, every, pause, systemClock } from './clock.ts'
 
 test('a pause lasts as long as was asked for', async () => {
   const clock = createManualClock()
@@ -22,6 +24,24 @@ test('work that does not end by its deadline is no longer waited for', async () 
   const late = rejects(deadline(clock, 100, new Promise(() => {})), /No answer within 100 ms/)
   clock.advance(100)
   await late
+})
+
+test('an answer that came in time counts where the process was held up itself until its deadline was over', async (t) => {
+  const echo =
+    "const { parentPort } = require('node:worker_threads'); parentPort.on('message', (text) => parentPort.postMessage(text))"
+  const worker = new Worker(echo, { eval: true })
+  t.after(() => worker.terminate())
+  const ask = (question: string) => {
+    const answer = once(worker, 'message')
+    worker.postMessage(question)
+    return answer
+  }
+  await ask('ready')
+  // What follows a wait for immediates has its timers looked at before anything is read.
+  await setImmediate()
+  const answer = deadline(systemClock, 100, ask('in time'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+  deepEqual(await answer, ['in time'])
 })
 
 test('periodic work runs after each pause until it is stopped', async () => {

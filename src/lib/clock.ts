@@ -37,10 +37,14 @@ export function pause(clock: Clock, pauseMs: number): Promise<void> {
   })
 }
 
-/** Waits for work no longer than this. The work itself goes on, and what becomes of it then is nobody's business. */
+/**
+ * Waits for work no longer than this, and for what had come by then. The work itself goes on, and what becomes of it then is
+ * nobody's business.
+ */
 export function deadline<Result>(clock: Clock, waitMs: number, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(Math.max(0, waitMs), () => reject(new Error(`No answer within ${waitMs} ms.`)))
+    const fail = () => reject(new Error(`No answer within ${waitMs} ms.`))
+    const cancel = afterReading(clock, Math.max(0, waitMs), fail)
     work.then(resolve, reject).finally(cancel)
   })
 }
