@@ -6,6 +6,8 @@ import { createRandom } from '../random.ts'
 import { authorize, exchange } from '../raw-http.ts'
 
 const clients = 8
+/** As long as the official SDKs wait: what breaks off sooner was not given up by a client. */
+const patienceMs = 600_000
 
 export type ClientLoad = {
   /** The ids of all requests that were answered whole so far. */
@@ -35,7 +37,8 @@ export function startClientLoad({ address, key }: Target, options: LoadOptions):
     while (!isOver) {
       const wanted = { promptWordsMax: 50, outputTokensMax: 60, isRepeatable: false }
       const { path, body, shape } = withStream(plainRequest(random, wanted), random.chance(0.5))
-      const response = await exchange(address, { path, headers: authorize(key), body: JSON.stringify(body) })
+      const asked = { path, headers: authorize(key), body: JSON.stringify(body) }
+      const response = await exchange(address, asked, patienceMs)
       increment(statuses, response.status)
       const isWhole = failures.check(`${phase()} client ${client}, ${shape}`.trim(), () => {
         equal(response.status, 200, response.text.slice(0, 200))
