@@ -211,7 +211,7 @@ export class Supervisor<To extends Told, From extends Message> {
       stalled = `loading did not advance for ${Math.round(limitMs / 1_000)} s`
       child.kill('SIGKILL')
     })
-    const stopWatching = watchForHang(child, this.#options.clock, () => this.#patientUntilMs)
+    const stopWatching = watchForHang(child, this.#options.clock, { patientUntilMs: () => this.#patientUntilMs })
     const onEnd = (reason: string) => {
       stopWatching()
       if (this.#child === child) this.#ended(stalled ?? reason, this.#endKind)

@@ -1,7 +1,9 @@
-import { every, type Clock } from '../../lib/clock.ts'
+import { afterReading, every, type Clock } from '../../lib/clock.ts'
+import { processorWaitMs } from '../../lib/system/processor-wait.ts'
 
 /** The part of a child process that the watch uses. */
 type Watched = {
+  readonly pid?: number | undefined
   readonly connected: boolean
   on(event: 'message', listener: (message: Heard) => void): void
   send(message: { readonly kind: 'ping' }): void
@@ -11,34 +13,58 @@ type Watched = {
 /** The answer of a child of either kind to a ping, and everything else that it says. */
 type Heard = { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean } | { readonly kind: 'other' }
 
-/** A child that does not answer for this long hangs. */
+/** A child that does not answer for this long hangs, unless it was others that the processors served meanwhile. */
 const silenceMsMax = 10_000
+/** A child that waits for a processor is given so much more time at the most. */
+const processorWaitMsMax = 120_000
 /** Before its first word a child has to be started, which takes long on a machine where everything starts at once. */
 const launchMsMax = 60_000
 /** A busy child that finishes no step for this long hangs in native code; a step of a large model on few cores takes a while. */
 const stepMsMax = 120_000
 const pingIntervalMs = 1_000
 
+type HangExcuses = {
+  /** Until then silence says nothing. */
+  patientUntilMs(): number
+  /** How long the child has waited for a processor in all; null where nobody can tell. */
+  waitedMs?(pid: number | undefined): number | null
+}
+
 /** Kills a child that gives no sign of life, or no progress while it is busy. Returns the way to stop watching. */
-export function watchForHang(child: Watched, clock: Clock, patientUntilMs: () => number): () => void {
+export function watchForHang(child: Watched, clock: Clock, excuses: HangExcuses): () => void {
+  const { patientUntilMs, waitedMs = processorWaitMs } = excuses
   let heardAtMs = clock.monotonicMs() + launchMsMax - silenceMsMax
   let progressAtMs = heardAtMs
   let lastSteps = 0
+  let isStopped = false
+  /** What it had waited for a processor when it was last heard, to a ping. */
+  let heard = { atMs: heardAtMs, waitedMs: waitedMs(child.pid) }
   child.on('message', (message) => {
     heardAtMs = clock.monotonicMs()
     if (message.kind !== 'pong') return
     if (!message.isBusy || message.steps !== lastSteps) progressAtMs = heardAtMs
     lastSteps = message.steps
   })
-  const tick = () => {
+  const excusedMs = () => {
+    const waited = waitedMs(child.pid)
+    if (heard.atMs !== heardAtMs) heard = { atMs: heardAtMs, waitedMs: waited }
+    return waited === null || heard.waitedMs === null ? 0 : Math.min(processorWaitMsMax, waited - heard.waitedMs)
+  }
+  const isHanging = () => {
     const now = clock.monotonicMs()
-    if (now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax || now - progressAtMs > stepMsMax)
-      child.kill('SIGKILL')
+    return now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax + excusedMs() || now - progressAtMs > stepMsMax
+  }
+  const tick = () => {
+    // A service that was held up itself has not read yet what the child said meanwhile.
+    if (isHanging()) afterReading(clock, 0, () => !isStopped && isHanging() && child.kill('SIGKILL'))
     else if (child.connected) child.send({ kind: 'ping' })
   }
   tick()
   const stop = every(clock, pingIntervalMs, tick)
-  return () => void stop()
+  return () => {
+    isStopped = true
+    void stop()
+  }
 }
 
 /** How far loading has come. */
@@ -86,9 +112,9 @@ export function watchLoading(clock: Clock, limitMs: number, onStall: () => void)
 /** Before so much is read nothing can be said of the rest: opening the library and planning come first. */
 const tellingShare = 0.02
 /** What comes after the last byte is read, by the time that reading takes: the warm-up reads every weight once more. */
-const afterReading = 0.25
+const warmUpShare = 0.25
 
 function estimate(share: number, elapsedMs: number): LoadingOutlook {
   if (share < tellingShare) return { share, readyInMs: null }
-  return { share, readyInMs: Math.ceil((elapsedMs / share) * (1 - share + afterReading)) }
+  return { share, readyInMs: Math.ceil((elapsedMs / share) * (1 - share + warmUpShare)) }
 }
