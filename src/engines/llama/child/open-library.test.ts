@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict'
 import { ChildProcess, fork } from 'node:child_process'
 import { test } from 'node:test'
 import { getLlama } from 'node-llama-cpp'
-import { withoutTrial } from './open-library.ts'
+import { openLibrary, withoutTrial } from './open-library.ts'
 
 /** How many processes are started while `work` goes on. */
 async function countStarts(work: () => Promise<unknown>): Promise<number> {
@@ -27,6 +27,10 @@ test(
     equal(await countStarts(() => withoutTrial(open)), 0)
   },
 )
+
+test('the one build that computes on the processor alone is opened without a trial', async () => {
+  equal(await countStarts(() => openLibrary({ gpu: 'off' })), 0)
+})
 
 test('processes are as they were where the library could not be opened', async () => {
   const before = fork

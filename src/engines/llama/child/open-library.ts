@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
-import { getLlama, LlamaLogLevel, type Llama } from 'node-llama-cpp'
+import { getLlama, getLlamaGpuTypes, LlamaLogLevel, type Llama } from 'node-llama-cpp'
 import type { LoadSettings } from '../ipc.ts'
 import { hasNvidiaCard } from '../nvidia-card.ts'
 import { hasFilteredCalls } from './give-up-rest.ts'
@@ -18,10 +18,22 @@ export async function openLibrary({ gpu }: Pick<LoadSettings, 'gpu'>): Promise<L
       // The library would allow itself four threads where there are fewer processors.
       maxThreads: usableProcessors(),
     })
-  const isTried = gpu === 'off' || !hasFilteredCalls() || !hasNvidiaCard()
-  const library = await (isTried ? open() : withoutTrial(open))
+  const library = await ((await isTried(gpu)) ? open() : withoutTrial(open))
   if (gpu === 'off' || gpu === 'auto' || library.gpu !== false) return library
   throw new Error(`The engine's build for ${gpu} finds no card; "odyssey doctor" says what is missing.`)
+}
+
+/**
+ * Whether the library tries its builds out first.
+ *
+ * Where the processor alone can compute there is one build, and no other to take in its place: the trial's process took up to a
+ * second of a processor at each start, and could say no more than the opening itself does.
+ */
+async function isTried(gpu: LoadSettings['gpu']): Promise<boolean> {
+  if (gpu === 'off' || (hasFilteredCalls() && hasNvidiaCard())) return false
+  if (gpu !== 'auto') return true
+  const kinds = await getLlamaGpuTypes('supported')
+  return kinds.some((kind) => kind !== false)
 }
 
 /**
