@@ -10,6 +10,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import { fetchPrograms } from '../test/harness/programs/fetch-programs.ts'
+import { filesOf, groupPrograms } from './test-groups/groups.ts'
 import { describeFailure, withoutKnownGaps } from './test-report/failures.ts'
 import { processorTimeFile } from './test-report/processor-time.ts'
 import { reportSlowestFiles } from './test-report/report-slowest-files.ts'
@@ -29,8 +30,9 @@ process.env[processorTimeFile] = times
  * They begin before all others, so that neither process is left alone with one of them at the end.
  */
 const longestFirst = [
-  'scripts/unit-tests/with-database.ts',
+  'scripts/test-groups/units-with-database.ts',
   'test/campaigns/gateways/gateways.test.ts',
+  'scripts/test-groups/management-api.ts',
   'test/dashboard/work.test.ts',
   'test/dashboard/pages.test.ts',
   'test/docs/snippets.test.ts',
@@ -41,7 +43,7 @@ const longestFirst = [
   'test/engines/speculation.test.ts',
   'test/http/streams.test.ts',
   'test/engines/pools/faults.test.ts',
-  'scripts/unit-tests/without-database.ts',
+  'scripts/test-groups/units-without-database.ts',
 ]
 
 if (words.length === 0) await runAll()
@@ -57,8 +59,9 @@ async function runAll(): Promise<void> {
   console.log(stdout.trimEnd())
   // A test whose program is missing for all that fails, and says so.
   if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
-  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root })
-  runTests([...new Set([...longestFirst, ...others.toSorted()])])
+  const grouped = new Set([...groupPrograms.values()].flatMap(filesOf))
+  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root }).filter((file) => !grouped.has(file))
+  runTests([...new Set([...longestFirst, ...groupPrograms.keys(), ...others.toSorted()])])
   if (status === 0) return
   process.exitCode = 1
   // Thousands of lines of tests may stand between, so what it said is said again.

@@ -26,7 +26,7 @@ function endWhereSilent(program: string): void {
 
 const [, program] = process.argv
 // The processes that a test starts may load this too; a test file alone is run by the test runner.
-const isTestFile = program !== undefined && /(\.test\.ts|unit-tests[/\\][^/\\]+\.ts)$/.test(program)
+const isTestFile = program !== undefined && /(\.test\.ts|test-groups[/\\][^/\\]+\.ts)$/.test(program)
 if (isTestFile) {
   process.once('exit', () => noteProcessorSeconds(program))
   endWhereSilent(program)

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { filesOf, type GroupName } from './groups.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -16,6 +17,11 @@ export const roomsWithDatabase: ReadonlySet<string> = new Set(['accounts', 'bill
 export async function importTests(isChosen: (room: string) => boolean): Promise<void> {
   const files = globSync('src/**/*.test.ts', { cwd: root }).toSorted()
   await importEach(files.filter((file) => isChosen(file.split(/[/\\]/)[1] ?? '')).map((file) => join(root, file)))
+}
+
+/** Runs the tests of a group in this process. */
+export async function importGroup(name: GroupName): Promise<void> {
+  await importEach(filesOf(name).map((file) => join(root, file)))
 }
 
 /**

@@ -1,10 +1,11 @@
-import { deepEqual } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { filesOf, groupPrograms } from './groups.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-import-tests-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -39,4 +40,15 @@ test('a hook at the top of a test file runs for the tests of that file alone', (
     stderr.trim().split('\n'),
     ['one', 'two'].flatMap((name) => [`before ${name}`, `hook of ${name}`, `test of ${name}`, `after ${name}`]),
   )
+})
+
+test('each file of a group is in no other group, and is run by the program of its own', () => {
+  const root = join(import.meta.dirname, '../..')
+  const all = [...groupPrograms.values()].flatMap(filesOf)
+  equal(new Set(all).size, all.length)
+  for (const [program, name] of groupPrograms) {
+    ok(filesOf(name).length > 1, name)
+    ok(readFileSync(join(root, program), 'utf8').includes(`importGroup('${name}')`), program)
+  }
+  ok(all.every((file) => file.endsWith('.test.ts')))
 })

@@ -1,0 +1,3 @@
+import { importGroup } from './import-tests.ts'
+
+await importGroup('accounts')
