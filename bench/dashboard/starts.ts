@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { modelIds } from '../../src/core/model.ts'
 import { buildOnce } from '../../test/dashboard/harness/build-once.ts'
-import { placeholderPath } from '../../test/harness/engines/open-llama.ts'
+import { placeholderPath } from '../../test/harness/engines/placeholder-path.ts'
 import { until } from '../../test/harness/start-service.ts'
 import { wholeNumber } from '../whole-number.ts'
 

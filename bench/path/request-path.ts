@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { modelIds } from '../../src/core/model.ts'
-import { placeholderPath } from '../../test/harness/engines/open-llama.ts'
+import { placeholderPath } from '../../test/harness/engines/placeholder-path.ts'
 import { Coverage, type Called } from './coverage.ts'
 
 const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } })

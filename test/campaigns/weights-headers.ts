@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { GgufError } from '../../src/engines/llama/gguf/gguf-cursor.ts'
 import { inspectWeights } from '../../src/engines/llama/gguf/inspect-weights.ts'
 import { madeGguf } from '../harness/engines/made-gguf.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { describeCounts, Failures, increment, type CampaignOptions, type CampaignResult } from './campaign.ts'
 import { createRandom, type Random } from './random.ts'
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { allClients } from '../../src/clients/all-clients.ts'
 import { compileCache } from '../harness/as-launched.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { runCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { modelIds } from '../../src/core/model.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { until } from '../harness/start-service.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/odyssey.cjs', import.meta.url))

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { madeGguf } from '../harness/engines/made-gguf.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { Puller } from '../harness/engines/puller.ts'
 import { linkedHeaders, sendFile, sha256Of, type Answer } from '../harness/engines/weights-hub.ts'
 

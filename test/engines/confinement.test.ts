@@ -12,7 +12,8 @@ import type { ConfinementReport } from '../../src/engines/llama/confinement/plan
 import { launchChild, type LaunchedChild, type LaunchOptions } from '../../src/engines/llama/launch-child.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Attempt } from '../harness/engines/confined-child.ts'
-import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { engineRequest } from '../harness/requests.ts'
 import { runInLesserSystem } from '../harness/lesser-system.ts'
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { suite, test } from 'node:test'
 import type { EngineRequest, TextBlock } from '../../src/core/generation.ts'
 import { openLane } from '../harness/engines/open-lane.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { engineRequest } from '../harness/requests.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))

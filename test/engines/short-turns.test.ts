@@ -5,7 +5,8 @@ import { suite, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { askEngine, longText, user } from '../harness/engines/ask-engine.ts'
-import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
 

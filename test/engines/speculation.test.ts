@@ -13,7 +13,8 @@ import {
 } from '../../src/core/generation.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { owner, user } from '../harness/engines/ask-engine.ts'
-import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 import { until } from '../harness/start-service.ts'
 

@@ -7,7 +7,8 @@ import { ApiError } from '../../src/core/error.ts'
 import type { EngineRequest, Tool } from '../../src/core/generation.ts'
 import { loadNative } from '../../src/engines/llama/child/native.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
-import { openLlama, placeholderPath } from '../harness/engines/open-llama.ts'
+import { openLlama } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 // The placeholder weights never call a tool of their own accord. A bias on the token

@@ -12,7 +12,8 @@ import type { ConfinementReport } from '../../src/engines/llama/confinement/plan
 import { restrictCalls } from '../../src/engines/llama/confinement/seccomp.ts'
 import { launchChild } from '../../src/engines/llama/launch-child.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openLlama, placeholderPath } from './engines/open-llama.ts'
+import { openLlama } from './engines/open-llama.ts'
+import { placeholderPath } from './engines/placeholder-path.ts'
 import { engineRequest } from './requests.ts'
 
 type Mode = 'auto' | 'require'

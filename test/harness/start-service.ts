@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { compileCache, memorySettings, nodeArguments } from './as-launched.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { messageOf } from '../../src/lib/message-of.ts'
-import { placeholderPath } from './engines/open-llama.ts'
-import { runningServiceOf } from './running-service-of.ts'
+import { placeholderPath } from './engines/placeholder-path.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -154,6 +153,8 @@ function bannerAddress(child: ChildProcess, output: { stdout: string; stderr: st
 }
 
 async function enginePidOf(home: string): Promise<number | null> {
+  // Most tests start services and never ask for it, and it brings the schemas of what a service answers.
+  const { runningServiceOf } = await import('./running-service-of.ts')
   const [first] = await runningServiceOf(home).readWeights()
   return first?.enginePid ?? null
 }

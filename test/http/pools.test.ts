@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { openPlaceholderModel } from '../harness/engines/placeholder-model.ts'
 import { openStandIn, type StandIn } from '../harness/engines/stand-in.ts'
 import { ask, bodyFor, formats, paths } from '../harness/http/ask.ts'

@@ -8,7 +8,7 @@ import { compileChatTemplate } from '../../src/chat-format/chat-template.ts'
 import { probeTemplate } from '../../src/chat-format/probe-template.ts'
 import { deriveToolFormat } from '../../src/chat-format/tool-format/derive-tool-format.ts'
 import { createMessagesProtocol } from '../../src/protocols/messages/messages-format.ts'
-import { placeholderPath } from '../harness/engines/open-llama.ts'
+import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 
 /** Makes the tokens that the placeholder weights are given for a body in the messages format. */
 export type PromptReader = (body: unknown) => Promise<Uint32Array>

@@ -4,7 +4,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { modelIds } from '../../../src/core/model.ts'
 import { launchLlamaServer, type LlamaServer } from '../../harness/engines/llama-server.ts'
-import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { placeholderPath } from '../../harness/engines/placeholder-path.ts'
 import { checkStream } from '../../harness/http/open-stream.ts'
 import { llamaServer } from '../../harness/programs/llama-server.ts'
 import { startService, type Service } from '../../harness/start-service.ts'

@@ -6,7 +6,7 @@ import { openPlacementChannel, type PlacementChannel } from '../../../src/db/not
 import { systemClock } from '../../../src/lib/clock.ts'
 import { readNotice } from '../../../src/scheduling/pool/placement-notice.ts'
 import { openShared, type Shared } from '../../campaigns/gateways/start-gateways.ts'
-import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { placeholderPath } from '../../harness/engines/placeholder-path.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
 import { openStandIn, type StandIn } from '../../harness/engines/stand-in.ts'
 import { until, type Service } from '../../harness/start-service.ts'

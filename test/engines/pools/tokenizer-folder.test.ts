@@ -16,7 +16,7 @@ import { vocabularyOptions } from '../../../src/models/fleet/pools/remote-pools.
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createRandom, type Random } from '../../campaigns/random.ts'
 import { openPool } from '../../harness/engines/open-pool.ts'
-import { placeholderPath } from '../../harness/engines/open-llama.ts'
+import { placeholderPath } from '../../harness/engines/placeholder-path.ts'
 import { openPlaceholderModel } from '../../harness/engines/placeholder-model.ts'
 import { openStandIn } from '../../harness/engines/stand-in.ts'
 import { writeTokenizerFolder } from '../../harness/engines/tokenizer-folder.ts'

@@ -9,7 +9,8 @@ import { engineFields } from '../../campaigns/bodies/conversation-bodies.ts'
 import { createRandom } from '../../campaigns/random.ts'
 import { randomConversation } from '../../campaigns/bodies/random-conversations.ts'
 import { askEngine, longPrompt, longText, owner, user } from '../../harness/engines/ask-engine.ts'
-import { openLlama, placeholderPath } from '../../harness/engines/open-llama.ts'
+import { openLlama } from '../../harness/engines/open-llama.ts'
+import { placeholderPath } from '../../harness/engines/placeholder-path.ts'
 import { engineRequest, withSeed } from '../../harness/requests.ts'
 
 const never = new AbortController().signal

@@ -7,7 +7,7 @@ import type { TaskContext } from '../../../src/engines/llama/child/task.ts'
 import { boundaryTexts, createVocabulary } from '../../../src/engines/text/vocabulary.ts'
 import { compileChatTemplate } from '../../../src/chat-format/chat-template.ts'
 import { probeTemplate } from '../../../src/chat-format/probe-template.ts'
-import { placeholderPath } from './open-llama.ts'
+import { placeholderPath } from './placeholder-path.ts'
 
 /** What an engine's child is made of, on the placeholder weights, without the child. */
 export type Lane = { readonly native: Native; readonly prompts: PromptBuilder; readonly context: TaskContext }

@@ -1,9 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { compileCache } from '../as-launched.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../../src/engines/llama/llama-engine.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-
-export const placeholderPath = fileURLToPath(new URL('../../fixtures/weights/placeholder.gguf', import.meta.url))
+import { placeholderPath } from './placeholder-path.ts'
 
 type Settings = LlamaEngineOptions['settings']
 

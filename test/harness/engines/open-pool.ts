@@ -5,7 +5,7 @@ import { vocabularyOnly } from '../../../src/models/fleet/pools/remote-pools.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { compileCache } from '../as-launched.ts'
 import { until } from '../start-service.ts'
-import { placeholderPath } from './open-llama.ts'
+import { placeholderPath } from './placeholder-path.ts'
 import type { StandIn } from './stand-in.ts'
 
 type Member = Pick<StandIn, 'address'> & { readonly kind?: PoolEngineOptions['replicas'][number]['kind'] }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { placeholderPath } from './open-llama.ts'
+import { placeholderPath } from './placeholder-path.ts'
 
 const key = Buffer.from('tokenizer.chat_template')
 /** The kind of a value and its length stand between its key and the text. */
