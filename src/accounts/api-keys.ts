@@ -7,11 +7,11 @@ import { actorOf } from '../db/change.ts'
 import type { ApiKeyTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
+import { lockOrganization } from './access/lock-organization.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { createKey, hashKey } from './key-format.ts'
 import { checkRules, fromRuleColumns, noRules, toRuleColumns, type KeyRules } from './key-rules.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 import { latestKeyEnd, requireKeyEnd } from './organization-settings.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireKeysOfAnyone } from './projects.ts'
@@ -76,7 +76,7 @@ export async function createApiKey(
     principal,
     { action: 'api-keys:create', organizationId, target: id },
     async (transaction, note) => {
-      await requireStanding(transaction, principal, organizationId)
+      await lockOrganization(transaction, organizationId)
       if (serviceAccountId === undefined) await requireKeysOfAnyone(transaction, { organizationId, projectId })
       else await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
       // Whoever says nothing of an end means the latest one that there may be.
@@ -123,7 +123,6 @@ export async function setApiKeyDisabled(
 ): Promise<void> {
   const { organizationId } = reference
   await changeKey(parts, principal, { permission: 'api-keys:disable', reference }, async (row, transaction) => {
-    await requireStanding(transaction, principal, organizationId)
     const { owner_id: memberId, project_id: projectId, service_account_id: serviceAccountId, disabled_at } = row
     if (!isDisabled && serviceAccountId !== null) {
       await requireActiveAccount(transaction, { organizationId, projectId, serviceAccountId })
@@ -195,7 +194,6 @@ export async function rotateApiKey(
   const { organizationId } = reference
   const action = { action: 'api-keys:rotate', organizationId, target: reference.id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const old = await findKeyToChange(transaction, { principal, permission: 'api-keys:rotate', reference })
     const now = parts.clock.nowMs()
     if (old.expires_at !== null && old.expires_at <= now) throw notFound()

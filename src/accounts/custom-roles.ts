@@ -8,10 +8,10 @@ import type { Database } from '../db/database.ts'
 import type { RoleTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
+import { lockOrganization } from './access/lock-organization.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { lowerAccess } from './leaving/lower-access.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 import type { AccountsParts } from './parts.ts'
 
 /** A role of an organization's own: what is left of a built-in one. */
@@ -44,7 +44,7 @@ export async function createRole(
   const id: RoleId = `role_${randomId()}`
   const row = { name: checkName(name), base, permissions: JSON.stringify(checkPermissions(principal, base, given)) }
   await changeAccess(parts, principal, { action: 'roles:create', organizationId, target: id }, async (same, note) => {
-    await requireStanding(same, principal, organizationId)
+    await lockOrganization(same, organizationId)
     const made = { id, organization_id: organizationId, ...row, created_at: parts.clock.nowMs() }
     await requireFreeName(same, made, row.name)
     await same.insertInto('roles').values(made).execute()
@@ -74,7 +74,6 @@ export async function updateRole(
   const { organizationId, id } = reference
   requirePermission(principal, 'roles:update', { organizationId })
   await changeAccess(parts, principal, { action: 'roles:update', organizationId, target: id }, async (same, note) => {
-    await requireStanding(same, principal, organizationId)
     const row = await findRole(same, reference)
     const before = JSON.parse(row.permissions) as string[]
     // Whoever could not have made the role as it is does not change it either.
@@ -140,7 +139,6 @@ export async function removeRole(
   const { organizationId, id } = reference
   requirePermission(principal, 'roles:remove', { organizationId })
   await changeAccess(parts, principal, { action: 'roles:remove', organizationId, target: id }, async (same, note) => {
-    await requireStanding(same, principal, organizationId)
     const row = await findRole(same, reference)
     const members = await countMembers(same, row)
     if (members > 0) throw conflict(`${members} members have this role: give them another first.`)

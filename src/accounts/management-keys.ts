@@ -6,10 +6,10 @@ import type { Role } from '../core/role.ts'
 import { actorOf, installationChain } from '../db/change.ts'
 import type { ManagementKeyTable } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
+import { lockOrganization } from './access/lock-organization.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
 import { createKey, hashKey, isWellFormedKey } from './key-format.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 import { requireGrant } from './members.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
@@ -56,7 +56,7 @@ export async function createManagementKey(
     target: id,
   }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    if (organizationId !== null) await requireStanding(transaction, principal, organizationId)
+    if (organizationId !== null) await lockOrganization(transaction, organizationId)
     const hidden = {
       key_hash: hashKey(parts.hashSecret, key),
       created_at: now,

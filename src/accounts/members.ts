@@ -9,12 +9,12 @@ import type { MemberTable } from '../db/tables/accounts.ts'
 import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
 import { customOf } from './access/custom-of.ts'
+import { lockOrganization } from './access/lock-organization.ts'
 import { changeAccess } from './change-access.ts'
 import { checkEmail } from './check-email.ts'
 import { checkName } from './check-name.ts'
 import { cutAccess } from './leaving/cut-access.ts'
 import { lowerAccess } from './leaving/lower-access.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 
@@ -54,7 +54,7 @@ export async function createMember(
   const person = { email: checkEmail(email), name: checkName(name), role }
   const action = { action: 'members:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     const existing = await transaction
       .selectFrom('members')
       .select('id')
@@ -101,7 +101,6 @@ export async function setMemberRole(
   requirePermission(principal, 'members:update', { organizationId })
   const action = { action: 'members:update', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const member = await findMember(transaction, reference)
     const { role, custom } = await findRole(transaction, organizationId, given)
     requireGrant(principal, role, custom)
@@ -128,7 +127,6 @@ export async function removeMember(
   requirePermission(principal, 'members:remove', { organizationId })
   const action = { action: 'members:remove', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
     await requireOwnerStays(transaction, member)

@@ -4,11 +4,11 @@ import { requirePermission } from '../core/permission.ts'
 import type { MemberPrincipal } from '../core/principal.ts'
 import type { ApiKeyTable, SecretlessKind } from '../db/tables/accounts.ts'
 import { randomId } from '../lib/random-id.ts'
+import { lockOrganization } from './access/lock-organization.ts'
 import { changeAccess } from './change-access.ts'
 import { noRules, toRuleColumns } from './key-rules.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireKeysOfAnyone } from './projects.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 
 type Wanted = { readonly organizationId: OrganizationId; readonly projectId: ProjectId; readonly kind: SecretlessKind }
 
@@ -57,7 +57,7 @@ export async function openSecretlessKey(
   }
   const action = { action: 'api-keys:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     await requireKeysOfAnyone(transaction, { organizationId, projectId })
     const { name } = await transaction
       .selectFrom('members')

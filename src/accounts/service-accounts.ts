@@ -10,7 +10,6 @@ import type { Tables } from '../db/tables.ts'
 import { randomId } from '../lib/random-id.ts'
 import { changeAccess } from './change-access.ts'
 import { checkName } from './check-name.ts'
-import { requireStanding } from './leaving/require-standing.ts'
 import { readPage, type Page, type PageRequest } from './page.ts'
 import type { AccountsParts } from './parts.ts'
 import { requireActiveProject } from './projects.ts'
@@ -42,7 +41,6 @@ export async function createServiceAccount(
   const shown = { name: checkName(name), project_id: projectId }
   const action = { action: 'service-accounts:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     await requireActiveProject(transaction, { organizationId, projectId })
     const made = { created_at: parts.clock.nowMs(), created_by: actorOf(principal) }
     await transaction
@@ -121,7 +119,6 @@ export function setServiceAccountDisabled(
 ): Promise<void> {
   const asked = { permission: 'service-accounts:update', reference } as const
   return changeAccount(parts, principal, asked, async (row, transaction) => {
-    await requireStanding(transaction, principal, reference.organizationId)
     const now = parts.clock.nowMs()
     const own = transaction
       .updateTable('api_keys')

@@ -6,6 +6,7 @@ import { randomId } from '../lib/random-id.ts'
 import { appendAuditRow, lockChainEnd } from './audit-chain.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
+import { requireStanding } from './transactions/require-standing.ts'
 
 /** Under this id stands what is done to the installation and to no organization. */
 export const installationChain: OrganizationId = 'org_installation'
@@ -16,6 +17,11 @@ export type AuditedAction = {
   readonly organizationId: OrganizationId
   /** The id of the row that changes. */
   readonly target: string
+  /**
+   * Set for what tells of somebody, or is done to one's own account: no right of theirs that may have been taken away by
+   * now is needed for it, or the write asks for it itself.
+   */
+  readonly needsNoRight?: true
 }
 
 /** The request by which a change was asked for, where there was one. */
@@ -38,17 +44,18 @@ export type NoteFields = (before: Fields | null, after: Fields | null, target?: 
  * Changes control-plane rows. The audit row is part of the same transaction: there is no change without its record.
  *
  * Two changes of one organization follow each other, so that neither of two that name different fields of a row takes
- * back what the other has written.
+ * back what the other has written. Whoever is to change something is asked for their right once more when it is their turn.
  */
 export function change<Result>(
   { db, clock, origin }: ChangeParts,
   principal: Principal,
-  { action, organizationId, target }: AuditedAction,
+  { action, organizationId, target, needsNoRight }: AuditedAction,
   write: (transaction: Transaction<Tables>, note: NoteFields) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction().execute(async (transaction) => {
     // The installation's is taken last: people sign in by it after what they do in an organization.
     if (organizationId !== installationChain) await lockChainEnd(transaction, organizationId)
+    if (needsNoRight !== true) await requireStanding(transaction, principal)
     let fields: { before: string | null; after: string | null } = { before: null, after: null }
     let changed = target
     const result = await write(transaction, (before, after, found) => {

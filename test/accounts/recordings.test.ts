@@ -4,7 +4,9 @@ import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
 import { createManagementKey } from '../../src/accounts/management-keys.ts'
+import { createMember } from '../../src/accounts/members.ts'
 import { createOrganization, ensureDefaultHome } from '../../src/accounts/organizations.ts'
+import { setProjectMember } from '../../src/accounts/projects.ts'
 import { contentLengthMax, createRecorder, writesMax } from '../../src/accounts/recordings/recorder.ts'
 import {
   deleteOverRecordings,
@@ -178,34 +180,23 @@ describe('a project', () => {
   test('shows each request to whoever’s key it was, to admins and owners, and to nobody else', async () => {
     await switchOn()
     const { organizationId, projectId } = service.home
-    const member = (role: MemberPrincipal['role'], memberId: `mem_${string}`): MemberPrincipal => {
+    const member = async (role: MemberPrincipal['role']): Promise<MemberPrincipal> => {
+      const person = { email: `${crypto.randomUUID()}@example.com`, name: 'Me', role }
+      const memberId = await createMember(service.accounts, operator, { organizationId, ...person })
+      const shown = { id: projectId, organizationId, memberId, maySee: true }
+      await setProjectMember(service.accounts, operator, shown)
       return { kind: 'member', memberId, organizationId, role, projectIds: [projectId] }
     }
-    await service.db
-      .insertInto('members')
-      .values({
-        id: 'mem_me',
-        organization_id: organizationId,
-        email: 'me@example.com',
-        name: 'Me',
-        role: 'developer',
-        created_at: 1,
-        removed_at: null,
-        user_id: null,
-        suspended_at: null,
-        suspended_by: null,
-        source: 'manual',
-      })
-      .execute()
-    const own = await createApiKey(service.accounts, operator, { name: 'k', ...service.home, ownerId: 'mem_me' })
+    const me = await member('developer')
+    const own = await createApiKey(service.accounts, operator, { name: 'k', ...service.home, ownerId: me.memberId })
     const { headers } = await ask(service as never, paths.chat, { body: body('chat'), key: own.key })
     const requestId = headers.get('x-request-id') as RequestId
     await rowOf(requestId)
-    const readers = [member('owner', 'mem_1'), member('admin', 'mem_2'), member('developer', 'mem_me')]
+    const readers = [await member('owner'), await member('admin'), me]
     for (const principal of readers) {
       equal((await readRecording(service.accounts, principal, key, requestId)).state, 'kept')
     }
-    const others = [member('developer', 'mem_3'), member('auditor', 'mem_4'), member('billing', 'mem_5')]
+    const others = [await member('developer'), await member('auditor'), await member('billing')]
     for (const principal of others) {
       await rejects(readRecording(service.accounts, principal, key, requestId), ApiError)
     }
@@ -217,7 +208,7 @@ describe('a project', () => {
       .execute()
     deepEqual(
       audited.map(({ actor, target }) => [actor, target]),
-      ['mem_1', 'mem_2', 'mem_me'].map((actor) => [actor, requestId]),
+      readers.map(({ memberId }) => [memberId, requestId]),
     )
   })
 

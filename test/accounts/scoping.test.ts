@@ -161,6 +161,7 @@ onEachDatabase((database) => {
     const { organizationId, projectId } = own
     const email = `${role}@example.org`
     const memberId = await createMember(parts, operator, { organizationId, email, name: role, role })
+    await setProjectMember(parts, operator, { id: projectId, organizationId, memberId, maySee: true })
     return { kind: 'member', memberId, organizationId, role, projectIds: [projectId] }
   }
   const standingKey = async (role: Role): Promise<Principal> => {
@@ -236,7 +237,8 @@ onEachDatabase((database) => {
 
   test('a developer finds what is in a project of theirs and nothing in a sibling', async () => {
     const developer = memberWith('developer')
-    const { organizationId, keyId, siblingKeyId, siblingId, projectId } = own
+    const { organizationId, keyId, siblingKeyId, siblingId, projectId, memberId } = own
+    await setProjectMember(parts, operator, { id: projectId, organizationId, memberId, maySee: true })
     deepEqual(
       (await listApiKeys(parts, developer, { organizationId })).items.map(({ id }) => id),
       [keyId],

@@ -81,7 +81,9 @@ export class ManagementKeyUses {
       action: 'management-keys:use',
       organizationId: principal.organizationId ?? installationChain,
       target: principal.managementKeyId,
-    }
+      // It may have been revoked since.
+      needsNoRight: true,
+    } as const
     const fields = { network: network ?? 'several', uses, since: new Date(sinceMs).toISOString() }
     await change({ ...this.#parts, ...origin }, principal, action, (_, note) => Promise.resolve(note(null, fields)))
     // Uses that came meanwhile are told with the next row.

@@ -8,9 +8,9 @@ import { change } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { DirectoryTable } from '../../db/tables/directory.ts'
 import { randomId } from '../../lib/random-id.ts'
+import { lockOrganization } from '../access/lock-organization.ts'
 import { changeAccess } from '../change-access.ts'
 import { checkName } from '../check-name.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import { addToken, type DirectoryIds, readTokens, replaceToken } from './directory-tokens.ts'
@@ -50,7 +50,7 @@ export async function createDirectory(
   const columns = toColumns(principal, settings)
   const action = { action: 'directories:create', organizationId, target: id }
   const token = await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     await transaction
       .insertInto('directories')
       .values({
@@ -86,7 +86,6 @@ export async function rotateDirectoryToken(
   requirePermission(principal, 'directories:update', { organizationId })
   const action = { action: 'directories:rotate', organizationId, target: id }
   return change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const directory = await findDirectory(transaction, reference)
     const made = await replaceToken(parts, transaction, principal, { directory, overlapMs })
     note(null, { token: made.id, ended: made.ended, overlap_ms: overlapMs })
@@ -104,7 +103,6 @@ export async function updateDirectory(
   requirePermission(principal, 'directories:update', { organizationId })
   const action = { action: 'directories:update', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const row = await findDirectory(transaction, reference)
     const before = { name: row.name, defaultRole: row.default_role }
     const columns = toColumns(principal, { ...before, ...changes })

@@ -88,6 +88,7 @@ export async function readTokens(db: Pick<Database, 'selectFrom'>, ids: Director
 /** A directory that asks, and on whose behalf its changes are made. */
 export type AskingDirectory = {
   readonly id: DirectoryId
+  readonly tokenId: DirectoryTokenId
   readonly organizationId: OrganizationId
   readonly defaultRole: Role
   readonly principal: DirectoryPrincipal
@@ -106,6 +107,7 @@ export async function findAskingDirectory(
     .innerJoin('directories', 'directories.id', 'directory_tokens.directory_id')
     .innerJoin('organizations', 'organizations.id', 'directories.organization_id')
     .select(['directories.id', 'directories.organization_id', 'default_role', 'last_seen_at', 'expires_at'])
+    .select('directory_tokens.id as token_id')
     .where('token_hash', '=', hashKey(hashSecret, token))
     .where('revoked_at', 'is', null)
     .where('organizations.disabled_at', 'is', null)
@@ -118,5 +120,23 @@ export async function findAskingDirectory(
     await db.updateTable('directories').set({ last_seen_at: seen }).where('id', '=', id).execute()
   }
   const principal = { kind: 'directory', directoryId: id, organizationId, role: null } as const
-  return { id, organizationId, defaultRole, principal }
+  return { id, tokenId: row.token_id, organizationId, defaultRole, principal }
+}
+
+/** Whether the token by which a directory asks is good still, which is so then until whoever has the chain's end lets go. */
+export async function isStillGood(
+  transaction: Transaction<Tables>,
+  { tokenId }: AskingDirectory,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('directory_tokens')
+    .innerJoin('organizations', 'organizations.id', 'directory_tokens.organization_id')
+    .select('directory_tokens.id')
+    .where('directory_tokens.id', '=', tokenId)
+    .where('revoked_at', 'is', null)
+    .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', nowMs)]))
+    .where('organizations.disabled_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
 }

@@ -7,7 +7,7 @@ import type { Tables } from '../../db/tables.ts'
 import { withoutNotice } from '../change-access.ts'
 import { lockOrganization } from '../access/lock-organization.ts'
 import type { AccountsParts } from '../parts.ts'
-import type { AskingDirectory } from './directory-tokens.ts'
+import { isStillGood, type AskingDirectory } from './directory-tokens.ts'
 import { ScimFault } from './scim/fault.ts'
 import type { ResourceType } from './scim/schema.ts'
 
@@ -27,6 +27,10 @@ export async function inDirectory<Result>(
 ): Promise<Result> {
   const result = await parts.db.transaction().execute(async (transaction) => {
     await lockOrganization(transaction, directory.organizationId)
+    // Who looks after it may have ended the token since the request came in.
+    if (!(await isStillGood(transaction, directory, parts.clock.nowMs()))) {
+      throw new ScimFault(401, null, 'The token has ended.')
+    }
     return work({ transaction, parts: { ...withoutNotice(parts), db: joinTransaction(transaction) }, directory })
   })
   await parts.accessChanged?.()

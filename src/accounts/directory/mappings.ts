@@ -10,7 +10,6 @@ import { joinTransaction } from '../../db/change.ts'
 import type { Database } from '../../db/database.ts'
 import type { MemberTable } from '../../db/tables/accounts.ts'
 import { changeAccess, withoutNotice } from '../change-access.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import type { AccountsParts } from '../parts.ts'
 import { requireProjects } from '../projects.ts'
 import {
@@ -60,7 +59,6 @@ export async function setDirectoryMappings(
   checkMappings(principal, mappings)
   const action = { action: 'directories:map', organizationId, target: reference.id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const row = await findDirectory(transaction, reference)
     const projectIds = mappings.flatMap((mapping) => mapping.projectIds)
     await requireProjects(transaction, organizationId, projectIds)

@@ -4,9 +4,10 @@ import type { ManagementKeyId, UserId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import { mayGrant, type Role } from '../../core/role.ts'
-import { installationChain } from '../../db/change.ts'
-import { countChange } from '../../db/changes.ts'
+import { installationChain, type AuditedAction } from '../../db/change.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
+import { requireStanding } from '../../db/transactions/require-standing.ts'
 import { changeAccess } from '../change-access.ts'
 import { requireGrant } from '../members.ts'
 import { readPage, type Page, type PageRequest } from '../page.ts'
@@ -71,9 +72,9 @@ export async function addInstallationPerson(
     throw invalidRequest(['email'], 'value', 'Nobody signs in with this address: invite them to an organization first.')
   }
   requireMeant(user, userId)
-  const action = { action: 'installation-members:create', organizationId: installationChain, target: user.id }
+  const action = installationAction('create', user.id)
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockPeople(transaction)
+    await lockPeople(transaction, principal, user.id)
     if ((await findRole(transaction, user.id)) !== null) {
       throw conflict('They have a role in the installation already.')
     }
@@ -108,9 +109,8 @@ export async function setInstallationRole(
   if (role !== null) requireGrant(principal, role)
   const userId = id as UserId
   const verb = role === null ? 'remove' : 'update'
-  const action = { action: `installation-members:${verb}`, organizationId: installationChain, target: userId }
-  await changeAccess(parts, principal, action, async (transaction, note) => {
-    await lockPeople(transaction)
+  await changeAccess(parts, principal, installationAction(verb, userId), async (transaction, note) => {
+    await lockPeople(transaction, principal, userId)
     const before = await findRole(transaction, userId)
     if (before === null) throw notFound()
     requireGrant(principal, before)
@@ -139,9 +139,26 @@ function toPerson({ id, name, email, role, created_at }: Row): InstallationPerso
   return { id, name, email, role, createdAtMs: created_at }
 }
 
-/** Of two who take the role of the last two owners from each other, one waits for the other and finds the last one. */
-async function lockPeople(transaction: Transaction<Tables>): Promise<void> {
-  await countChange(transaction, 'access')
+/** Whoever asks is asked for their right in `lockPeople`, as nobody's row is to be held before those of all. */
+function installationAction(verb: 'create' | 'update' | 'remove', target: UserId): AuditedAction {
+  return { action: `installation-members:${verb}`, organizationId: installationChain, target, needsNoRight: true }
+}
+
+/**
+ * Of two who take the role of the last two owners from each other, one waits for the other and finds that they may not any
+ * more. Everybody takes the rows in one order, and before the change is counted, as who only acts by a role does.
+ */
+async function lockPeople(transaction: Transaction<Tables>, principal: Principal, target: UserId): Promise<void> {
+  if (isPostgres(transaction)) {
+    await transaction
+      .selectFrom('users')
+      .select('id')
+      .where(({ or, eb }) => or([eb('installation_role', 'is not', null), eb('id', '=', target)]))
+      .orderBy('id')
+      .forNoKeyUpdate()
+      .execute()
+  }
+  await requireStanding(transaction, principal)
 }
 
 async function findRole(transaction: Transaction<Tables>, id: UserId): Promise<Role | null> {

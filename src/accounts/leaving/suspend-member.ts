@@ -9,7 +9,6 @@ import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { cutAccess, giveBackAccess } from './cut-access.ts'
 import { findMadeThings } from './made-keys.ts'
-import { requireStanding } from './require-standing.ts'
 import { findMember, requireGrant, requireOwnerStays, type MemberReference } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
 import { readMember } from '../read-member.ts'
@@ -29,7 +28,6 @@ export async function setMemberSuspended(
   requirePermission(principal, 'members:update', { organizationId })
   const action = { action: isSuspended ? 'members:suspend' : 'members:restore', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const member = await findMember(transaction, reference)
     requireGrant(principal, member.role)
     if (isSuspended) await requireOwnerStays(transaction, member)

@@ -141,7 +141,7 @@ async function join(
 ): Promise<void> {
   const { id, organization_id: organizationId, email } = invitation
   const now = parts.clock.nowMs()
-  const action = { action: 'invitations:accept', organizationId, target: id }
+  const action = { action: 'invitations:accept', organizationId, target: id, needsNoRight: true } as const
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, principal, action, async (_same, note) => {
     const used = await transaction
       .updateTable('invitations')

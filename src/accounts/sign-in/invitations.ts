@@ -8,8 +8,8 @@ import { actorOf, change } from '../../db/change.ts'
 import type { InvitationTable } from '../../db/tables/identity.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
+import { lockOrganization } from '../access/lock-organization.ts'
 import { checkEmail } from '../check-email.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import { readPage, type Page, type PageRequest } from '../page.ts'
 import { requireProjects } from '../projects.ts'
@@ -59,7 +59,7 @@ export async function createInvitation(
   const email = checkEmail(address)
   const action = { action: 'invitations:create', organizationId, target: id }
   await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     await requireProjects(transaction, organizationId, projectIds)
     const role = await findRole(transaction, principal, { organizationId, email, role: wanted })
     const before = await transaction
@@ -149,7 +149,6 @@ export async function resendInvitation(
   const token = createToken()
   const action = { action: 'invitations:resend', organizationId: reference.organizationId, target: reference.id }
   const id = await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, reference.organizationId)
     const row = await readOpen(transaction, reference)
     requireGrant(principal, row.role)
     const { organizationId } = reference
@@ -176,7 +175,6 @@ export async function withdrawInvitation(
   requirePermission(principal, 'members:create', reference)
   const action = { action: 'invitations:withdraw', organizationId: reference.organizationId, target: reference.id }
   await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, reference.organizationId)
     const row = await readOpen(transaction, reference)
     requireGrant(principal, row.role)
     const withdrawn_at = parts.clock.nowMs()

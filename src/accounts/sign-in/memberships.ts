@@ -169,7 +169,7 @@ export async function noteBreakGlass(
     .execute()
   for (const { id, organization_id: organizationId, memberId } of rows) {
     const principal: MemberPrincipal = { kind: 'member', memberId, organizationId, role: 'owner', projectIds: [] }
-    const action = { action: 'connections:break-glass', organizationId, target: id }
+    const action = { action: 'connections:break-glass', organizationId, target: id, needsNoRight: true } as const
     await changeAccess(parts, principal, action, (_transaction, note) => Promise.resolve(note(null, { method })))
   }
 }

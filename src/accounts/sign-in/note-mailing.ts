@@ -5,7 +5,6 @@ import type { Principal } from '../../core/principal.ts'
 import type { Role } from '../../core/role.ts'
 import { change } from '../../db/change.ts'
 import type { Tables } from '../../db/tables.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import { readInvitation } from './accept-invitation.ts'
 import { readOpen, type InvitationReference } from './invitations.ts'
@@ -42,7 +41,6 @@ export async function noteMailing(
   const action = { action: 'invitations:mail', organizationId, target: id }
   const now = parts.clock.nowMs()
   await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const row = await readOpen(transaction, reference)
     requireGrant(principal, row.role)
     if (row.link_hash !== hashToken(token)) {

@@ -158,7 +158,7 @@ export async function findUserByEmail(
 
 /** What a person does to their own account stands in the audit of the installation. */
 export function ownAction(action: string, target: string): AuditedAction {
-  return { action, organizationId: installationChain, target }
+  return { action, organizationId: installationChain, target, needsNoRight: true }
 }
 
 /** The person who signs in as a member; null where nobody does yet. */

@@ -8,10 +8,10 @@ import type { ConnectionTable } from '../../db/tables/single-sign-on.ts'
 import type { Tables } from '../../db/tables.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { seal, unseal } from '../../lib/seal.ts'
+import { lockOrganization } from '../access/lock-organization.ts'
 import { endAgents } from '../agents/end-agents.ts'
 import { changeAccess } from '../change-access.ts'
 import { checkName } from '../check-name.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import { requireGrant } from '../members.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { answererOf, loweredMapper, mapperOf, raisedAnswerer } from './answerers.ts'
@@ -55,7 +55,7 @@ export async function createConnection(
   const columns = toColumns(parts, id, settings)
   const action = { action: 'connections:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     checkRole(principal, settings.defaultRole)
     const nothing = { enforced_at: null, break_glass_id: null, tested_by: null, tested_at: null }
     await transaction
@@ -132,7 +132,6 @@ export async function updateConnection(
   requirePermission(principal, 'connections:update', { organizationId })
   const action = { action: 'connections:update', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const row = await findConnection(transaction, { id, organizationId })
     refuseForeign(row, changes)
     const before = settingsOf(parts, row)
@@ -207,7 +206,6 @@ export async function setConnectionOn(
   requirePermission(principal, 'connections:update', { organizationId })
   const action = { action: isOn ? 'connections:enable' : 'connections:disable', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    if (isOn) await requireStanding(transaction, principal, organizationId)
     const row = await findConnection(transaction, { id, organizationId })
     if (!isOn) refuseEnforced(row)
     const state = isOn ? 'on' : 'off'

@@ -5,7 +5,6 @@ import { requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { findConnection, type ConnectionReference, type ConnectionRow } from './read-connections.ts'
 
@@ -26,7 +25,6 @@ export async function enforceConnection(
   requirePermission(principal, 'connections:enforce', { organizationId })
   const action = { action: 'connections:enforce', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const row = await findConnection(transaction, { id, organizationId })
     await requireTried(transaction, principal, row)
     await requireDomain(transaction, organizationId)

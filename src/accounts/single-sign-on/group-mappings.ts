@@ -8,7 +8,6 @@ import { change, joinTransaction, type Fields } from '../../db/change.ts'
 import type { Tables } from '../../db/tables.ts'
 import { changeAccess } from '../change-access.ts'
 import { lowerAccess } from '../leaving/lower-access.ts'
-import { requireStanding } from '../leaving/require-standing.ts'
 import { lockOrganization } from '../access/lock-organization.ts'
 import { requireGrant } from '../members.ts'
 import type { AccountsParts } from '../parts.ts'
@@ -64,7 +63,6 @@ export async function setMappings(
   checkMappings(principal, mappings)
   const action = { action: 'connections:map', organizationId, target: reference.id }
   await change(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const { id } = await findConnection(transaction, reference)
     const projectIds = mappings.flatMap((mapping) => mapping.projectIds)
     await requireProjects(transaction, organizationId, projectIds)

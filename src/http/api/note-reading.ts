@@ -19,7 +19,8 @@ export async function noteReading({ accounts }: Pick<RouteParts, 'accounts'>, as
   const isExport = route.answer === 'export'
   const isRead = route.isNoted === true && session !== null
   if (!isExport && !(isRead && readings.isNew(`${what} ${organizationId} ${actorOf(principal)}`))) return
-  const action = { action: `${what}:${isExport ? 'export' : 'read'}`, organizationId, target: organizationId }
+  const verb = isExport ? 'export' : 'read'
+  const action = { action: `${what}:${verb}`, organizationId, target: organizationId, needsNoRight: true } as const
   const { organizationId: _, ...which } = params
   const fields = isExport ? { ...which, ...(query as Fields) } : null
   await change(accounts, principal, action, (_transaction, note) => Promise.resolve(note(null, fields)))

@@ -8,12 +8,14 @@ import { budgetOf } from '../../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
 import { createApiKey, rotateApiKey } from '../../accounts/api-keys.ts'
-import { createProject } from '../../accounts/projects.ts'
+import { createMember } from '../../accounts/members.ts'
+import { createProject, setProjectMember } from '../../accounts/projects.ts'
 import { createOrganization, ensureDefaultHome, type Home } from '../../accounts/organizations.ts'
 import { insertRows } from '../../billing/ledger/writer/insert-rows.ts'
 import { ApiError } from '../../core/error.ts'
 import type { ProjectId } from '../../core/ids.ts'
 import type { MemberPrincipal } from '../../core/principal.ts'
+import type { Role } from '../../core/role.ts'
 import type { Database } from '../../db/database.ts'
 import { createReadSpent } from '../../inference/read-spent.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -26,6 +28,7 @@ import { openSettings } from './live-settings.ts'
 import type { LimitSettings } from './setting.ts'
 
 const operator = { kind: 'operator' } as const
+const hashSecret = new Uint8Array(32)
 const hasCode = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
 
 onEachDatabase((database) => {
@@ -44,6 +47,13 @@ onEachDatabase((database) => {
     organization = { organizationId, subject: { kind: 'organization', id: organizationId } }
   })
   afterEach(() => db.destroy())
+
+  async function join(role: Role): Promise<MemberPrincipal> {
+    const { organizationId } = home
+    const person = { email: `${role}@example.org`, name: 'M', role }
+    const memberId = await createMember({ ...parts, hashSecret }, operator, { organizationId, ...person })
+    return { kind: 'member', memberId, organizationId, role, projectIds: [] }
+  }
 
   test('a limit is set, set anew in its place, and removed, each with its audit row', async () => {
     const place = { ...organization, model: 'hal-1.0' } as const
@@ -126,13 +136,10 @@ onEachDatabase((database) => {
   })
 
   test('a developer cannot change limits, and sees those of their own projects alone', async () => {
-    const developer: MemberPrincipal = {
-      kind: 'member',
-      memberId: 'mem_1',
-      organizationId: home.organizationId,
-      role: 'developer',
-      projectIds: [home.projectId],
-    }
+    const { organizationId, projectId } = home
+    const developer: MemberPrincipal = { ...(await join('developer')), projectIds: [projectId] }
+    const shown = { id: projectId, organizationId, memberId: developer.memberId, maySee: true }
+    await setProjectMember({ ...parts, hashSecret }, operator, shown)
     const project = { organizationId: home.organizationId, subject: { kind: 'project', id: home.projectId } } as const
     await setLimit(parts, operator, { ...project, model: '*', concurrency: 1 })
     await setLimit(parts, operator, { ...organization, model: '*', concurrency: 2 })
@@ -140,7 +147,7 @@ onEachDatabase((database) => {
     await assert.rejects(setLimit(parts, developer, { ...project, model: '*', concurrency: 9 }), refused)
     const budget = { ...project, period: 'day', tokensMax: 1 } as const
     await assert.rejects(setBudget(parts, developer, budget), refused)
-    await setBudget(parts, { ...developer, role: 'billing' }, budget)
+    await setBudget(parts, await join('billing'), budget)
     const seen = await listLimits(parts, developer, home.organizationId)
     assert.deepEqual(
       seen.map(({ concurrency }) => concurrency),
@@ -150,7 +157,7 @@ onEachDatabase((database) => {
 
   test('what the installation has set an organization neither changes nor removes nor raises, and its own it does', async () => {
     const { organizationId } = home
-    const owner = { kind: 'member', memberId: 'mem_1', organizationId, role: 'owner', projectIds: [] } as const
+    const owner = await join('owner')
     const refused = hasCode('permission-denied')
     const limit = { ...organization, model: '*', concurrency: 2 } as const
     const budget = { ...organization, period: 'month', tokensMax: 100 } as const
@@ -179,7 +186,7 @@ onEachDatabase((database) => {
 
   test('a developer sees the limits and budgets of the keys in their own projects, and of no others', async () => {
     const { organizationId } = home
-    const accounts = { ...parts, hashSecret: new Uint8Array(32) }
+    const accounts = { ...parts, hashSecret }
     const siblingId = await createProject(accounts, operator, { organizationId, name: 'Sibling' })
     const make = async (projectId: ProjectId) =>
       (await createApiKey(accounts, operator, { organizationId, projectId, name: 'k' })).id
@@ -203,7 +210,7 @@ onEachDatabase((database) => {
   })
 
   test('a limit of what another organization has, or nobody, is refused', async () => {
-    const other = await createOrganization({ ...parts, hashSecret: new Uint8Array(32) }, operator, { name: 'Other' })
+    const other = await createOrganization({ ...parts, hashSecret }, operator, { name: 'Other' })
     const subjects = [
       { kind: 'organization', id: other.organizationId },
       { kind: 'project', id: other.projectId },

@@ -6,9 +6,9 @@ import type { Principal } from '../../../core/principal.ts'
 import type { SamlConnectionTable } from '../../../db/tables/saml.ts'
 import type { Tables } from '../../../db/tables.ts'
 import { randomId } from '../../../lib/random-id.ts'
+import { lockOrganization } from '../../access/lock-organization.ts'
 import { changeAccess } from '../../change-access.ts'
 import { checkName } from '../../check-name.ts'
-import { requireStanding } from '../../leaving/require-standing.ts'
 import { customOf } from '../../access/custom-of.ts'
 import { mayGive } from '../../members.ts'
 import type { SignInParts } from '../../sign-in/parts.ts'
@@ -52,7 +52,7 @@ export async function createSamlConnection(
   const secret_sealed = sealKeys(parts, id, [await createSamlKey(parts, id)])
   const action = { action: 'connections:create', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
+    await lockOrganization(transaction, organizationId)
     checkRole(principal, settings.defaultRole)
     const nowMs = parts.clock.nowMs()
     const shared = {
@@ -130,7 +130,6 @@ export async function updateSamlConnection(
   const metadata = source === undefined ? null : await findMetadata(parts, source)
   const action = { action: 'connections:update', organizationId, target: id }
   await changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const connection = await findConnection(transaction, { id, organizationId })
     const row = await findSaml(transaction, connection.id)
     if (metadata !== null && metadata.entityId !== connection.issuer) {
@@ -207,7 +206,6 @@ export async function rotateSamlKey(
   const created = await createSamlKey(parts, id as ConnectionId)
   const action = { action: 'connections:rotate', organizationId, target: id }
   return changeAccess(parts, principal, action, async (transaction, note) => {
-    await requireStanding(transaction, principal, organizationId)
     const connection = await findConnection(transaction, { id, organizationId })
     await findSaml(transaction, connection.id)
     const [current, next] = readKeys(parts, connection)
