@@ -1,8 +1,9 @@
 // Who is let in by one organization's provider alone, and is invited to another organization.
 
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, beforeEach, describe, test } from 'node:test'
 import { createDirectory } from '../../src/accounts/directory/directories.ts'
+import { createMember } from '../../src/accounts/members.ts'
 import type { ConnectionId, MemberId, OrganizationId, UserId } from '../../src/core/ids.ts'
 import { Authenticator, type Asked } from '../harness/authenticator.ts'
 import { onEachDatabase } from '../harness/databases/databases.ts'
@@ -168,6 +169,94 @@ onEachDatabase((database) => {
     const again = await createCompany(accounts)
     const taken = await accept(sso.browser(), await invite(again.organizationId, email), { name: 'Bea', credential })
     equal(taken.status, 409, 'whoever has a password of their own keeps the address')
+  })
+
+  describe('an address of its domain under which another organization has let somebody in', () => {
+    const own = { kind: 'password', password: 'another horse, and a fresh staple' } as const
+    /** Who has the address with nothing but the word of the other organization, and a password. */
+    async function squat(): Promise<SsoBrowser> {
+      const squatter = sso.browser()
+      const token = await invite(other.organizationId)
+      equal((await accept(squatter, token, { name: 'Somebody', credential })).status, 200)
+      return squatter
+    }
+    const emailOf = async (browser: SsoBrowser) => String((await browser.ask('GET', 'me')).body['email'])
+    const signIn = async (email: string, secret: string) => {
+      const browser = sso.browser()
+      const { status } = await browser.ask('POST', 'session/password', { email, password: secret })
+      return { status, organizations: await organizations(browser) }
+    }
+    /** The account goes on under another name, with its own password and what it opened, and has nothing of the owner’s. */
+    async function goesOn(squatter: SsoBrowser): Promise<void> {
+      const instead = await emailOf(squatter)
+      match(instead, /^usr_\w+@address\.invalid$/)
+      deepEqual(await organizations(squatter), [other.organizationId])
+      deepEqual((await signIn(instead, password)).organizations, [other.organizationId])
+      equal((await signIn(who.email, password)).status, 401)
+      const { db } = sso.service
+      const told = await db.selectFrom('audit').select('before').where('action', '=', 'users:release').execute()
+      deepEqual(
+        told.map(({ before }) => before),
+        [JSON.stringify({ email: who.email })],
+      )
+    }
+
+    test('is whose it is once they accept an invitation of the domain’s organization as somebody new', async () => {
+      const squatter = await squat()
+      const third = await createCompany(sso.service.accounts)
+      const elsewhere = await accept(sso.browser(), await invite(third.organizationId), {
+        name: 'Ann',
+        credential: own,
+      })
+      equal(elsewhere.status, 409, 'whose domain it is not says nothing of it')
+      const ann = sso.browser()
+      equal((await accept(ann, await invite(here()), { name: 'Ann', credential: own })).status, 200)
+      equal(await emailOf(ann), who.email)
+      deepEqual(await organizations(ann), [here()])
+      deepEqual((await signIn(who.email, own.password)).organizations, [here()])
+      await goesOn(squatter)
+      const again = await accept(sso.browser(), await invite(third.organizationId), { name: 'Eve', credential })
+      equal(again.status, 409, 'nobody takes it back')
+      equal((await accept(ann, await invite(third.organizationId), { credential: null })).status, 200)
+      deepEqual(await organizations(ann), [here(), third.organizationId].toSorted())
+    })
+
+    for (const source of ['somebody has made', 'the directory has told of'] as const) {
+      test(`is that of the member whom ${source}, once the provider lets them in`, async () => {
+        const { accounts } = sso.service
+        const squatter = await squat()
+        const settings = { organizationId: here(), name: 'Directory', defaultRole: 'developer' } as const
+        if (source === 'somebody has made') {
+          const person = { email: who.email, name: 'Ann', role: 'developer' } as const
+          await createMember(accounts, { kind: 'operator' }, { organizationId: here(), ...person })
+        } else {
+          const directory = await createDirectory(accounts, { kind: 'operator' }, settings)
+          const headers = { authorization: `Bearer ${directory.token}`, 'content-type': 'application/scim+json' }
+          const body = { userName: who.email, externalId: who.sub }
+          equal((await sso.service.ask({ method: 'POST', path: '/scim/v2/Users', headers, body })).status, 201)
+        }
+        const ann = await signInThere()
+        equal(await emailOf(ann), who.email)
+        deepEqual(await organizations(ann), [here()])
+        await goesOn(squatter)
+      })
+    }
+
+    test('stays with whoever it is nobody’s to take from', async () => {
+      const squatter = await squat()
+      // By the provider’s word alone they may be the same person: an invitation tells.
+      sso.provider.lie = { claims: (truth) => ({ ...truth, ...who }) }
+      const browser = sso.browser()
+      equal((await browser.back(connectionId, sso.provider.authorize(await browser.begin(connectionId)))).status, 400)
+      const signedIn = await accept(squatter, await invite(here()), { credential: null })
+      equal(signedIn.status, 200, 'whoever has it can accept the invitation too')
+      const { db } = sso.service
+      await db.updateTable('users').set({ installation_role: 'admin' }).execute()
+      await db.updateTable('members').set({ user_id: null }).where('organization_id', '=', here()).execute()
+      const refused = await accept(sso.browser(), await invite(here()), { name: 'Ann', credential: own })
+      equal(refused.status, 409, 'whoever runs the installation keeps it')
+      equal(await emailOf(squatter), who.email)
+    })
   })
 
   test('a provider’s word adds no password to an account that has a way in of its own or opens more', async () => {

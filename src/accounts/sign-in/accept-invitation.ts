@@ -95,7 +95,8 @@ async function acceptAsNew(
   const prepared = await prepareCredential(parts, credential)
   return parts.db.transaction().execute(async (transaction) => {
     await lockAccess(transaction, invitation.organization_id)
-    const person = { name, email: invitation.email, installationRole: null }
+    const { email, organization_id: namedBy } = invitation
+    const person = { name, email, installationRole: null, namedBy }
     const principal = await createUser(parts, transaction, person)
     const { userId } = principal
     const method = await keepCredential(parts, transaction, prepared, { ...use, userId })

@@ -11,24 +11,31 @@ import { randomId } from '../../lib/random-id.ts'
 import { checkEmail } from '../check-email.ts'
 import { checkName } from '../check-name.ts'
 import type { SignInParts } from './parts.ts'
-import { hasOwnWay, listVouching } from './vouched-addresses.ts'
+import { hasOwnWay, isStrangerTo, listVouching } from './vouched-addresses.ts'
 
-export type NewUser = { readonly name: string; readonly email: string; readonly installationRole: Role | null }
+export type NewUser = {
+  readonly name: string
+  readonly email: string
+  readonly installationRole: Role | null
+  /** The organization that has named the person by this address, as whoever it invites or makes a member; absent, none has. */
+  readonly namedBy?: OrganizationId
+}
 
 /**
- * Makes a person. Throws where somebody signs in with this address already. Two give it up: whoever belongs nowhere any
- * more, so that nothing by which they have signed in opens what the new person has; and whoever has nothing but the word
- * of a provider whose organization has not shown the address to be of its own domain.
+ * Makes a person. Throws where somebody signs in with this address already. Three give it up: whoever belongs nowhere any
+ * more, so that nothing by which they have signed in opens what the new person has; whoever has nothing but the word of a
+ * provider whose organization has not shown the address to be of its own domain; and whoever is a stranger to the
+ * organization that has shown it, and has named the new person.
  */
 export async function createUser(
   parts: Pick<SignInParts, 'clock' | 'origin'>,
   transaction: Transaction<Tables>,
-  { name, email: address, installationRole }: NewUser,
+  { name, email: address, installationRole, namedBy }: NewUser,
 ): Promise<UserPrincipal> {
   const id: UserId = `usr_${randomId()}`
   const email = checkEmail(address)
   const before = await findUserByEmail(transaction, email)
-  if (before !== null) await freeAddress(parts, transaction, { holder: before, successor: id })
+  if (before !== null) await freeAddress(parts, transaction, { holder: before, successor: id, namedBy })
   const row = { id, name: checkName(name), installation_role: installationRole }
   await transaction
     .insertInto('users')
@@ -51,7 +58,11 @@ function taken(): ApiError {
 /** What lets a person in. */
 const waysIn = ['passwords', 'passkeys', 'totp', 'recovery_codes', 'one_time_links', 'sessions'] as const
 
-type Freeing = { readonly holder: { readonly id: UserId; readonly email: string }; readonly successor: UserId }
+type Freeing = {
+  readonly holder: { readonly id: UserId; readonly email: string }
+  readonly successor: UserId
+  readonly namedBy: OrganizationId | undefined
+}
 
 async function freeAddress(
   parts: Pick<SignInParts, 'clock' | 'origin'>,
@@ -59,26 +70,35 @@ async function freeAddress(
   freeing: Freeing,
 ): Promise<void> {
   await lockChainEnd(transaction, installationChain)
-  const { holder } = freeing
+  const { holder, namedBy } = freeing
   if (await belongsNowhere(transaction, holder.id)) return retire(parts, transaction, freeing)
-  if (!(await isUnproven(transaction, holder))) throw taken()
+  if (!(await isUnproven(transaction, holder, namedBy))) throw taken()
   await release(parts, transaction, freeing)
 }
 
-/** Whether nobody has shown that an account has its address rightly, and it is signed in to by a provider’s word alone. */
-async function isUnproven(transaction: Transaction<Tables>, holder: Freeing['holder']): Promise<boolean> {
+/**
+ * Whether nobody has shown that an account has its address rightly, and it is signed in to by a provider’s word alone. A way
+ * in of its own counts for nothing to whose domain it is: any organization may have invited any address.
+ */
+async function isUnproven(
+  transaction: Transaction<Tables>,
+  holder: Freeing['holder'],
+  namedBy: OrganizationId | undefined,
+): Promise<boolean> {
   const { installation_role } = await transaction
     .selectFrom('users')
     .select('installation_role')
     .where('id', '=', holder.id)
     .executeTakeFirstOrThrow()
-  if (installation_role !== null || (await hasOwnWay(transaction, holder.id))) return false
-  return (await listVouching(transaction, holder)).length === 0
+  if (installation_role !== null || (await listVouching(transaction, holder)).length > 0) return false
+  if (!(await hasOwnWay(transaction, holder.id))) return true
+  return namedBy !== undefined && (await isStrangerTo(transaction, namedBy, holder))
 }
 
 /**
  * Takes an address from an account that goes on without: a directory can name any for the people of its organization, and
- * must not keep others from inviting whose it is. Its provider knows the person by another name.
+ * any organization can invite any, neither of which must keep others from inviting whose it is. What the account is signed
+ * in to by, and what it opens, stays its own: a provider knows the person by another name, and so does a passkey.
  */
 async function release(
   parts: Pick<SignInParts, 'clock' | 'origin'>,
@@ -88,8 +108,8 @@ async function release(
   const joined = { ...parts, db: joinTransaction(transaction) }
   const principal: UserPrincipal = { kind: 'user', userId: successor, organizationId: null, role: null }
   await change(joined, principal, ownAction('users:release', id), async (_same, note) => {
-    // Of a domain that never is anybody's (RFC 2606).
-    const instead = `${id}@address.invalid`
+    // Of a domain that never is anybody's (RFC 2606). A password opens the account under it.
+    const instead = checkEmail(`${id}@address.invalid`)
     await transaction.updateTable('user_emails').set({ email: instead }).where('email', '=', email).execute()
     note({ email }, { email: instead, successor })
   })

@@ -2,7 +2,7 @@
 
 import { domainOf } from '../../config/mail-address.ts'
 import { conflict } from '../../core/error.ts'
-import type { ConnectionId, UserId } from '../../core/ids.ts'
+import type { ConnectionId, OrganizationId, UserId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Session } from './sessions.ts'
 
@@ -61,6 +61,34 @@ export async function requireVouched(db: Reads, { user, connectionId, membership
     .executeTakeFirstOrThrow()
   if (elsewhere === undefined && installation_role === null && !(await hasOwnWay(db, user.id))) return
   throw conflict('You have a way in of your own, or belong elsewhere too: sign in without the connection first.')
+}
+
+/**
+ * Whether an organization has shown the domain of somebody’s address to be its own, and does not have them as a member under
+ * it: so whoever has let them in under the address had nothing to say of whose it is.
+ */
+export async function isStrangerTo(
+  db: Reads,
+  organizationId: OrganizationId,
+  { id, email }: { readonly id: UserId; readonly email: string },
+): Promise<boolean> {
+  const domain = await db
+    .selectFrom('domains')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('name', '=', domainOf(email))
+    .where('verified_at', 'is not', null)
+    .executeTakeFirst()
+  if (domain === undefined) return false
+  const member = await db
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', id)
+    .where('email', '=', email)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
+  return member === undefined
 }
 
 /** Whether somebody can sign in without any provider. */

@@ -12,7 +12,7 @@ import { isPrintable } from '../../lib/is-printable.ts'
 import { randomId } from '../../lib/random-id.ts'
 import { changeAccess } from '../change-access.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
-import { createUser } from '../sign-in/users.ts'
+import { createUser, type NewUser } from '../sign-in/users.ts'
 import { mayMean } from './answerers.ts'
 import type { ConnectionRow } from './read-connections.ts'
 import { SsoFault } from './fault.ts'
@@ -45,7 +45,7 @@ export async function adopt(
   if (!(await mayMean(transaction, meant.connection, member))) throw new SsoFault('above-answerer')
   const user: UserPrincipal =
     account === null
-      ? await makeUser(parts, transaction, meant)
+      ? await makeUser(parts, transaction, { ...meant, namedBy: member.organization_id })
       : { kind: 'user', userId: account, organizationId: null, role: null }
   const action = { action: 'members:link', organizationId: member.organization_id, target: member.id }
   await changeAccess({ ...parts, db: joinTransaction(transaction) }, user, action, async (_same, note) => {
@@ -86,9 +86,14 @@ export async function makeMember(
 async function makeUser(
   parts: SignInParts,
   transaction: Transaction<Tables>,
-  { connection, claims, email }: WithEmail,
+  { connection, claims, email, namedBy }: WithEmail & Pick<NewUser, 'namedBy'>,
 ) {
-  const wanted = { name: nameOf(claims, email), email, installationRole: null }
+  const wanted = {
+    name: nameOf(claims, email),
+    email,
+    installationRole: null,
+    ...(namedBy !== undefined && { namedBy }),
+  }
   const user = await createUser(parts, transaction, wanted).catch((cause: unknown) => {
     throw cause instanceof ApiError && cause.code === 'conflict' ? new SsoFault('email-taken', { cause }) : cause
   })

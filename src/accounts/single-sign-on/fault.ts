@@ -17,7 +17,8 @@ export const faultWords = {
   'email-missing': 'The provider names no e-mail address, so the person can be nobody who is known here.',
   'email-unverified': 'The provider does not say that it has verified the e-mail address.',
   'domain-unverified': 'The e-mail address is of a domain that the organization has not shown to be its own.',
-  'email-taken': 'Somebody of another organization signs in with this e-mail address; an invitation joins the two.',
+  'email-taken':
+    'Somebody of another organization signs in with this e-mail address. An invitation joins the two; or whoever accepts it as somebody new has the address from then on.',
   'link-first': 'The member has a way of signing in: they sign in that way and link this identity under Account.',
   'owner-links-first': 'An owner is never recognised by an e-mail address: they sign in and link this identity.',
   'above-answerer':
