@@ -1,7 +1,7 @@
 // Transactions that PostgreSQL undoes because they and others wait for each other, or have each seen what the other
 // changes. Nothing of such a transaction is left, and by itself it would have been possible: it is run again.
 
-import type { TransactionBuilder } from 'kysely'
+import type { AccessMode, IsolationLevel, TransactionBuilder } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
@@ -14,15 +14,25 @@ export function isUndone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && undoneCodes.has(error.code)
 }
 
+/** Requests ask of one database, so it is wrapped once; what was wrapped is wrapped no more. */
+const repeatingOnes = new WeakMap<Database, Database>()
+
 /**
  * The same database, but that a transaction which was undone for the sake of others is run again from its beginning.
  *
  * So what runs in it must change nothing elsewhere that cannot be changed twice.
  */
 export function runUndoneAgain(db: Database): Database {
+  const repeating = repeatingOnes.get(db) ?? wrap(db)
+  repeatingOnes.set(db, repeating)
+  repeatingOnes.set(repeating, repeating)
+  return repeating
+}
+
+function wrap(db: Database): Database {
   return new Proxy<Database>(db, {
     get(target, name) {
-      if (name === 'transaction') return () => repeating(target)
+      if (name === 'transaction') return () => repeatTransaction(() => target.transaction())
       const value: unknown = Reflect.get(target, name, target)
       // Its methods read private fields, which only the object itself has.
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
@@ -30,12 +40,19 @@ export function runUndoneAgain(db: Database): Database {
   })
 }
 
-function repeating(db: Database): Pick<TransactionBuilder<Tables>, 'execute'> {
+type Repeated = Pick<TransactionBuilder<Tables>, 'execute'> & {
+  setAccessMode(mode: AccessMode): Repeated
+  setIsolationLevel(level: IsolationLevel): Repeated
+}
+
+function repeatTransaction(begin: () => TransactionBuilder<Tables>): Repeated {
   return {
+    setAccessMode: (mode) => repeatTransaction(() => begin().setAccessMode(mode)),
+    setIsolationLevel: (level) => repeatTransaction(() => begin().setIsolationLevel(level)),
     async execute(write) {
       for (let triesLeft = triesMax - 1; ; triesLeft--) {
         try {
-          return await db.transaction().execute(write)
+          return await begin().execute(write)
         } catch (error) {
           if (triesLeft === 0 || !isUndone(error)) throw error
         }
