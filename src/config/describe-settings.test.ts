@@ -31,3 +31,14 @@ test('every setting is told with where it comes from, and of secrets only that t
   deepEqual(found('DATABASE_URL'), ['not set', 'default'])
   equal(JSON.stringify(settings).includes('hf_secret'), false)
 })
+
+test('the settings of one service are put together once, whatever the file says since', () => {
+  const path = join(home, 'odyssey.json')
+  writeFileSync(path, JSON.stringify({ server: { drainSeconds: 9 } }))
+  const environment = { ODYSSEY_HOME: home }
+  const config = loadConfig(environment, home)
+  const settings = listSettings(config, environment)
+  writeFileSync(path, '{}')
+  equal(listSettings(config, environment), settings)
+  equal(settings.find(({ name }) => name === 'server.drainSeconds')?.from, 'file')
+})

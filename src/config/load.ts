@@ -130,9 +130,14 @@ function chooseWeights(models: ConfigFile['models'], chosen: WeightsMap) {
   return { models: completed, weightsChoices }
 }
 
-/** Every setting of a running service, and where each comes from. */
-export function listSettings(config: Config, environment: Environment = process.env): DescribedSetting[] {
-  return describeSettings(config, environment)
+/** Put together once for each service: in a large file they are many, and whoever asks for them would hold up all others. */
+const listed = new WeakMap<Config, readonly DescribedSetting[]>()
+
+/** Every setting of a running service, and where each comes from, as the file was when this was first asked: at its start. */
+export function listSettings(config: Config, environment: Environment = process.env): readonly DescribedSetting[] {
+  const settings = listed.get(config) ?? describeSettings(config, environment)
+  listed.set(config, settings)
+  return settings
 }
 
 export type HubSettings = {
