@@ -68,6 +68,17 @@ export function unreadSuite(dashboard: () => Dashboard): void {
       match((await create.getAttribute('title')) ?? '', /^The projects could not be read\. Load the page anew\.$/)
     })
 
+    test('is no usage of nothing by any project', async () => {
+      await using refused = await refuse(/\/usage\?/)
+      const { page } = refused
+      await page.goto(`${baseOf(dashboard())}/projects`)
+      const row = page.getByRole('row').nth(1)
+      await row.waitFor()
+      await settled(page)
+      equal(/0\.00/.test((await row.textContent()) ?? ''), false)
+      equal((await row.textContent())?.match(/–/g)?.length, 2)
+    })
+
     test('is not counted as alerts that were not told, nor as channels that nobody has', async () => {
       await using refused = await refuse(/\/(?:alert-channels|alert-events)\b/)
       const { page } = refused

@@ -6,15 +6,16 @@ import { useKeys } from './shortcuts.ts'
 type Props = {
   /** What the records are called, one of them. */
   readonly what: string
-  /** In the order of the list that led here, under its filter. */
-  readonly hrefs: readonly string[]
+  /** In the order of the list that led here, under its filter; null while it is read. */
+  readonly hrefs: readonly string[] | null
   readonly current: string
   /** Called at the end of what is known of the list. */
   readonly onEnd?: () => void
 }
 
 /** The way to the record before and after this one, as the list has them, by button and by `[` and `]`. */
-export function Neighbours({ what, hrefs, current, onEnd }: Props) {
+export function Neighbours({ what, hrefs: known, current, onEnd }: Props) {
+  const hrefs = known ?? []
   const at = hrefs.indexOf(current)
   const before = at > 0 ? hrefs[at - 1] : undefined
   const after = at === -1 ? undefined : hrefs[at + 1]
@@ -30,8 +31,13 @@ export function Neighbours({ what, hrefs, current, onEnd }: Props) {
       [before, after],
     ),
   )
-  if (at === -1 && hrefs.length === 0) return null
-  const none = at === -1 ? `This ${what} is not in the list that you came from.` : null
+  if (known?.length === 0) return null
+  const none =
+    known === null
+      ? 'The list is still being read.'
+      : at === -1
+        ? `This ${what} is not in the list that you came from.`
+        : null
   return (
     <>
       <IconButton

@@ -214,28 +214,40 @@ export function useRoleNames(organizationId: string): (member: Pick<Member, 'rol
   return ({ role, roleId }) => (roleId === null ? role : (own.get(roleId) ?? `a part of ${role}`))
 }
 
+type Named = { readonly id: string; readonly name: string }
+
+/** What can have a name in the lists that `useNames` reads. */
+const namedKinds = /^(?:key|proj|mem|svc)_/
+
 /** Names for the ids that lists speak of. What cannot be read stays an id. */
 export function useNames(organization: string | null): (id: string | null) => string {
   const organizationId = organization ?? ''
   const isOne = organization !== null
   const mayReadKeys = useReason(organizationId, 'api-keys:read') === null && isOne
   const mayReadMembers = useReason(organizationId, 'members:read') === null
-  const keys = useKeyList(organizationId)
-  const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys }).data ?? []
-  const projects = useProjects(organizationId)
-  const members = useMemberList(organizationId)
-  const hasPrograms = keys.some(({ serviceAccountId }) => serviceAccountId !== null)
-  const programs = useServiceAccounts(organizationId, hasPrograms)
+  const mayReadProjects = useReason(organizationId, 'projects:read') === null && isOne
+  const keys = useQuery({ ...keysQuery(organizationId), enabled: mayReadKeys })
+  const own = useQuery({ ...playgroundKeysQuery(organizationId), enabled: mayReadKeys })
+  const projects = useQuery({ ...projectsQuery(organizationId), enabled: mayReadProjects })
+  const members = useQuery({ ...membersQuery(organizationId), enabled: mayReadMembers && isOne })
+  const mayReadPrograms = useReason(organizationId, 'service-accounts:read') === null
+  const hasPrograms = keys.data?.some(({ serviceAccountId }) => serviceAccountId !== null) ?? false
+  const programs = useQuery({ ...serviceAccountsQuery(organizationId), enabled: mayReadPrograms && hasPrograms })
   const reader = useMembership(organizationId)
   const readerName = useSession()?.user.name
-  const names = new Map(
-    [...keys, ...own, ...projects, ...members, ...programs].map(({ id, name }) => [id, name] as const),
-  )
+  const lists = [keys, own, projects, members, programs]
+  const isReading = lists.some(({ isLoading }) => isLoading)
+  const known = lists.flatMap(({ data = [] }): readonly Named[] => data)
+  const names = new Map(known.map(({ id, name }) => [id, name]))
   if (reader !== null && readerName !== undefined) names.set(reader.memberId, readerName)
   const isMember = (id: string) => id.startsWith('mem_')
   return (id) => {
     if (id === null) return '–'
     // Who may not read the members is told that there is one, and not by an id that says nothing to them.
-    return names.get(id) ?? (isMember(id) && !mayReadMembers ? 'Another member' : id)
+    const name = names.get(id)
+    if (name !== undefined) return name
+    if (isMember(id) && !mayReadMembers) return 'Another member'
+    // An id that stood there for a moment would take the room of three names.
+    return isReading && namedKinds.test(id) ? '…' : id
   }
 }

@@ -27,13 +27,21 @@ export function ScopeFilters({ organizationId, search, onChange }: Props) {
       />
       <Select
         isInline
+        hasNames
         label="Project"
         value={search.project}
         choices={named(projects)}
         onChoice={(project) => onChange({ project })}
       />
       {seesKeys && (
-        <Select isInline label="Key" value={search.key} choices={named(keys)} onChoice={(key) => onChange({ key })} />
+        <Select
+          isInline
+          hasNames
+          label="Key"
+          value={search.key}
+          choices={named(keys)}
+          onChoice={(key) => onChange({ key })}
+        />
       )}
     </>
   )

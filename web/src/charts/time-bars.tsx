@@ -1,7 +1,7 @@
 // Stacked bars over time: one path a series, so that a year of hours is a handful of elements. Colours are variables of
 // the theme, and a switch of themes draws nothing anew.
 
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { spacedIndexes, ticksUpTo } from './ticks.ts'
 import styles from './time-bars.module.css'
 
@@ -224,12 +224,13 @@ const widthAtFirst = 900
 
 function useWidth(frame: React.RefObject<HTMLDivElement | null>): number {
   const [width, setWidth] = useState(widthAtFirst)
-  useEffect(() => {
+  // Before the first picture, in which it would be drawn for another width.
+  useLayoutEffect(() => {
     const element = frame.current
     if (element === null) return
-    const observer = new ResizeObserver(([entry]) =>
-      setWidth(Math.max(240, Math.round(entry?.contentRect.width ?? widthAtFirst))),
-    )
+    const measure = () => setWidth(Math.max(240, element.clientWidth))
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [frame])

@@ -98,6 +98,8 @@ type SelectProps<Value extends string> = Frame & {
   readonly onChoice: (value: Value) => void
   /** The label stands beside it, as in a bar of filters. */
   readonly isInline?: boolean
+  /** Its choices are names, which come later than it does: it is as wide with them as without. */
+  readonly hasNames?: boolean
 }
 
 /** The system's own list: it works by keyboard, by touch and with every reader, and is never cut off. */
@@ -109,6 +111,7 @@ export function Select<Value extends string>({
   choices,
   onChoice,
   isInline,
+  hasNames,
 }: SelectProps<Value>) {
   const id = useId()
   const options = choices.map(({ value: one, label: words, reason = null }) => (
@@ -129,6 +132,7 @@ export function Select<Value extends string>({
         <select
           id={id}
           className={`${styles.input} ${styles.select}`}
+          data-names={hasNames}
           value={value}
           onChange={(event) => choose(event.target.value)}
         >

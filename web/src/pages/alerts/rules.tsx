@@ -10,6 +10,7 @@ import { formatMoney } from '../../format/money.ts'
 import { Name, Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Badge, Card, Stack } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { channelsQuery, eventsQuery, rules, wordsOfTopic, type Topic } from './channel-queries.ts'
 
@@ -31,7 +32,8 @@ const conditions: Readonly<Partial<Record<Topic, string>>> = {
 /** What an organization is told of by itself, over which channels, and what was told lately. */
 export function Rules({ organizationId }: { readonly organizationId: string }) {
   const mayReadChannels = useReason(organizationId, 'alert-channels:read') === null
-  const channels = useQuery({ ...channelsQuery(organizationId), enabled: mayReadChannels }).data
+  const read = useQuery({ ...channelsQuery(organizationId), enabled: mayReadChannels })
+  const channels = read.data
   const events = useQuery(eventsQuery(organizationId))
   const lastOf = (topic: Topic) => events.data?.find((event) => event.topic === topic)?.at ?? null
   const columns: readonly Column<Topic>[] = [
@@ -66,7 +68,11 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
   return (
     <Stack>
       <Card title="Rules" isFlush>
-        <Table name="Rules" columns={columns} items={rules} keyOf={(topic) => topic} />
+        {read.isLoading || events.isLoading ? (
+          <Skeleton rows={rules.length} />
+        ) : (
+          <Table name="Rules" columns={columns} items={rules} keyOf={(topic) => topic} />
+        )}
       </Card>
       <Card title="Told in the last 30 days" isFlush={(events.data?.length ?? 0) > 0}>
         <Loaded query={events} what="What was told" rows={2}>

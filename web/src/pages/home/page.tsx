@@ -5,13 +5,14 @@ import { useReason } from '../../app/session.ts'
 import { Loaded } from '../../app/states.tsx'
 import { LinkButton } from '../../kit/button.tsx'
 import { Columns, Page as Frame, Stack } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { Budgets } from './budgets.tsx'
 import { BusiestKeys } from './busiest-keys.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { LastHour } from './last-hour.tsx'
 import { ModelTiles } from './model-tiles.tsx'
 import { overviewQuery } from './overview.ts'
-import { ToDo } from './to-do.tsx'
+import { tasksQuery, ToDo } from './to-do.tsx'
 import { Today } from './today.tsx'
 
 /** For who may not see usage alone, so nobody else fetches them. */
@@ -45,6 +46,8 @@ export function Page({ params }: { readonly params: PageParams }) {
 
 function Overview({ organizationId }: Props) {
   const query = useQuery(overviewQuery(organizationId))
+  // Asked for at the same time, though it stands within the other.
+  const { data: tasks = [], isPending } = useQuery(tasksQuery(organizationId))
   const mayReadKeys = useReason(organizationId, 'api-keys:read') === null
   const mayReadUsage = useReason(organizationId, 'usage:read') === null
   return (
@@ -52,7 +55,7 @@ function Overview({ organizationId }: Props) {
       {(overview) => (
         <>
           <FirstSteps organizationId={organizationId} steps={overview.firstSteps} />
-          <ToDo organizationId={organizationId} />
+          {isPending ? <Skeleton rows={3} /> : <ToDo organizationId={organizationId} tasks={tasks} />}
           <ModelTiles models={overview.models} seesRequests={mayReadUsage} />
           <Today organizationId={organizationId} overview={overview} />
           {mayReadUsage ? (

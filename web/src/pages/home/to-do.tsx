@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { pagePath } from '../../app/paths.ts'
@@ -65,15 +65,19 @@ function named(name: string | null) {
 
 const atFirst = 5
 
-/** What somebody should look at, by the service's own checks; nothing where all is well. */
-export function ToDo({ organizationId }: { readonly organizationId: string }) {
-  const { data: tasks = [] } = useQuery({
+export const tasksQuery = (organizationId: string) =>
+  queryOptions({
     queryKey: ['tasks', organizationId],
     queryFn: ({ signal }) =>
       api('GET /api/v1/organizations/{organizationId}/tasks', { params: { organizationId } }, { signal }).then(
         ({ data }) => data,
       ),
   })
+
+type Props = { readonly organizationId: string; readonly tasks: readonly Task[] }
+
+/** What somebody should look at, by the service's own checks; nothing where all is well. */
+export function ToDo({ organizationId, tasks }: Props) {
   if (tasks.length === 0) return null
   const rest = tasks.slice(atFirst)
   return (
@@ -88,7 +92,7 @@ export function ToDo({ organizationId }: { readonly organizationId: string }) {
   )
 }
 
-function Tasks({ organizationId, tasks }: { readonly organizationId: string; readonly tasks: readonly Task[] }) {
+function Tasks({ organizationId, tasks }: Props) {
   return (
     <ul>
       {tasks.map((task) => {

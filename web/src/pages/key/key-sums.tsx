@@ -8,17 +8,19 @@ import { formatMoney } from '../../format/money.ts'
 import { dayBefore } from '../../format/time.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, Stats } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 
 type Props = { readonly organizationId: string; readonly apiKeyId: string }
 
 /** What was asked with the key in the last 30 days and what it cost. */
 export function KeySums({ organizationId, apiKeyId }: Props) {
   const currency = useCurrency()
-  const query = useQuery({
+  const { data, isLoading } = useQuery({
     ...usageByGroupQuery(organizationId, { from: dayBefore(29), to: dayBefore(-1), apiKeyId: [apiKeyId] }),
     enabled: useReason(organizationId, 'usage:read') === null,
   })
-  const sums = query.data?.get('')
+  if (isLoading) return <Skeleton rows={3} />
+  const sums = data?.get('')
   if (sums === undefined || sums.requests === 0) return null
   return (
     <Card

@@ -16,6 +16,7 @@ import { Empty, Loaded } from '../../app/states.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
 import { Card, KeyValue, Page as Frame } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { KeyNeighbours } from './key-neighbours.tsx'
 import { KeySums } from './key-sums.tsx'
 import { EditKeyDrawer } from './edit-drawer.tsx'
@@ -149,6 +150,7 @@ function Recent({ organizationId, apiKeyId }: { readonly organizationId: string;
     ...ledgerQuery(organizationId, { apiKeyId }, { limit: rowsShown, isLive: true }),
     enabled: reason === null,
   })
+  if (query.isLoading) return <Skeleton rows={4} />
   const rows = query.data?.pages[0]?.data
   if (reason !== null || rows === undefined) return null
   if (rows.length === 0)

@@ -59,6 +59,7 @@ function Filters({ playground: { projects, projectId, search, change } }: { read
       {projects.length > 0 && (
         <Select
           isInline
+          hasNames
           label="Project"
           value={projectId}
           choices={projects.map(({ id, name }) => ({ value: id, label: name }))}

@@ -111,13 +111,17 @@ function ProjectTable({
       key: 'requests',
       head: 'Requests, 30 days',
       isRight: true,
-      cell: (project) => formatCount(of(project)?.requests ?? 0),
+      cell: (project) => (usage === undefined ? '–' : formatCount(of(project)?.requests ?? 0)),
     },
     {
       key: 'cost',
       head: `Cost, 30 days, ${currency}`,
       isRight: true,
-      cell: (project) => formatMoney(of(project)?.costMicros ?? '0', { currency }),
+      cell: (project) => (
+        <span style={{ display: 'inline-block', minWidth: '9ch' }}>
+          {usage === undefined ? '–' : formatMoney(of(project)?.costMicros ?? '0', { currency })}
+        </span>
+      ),
     },
     { key: 'created', head: 'Created', phone: 'off', cell: ({ createdAt }) => <Time at={createdAt} isAgo /> },
     {

@@ -1,10 +1,11 @@
 import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { PageParams } from '../../app/paths.ts'
 import { firstKey } from '../../app/first-key.ts'
 import { modelChoices, modelIds } from '../../app/models.ts'
-import { useNoProjectReason, useOpenProjects } from '../../app/queries.ts'
+import { projectsQuery, useNoProjectReason } from '../../app/queries.ts'
 import { useSearch } from '../../app/router.tsx'
 import { useMembership, useReason } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
@@ -15,6 +16,7 @@ import { Button } from '../../kit/button.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Banner, Card, Page as Frame, Row, Segments, Stack } from '../../kit/page.tsx'
+import { Skeleton } from '../../kit/skeleton.tsx'
 import { Secret } from '../../lib/secret.ts'
 import { flag, oneOf, searchCodec, text } from '../../lib/search-codec.ts'
 import { ClientSettings, useWireFormat } from './client-settings.tsx'
@@ -142,7 +144,9 @@ function NewKeyForm({
   readonly onKey: (key: string) => void
 }) {
   const [name, setName] = useState('laptop')
-  const projects = useOpenProjects(organizationId)
+  const mayReadProjects = useReason(organizationId, 'projects:read') === null
+  const { data = [], isLoading } = useQuery({ ...projectsQuery(organizationId), enabled: mayReadProjects })
+  const projects = data.filter(({ archivedAt }) => archivedAt === null)
   const [chosen, setProject] = useState<string | null>(null)
   const projectId = chosen ?? projects[0]?.id ?? ''
   const ownerId = useMembership(organizationId)?.memberId
@@ -161,6 +165,8 @@ function NewKeyForm({
   useEffect(() => {
     if (missing === null && firstKey.take()) void run({ name: name.trim(), projectId })
   }, [missing, run, name, projectId])
+  // Whether there is one of several to choose is known once they are here.
+  if (isLoading) return <Skeleton rows={3} />
   return (
     <Form onSend={() => (missing === null ? run({ name: name.trim(), projectId }) : undefined)}>
       <ChangeProblem problem={change.problem} />

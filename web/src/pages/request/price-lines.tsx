@@ -30,9 +30,8 @@ export function PriceLines({
 }) {
   const currency = useCurrency()
   const mayReadPrices = useReason(organizationId, 'prices:read') === null
-  const since = useQuery({ ...pricesQuery, enabled: mayReadPrices }).data?.find(
-    ({ id }) => id === charge.priceId,
-  )?.effectiveAt
+  const { data: prices, isLoading } = useQuery({ ...pricesQuery, enabled: mayReadPrices })
+  const since = prices?.find(({ id }) => id === charge.priceId)?.effectiveAt
   if (charge.costMicros === null) return <p>There was no price for this model then, so the request cost nothing.</p>
   const columns: readonly Column<Line>[] = [
     { key: 'kind', head: 'Kind', cell: ({ kind }) => kinds[kind] },
@@ -58,14 +57,12 @@ export function PriceLines({
         <strong>
           Charge: <ExactMoney micros={charge.costMicros} decimals={6} />
         </strong>
-        , by the price <code>{charge.priceId}</code>
-        {since !== undefined && (
-          <>
-            , in force since <Time at={since} />
-          </>
-        )}
-        .
+        , by the price <code>{charge.priceId}</code>.
       </p>
+      {(since !== undefined || isLoading) && (
+        // A line of its own, so that it moves nothing when it is known.
+        <p>In force since {since === undefined ? '…' : <Time at={since} />}.</p>
+      )}
       {savedMicros !== null && savedMicros !== '0' && (
         <p>
           Saved by the cache: <ExactMoney micros={savedMicros} decimals={6} />.

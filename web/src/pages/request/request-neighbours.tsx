@@ -17,7 +17,7 @@ export function RequestNeighbours({ organizationId, requestId, search }: Props) 
   return (
     <Neighbours
       what="request"
-      hrefs={hrefs}
+      hrefs={query.isPending ? null : hrefs}
       current={hrefOf(requestId)}
       onEnd={() => (query.hasNextPage && !query.isFetchingNextPage ? void query.fetchNextPage() : undefined)}
     />

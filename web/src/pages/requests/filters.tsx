@@ -78,6 +78,7 @@ function MoreFilters({ organizationId, search, onChange }: Props) {
       {members.length > 0 && (
         <Select
           isInline
+          hasNames
           label="Owner of the key"
           value={member}
           choices={named(members)}

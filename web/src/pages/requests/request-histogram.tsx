@@ -17,13 +17,13 @@ type Props = {
   readonly onSpan: (span: Pick<RequestsSearch, 'range' | 'from' | 'to'>) => void
 }
 
-/** When the requests of these filters were, where the sums of usage do not know them. */
+/** When the requests of these filters were, where the sums of usage do not know them; empty until it is known. */
 export function RequestHistogram({ organizationId, search, onSpan }: Props) {
   const { from, to } = spanOf(search)
   const lengthMs = (to === null ? Date.now() : Date.parse(to)) - Date.parse(from ?? '')
   const bucket = lengthMs <= byHourMs ? 'hour' : 'day'
   const asked = { ...toFilter(search), bucket, zone: search.zone } as const
-  const found = useQuery({
+  const { data: found = null, isLoading } = useQuery({
     queryKey: ['ledger-as-read', organizationId, 'histogram', asked],
     queryFn: ({ signal }) =>
       api(
@@ -33,12 +33,21 @@ export function RequestHistogram({ organizationId, search, onSpan }: Props) {
       ),
     enabled: from !== null && lengthMs <= daysMax * dayMs,
     placeholderData: keepPreviousData,
-  }).data
-  if (found === undefined || found.total === 0) return null
+  })
+  if (found === null ? !isLoading : found.total === 0) return null
   return (
     <>
-      <Stats name="These requests" figures={[{ name: 'Requests', value: formatCount(found.total) }]} />
-      <RequestBars {...found} bucket={bucket} starts={found.startsAt} to={to} onSpan={onSpan} />
+      <Stats
+        name="These requests"
+        figures={[{ name: 'Requests', value: found === null ? '–' : formatCount(found.total) }]}
+      />
+      <RequestBars
+        {...(found ?? { zone: search.zone, finished: [], aborted: [], failed: [] })}
+        bucket={bucket}
+        starts={found?.startsAt ?? []}
+        to={to}
+        onSpan={onSpan}
+      />
     </>
   )
 }
