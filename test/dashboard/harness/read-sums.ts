@@ -22,8 +22,9 @@ export function picosOfMicros(micros: string): bigint {
 export async function readStats(page: Page, name: string): Promise<Sum> {
   const list = page.locator(`dl[aria-label="${name}"]`)
   const figure = (term: string) => list.locator('div', { has: page.getByText(term, { exact: true }) }).locator('dd')
+  // It has one as soon as it is known, and the other figures are known with it.
+  const picos = picosOf(await figure('Cost').locator('span').first().getAttribute('title'))
   // What is said below a figure is no part of it.
   const shown = await figure('Requests').evaluate((element) => element.firstChild?.textContent ?? '')
-  const requests = Number(shown.replaceAll(',', ''))
-  return { requests, picos: picosOf(await figure('Cost').locator('span').first().getAttribute('title')) }
+  return { requests: Number(shown.replaceAll(',', '')), picos }
 }
