@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { askApi, baseOf, settled } from '../harness/ask.ts'
-import { organizationOf, type Opened } from '../harness/open-dashboard.ts'
+import { memberIdOf, organizationOf, type Opened } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 type Listed = { readonly data: readonly { readonly id: string }[] }
@@ -103,6 +103,48 @@ export function secretsSuite(dashboard: () => Dashboard): void {
       deepEqual(await placesOf(tab, codes[0] ?? 'none'), [])
     })
 
+    test('goes as the secret of an authenticator does', async () => {
+      await using tab = await joinByPassword(dashboard())
+      const { page } = tab
+      await page.goto(`${dashboard().owner.origin}/account`)
+      await page.getByRole('button', { name: 'Set up authenticator' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Authenticator' })
+      const answer = page.waitForResponse((response) => response.url().endsWith('/me/totp'))
+      await dialog.getByRole('button', { name: 'Begin' }).click()
+      const { secret } = (await (await answer).json()) as { readonly secret: string }
+      await dialog.getByLabel('Its code now').fill('12')
+      equal((await placesOf(tab, secret)).includes('the memory'), true, 'While it is shown it is found.')
+      await hide(page)
+      await page.clock.runFor('05:01')
+      await dialog.getByText(gone).waitFor()
+      deepEqual(await placesOf(tab, secret), [])
+    })
+
+    test('goes as the links of invitations do, and what was typed beside them stays', async () => {
+      await using tab = await openTab(dashboard())
+      const { page } = tab
+      await page.goto(`${baseOf(dashboard())}/members`)
+      await page.getByRole('button', { name: 'Invite' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Invite' })
+      const invite = async (email: string) => {
+        await drawer.getByLabel('Email').fill(email)
+        const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+        await drawer.getByRole('button', { name: /^Invite/ }).click()
+        const { link } = (await (await answer).json()) as { readonly link: string }
+        await drawer.getByRole('region', { name: email }).waitFor()
+        return link.slice(link.indexOf('#') + 1)
+      }
+      const tokens = [await invite('one@example.com'), await invite('two@example.com')]
+      await drawer.getByLabel('Email').fill('three@example.com')
+      equal((await placesOf(tab, tokens[0] ?? 'none')).includes('the memory'), true, 'While it is shown it is found.')
+      await hide(page)
+      await page.clock.runFor('05:01')
+      await drawer.getByText(gone).nth(1).waitFor()
+      for (const token of tokens) deepEqual(await placesOf(tab, token), [])
+      equal(await drawer.getByLabel('Email').inputValue(), 'three@example.com')
+      await drawer.getByText('one@example.com').waitFor()
+    })
+
     test('is found in no answer, no log and no file of the service', async () => {
       const { owner, service } = dashboard()
       const { page } = owner
@@ -146,6 +188,32 @@ async function openTab({ browser, owner }: Dashboard): Promise<Tab> {
   const page = await context.newPage()
   await page.clock.install()
   return { page, context, [Symbol.asyncDispose]: () => context.close() }
+}
+
+/** A tab of somebody who signs in with a password, which an authenticator goes with; they are removed in the end. */
+async function joinByPassword(opened: Dashboard): Promise<Tab> {
+  const { browser, owner } = opened
+  const within = `/api/v1/organizations/${organizationOf(owner)}`
+  const wanted = { email: 'pat@example.com', role: 'developer', projectIds: [] }
+  const { link } = (await askApi(owner.page, 'POST', `${within}/invitations`, wanted)).body as { readonly link: string }
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.clock.install()
+  await page.goto(link)
+  await page.getByLabel('Your name').fill('Pat Moe')
+  await page.getByText('Use a password instead').click()
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.getByRole('button', { name: 'Set password and join' }).click()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  const memberId = await memberIdOf(page)
+  return {
+    page,
+    context,
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      await askApi(owner.page, 'DELETE', `${within}/members/${memberId}`)
+    },
+  }
 }
 
 async function hide(page: Page): Promise<void> {

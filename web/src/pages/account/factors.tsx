@@ -3,8 +3,9 @@ import { api } from '../../api/client.ts'
 import { toProblem } from '../../api/problem.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import { Confirm } from '../../app/confirm.tsx'
-import { SecretDialog } from '../../app/secret-dialog.tsx'
+import { ForgottenDialog, SecretDialog } from '../../app/secret-dialog.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { useSecret } from '../../app/use-secret.ts'
 import { Button, CopyButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { TextField } from '../../kit/field.tsx'
@@ -194,48 +195,49 @@ function PasswordDialog({ onClose }: DialogProps) {
   )
 }
 
+const saidOfTotp = 'An app makes a new code every 30 seconds, which is asked for after the password.'
+
 function TotpDialog({ onClose }: DialogProps) {
-  const [secret, setSecret] = useState<{ readonly secret: string; readonly uri: string } | null>(null)
+  const [address, setAddress] = useState<Secret | null>(null)
+  const begin = useChange((_: null) => api('POST /api/v1/me/totp', {}), {
+    touches: [],
+    onDone: ({ uri }) => setAddress(new Secret(uri)),
+  })
+  if (address !== null) return <TotpCode address={address} onClose={onClose} />
+  const run = () => void begin.run(null)
+  const foot = (
+    <Button look="primary" isBusy={begin.isBusy} onClick={run}>
+      Begin
+    </Button>
+  )
+  return (
+    <Dialog title="Authenticator" isOpen onClose={onClose} foot={foot} onSubmit={run} said={saidOfTotp}>
+      <ChangeProblem problem={begin.problem} />
+    </Dialog>
+  )
+}
+
+/** The address holds the secret itself, so both are shown and forgotten together. */
+function TotpCode({ address, onClose }: DialogProps & { readonly address: Secret }) {
   const [code, setCode] = useState('')
-  const begin = useChange((_: null) => api('POST /api/v1/me/totp', {}), { touches: [], onDone: setSecret })
+  const uri = useSecret(address)
   const confirm = useChange((body: { readonly code: string }) => api('POST /api/v1/me/totp/confirm', { body }), {
     touches,
     onDone: onClose,
   })
-  const foot =
-    secret === null ? (
-      <Button look="primary" isBusy={begin.isBusy} onClick={() => void begin.run(null)}>
-        Begin
-      </Button>
-    ) : (
-      <Button type="submit" look="primary" isBusy={confirm.isBusy}>
-        Confirm
-      </Button>
-    )
-  const send = () => (secret === null ? void begin.run(null) : void confirm.run({ code: code.replaceAll(' ', '') }))
+  if (uri === '') return <ForgottenDialog title="Authenticator" onClose={onClose} />
+  const foot = (
+    <Button type="submit" look="primary" isBusy={confirm.isBusy}>
+      Confirm
+    </Button>
+  )
+  const send = () => void confirm.run({ code: code.replaceAll(' ', '') })
   return (
-    <Dialog
-      title="Authenticator"
-      isOpen
-      onClose={onClose}
-      foot={foot}
-      onSubmit={send}
-      said="An app makes a new code every 30 seconds, which is asked for after the password."
-    >
-      <ChangeProblem problem={begin.problem ?? confirm.problem} />
-      {secret !== null && (
-        <>
-          <Code label="Type this into the app" wraps text={secret.secret} />
-          <Code label="Or open this address with it" wraps text={secret.uri} />
-          <TextField
-            label="Its code now"
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            value={code}
-            onText={setCode}
-          />
-        </>
-      )}
+    <Dialog title="Authenticator" isOpen onClose={onClose} foot={foot} onSubmit={send} said={saidOfTotp}>
+      <ChangeProblem problem={confirm.problem} />
+      <Code label="Type this into the app" wraps text={new URL(uri).searchParams.get('secret') ?? ''} />
+      <Code label="Or open this address with it" wraps text={uri} />
+      <TextField label="Its code now" inputMode="numeric" autoComplete="one-time-code" value={code} onText={setCode} />
     </Dialog>
   )
 }

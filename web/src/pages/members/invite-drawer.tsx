@@ -9,6 +9,7 @@ import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { Banner } from '../../kit/page.tsx'
+import { Secret } from '../../lib/secret.ts'
 import { MadeLink, type Made } from './made-link.tsx'
 
 /** The link is shown once, to be given to whoever is invited, or mailed to them where the operator has a relay. */
@@ -34,7 +35,7 @@ export function InviteDrawer({
     {
       touches: [['invitations', organizationId]],
       onDone: ({ invitation, link }) => {
-        setMade([...made, { id: invitation.id, email: invitation.email, link }])
+        setMade([...made, { id: invitation.id, email: invitation.email, link: new Secret(link) }])
         setEmail('')
       },
     },
