@@ -4,7 +4,13 @@ import { deepEqual, equal, throws } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import fc from 'fast-check'
 import { ticksUpTo } from '../../web/src/charts/ticks.ts'
-import { formatBytes, formatChange, formatDuration, formatShortCount } from '../../web/src/format/figures.ts'
+import {
+  formatBytes,
+  formatChange,
+  formatDuration,
+  formatShare,
+  formatShortCount,
+} from '../../web/src/format/figures.ts'
 import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/zone.ts'
 import { plainName, shortId } from '../../web/src/format/id.ts'
 import { formatExactMoney, formatMoney, parseMoney, shareOf } from '../../web/src/format/money.ts'
@@ -62,6 +68,7 @@ suite('figures', () => {
     equal(formatBytes(2_700_000_000), '2.7\u202fGB')
     equal(formatChange(108.1, 100), '+8.1\u202f%')
     equal(formatChange(1, 0), null)
+    equal(formatShare(2_059.73), '205,973.0\u202f%')
   })
   test('on an axis are round, reach the largest value and are whole for what is counted', () => {
     fc.assert(

@@ -54,6 +54,20 @@ const pages = Object.entries(routes).filter(([name]) => name !== 'start') as [Pa
 const isPublic = (name: PageName) => routes[name].needs === 'public'
 
 const wide = { width: 1_280, height: 800 }
+/** Each of its figures is as long as it commonly gets. */
+const wideRow = {
+  protocol: 'messages',
+  isStream: true,
+  model: 'clarke-1.0',
+  outcome: 'finished',
+  reason: 'tool_calls',
+  inputUncached: 11_204,
+  inputCacheRead: 120_384,
+  output: 12_268,
+  firstTokenMs: 12_340,
+  durationMs: 1_217_000,
+  costMicros: '2022271',
+}
 const narrow = { width: 320, height: 700 }
 
 for (const [name, { title }] of pages) {
@@ -135,6 +149,23 @@ suite('200 hostile names', () => {
       deepEqual(wider, [], 'On a phone')
     })
   }
+})
+
+suite('the list of requests', () => {
+  test('has what each of them cost in sight on a desk', async () => {
+    const { page, origin } = dashboard().owner
+    await page.setViewportSize(wide)
+    const ledger = /\/ledger\?/
+    await page.route(ledger, async (route) => {
+      const response = await route.fetch()
+      const { data, next } = (await response.json()) as { readonly data: readonly object[]; readonly next: unknown }
+      await route.fulfill({ json: { data: data.map((row) => ({ ...row, ...wideRow })), next } })
+    })
+    await page.goto(origin + pagePath('requests', params))
+    await page.getByText('Finished: tool calls').first().waitFor()
+    deepEqual(await widerTables(page), [])
+    await page.unrouteAll({ behavior: 'wait' })
+  })
 })
 
 strangersSuite(dashboard, { organizationId: () => params['organizationId'] ?? '', breakouts: () => breakouts })

@@ -48,6 +48,8 @@ export function channelsSuite(dashboard: () => Dashboard): void {
       match((await shown.getByRole('region', { name: 'Signing secret' }).textContent()) ?? '', /^whsec_\S{20,}$/)
       await shown.getByRole('button', { name: 'Done' }).click()
       await rowOf(/^On call http:\/\/127\.0\.0\.1:9/).waitFor()
+      const asking = page.getByRole('table', { name: 'Rules' }).getByText('Our log').locator('..').first()
+      equal(await asking.textContent(), 'Our log, On call')
       await choose('On call', 'Send a test')
       await rowOf(/^On call.*Failed (?:once|\d+ times)/).waitFor()
       ok(!(await page.content()).includes('very-secret') && !(await page.content()).includes('whsec_'))

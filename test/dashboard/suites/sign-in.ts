@@ -74,6 +74,10 @@ export function signInSuite(dashboard: () => Dashboard): void {
       await page.getByRole('button', { name: 'Add domain' }).click()
       await page.getByRole('row', { name: /^acme\.example Waits/ }).waitFor()
       await page.getByText('_odyssey.acme.example').first().waitFor()
+      await page.setViewportSize({ width: 390, height: 844 })
+      const words = page.locator('tr', { hasText: '_odyssey.acme.example' }).locator('button', { hasText: 'Copy' })
+      equal(await words.evaluate(linesOf), 1, 'On a phone')
+      await page.setViewportSize({ width: 1_280, height: 800 })
     })
 
     test('groups that a provider names are mapped in an order, with projects for developers', async () => {
@@ -292,4 +296,12 @@ export function signInSuite(dashboard: () => Dashboard): void {
       deepEqual(await role(), 'auditor')
     })
   })
+}
+
+/** Runs in the page: on how many lines the words of an element stand. */
+function linesOf(element: Element): number {
+  const range = document.createRange()
+  range.selectNodeContents(element)
+  const words = [...range.getClientRects()].filter(({ width }) => width > 1)
+  return new Set(words.map(({ bottom }) => Math.round(bottom / 10))).size
 }

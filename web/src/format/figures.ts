@@ -1,4 +1,5 @@
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const toTenth = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const compact = new Intl.NumberFormat('en-US', {
   notation: 'compact',
   minimumFractionDigits: 1,
@@ -17,7 +18,7 @@ export function formatShortCount(count: number): string {
 }
 
 export function formatShare(share: number): string {
-  return `${(share * 100).toFixed(1)}${narrow}%`
+  return `${toTenth.format(share * 100)}${narrow}%`
 }
 
 export function formatDuration(ms: number): string {

@@ -15,5 +15,9 @@ export function Outcome({
 }) {
   if (kind === 'reversal') return <StateTag mood="info">Reversed</StateTag>
   const [mood, word] = words[outcome]
-  return <StateTag mood={mood}>{reason === null ? word : `${word}: ${reason.replaceAll('_', ' ')}`}</StateTag>
+  return (
+    <StateTag mood={mood}>
+      <span style={{ whiteSpace: 'normal' }}>{reason === null ? word : `${word}: ${reason.replaceAll('_', ' ')}`}</span>
+    </StateTag>
+  )
 }

@@ -39,7 +39,6 @@ export function RequestTable({ organizationId, rows, search = '', hasKey = true 
       key: 'format',
       head: 'Format',
       phone: 'off',
-      isOneLine: true,
       cell: ({ protocol, isStream }) => (
         <span title={isStream ? `${protocol}, as a stream` : undefined}>
           {protocol === 'chat-completions' ? 'chat' : (protocol ?? '–')}
@@ -85,7 +84,8 @@ function InputTokens({ entry }: { readonly entry: LedgerEntry }) {
   const all = inputTokensOf(entry)
   const share = all === 0 ? 0 : entry.inputCacheRead / all
   return (
-    <span title={`${formatCount(entry.inputCacheRead)} of them from the cache`}>
+    // The share goes below where there is little room: the cost at the end is not to be out of sight.
+    <span title={`${formatCount(entry.inputCacheRead)} of them from the cache`} style={{ whiteSpace: 'normal' }}>
       {formatCount(all)}
       {share > 0 && <small> ({formatShare(share)})</small>}
     </span>

@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/types.ts'
 import { pagePath } from '../../app/paths.ts'
@@ -48,7 +49,13 @@ export function Rules({ organizationId }: { readonly organizationId: string }) {
               // What could not be read is not said to be none.
               if (channels === undefined) return '–'
               const asking = channels.filter(({ topics, disabledAt }) => disabledAt === null && topics.includes(topic))
-              return asking.length === 0 ? 'only here' : asking.map(({ name }) => <Name key={name}>{name}</Name>)
+              if (asking.length === 0) return 'only here'
+              return asking.map(({ id, name }, index) => (
+                <Fragment key={id}>
+                  {index > 0 && ', '}
+                  <Name>{name}</Name>
+                </Fragment>
+              ))
             },
           },
         ]
