@@ -177,6 +177,36 @@ test('rerating says what other prices would have made, and changes nothing', asy
   assert.deepEqual(readFileSync(path), before)
 })
 
+test('a price in another currency is listed as unusable, named by verifying, and taken back by a command', async () => {
+  const { id } = JSON.parse(await run('prices', 'set', 'tycho-1.0', ...rateOptions, '--json')) as { id: string }
+  const db = new DatabaseSync(path)
+  // As a version before this one took it.
+  db.prepare("UPDATE prices SET currency = 'EUR', effective_at = ? WHERE id = ?").run(day - dayMs, id)
+  db.close()
+  assert.match(await run('prices', 'list'), new RegExp(`tycho-1\\.0 .* unusable .* EUR +${id}`))
+  const verified = await attempt('bill', 'verify')
+  assert.equal(verified.exitCode, 1)
+  assert.match(verified.stdout, new RegExp(`^${id}: cannot be used: it is in EUR and billing.currency is USD$`, 'm'))
+  assert.equal(await run('prices', 'void', id), `${id} is void.\n`)
+  assert.doesNotMatch(await run('prices', 'list'), /EUR/)
+  assert.equal((await attempt('prices', 'void', id)).exitCode, 1)
+})
+
+test('verifying names the rows without a price where the config file says that prices are required', async () => {
+  const config = join(home, 'odyssey.json')
+  writeFileSync(config, JSON.stringify({ billing: { pricesRequired: true } }))
+  const { exitCode, stdout } = await attempt('bill', 'verify')
+  rmSync(config)
+  assert.equal(exitCode, 1)
+  const named = /^row \d+, req_\d+ \(charge\): it has no price, and billing\.pricesRequired is set$/gm
+  const db = new DatabaseSync(path)
+  const unpriced = "SELECT count(*) AS rows FROM ledger WHERE price_id IS NULL AND outcome <> 'failed'"
+  const { rows = 0 } = db.prepare(unpriced).get() ?? {}
+  db.close()
+  assert.ok(Number(rows) > 0)
+  assert.equal(stdout.match(named)?.length, rows)
+})
+
 test('verifying ends with 1 and names the row when one of them was changed', async () => {
   assert.match(
     await run('bill', 'verify'),

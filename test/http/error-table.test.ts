@@ -19,7 +19,7 @@ import { checkError, type ExpectedError } from '../harness/check-error.ts'
 import { exchangeBytes, requestBytes, type Exchange } from '../harness/http/exchange-bytes.ts'
 import { openFormatStream } from '../harness/http/open-stream.ts'
 import { createKey } from '../harness/run-cli.ts'
-import { startService, until, type Service } from '../harness/start-service.ts'
+import { readLedger, startService, until, type Service } from '../harness/start-service.ts'
 
 const mebibyte = 1_024 * 1_024
 const invalid = { status: 400, type: 'invalid_request_error', shouldRetry: 'false' } as const
@@ -223,7 +223,7 @@ for (const format of formats) {
       equal(statuses.join(), '400,200')
     })
 
-    test('a prompt beyond the window is told both numbers', async () => {
+    test('a prompt beyond the window is told both numbers, and leaves no row', async () => {
       const messages = longMessages(33_000)
       const counting = { body: { model: 'clarke-1.0', messages } }
       const counted = (await ask(service, '/v1/messages/count_tokens', counting)).json()['input_tokens']
@@ -234,6 +234,7 @@ for (const format of formats) {
           'Please reduce the length of the messages.',
         messages: `prompt is too long: ${counted} tokens > 32768 maximum`,
       }
+      const rows = readLedger(service.home).length
       for (const stream of [false, true]) {
         checkError(await post(bodyFor(format, { messages, stream })), format, {
           ...invalid,
@@ -242,6 +243,7 @@ for (const format of formats) {
           message: wordings[format],
         })
       }
+      equal(readLedger(service.home).length, rows, 'a refusal leaves no row')
     })
   })
 

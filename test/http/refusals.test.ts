@@ -2,20 +2,27 @@
 
 import { deepEqual, equal } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { createPriceBook, openPriceBook, type PriceBook } from '../../src/billing/prices/price-book.ts'
 import { monthOf } from '../../src/billing/availability/month.ts'
 import { computeSla } from '../../src/billing/availability/report.ts'
 import { modelIds } from '../../src/core/model.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
 import { bodyFor, formats, paths, type Format } from '../harness/http/ask.ts'
+import { openTestFeed } from '../harness/databases/change-feed.ts'
 import { startFakeService, type FakeService } from '../harness/fake-service.ts'
 
 const operator = { kind: 'operator' } as const
 const countPath = '/v1/messages/count_tokens'
 
+/** What is asked for the price of a request. */
+let findPrice: PriceBook['find']
 let service: FakeService
 beforeEach(async () => {
-  service = await startFakeService({})
+  findPrice = () => null
+  const prices: PriceBook = { find: (...of) => findPrice(...of) }
+  service = await startFakeService({}, {}, { prices })
 })
 afterEach(() => service.close())
 
@@ -84,6 +91,44 @@ for (const format of formats) {
       ],
       rows: [],
     })
+  })
+}
+
+/** A row of prices in another currency than the installation's. */
+const foreign = {
+  id: 'price_foreign',
+  organizationId: null,
+  model: 'clarke-1.0',
+  effectiveAtMs: 0,
+  currency: 'EUR',
+  rates: null,
+  createdAtMs: 0,
+  fault: 'it is in EUR and billing.currency is USD',
+} as const
+
+for (const [format, unavailable] of [
+  ['chat', 503],
+  ['messages', 529],
+] as const) {
+  test(`${format}: a request whose price cannot be used is refused, and one of another model is answered`, async () => {
+    findPrice = createPriceBook([foreign]).find
+    equal(await ask(paths[format], bodyFor(format, {})), unavailable)
+    equal(await ask(paths[format], bodyFor(format, { model: 'hal-1.0' })), 200)
+    const { organizationId } = service.home
+    deepEqual(await recorded(), { counted: [[organizationId, 'overloaded', 1]], rows: ['finished'] })
+  })
+
+  test(`${format}: a request without a price is refused where prices are required`, async () => {
+    const feed = openTestFeed(service.db, service.clock)
+    const log = createLog('silent')
+    const book = await openPriceBook({ db: service.db, feed, log, currency: 'USD', isRequired: true })
+    findPrice = (...of) => book.find(...of)
+    equal(await ask(paths[format], bodyFor(format, {})), 403)
+    equal(await ask(paths[format], bodyFor(format, { stream: true })), 403)
+    const { organizationId } = service.home
+    deepEqual(await recorded(), { counted: [[organizationId, 'permission-denied', 2]], rows: [] })
+    book.stop()
+    await feed.close()
   })
 }
 

@@ -52,9 +52,12 @@ onEachDatabase((database) => {
   let clock: ManualClock
   let deliveries: Deliveries
   let template: LedgerEntry
+  /** What the operator is warned of. */
+  let warnings: object[]
   beforeEach(async () => {
     db = await database.open()
     clock = createManualClock()
+    warnings = []
     deliveries = open()
     const options = {
       random: createRandom(2),
@@ -79,7 +82,7 @@ onEachDatabase((database) => {
     createDeliveries({
       db,
       clock: own,
-      log: createLog('silent'),
+      log: Object.assign(createLog('silent'), { warn: (fields: object) => void warnings.push(fields) }),
       hashKey: new Uint8Array(32),
       reversalsPerKeyDayMax,
       readNow: () => Promise.resolve(clock.nowMs()),
@@ -323,7 +326,7 @@ onEachDatabase((database) => {
     assert.deepEqual(await voided(), [3, 4])
   })
 
-  test('a key has no more charges voided in a day than the setting says', async () => {
+  test('a key has no more charges voided in a day than the setting says, and the log names the key that asks for more', async () => {
     deliveries = open({ reversalsPerKeyDayMax: 2 })
     for (let number = 0; number < 8; number += 2) {
       const sent = Buffer.from(`{"number":${number}}`)
@@ -332,6 +335,8 @@ onEachDatabase((database) => {
       await answer(number + 1, true, { sent, isRepeated: true })
     }
     assert.deepEqual(await voided(), [0, 2])
+    const told = { api_key: template.principal.apiKeyId, reversals_max: 2, kept: 1 }
+    assert.deepEqual(warnings, [told, told])
     clock.advance(24 * 60 * 60_000)
     await answer(10, false)
     await again(11)

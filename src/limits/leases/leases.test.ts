@@ -16,6 +16,7 @@ import { zeroUsage } from '../../core/generation.ts'
 import type { Database } from '../../db/database.ts'
 import { connectPostgres } from '../../db/open-postgres.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
+import type { LimitBook } from '../limit-book.ts'
 import type { Limiter } from '../limiter.ts'
 import { leaseMs } from './exchange-lease.ts'
 import { createSharedAllowances } from './shared-allowances.ts'
@@ -30,6 +31,7 @@ after(() => drop())
 
 type Gateway = {
   readonly limiter: Limiter
+  readonly book: LimitBook
   readonly db: Database
   /** What the ledger would hold of it. */
   readonly ledger: { spent: number }
@@ -57,7 +59,7 @@ function openGateways(
       await book.close()
       await db.destroy()
     }
-    return { limiter, db, ledger, leave }
+    return { limiter, book, db, ledger, leave }
   })
 }
 
@@ -136,6 +138,57 @@ test('a gateway whose shared limit is in debt says how long that takes to be wor
   clock.advance(1_000)
   await open()
   await gateway!.leave()
+})
+
+test('answers that grow at several gateways owe together a minute’s allowance and what they make in a second', async () => {
+  const clock = createManualClock()
+  const perMinute = 12_000
+  const gateways = openGateways(
+    3,
+    { limits: [limitOf({ id: 'limit_grown', outputTokensPerMinute: perMinute })] },
+    clock,
+  )
+  const [perGateway, perSecond, slices] = [2, 400, 2]
+  const open = async ({ limiter }: Gateway) => {
+    const admission = await limiter.admit(subject)
+    await admission.reserve({ ...request(0, 100_000), isOutputChosen: false })
+    return { admission, grown: admission.outputSlices().first }
+  }
+  const answers = await Promise.all(
+    gateways.flatMap((gateway) => Array.from({ length: perGateway }, () => open(gateway))),
+  )
+  const madeInASecond = answers.length * perSecond
+  const total = () => answers.reduce((sum, { grown }) => sum + grown, 0)
+  /** Every gateway tells what its answers have taken, and hears of the others. */
+  const exchangeAll = () => {
+    const limits = gateways.flatMap(({ book }) => book.limitsOf(principal, 'hal-1.0'))
+    const shared = limits.map(({ allowances }) => allowances.get('output-tokens')).filter((each) => each !== undefined)
+    return Promise.all(shared.map((allowance) => allowance.replenish(0)))
+  }
+  for (let second = 0; second < 150; second += 1) {
+    for (const answer of answers) {
+      for (let count = 0; count < slices; count += 1) {
+        if (answer.admission.growOutput(perSecond / slices) === 0) answer.grown += perSecond / slices
+      }
+    }
+    const most = 2 * perMinute + (second * perMinute) / 60 + madeInASecond
+    assert.ok(total() <= most, `${total()} of ${most} after ${second} s`)
+    clock.advance(1_000)
+    await exchangeAll()
+  }
+  assert.ok(total() >= 0.95 * (2 * perMinute + (150 * perMinute) / 60), `${total()}`)
+  for (const { admission, grown } of answers)
+    admission.settle({ usage: { ...zeroUsage, output: grown }, costPicos: 0n, atMs: clock.nowMs() })
+  await exchangeAll()
+  const error: unknown = await (
+    await gateways[0]!.limiter.admit(subject)
+  )
+    .reserve(request(0, 1))
+    .catch((thrown) => thrown)
+  assert.ok(error instanceof ApiError && error.reason.code === 'rate-limited', String(error))
+  const worstMs = 60_000 + (madeInASecond * 60_000) / perMinute
+  assert.ok(error.reason.retryAfterMs <= worstMs, `${error.reason.retryAfterMs}`)
+  for (const gateway of gateways) await gateway.leave()
 })
 
 test('three gateways spend together what the budget allows: never more, and no less than 95 % of it', async (context) => {
