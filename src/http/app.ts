@@ -138,7 +138,7 @@ export function logAccess({ log, metrics, inference }: HttpParts, request: Fasti
   const path = request.url.split('?', 1)[0]?.slice(0, 200)
   reply.raw.once('close', () => {
     const { method } = request
-    const brokeOff = reply.raw.writableFinished ? null : (breakOffOf(reply.raw) ?? 'client-left')
+    const brokeOff = breakOffOf(reply.raw) ?? (reply.raw.writableFinished ? null : 'client-left')
     // 499, as proxies log it: the client closed the connection before the answer was out.
     const status = brokeOff === 'client-left' ? 499 : reply.raw.statusCode
     const durationMs = Math.round(inference.clock.monotonicMs() - startedMs)

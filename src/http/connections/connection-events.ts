@@ -63,15 +63,15 @@ export function whenBroken(request: IncomingMessage, onBroken: () => void): () =
   return () => request.off(brokenBody, onBroken)
 }
 
-/** Answers that were cut off on this side, and why. */
+/** Answers that were ended early on this side, and why. */
 const breakOffs = new WeakMap<ServerResponse, string>()
 
-/** Notes why an answer of which a part is out is cut off, for the log. */
+/** Notes why an answer is ended early, for the log: it is cut off, or told so instead of what was made of it. */
 export function noteBreakOff(response: ServerResponse, reason: string): void {
   breakOffs.set(response, reason)
 }
 
-/** Returns why an answer was cut off on this side; null where it was not. */
+/** Returns why an answer was ended early on this side; null where it was not. */
 export function breakOffOf(response: ServerResponse): string | null {
   return breakOffs.get(response) ?? null
 }
