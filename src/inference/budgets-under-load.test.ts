@@ -67,7 +67,8 @@ onEachDatabase(({ name, open }) => {
           if (kind === 'set') await set(number)
           if (kind === 'remove') await remove(number)
           if (kind === 'roll up') await rollUp(db)
-          if (number % 3 === 0) await Promise.all(gateways.map(({ limits }) => limits.look()))
+          // Each hears of a change by itself: one may have opened a shared counter before another knows of the budget.
+          if (number % 3 === 0) await gateways[Math.floor(number / 3) % gateways.length]!.limits.look()
           await turn()
         }
         await Promise.all(ending)
