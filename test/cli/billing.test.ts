@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { createLedger } from '../../src/billing/ledger/ledger.ts'
+import { createLedger, toReversal } from '../../src/billing/ledger/ledger.ts'
 import { createPriceBook } from '../../src/billing/prices/price-book.ts'
 import { readPrices, setPrice } from '../../src/billing/prices/prices.ts'
-import { createDirectLedgerWriter } from '../../src/billing/ledger/writer/insert-rows.ts'
+import { createDirectLedgerWriter, insertRows } from '../../src/billing/ledger/writer/insert-rows.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { csvLine } from '../../src/lib/csv.ts'
 import { parsePeriod } from '../../src/cli/billing/period.ts'
@@ -222,6 +222,27 @@ test('verifying ends with 1 and names the row when one of them was changed', asy
   assert.equal(exitCode, 1)
   assert.match(stdout, /^row \d+, req_\d+ \(charge\): it costs [\d.]+ micro-units and not [\d.]+$/m)
   assert.match(stdout, /1 differ\.$/m)
+})
+
+test('the charges of a key that were voided are counted in its usage', async () => {
+  const db = await openSqlite(path)
+  const charges = db
+    .selectFrom('ledger')
+    .selectAll()
+    .where('organization_id', '=', 'org_1')
+    .where('cost_micros', '>', 0)
+  const { sequence: _, ...charge } = await charges.executeTakeFirstOrThrow()
+  await insertRows(db, [toReversal(charge, charge.at)])
+  await db.destroy()
+  const [head = '', ...lines] = (await run('usage', '--organization', 'org_1', ...period, '--by', 'key', '--csv'))
+    .trimEnd()
+    .split('\r\n')
+  const column = head.split(',').indexOf('voided')
+  const voided = lines.map((line) => line.split(',')).map((cells) => [cells[0], cells[column]])
+  assert.deepEqual(
+    voided.filter(([, count]) => count !== '0'),
+    [[charge.api_key_id, '1']],
+  )
 })
 
 test('amounts are read and written exactly', () => {

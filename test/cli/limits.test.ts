@@ -4,7 +4,9 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { ask, bodyFor, longAnswerBody, paths } from '../harness/http/ask.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { startService, until } from '../harness/start-service.ts'
 
@@ -277,4 +279,34 @@ test('a limit that is set beside a running service is in force there', async () 
   await until(async () => (await generate()) === 429, 'the limit is in force')
   await runCli(service, 'limits', 'remove', id)
   await until(async () => (await generate()) === 200, 'the limit is gone')
+})
+
+test('what the config file says of prices and of answers over their limit is in force, beside a price that cannot be used', async () => {
+  const config = { billing: { pricesRequired: true }, limits: { outputOverLimit: 'length' } }
+  let service = await startService({ config })
+  after(() => service.stop())
+  const statusOf = async (model: string) =>
+    (await ask(service, paths.chat, { body: bodyFor('chat', { model, max_tokens: 4 }) })).status
+  equal(await statusOf('hal-1.0'), 403)
+  await service.stop()
+  const db = new DatabaseSync(join(service.home, 'odyssey.db'))
+  const insert = db.prepare(
+    `INSERT INTO prices (id, model, effective_at, currency, is_end, input, cache_read, cache_write_short, cache_write_long, output, created_at)
+     VALUES (?, ?, 0, ?, 0, 1, 1, 1, 1, 1, 0)`,
+  )
+  insert.run('price_sound', 'hal-1.0', 'USD')
+  insert.run('price_foreign', 'tycho-1.0', 'EUR')
+  db.close()
+  service = await service.restart()
+  deepEqual(await Promise.all(['hal-1.0', 'tycho-1.0', 'clarke-1.0'].map(statusOf)), [200, 503, 403])
+  const { id } = JSON.parse(await runCli(service, 'limits', 'set', '--output-tokens', '20', '--json')) as { id: string }
+  type Answered = { usage: { completion_tokens: number }; choices: { finish_reason: string }[] }
+  const cut = await until(async () => {
+    const body = { ...longAnswerBody('chat'), model: 'hal-1.0', max_tokens: 400 }
+    const answer = (await ask(service, paths.chat, { body })).json() as Answered
+    return answer.usage.completion_tokens < 400 ? answer : null
+  }, 'The limit is not in force.')
+  equal(cut.choices[0]?.finish_reason, 'length')
+  equal(cut.usage.completion_tokens <= 40, true, String(cut.usage.completion_tokens))
+  await runCli(service, 'limits', 'remove', id)
 })
