@@ -169,9 +169,22 @@ test('a budget of a lifetime, raised until a time, with the alerts that were rea
     { percent: 50, reachedAt: null },
     { percent: 100, reachedAt: null },
   ])
+  const reachedAt = '2026-11-28T10:00:00.000Z'
+  const db = new DatabaseSync(join(home, 'odyssey.db'))
+  const insert = db.prepare(
+    `INSERT INTO budget_alerts (budget_id, period_start, percent, organization_id, at, spent_micros, spent_tokens)
+     VALUES (?, 0, 50, 'org_default', ?, 0, 500)`,
+  )
+  insert.run(String(id), Date.parse(reachedAt))
+  db.close()
+  deepEqual((await find())['alerts'], [
+    { percent: 50, reachedAt },
+    { percent: 100, reachedAt: null },
+  ])
+  match(await runCli({ home }, 'budgets', 'list'), new RegExp(`50 % at ${reachedAt}, 100 %`))
   await run('budgets', 'raise', String(id), '--tokens', '5000', '--until', '2099-01-01')
   deepEqual((await find())['raise'], { microsMax: null, tokensMax: 5_000, until: '2099-01-01T00:00:00.000Z' })
-  match(await runCli({ home }, 'budgets', 'list'), / 5000 +2099-01-01T00:00:00\.000Z +50 %, 100 % +- /)
+  match(await runCli({ home }, 'budgets', 'list'), / 5000 +2099-01-01T00:00:00\.000Z +50 % at \S+, 100 % +- /)
   await run('budgets', 'raise', String(id), '--until', 'now')
   equal((await find())['raise'], null)
   deepEqual(

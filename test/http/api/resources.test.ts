@@ -148,6 +148,20 @@ test('limits and budgets are those of the organization’s own, and in force at 
   const [budget = {}] = dataOf(await ask('GET', within('budgets')))
   equal((budget['spent'] as { micros: number }).micros, 250)
   deepEqual(budget['reserved'], { micros: 0, tokens: 0 })
+  const reached = { period_start: Date.parse(String(budget['periodStartsAt'])), percent: 50, at: service.clock.nowMs() }
+  const { organizationId: organization_id } = company
+  const row = { ...reached, organization_id, budget_id: String(budget['id']), spent_micros: 500, spent_tokens: 4 }
+  await service.db.insertInto('budget_alerts').values(row).execute()
+  const until = new Date(service.clock.nowMs() + 60_000).toISOString()
+  await ask('PUT', within(`budgets/${String(budget['id'])}/raise`), { microsMax: 2_000, until })
+  const [raised = {}] = dataOf(await ask('GET', within('budgets')))
+  deepEqual(raised['raise'], { microsMax: 2_000, tokensMax: null, until })
+  deepEqual(raised['alerts'], [
+    { percent: 50, reachedAt: new Date(reached.at).toISOString() },
+    { percent: 80, reachedAt: null },
+  ])
+  service.clock.advance(60_000)
+  equal(dataOf(await ask('GET', within('budgets')))[0]?.['raise'], null)
   await ask('DELETE', within(`budgets/${String(budget['id'])}`))
   deepEqual(dataOf(await ask('GET', within('budgets'))), [])
   equal((await service.ask({ method: 'DELETE', path: within('budgets/budget_x'), key: service.key })).status, 404)
