@@ -1,6 +1,7 @@
 import { runAlone, countTokens, type Engine } from '../../src/core/engine.ts'
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkStream } from '../../src/core/check-stream.ts'
 import { collect, type Generation } from '../../src/core/collect.ts'
 import { GenerationAborted, inputTokens, type EngineRequest, type GenerationEvent } from '../../src/core/generation.ts'
@@ -124,6 +125,31 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
       assert.equal(await prepared.tokens, inputTokens(usage))
       assert.ok(inputTokensMax >= inputTokens(usage), `${inputTokensMax}`)
       assert.deepEqual([usage.output, reason.kind], [2, 'length'])
+    })
+
+    it('makes no more than its limits have given so far, goes on when they give more, and ends where that was all', async () => {
+      const text = Array.from({ length: 40 }, (_, number) => `word${number}`).join(' ')
+      const messages = [{ role: 'user', content: [{ kind: 'text', text }] }] as const
+      const prepared = engine.prepare(engineRequest({ messages, sampling: withSeed(5) }), never)
+      const made: GenerationEvent[] = []
+      let asked = 0
+      const onNearlyUsed = () => void (asked += 1)
+      const events = prepared.run({ outputTokensMax: 400, firstOutputTokens: 2, onNearlyUsed })
+      const reading = (async () => {
+        for await (const event of events) made.push(event)
+      })()
+      for (const allowed of [2, 4]) {
+        await until(() => asked === allowed / 2, 'It does not ask for more.')
+        // One that did not wait would have made more by then.
+        await sleep(100)
+        const delivered = made.reduce((sum, event) => sum + (event.type === 'delta' ? event.tokens : 0), 0)
+        assert.ok(delivered <= allowed, `${delivered} of ${allowed}`)
+        prepared.allow(allowed + 2, allowed === 4)
+      }
+      await reading
+      const finish = made.at(-1)
+      assert.ok(finish?.type === 'finish')
+      assert.deepEqual([finish.reason.kind, finish.usage.output], ['length', 6])
     })
 
     it('forgets what is cancelled before it is run, and goes on with others', async () => {

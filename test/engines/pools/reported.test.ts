@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkStream } from '../../../src/core/check-stream.ts'
 import { collect } from '../../../src/core/collect.ts'
 import { countTokens, runAlone } from '../../../src/core/engine.ts'
@@ -88,6 +89,30 @@ for (const kind of reportedKinds) {
       equal(reason.kind, 'end')
       deepEqual([inputTokens(usage), usage.output], [16, 3])
       equal(usage.inputCacheRead, kind === 'ollama' ? 0 : 4)
+    })
+
+    it('hands on no more than its limits have given so far, goes on when they give more, and ends where that was all', async () => {
+      script(() => ({ text: Array.from({ length: 20 }, (_, number) => ` word${number}`) }))
+      const prepared = engine.prepare(engineRequest(), never)
+      const made: GenerationEvent[] = []
+      let asked = 0
+      const onNearlyUsed = () => void (asked += 1)
+      const events = prepared.run({ outputTokensMax: 400, firstOutputTokens: 4, onNearlyUsed })
+      const reading = (async () => {
+        for await (const event of events) made.push(event)
+      })()
+      for (const allowed of [4, 8]) {
+        await until(() => asked === allowed / 4, 'It does not ask for more.')
+        // One that did not wait would have handed on more by then.
+        await sleep(100)
+        const delivered = made.filter(({ type }) => type === 'delta').length
+        ok(delivered <= allowed, `${delivered} of ${allowed}`)
+        prepared.allow(allowed + 4, allowed === 8)
+      }
+      await reading
+      const finish = made.at(-1)
+      ok(finish?.type === 'finish')
+      deepEqual([finish.reason.kind, finish.usage.output], ['length', 12])
     })
 
     it('says that its counts are the servers’, and of an answer that was left that they are bounds', async () => {
