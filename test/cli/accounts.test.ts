@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { createPostgresDatabase } from '../harness/databases/shared-postgres.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'odyssey-accounts-'))
@@ -152,6 +153,26 @@ test('a restore of an older backup is in the audit, which verifies after it and 
   db.close()
   const end = await tryCli(place, 'audit', 'verify')
   match(end.stdout, /shortened: The chain ends at row 0, but had come to row 2/, end.stderr)
+})
+
+test('an import is in the audit, signed, and what it has brought is anchored', async () => {
+  const { url, drop } = await createPostgresDatabase('nothing')
+  const place = { home: newHome() }
+  await runCli(place, 'migrate')
+  await runCli(place, 'keys', 'create', '--name', 'kept', '--json')
+  const target = { ...place, environment: { DATABASE_URL: url } }
+  await runCli(target, 'import', join(place.home, 'odyssey.db'))
+  const anchored = readFileSync(join(place.home, 'audit-anchors.jsonl'), 'utf8')
+  for (const chain of ['org_default', 'org_installation']) ok(anchored.includes(chain), chain)
+  const rows = (await runCli(target, 'audit', 'export', '--organization', 'org_installation')).trimEnd().split('\n')
+  const imported = rows
+    .map((row) => JSON.parse(row) as { action: string; after: { file: string; signature: string } })
+    .filter(({ action }) => action === 'installation:restore')
+  equal(imported.length, 1)
+  equal(imported[0]?.after.file, 'odyssey.db')
+  match(imported[0]?.after.signature ?? '', /^[0-9a-f]{64}$/)
+  match(await runCli(target, 'audit', 'verify'), /org_installation: 1 rows, as they were written/)
+  await drop()
 })
 
 test('the link of an owner says what they could sign in with, which ends with it where that is asked for', async () => {
