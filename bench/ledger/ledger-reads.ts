@@ -23,6 +23,7 @@ import { fillLedger } from './fill-ledger.ts'
 import { fillKeptLedger, openToFill } from './kept-ledger.ts'
 
 const runs = 200
+const scans = 5
 /** Within the ten minutes in which a repeated body is looked for, all of them. */
 const spanMs = 9 * 60_000
 
@@ -71,7 +72,15 @@ async function askAll(nowMs: number): Promise<void> {
   await ask('aborted', runs, page({ outcome: 'aborted' }))
   await ask('failed, of which there are none', runs, page({ outcome: 'failed' }))
   await ask('failed, of a key', runs, page({ outcome: 'failed', apiKeyId: 'key_1_7' }))
+  await ask(
+    'of a request by its whole id, of which there is none',
+    runs,
+    page({ requestIdStart: `req_${'0'.repeat(24)}` }),
+  )
   await askRepeated(nowMs)
+  // No index is for what else a page can be narrowed to: the slowest is what nothing matches.
+  await ask('of a client’s id that nobody gave', scans, page({ clientRequestId: 'none' }))
+  await ask('of a reason that nothing ended by', scans, page({ reason: 'none' }))
 }
 
 /** As if the last request had just ended, and were the repetition of a body. */

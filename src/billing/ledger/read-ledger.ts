@@ -192,10 +192,7 @@ function conditionsOf(db: Database, organizationId: OrganizationId, asked: Other
   if (protocol !== undefined) conditions.push(sql`protocol = ${protocol}`)
   if (isStream !== undefined) conditions.push(sql`is_stream = ${isStream ? 1 : 0}`)
   if (clientRequestId !== undefined) conditions.push(sql`client_request_id = ${clientRequestId}`)
-  if (requestIdStart !== undefined) {
-    // The order of letters is the database's own, so a range would not be the beginning everywhere.
-    conditions.push(sql`substr(request_id, 1, cast(${requestIdStart.length} as integer)) = ${requestIdStart}`)
-  }
+  if (requestIdStart !== undefined) conditions.push(beginsWith(requestIdStart))
   if (durationMsMin !== undefined) conditions.push(sql`duration_ms >= ${durationMsMin}`)
   if (costMicrosMin !== undefined) conditions.push(sql`cost_micros >= ${costMicrosMin}`)
   if (asked.isCacheMiss === true) conditions.push(sql`kind = 'charge' and input_cache_read = 0`)
@@ -208,6 +205,15 @@ function conditionsOf(db: Database, organizationId: OrganizationId, asked: Other
     conditions.push(sql`api_key_id in ${keys}`)
   }
   return conditions
+}
+
+/** All of an id is found by its index. */
+const wholeRequestId = /^req_[0-9A-Za-z]{24}$/
+
+function beginsWith(requestIdStart: string): RawBuilder<boolean> {
+  if (wholeRequestId.test(requestIdStart)) return sql`request_id = ${requestIdStart}`
+  // The order of letters is the database's own, so a range would not be the beginning everywhere.
+  return sql`substr(request_id, 1, cast(${requestIdStart.length} as integer)) = ${requestIdStart}`
 }
 
 type SettledSearch = LedgerFilter & {

@@ -55,6 +55,12 @@ for (const [name, filter, index] of lists) {
   })
 }
 
+test('a request is found in the ledger by its whole id alone', async () => {
+  const requestIdStart = `req_${'a1B2'.repeat(6)}`
+  const plan = await planOf((db) => listLedger(db, { kind: 'operator' }, { ...page, requestIdStart, fromMs: 5 }))
+  match(plan, /SEARCH ledger USING INDEX sqlite_autoindex_ledger_1 \(request_id=\?\)/)
+})
+
 test('the charges for a repeated body are found by the body alone', async () => {
   const principal = { kind: 'api-key', apiKeyId: 'key_1', organizationId: 'org_1', projectId: 'proj_1' } as const
   const plan = await planOf(async (db) => {
