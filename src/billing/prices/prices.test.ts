@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { openTestFeed } from '../../../test/harness/databases/change-feed.ts'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
+import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
 import { ApiError } from '../../core/error.ts'
@@ -195,6 +196,18 @@ onEachDatabase(({ open }) => {
       book.stop()
     })
   }
+
+  test('a price that cannot be used and that the ledger names is not voided', async () => {
+    const { id } = await set({})
+    await db.updateTable('prices').set({ currency: 'EUR' }).where('id', '=', id).execute()
+    await db
+      .insertInto('ledger')
+      .values({ ...ledgerRow(1), price_id: id, cost_micros: 0, cost_rest_picos: 0 })
+      .execute()
+    clock.advance(120_000)
+    await assert.rejects(voidPrice({ db, clock, currency: 'USD' }, operator, id), NotVoidable)
+    assert.equal((await readPrices(db, 'USD')).length, 1)
+  })
 
   test('a price that is void leaves what it was in the audit, and one that is in force stays', async () => {
     const { id } = await set({ effectiveAtMs: midnight })
