@@ -125,7 +125,7 @@ test('an answer that fails on our side costs nothing, and its tokens are in the 
   equal((await ask(service, 'chat', { max_tokens: wanted })).status, 429)
 })
 
-test('a client that leaves in the midst of a stream has status 499 in the log and the metrics', async (context) => {
+test('a client that leaves in the midst of an answer, streamed or whole, has status 499 in the log and the metrics', async (context) => {
   saysOn(
     'running.md',
     'Status 499 is a client that left before its answer was complete, or was cut off because it read nothing of it for ' +
@@ -137,15 +137,21 @@ test('a client that leaves in the midst of a stream has status 499 in the log an
   const script = () => twoWordsAnd({ kind: 'wait-for', event: Promise.withResolvers<void>().promise })
   const service = await serve(context, { script }, undefined, { log })
   for (const format of formats) {
-    lines.length = 0
-    const client = new AbortController()
-    const response = await post(service, format, { stream: true }, client.signal)
-    equal(response.status, 200)
-    client.abort()
-    const line = await until(() => lines.find(({ path }) => path === paths[format]), 'There is no line in the log.')
-    deepEqual([line['status'], line['broke_off']], [499, 'client-left'])
-    const metric = new RegExp(`odyssey_http_requests_total\\{[^}]*route="${paths[format]}"[^}]*status="499"[^}]*\\} 1`)
-    match((await service.metrics.expose()).text, metric)
+    for (const [index, stream] of [true, false].entries()) {
+      await until(() => service.engine.status().running === 0, 'The one before is still made.')
+      lines.length = 0
+      const client = new AbortController()
+      const asking = post(service, format, { stream }, client.signal)
+      asking.catch(() => {})
+      if (stream) equal((await asking).status, 200)
+      await until(() => service.engine.status().running === 1, 'The answer was not begun.')
+      client.abort()
+      const line = await until(() => lines.find(({ path }) => path === paths[format]), 'There is no line in the log.')
+      deepEqual([line['status'], line['broke_off']], [499, 'client-left'])
+      const labels = `[^}]*route="${paths[format]}"[^}]*status="499"[^}]*`
+      const metric = new RegExp(`odyssey_http_requests_total\\{${labels}\\} ${index + 1}\n`)
+      match((await service.metrics.expose()).text, metric)
+    }
   }
 })
 
