@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, tellContact, toApiError } from '../core/error.ts'
 import type { RequestId } from '../core/ids.ts'
+import { RequestEnded } from '../core/request-ended.ts'
 import type { EncodedError } from '../protocols/protocol.ts'
 import { encodeSharedError } from '../protocols/shared-error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { closeGently } from './connections/close-gently.ts'
+import { noteBreakOff } from './connections/connection-events.ts'
 import { encodeProblem } from './api/problem.ts'
 import type { HttpParts } from './parts.ts'
 import { pathOf } from './request-path.ts'
@@ -33,6 +35,8 @@ function isBelow(path: string, own: string): boolean {
 export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
   const error = fromFramework(thrown) ?? toApiError(thrown)
   noteFailure(parts, request.id, error)
+  // The status alone would look like that of a request that was never begun, or of a fault of a client that has left.
+  if (error instanceof RequestEnded) noteBreakOff(reply.raw, error.endCause)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
   const isCutShort = !request.raw.complete
   // What is refused is not received to its end, however long its sender takes.

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { FakeStep } from '../../src/engines/fake/fake-engine.ts'
+import { GenerationAborted, zeroUsage } from '../../src/core/generation.ts'
 import type { BudgetValues, LimitValues } from '../../src/core/limit-fields.ts'
 import { openMemoryDatabase } from '../harness/databases/memory-database.ts'
 import { setBudget } from '../../src/limits/settings/budget-settings.ts'
@@ -129,7 +130,7 @@ test('a client that leaves in the midst of an answer, streamed or whole, has sta
   saysOn(
     'running.md',
     'Status 499 is a client that left before its answer was complete, or was cut off because it read nothing of it for ' +
-      '30 seconds; also where the head of the answer had said 200.',
+      '30 seconds; also where the head of the answer had said 200, or where it closed its own side alone and was told 400.',
   )
   saysOn('metrics.md', '499 where the client left, or stopped reading, before the end')
   const lines: Record<string, unknown>[] = []
@@ -153,6 +154,31 @@ test('a client that leaves in the midst of an answer, streamed or whole, has sta
       match((await service.metrics.expose()).text, metric)
     }
   }
+})
+
+test('a client that leaves while its prompt is counted has status 499 in the log', async (context) => {
+  const lines: Record<string, unknown>[] = []
+  const log = Object.assign(createLog('silent'), { info: (fields: Record<string, unknown>) => lines.push(fields) })
+  const service = await serve(context, {}, undefined, { log })
+  const { engine } = service
+  const prepare = engine.prepare.bind(engine)
+  let counted = 0
+  engine.prepare = (request, signal) => {
+    counted += 1
+    const tokens = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new GenerationAborted(zeroUsage)))
+    })
+    return { ...prepare(request, signal), tokens }
+  }
+  const client = new AbortController()
+  const path = '/v1/messages/count_tokens'
+  const headers = { authorization: `Bearer ${service.key}` }
+  const body = JSON.stringify(bodyFor('messages'))
+  fetch(`${service.address}${path}`, { method: 'POST', headers, body, signal: client.signal }).catch(() => {})
+  await until(() => counted === 1, 'It is not counted.')
+  client.abort()
+  const line = await until(() => lines.find((each) => each['path'] === path), 'There is no line in the log.')
+  deepEqual([line['status'], line['broke_off']], [499, 'client-left'])
 })
 
 test('a wait is the same in both formats and in words, too short by a millisecond and long enough when it is over', async (context) => {

@@ -75,8 +75,6 @@ function generationRoute(parts: Door, { name: format, protocol }: OpenFormat, le
     } catch (error) {
       // From there on the generation counts its refusals itself, since it knows whether there is a row.
       if (!isGenerating) parts.inference.refusals.count(principal.organizationId, error, model)
-      // Its row has the reason; the status alone would look like that of a request that was never begun.
-      else if (error instanceof RequestEnded) noteBreakOff(reply.raw, error.endCause)
       tellLimits(parts, reply, { principal, models: modelsAsked(admitted.access, model) })
       throw error
     } finally {
