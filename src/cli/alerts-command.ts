@@ -18,6 +18,7 @@ import {
   withInstallation,
 } from './accounts/with-installation.ts'
 import { parseArguments } from './parse-arguments.ts'
+import { describeDelivery, describeMade } from './receiver-lines.ts'
 import { UsageError } from './usage-error.ts'
 
 const text = { type: 'string' } as const
@@ -81,9 +82,9 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
   const channels = await readAll((cursor) =>
     listChannels(accounts, operator, { organizationId, ...(cursor !== undefined && { cursor }) }),
   )
-  const lines = channels.map(({ id, kind, target, name, topics, disabledAtMs, failures, lastError }) => {
-    const failing = failures > 0 ? `failed ${failures} times: ${lastError ?? ''}` : 'in order'
-    return `${id}  ${kind}  ${disabledAtMs === null ? failing : 'disabled'}  ${target}  ${topics.join(',')}  ${name}`
+  const lines = channels.map((channel) => {
+    const { id, kind, target, name, topics } = channel
+    return `${id}  ${kind}  ${describeDelivery(channel)}  ${target}  ${topics.join(',')}  ${name}`
   })
   printList(values.json, 'channels', channels, lines)
 }
@@ -99,8 +100,7 @@ async function create({ accounts, secrets }: Installation, given: Given): Promis
   const wanted = { organizationId, kind, name: values.name, address: values.address ?? null, topics }
   const made = await createChannel(parts, operator, wanted)
   if (kind === 'webhook') warnOfPrivate(values.address ?? '', given.isReachable)
-  const shown = made.secret === null ? [] : [`What it sends is signed with ${made.secret}, which is not shown again.`]
-  print(values.json, made, [`${made.id} is made.`, ...shown])
+  print(values.json, made, describeMade(made))
 }
 
 /** It is made all the same: the setting may follow, and what a name leads to is known when something is sent. */

@@ -14,6 +14,7 @@ import {
   withInstallation,
 } from './accounts/with-installation.ts'
 import { parseArguments } from './parse-arguments.ts'
+import { describeDelivery, describeMade } from './receiver-lines.ts'
 import { UsageError } from './usage-error.ts'
 
 const text = { type: 'string' } as const
@@ -71,9 +72,9 @@ async function list({ accounts }: Installation, { organizationId, values }: Give
   )
   const sinks = await Promise.all(found.map(({ id }) => readSink(accounts, operator, { organizationId, id })))
   const lines = sinks.map((sink) => {
-    const { id, kind, format, target, name, disabledAtMs, failures, lastError, givenUp, lastGivenUp } = sink
-    const failing = failures > 0 ? `failed ${failures} times: ${lastError ?? ''}` : 'in order'
-    const state = disabledAtMs === null ? `${sink.behind.rows} rows behind  ${failing}` : 'disabled'
+    const { id, kind, format, target, name, givenUp, lastGivenUp } = sink
+    const delivery = describeDelivery(sink)
+    const state = sink.disabledAtMs === null ? `${sink.behind.rows} rows behind  ${delivery}` : delivery
     const lost = givenUp > 0 ? `  ${givenUp} given up, last ${lastGivenUp ?? ''}` : ''
     return `${id}  ${kind}  ${format}  ${target}  ${state}${lost}  ${name}`
   })
@@ -93,8 +94,7 @@ async function create({ accounts, secrets }: Installation, { organizationId, val
   const wanted = { organizationId, kind, format, name, address, from, ...tls } as const
   const parts = { ...accounts, alertKey: secrets.alertKey }
   const made = await createSink(parts, operator, { ...wanted, header: readHeader(values.header) })
-  const shown = made.secret === null ? [] : [`What it sends is signed with ${made.secret}, which is not shown again.`]
-  print(values.json, made, [`${made.id} is made.`, ...shown])
+  print(values.json, made, describeMade(made))
 }
 
 /** As `Name: value`; from a file where it begins with @, since others see what stands on a command line. */

@@ -35,6 +35,7 @@ test('each request is told of over a webhook, and what waited when the service w
     const wanted = ['--name', 'billing', '--address', address, '--topics', 'request.finished,budget.threshold']
     const { id, secret } = JSON.parse(await run('create', ...wanted, '--json')) as { id: string; secret: string }
     match(secret, /^whsec_/)
+    match(await run('list'), / {2}nothing sent yet {2}http:/)
     const answer = await fetch(`${service.address}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
@@ -44,7 +45,9 @@ test('each request is told of over a webhook, and what waited when the service w
     await until(() => received.length > 0, 'Nothing is told of the request.')
     const [row] = service.ledger()
     deepEqual([received[0]?.type, received[0]?.data['requestId']], ['request.finished', row?.request_id])
-    match(await run('list'), /in order +http:\/\/127\.0\.0\.1:\d+ {2}request\.finished,budget\.threshold {2}billing/)
+    const told =
+      /delivered [\d-]{10}T[\d:.]+Z {2}http:\/\/127\.0\.0\.1:\d+ {2}request\.finished,budget\.threshold {2}billing/
+    await until(async () => told.test(await run('list')), 'The list does not say that it was delivered.')
     await service.stop('SIGKILL')
     await run('test', id)
     service = await service.restart()
@@ -78,6 +81,22 @@ test('a channel to a private address, which nothing reaches unless a setting nam
   match(await create('http://[::1]/hook'), /^Nothing is sent to ::1, /)
   for (const address of ['http://10.1.2.3/', 'https://hooks.example.com/', 'http://localhost/'])
     equal(await create(address), '', address)
+})
+
+test('the secret of a webhook stands on a line of its own, and what has none says nothing of one', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'odyssey-alerts-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  await runCli({ home }, 'migrate')
+  const address = ['--name', 'x', '--address', 'https://hooks.example.com/']
+  const channel = await runCli({ home }, 'alerts', 'create', ...address, '--topics', 'audit.broken')
+  match(channel, /^chan_\w+ is made\. .*shown only now:\n\n {2}whsec_[\w+/]+=*\n$/)
+  match(
+    await runCli({ home }, 'audit-sinks', 'create', ...address),
+    /^sink_\w+ is made\. .*now:\n\n {2}whsec_[\w+/]+=*\n$/,
+  )
+  match(await runCli({ home }, 'audit-sinks', 'list'), / rows behind {2}nothing sent yet {2}x\n$/)
+  const log = await runCli({ home }, 'alerts', 'create', '--kind', 'log', '--name', 'x', '--topics', 'audit.broken')
+  match(log, /^chan_\w+ is made\.\n$/)
 })
 
 test('an alert by e-mail arrives over the relay of the settings, and the doctor tries it', async () => {
