@@ -1,6 +1,10 @@
+import { fileURLToPath } from 'node:url'
 import type { FirstKey } from './joins/make-first-key.ts'
 import type { SetupLink } from './joins/make-setup-link.ts'
 import type { LoadedWeights } from '../http/api/engine-schemas.ts'
+
+/** Not served with the guides: it names what may stand behind the models. */
+const weightsPage = fileURLToPath(new URL('../../docs/models.md', import.meta.url))
 
 /** A model as it starts; the pool that answers for it, where one does. */
 type StartedModel = Pick<LoadedWeights, 'model' | 'state' | 'windowTokens' | 'isBuiltIn'> & { readonly pool?: string }
@@ -30,7 +34,7 @@ export function describeStart({
       '',
       'The starter weights that come with Odyssey are tiny: they answer a few kinds of questions and say so.',
     )
-    lines.push('Fetch real ones with: npx odyssey models pull (docs/models.md in the package’s folder says which).')
+    lines.push(`Fetch real ones with: npx odyssey models pull (${weightsPage} says which).`)
   }
   lines.push(...describeSetup(setup))
   const key = describeKey(address, firstKey)

@@ -7,6 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { allClients } from '../../src/clients/all-clients.ts'
+import { describeStart } from '../../src/service/banner.ts'
 import { compileCache } from '../harness/as-launched.ts'
 import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { runCli } from '../harness/run-cli.ts'
@@ -72,6 +73,13 @@ async function tryIt(banner: string): Promise<unknown> {
   const { stdout } = await run('sh', ['-c', lines.replaceAll('\r', '').replace('curl ', 'curl --silent --fail ')])
   return (JSON.parse(stdout) as { type: unknown }).type
 }
+
+test('a start with starter weights names the file that says which real ones to fetch', () => {
+  const starter = { model: 'hal-1.0', state: 'ready', windowTokens: 4_096, isBuiltIn: true } as const
+  const banner = describeStart({ address: 'x', models: [starter], firstKey: { kind: 'none' }, hasPages: true })
+  const page = /models pull \((.+) says which\)/.exec(banner)?.[1] ?? ''
+  match(readFileSync(page, 'utf8'), /^## Which weights$/m)
+})
 
 suite('the first start where the output is no terminal', () => {
   const home = newHome('no terminal')

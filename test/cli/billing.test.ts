@@ -105,6 +105,14 @@ test('usage adds up by day, key, project and model, and to the same sum', async 
   assert.match(await run('usage', '--organization', 'org_none'), /^day +requests/)
 })
 
+test('what had no price has no cost in the table of usage, and not one of nothing', async () => {
+  const table = await run('usage', '--organization', 'org_1', ...period, '--by', 'model')
+  const costs = table.split('\n').map((line) => [line.split(' ', 1)[0], line.trim().split(/ +/).at(-1)] as const)
+  const { 'hal-1.0': priced, ...others } = Object.fromEntries(costs.filter(([model]) => model?.endsWith('-1.0')))
+  assert.match(priced ?? '', /^\d+\.\d{6}$/)
+  assert.deepEqual(others, { 'clarke-1.0': '-', 'tycho-1.0': '-' })
+})
+
 test('a faulty period is refused in words', async () => {
   assert.throws(() => parsePeriod({ from: 'soon' }), UsageError)
   assert.throws(() => parsePeriod({ from: '2026-10-04', to: '2026-10-01' }), UsageError)

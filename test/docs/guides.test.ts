@@ -91,7 +91,7 @@ test('a link between guides becomes that of a page, by its title where a file wa
         ', ',
         'weights',
         ', ',
-        'docs/models.md in the package’s folder',
+        'docs/models.md in the program’s folder',
         ' and ',
         { kind: 'link', href: 'https://example.com/', text: ['that'] },
         '.',

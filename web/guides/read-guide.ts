@@ -110,7 +110,7 @@ function linkOf({ href, tokens }: Tokens.Link, reading: Reading): Inline[] {
   const [path = '', anchor] = href.split('#')
   const target = path === '' ? file : posix.join(posix.dirname(file), path)
   const isNamed = plainText(text).endsWith('.md')
-  if (!served.has(target)) return isNamed ? [`${posix.join('docs', target)} in the package’s folder`] : text
+  if (!served.has(target)) return isNamed ? [`${posix.join('docs', target)} in the program’s folder`] : text
   const said = isNamed ? [reading.titleOf(target)] : text
   return [{ kind: 'link', href: address + slugOf(target) + (anchor === undefined ? '' : `#${anchor}`), text: said }]
 }

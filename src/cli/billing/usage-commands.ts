@@ -86,7 +86,7 @@ function describe(rows: readonly UsageRow[], { csv, json, by, currency }: Form):
     `cost_${currency}`,
   ]
   if (csv) return [head, ...rows.map((row) => toCells(row, by, formatExact))].map(csvLine).join('')
-  const lines = rows.map((row) => toCells(row, by, formatRounded))
+  const lines = rows.map((row) => [...toCells(row, by, formatRounded).slice(0, -1), showCost(row)])
   return `${textTable([head, ...lines].map((cells) => cells.map(String)))}\n`
 }
 
@@ -98,6 +98,11 @@ function toCells(row: UsageRow, by: string, format: (picos: bigint) => string): 
       : (row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16))
   const tokens = [inputUncached, inputCacheRead, inputCacheWrite, output]
   return [name, row.requests, ...tokens, row.reversed, row.unpriced, format(row.costPicos)]
+}
+
+/** What had no price at all did not cost nothing: nobody knows what it cost. */
+function showCost({ requests, unpriced, costPicos }: UsageRow): string {
+  return requests > 0 && unpriced === requests ? '-' : formatRounded(costPicos)
 }
 
 function toJson({ startMs, costPicos, unpriced, ...row }: UsageRow, currency: string) {
