@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,8 @@ import { promisify } from 'node:util'
 import { loadConfig } from '../../src/config/load.ts'
 import { compileCache } from '../harness/as-launched.ts'
 import { guideGroups } from '../../web/guides/guide-list.ts'
-import { startService, type Service } from '../harness/start-service.ts'
+import { findFreePort } from '../harness/http/find-free-port.ts'
+import { startService, until, type Service } from '../harness/start-service.ts'
 import { describeProvider } from '../single-sign-on/saml/saml-provider.ts'
 import { newKey } from '../single-sign-on/saml/sign-tree.ts'
 
@@ -19,6 +20,9 @@ const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...globSync('docs/
 
 /** Backups and restores need a service that does not run, and have a test of their own. */
 const isCommandHere = (line: string) => /^npx odyssey (?!backup|restore|import)/.test(line)
+
+/** A server waits for what is sent to it, and so has a test of its own. */
+const isReceiver = (code: string) => code.includes('createServer')
 
 type Snippet = { readonly page: string; readonly language: string; readonly code: string }
 
@@ -37,7 +41,10 @@ const of = (language: string, part: string) =>
 describe('the documentation', () => {
   let service: Service
   before(async () => {
-    service = await startService({ weights: 'built-in' })
+    service = await startService({
+      weights: 'built-in',
+      config: { alerts: { allowedNetworks: ['127.0.0.1/32'] } },
+    })
   })
   after(() => service.stop())
 
@@ -63,12 +70,36 @@ describe('the documentation', () => {
   }
 
   for (const { page, code } of of('js', 'import')) {
+    if (isReceiver(code)) continue
     it(`${page}: ${code.split('\n', 1)[0]}`, async () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', here(code)], {
         env: environment(),
         cwd: root,
       })
       assert.ok(stdout.trim().length > 0)
+    })
+  }
+
+  for (const { page, code } of of('js', 'import').filter((snippet) => isReceiver(snippet.code))) {
+    it(`${page}: a test arrives at the receiver, and nothing that somebody else has signed`, async (t) => {
+      const port = await findFreePort()
+      const address = `http://127.0.0.1:${port}/`
+      const wanted = `--name "On call" --address ${address} --topics budget.threshold`
+      const made = await odyssey(`npx odyssey alerts create ${wanted} --json`)
+      const { id, secret } = JSON.parse(made.stdout) as { id: string; secret: string }
+      const words = ['--input-type=module', '--eval', code.replace('9000', String(port))]
+      const receiver = spawn(process.execPath, words, { env: { WEBHOOK_SECRET: secret }, cwd: root })
+      t.after(() => receiver.kill())
+      let printed = ''
+      receiver.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+      await until(() => printed.includes('listens'), 'The receiver does not listen.')
+      assert.equal((await fetch(address, { method: 'POST', body: '{}' })).status, 400)
+      await odyssey(`npx odyssey alerts test ${id}`)
+      await until(() => printed.includes('channel.test {"channel":"On call"}'), 'Nothing arrives.')
+      await until(async () => {
+        const { stdout } = await odyssey('npx odyssey alerts list')
+        return stdout.split('\n').some((line) => line.startsWith(id) && line.includes('  delivered '))
+      }, 'The list does not say that it arrived.')
     })
   }
 
@@ -162,6 +193,14 @@ describe('the documentation', () => {
     for (const command of ['prices set', 'budgets set --key', 'alerts create']) {
       assert.ok(has('sh', `npx odyssey ${command}`), command)
     }
+    // A channel is told of what happens after it was made.
+    const order = ['alerts create', 'budgets set'].map((command) =>
+      own.findIndex(({ code }) => code.includes(`npx odyssey ${command}`)),
+    )
+    assert.deepEqual(
+      order,
+      order.toSorted((one, other) => one - other),
+    )
   })
 
   it('links only to files that are there', () => {
