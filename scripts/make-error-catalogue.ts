@@ -18,7 +18,9 @@ const retries: Readonly<Record<CataloguedError['retry'], string>> = {
 const head = `# Errors
 
 What each error means, whose fault it is, and whether to send the request again. \`npm run errors\` writes
-this page from the service's own tables; every example is what the service answers, with other ids and numbers.
+this page from the service's own tables; every example is what the service answers, with other ids and numbers. *There is
+nothing with this id* and *It does not go together with what is there* are answers of the
+[management API](../operations/management-api.md) alone, which puts the same words into a shape of its own.
 
 \`x-should-retry: false\` comes with every error that the same request meets again. Every answer, errors too, has its id
 in \`x-request-id\`; an error of the messages format has it in its body besides. An error after a stream has begun comes
@@ -29,7 +31,7 @@ as the stream's last event, with the status 200 that was sent before.
 export function writeErrorPage(): string {
   const errors = readErrorCatalogue()
   const rows = errors.map(({ title, fault, retry, examples: [first] }) => {
-    const statuses = new Set([first?.chatCompletions.status, first?.messages.status])
+    const statuses = new Set([first?.chatCompletions?.status, first?.messages?.status])
     return `| [${title}](#${anchorOf(title)}) | ${[...statuses].join(', ')} | ${faults[fault]} | ${retries[retry]} |`
   })
   const table = ['| Error | Status | Fault of | Try again |', '| - | - | - | - |', ...rows].join('\n')
@@ -37,13 +39,14 @@ export function writeErrorPage(): string {
 }
 
 function sectionOf({ title, meaning, advice, fault, retry, examples }: CataloguedError): string {
-  const answers = examples.map(
-    ({ chatCompletions, messages }) =>
-      `Chat completions, ${chatCompletions.status}:\n\n${jsonOf(chatCompletions.body)}\n\n` +
-      `Messages, ${messages.status}:\n\n${jsonOf(messages.body)}\n`,
-  )
+  const answers = examples.flatMap(({ chatCompletions, messages }) => [
+    ...(chatCompletions === null
+      ? []
+      : [`Chat completions, ${chatCompletions.status}:\n\n${jsonOf(chatCompletions.body)}\n`]),
+    ...(messages === null ? [] : [`Messages, ${messages.status}:\n\n${jsonOf(messages.body)}\n`]),
+  ])
   const [first] = examples
-  const stream = `In a stream of chat completions:\n\n${jsonOf(JSON.parse(first?.inStream.chatCompletions ?? 'null'))}\n`
+  const stream = `In a stream of chat completions:\n\n${jsonOf(JSON.parse(first?.chatCompletions?.inStream ?? 'null'))}\n`
   return [
     `## ${title}\n`,
     `${meaning} ${advice}\n`,

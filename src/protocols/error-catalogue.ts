@@ -1,7 +1,14 @@
 // What every error means to whoever gets one: for the documentation, which is made of this table and of what the formats
 // really answer.
 
-import { ApiError, type ApiErrorCode, type ApiErrorReason } from '../core/error.ts'
+import {
+  ApiError,
+  type ApiErrorCode,
+  type ApiErrorReason,
+  type ErrorDetail,
+  type ErrorPath,
+  type FieldFault,
+} from '../core/error.ts'
 import { modelIdsByStrength } from '../core/model.ts'
 import * as chatCompletions from './chat-completions/error.ts'
 import * as messages from './messages/error.ts'
@@ -19,27 +26,40 @@ export type ErrorExplanation = {
   readonly examples: readonly ErrorExample[]
 }
 
-export type ErrorExample = {
+type Said = {
   readonly reason: ApiErrorReason
   /** What the service says where the format has no words of its own. */
   readonly text: string
 }
+
+/** An error as it comes about in each format; null where that never says it. */
+export type ErrorExample = { readonly chatCompletions: Said | null; readonly messages: Said | null }
 
 /** An error as it is explained, with what both formats answer. */
 export type CataloguedError = Omit<ErrorExplanation, 'examples'> & {
   readonly code: ApiErrorCode
   /** `wait` obeys `retry-after`, `pause` is at the client's choice. */
   readonly retry: 'no' | 'wait' | 'pause'
+  /** Of all that the formats say, in the order of the examples. */
   readonly examples: readonly {
-    readonly chatCompletions: EncodedError
-    readonly messages: EncodedError
-    /** In a stream that has begun the status is 200, and this is its last event. */
-    readonly inStream: { readonly chatCompletions: string; readonly messages: string }
+    readonly chatCompletions: EncodedExample | null
+    readonly messages: EncodedExample | null
   }[]
 }
 
+type EncodedExample = EncodedError & {
+  /** In a stream that has begun the status is 200, and this is its last event. */
+  readonly inStream: string
+}
+
 const path = ['messages', 0, 'content'] as const
-const plain = (reason: ApiErrorReason, text: string): ErrorExample => ({ reason, text })
+const plain = (reason: ApiErrorReason, text: string): ErrorExample => {
+  return { chatCompletions: { reason, text }, messages: { reason, text } }
+}
+const apart = (chatCompletions: Said | null, messages: Said | null): ErrorExample => ({ chatCompletions, messages })
+const field = (where: ErrorPath, fault: FieldFault, text: string, detail?: ErrorDetail): Said => {
+  return { reason: { code: 'invalid-request', path: where, fault, ...(detail !== undefined && { detail }) }, text }
+}
 const limited = { kind: 'input-tokens', model: 'clarke-1.0', limit: 1_000_000, remaining: 2_000 } as const
 
 export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>> = {
@@ -50,21 +70,40 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     fault: 'caller',
     examples: [
       plain({ code: 'invalid-request', path: ['messages'], fault: 'missing' }, 'Field required'),
-      plain({ code: 'invalid-request', path, fault: 'type' }, 'expected a string or a list'),
-      plain({ code: 'invalid-request', path: ['temperature'], fault: 'value' }, 'must be at most 2'),
-      plain({ code: 'invalid-request', path: ['store'], fault: 'unsupported-field' }, 'nothing is stored here'),
-      plain({ code: 'invalid-request', path: ['service_tier'], fault: 'unsupported-value' }, "must be 'auto'"),
+      apart(field(path, 'type', ''), field(path, 'type', 'Input should be a string or an array of content blocks')),
+      apart(
+        field(['temperature'], 'value', 'expected number to be <=2'),
+        field(['temperature'], 'value', 'Input should be less than or equal to 1'),
+      ),
+      apart(
+        field(['grammar'], 'unsupported-field', 'this service does not offer it'),
+        field(['mcp_servers'], 'unsupported-field', 'this service does not call other servers'),
+      ),
+      apart(
+        field(['modalities', 1], 'unsupported-value', 'expected "text"'),
+        field(['inference_geo'], 'unsupported-value', 'this service cannot pin a request to a region'),
+      ),
       plain(
         { code: 'invalid-request', path: null, fault: null, detail: 'invalid-json' },
         'The body is not valid JSON.',
       ),
-      plain(
-        { code: 'invalid-request', path: ['thread'], fault: null, detail: 'thread-unsupported' },
-        'thread: threads are not supported',
+      apart(
+        null,
+        field(
+          ['thread'],
+          'unsupported-field',
+          'conversations are not stored here; send the whole conversation',
+          'thread-unsupported',
+        ),
       ),
-      plain(
-        { code: 'invalid-request', path: ['tools'], fault: null, detail: 'tool-name-conflict' },
-        'tools: Tool names must be unique.',
+      apart(
+        field(
+          ['tools', 1, 'function', 'name'],
+          'value',
+          'the name look_up is used more than once',
+          'tool-name-conflict',
+        ),
+        field(['tools', 1, 'name'], 'value', 'Tool names must be unique', 'tool-name-conflict'),
       ),
     ],
   },
@@ -73,14 +112,21 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     meaning: 'The request needs something that the model that was asked lacks, such as looking at images.',
     advice: 'Leave the field out, or ask a model whose capabilities in `GET /v1/models` have it.',
     fault: 'caller',
-    examples: [plain({ code: 'unsupported-feature', feature: 'images', path: null }, '')],
+    examples: [
+      apart(
+        { reason: { code: 'unsupported-feature', feature: 'images', path: [...path, 0, 'image_url'] }, text: '' },
+        { reason: { code: 'unsupported-feature', feature: 'images', path: [...path, 0, 'image'] }, text: '' },
+      ),
+    ],
   },
   'unsupported-encoding': {
     title: 'The body is packed in a way that is not read',
     meaning: 'The header `content-encoding` names something that the service does not unpack.',
     advice: 'Send the body unpacked, or with gzip.',
     fault: 'caller',
-    examples: [plain({ code: 'unsupported-encoding' }, 'The content encoding is not supported.')],
+    examples: [
+      plain({ code: 'unsupported-encoding' }, 'The content encoding is not supported; send the body plain or as gzip.'),
+    ],
   },
   'context-exceeded': {
     title: 'The prompt is too long',
@@ -96,7 +142,7 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     fault: 'caller',
     examples: [
       plain({ code: 'unauthenticated', key: null }, ''),
-      plain({ code: 'unauthenticated', key: { masked: 'sk-ody-***9fQ', header: 'x-api-key' } }, ''),
+      plain({ code: 'unauthenticated', key: { masked: 'sk-od***9fQ', header: 'x-api-key' } }, ''),
     ],
   },
   'permission-denied': {
@@ -111,14 +157,14 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     meaning: 'What was asked for by its id is not there, or belongs to somebody else.',
     advice: 'Look the id up again.',
     fault: 'caller',
-    examples: [plain({ code: 'not-found' }, 'There is nothing with this id.')],
+    examples: [plain({ code: 'not-found' }, 'There is no such thing.')],
   },
   conflict: {
     title: 'It does not go together with what is there',
     meaning: 'The change contradicts what is there, for instance since somebody else has changed it meanwhile.',
     advice: 'Read it again and decide anew.',
     fault: 'caller',
-    examples: [plain({ code: 'conflict' }, 'It was changed meanwhile.')],
+    examples: [plain({ code: 'conflict' }, 'There is a role with this name already.')],
   },
   'model-not-found': {
     title: 'There is no such model',
@@ -132,28 +178,45 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     meaning: 'Others offer it in this format; this service does not.',
     advice: 'Do as the message says.',
     fault: 'caller',
-    examples: [plain({ code: 'unsupported-endpoint' }, 'Embeddings are not offered here.')],
+    examples: [
+      apart(
+        {
+          reason: { code: 'unsupported-endpoint' },
+          text: 'Completions are not stored, so there is none to ask for.',
+        },
+        {
+          reason: { code: 'unsupported-endpoint' },
+          text: 'Message batches are not offered; send the requests to POST /v1/messages.',
+        },
+      ),
+    ],
   },
   'unknown-url': {
     title: 'There is nothing at this address',
     meaning: 'The path is not known, most often since the base address has a `/v1` too many or too few.',
     advice: 'Set the base address as the message says.',
     fault: 'caller',
-    examples: [plain({ code: 'unknown-url' }, 'There is nothing at this address.')],
+    examples: [
+      plain(
+        { code: 'unknown-url' },
+        'There is nothing at this address. Chat-completions clients use the base address with /v1, messages clients ' +
+          'the one without.',
+      ),
+    ],
   },
   'method-not-allowed': {
     title: 'The path takes another method',
     meaning: 'The path exists, but not for this method; the header `allow` lists those there are.',
     advice: 'Generation is asked for with `POST`.',
     fault: 'caller',
-    examples: [plain({ code: 'method-not-allowed', allowed: ['POST'] }, 'Method not allowed. Use POST.')],
+    examples: [plain({ code: 'method-not-allowed', allowed: ['POST'] }, 'GET is not possible here; use POST.')],
   },
   'request-timeout': {
     title: 'The request arrived too slowly',
     meaning: 'The request was not there in the time that it may take to arrive, or came slower than is waited for.',
     advice: 'Send it again after a pause.',
     fault: 'load',
-    examples: [plain({ code: 'request-timeout' }, 'The request took too long to arrive.')],
+    examples: [plain({ code: 'request-timeout' }, 'The request body arrived too slowly.')],
   },
   'request-too-large': {
     title: 'The request is too large',
@@ -181,7 +244,10 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
         },
         '',
       ),
-      plain({ code: 'rate-limited', retryAfterMs: 1_000 }, 'Too many requests of this key are under way.'),
+      plain(
+        { code: 'rate-limited', retryAfterMs: 1_000 },
+        'The limit of requests under way, 4, is reached. Please retry when one has ended.',
+      ),
     ],
   },
   'budget-exceeded': {
@@ -189,7 +255,13 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     meaning: 'What may be spent in this period is spent. The next period begins with a new budget.',
     advice: 'Have an administrator raise the budget, or wait for the next period. Trying again does not help.',
     fault: 'caller',
-    examples: [plain({ code: 'budget-exceeded' }, 'The budget of this month is spent.')],
+    examples: [
+      plain(
+        { code: 'budget-exceeded' },
+        'The monthly budget of this API key is used up, or too little is left of it for this request. The next one ' +
+          'begins at 2026-12-01T00:00:00Z.',
+      ),
+    ],
   },
   'engine-failed': {
     title: 'The model has failed',
@@ -197,7 +269,7 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
       'The engine that answers for the model has ended or failed in the midst of the request. It is started anew.',
     advice: 'Send the request again after a pause; tell the operator its id if it happens again.',
     fault: 'operator',
-    examples: [plain({ code: 'engine-failed' }, 'The engine has failed.')],
+    examples: [plain({ code: 'engine-failed' }, 'The model stopped unexpectedly. Please try again.')],
   },
   internal: {
     title: 'The service has failed',
@@ -211,7 +283,9 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     meaning: 'More requests wait than the service lets wait, it is about to stop, or its models are not loaded.',
     advice: 'Wait as long as `retry-after` says.',
     fault: 'load',
-    examples: [plain({ code: 'overloaded', retryAfterMs: 2_000 }, 'The model is overloaded. Please try again later.')],
+    examples: [
+      plain({ code: 'overloaded', retryAfterMs: 2_000 }, 'The model is at capacity. Please try again shortly.'),
+    ],
   },
 }
 
@@ -226,25 +300,22 @@ export function readErrorCatalogue(): readonly CataloguedError[] {
 }
 
 function encodeExample(example: ErrorExample): CataloguedError['examples'][number] {
-  const inChat = errorOf(example, chatCompletions.fieldError)
-  const inMessages = errorOf(example, messages.fieldError)
   return {
-    chatCompletions: chatCompletions.encodeError(inChat, requestId),
-    messages: messages.encodeError(inMessages, requestId),
-    inStream: {
-      chatCompletions: chatCompletions.encodeStreamError(inChat, requestId).data,
-      messages: messages.encodeStreamError(inMessages, requestId).data,
-    },
+    chatCompletions: example.chatCompletions === null ? null : encodeSaid(example.chatCompletions, chatCompletions),
+    messages: example.messages === null ? null : encodeSaid(example.messages, messages),
   }
 }
 
+type Wording = Pick<typeof messages, 'wordFault' | 'encodeError' | 'encodeStreamError'>
+
 /** Each format words a wrong field in its own way, as it does when it reads a request. */
-function errorOf({ reason, text }: ErrorExample, fieldError: typeof chatCompletions.fieldError): ApiError {
+function encodeSaid({ reason, text }: Said, { wordFault, encodeError, encodeStreamError }: Wording): EncodedExample {
   const isField = reason.code === 'invalid-request' && reason.path !== null && reason.fault !== null
-  return isField ? fieldError(reason.path, reason.fault, text) : new ApiError(reason, text)
+  const error = new ApiError(reason, isField ? wordFault(reason.path, reason.fault, text) : text)
+  return { ...encodeError(error, requestId), inStream: encodeStreamError(error, requestId).data }
 }
 
-function adviceOf(encoded: EncodedError | undefined): CataloguedError['retry'] {
+function adviceOf(encoded: EncodedError | null | undefined): CataloguedError['retry'] {
   if (encoded?.headers['x-should-retry'] === 'false') return 'no'
   return encoded?.headers['retry-after'] === undefined ? 'pause' : 'wait'
 }

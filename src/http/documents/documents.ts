@@ -87,8 +87,8 @@ export function describeErrors(formats: readonly OpenFormat[]): ErrorCatalogue {
 
 /** Each format words a wrong field in its own way, so an example without one is the same in all of them. */
 function instanceOf(examples: readonly ErrorExample[]): ApiError {
-  const [first] = examples
-  const shown = examples.find(({ reason }) => !('path' in reason) || reason.path === null) ?? first
+  const said = examples.flatMap(({ chatCompletions, messages }) => chatCompletions ?? messages ?? [])
+  const shown = said.find(({ reason }) => !('path' in reason) || reason.path === null) ?? said[0]
   if (shown === undefined) throw new Error('An error has no example.')
   return new ApiError(shown.reason, shown.text)
 }

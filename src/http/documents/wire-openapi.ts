@@ -131,7 +131,9 @@ function countAnswer({ protocol, rehearsal }: OpenFormat): Node {
 /** How a failure is told, by how all of them are. */
 function failureOf(encode: (error: ApiError) => unknown): Node {
   const bodies = Object.values(errorExplanations).flatMap(({ examples }) =>
-    examples.map(({ reason, text: said }) => encode(new ApiError(reason, said))),
+    examples
+      .flatMap(({ chatCompletions, messages }) => [chatCompletions ?? [], messages ?? []].flat())
+      .map(({ reason, text: said }) => encode(new ApiError(reason, said))),
   )
   return {
     description: 'An error in the format’s own shape; /docs/errors lists them all.',
