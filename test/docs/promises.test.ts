@@ -257,7 +257,7 @@ test('nothing is free because a rate was left out, and what has no price has no 
     'billing.md',
     'a kind of token is free where somebody has said `0`, and never because it was left out. A price without one of ' +
       'them is refused',
-    'Without prices Odyssey is free: usage is recorded, and its cost is empty, not zero.',
+    'Without prices Odyssey is free: usage is recorded, and its cost is empty in the ledger, not zero.',
   )
   const rates = { input: 3_000_000, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 15_000_000 }
   const management = await openManagementService(await openMemoryDatabase())
