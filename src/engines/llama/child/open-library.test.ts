@@ -1,4 +1,4 @@
-import { equal } from 'node:assert/strict'
+import { equal, ok } from 'node:assert/strict'
 import { ChildProcess, fork } from 'node:child_process'
 import { test } from 'node:test'
 import { getLlama } from 'node-llama-cpp'
@@ -30,6 +30,16 @@ test(
 
 test('the one build that computes on the processor alone is opened without a trial', async () => {
   equal(await countStarts(() => openLibrary({ gpu: 'off' })), 0)
+})
+
+test('what else is started while the library is opened is started', async () => {
+  const started = await withoutTrial(() => {
+    // Read anew: whoever imports it by name has what stands there now.
+    const { fork: forkNow } = process.getBuiltinModule('node:child_process')
+    return Promise.resolve(forkNow(import.meta.filename, [], { execArgv: ['--check'], stdio: 'ignore' }))
+  })
+  ok(started instanceof ChildProcess && started.pid !== undefined)
+  started.kill('SIGKILL')
 })
 
 test('processes are as they were where the library could not be opened', async () => {

@@ -47,7 +47,9 @@ export async function withoutTrial<Opened>(open: () => Promise<Opened>): Promise
   // Not imported, since nothing is to be started here: an import could not be changed either.
   const childProcess = process.getBuiltinModule('node:child_process')
   const { fork } = childProcess
-  childProcess.fork = passTrial as unknown as typeof fork
+  const forkOthers = (path: string | URL, ...rest: never[]) =>
+    isTrial(path) ? passTrial() : Reflect.apply(fork, childProcess, [path, ...rest])
+  childProcess.fork = forkOthers as unknown as typeof fork
   syncBuiltinESMExports()
   try {
     return await open()
@@ -55,6 +57,11 @@ export async function withoutTrial<Opened>(open: () => Promise<Opened>): Promise
     childProcess.fork = fork
     syncBuiltinESMExports()
   }
+}
+
+/** What else this process starts meanwhile is no trial. */
+function isTrial(path: string | URL): boolean {
+  return /[/\\]node-llama-cpp[/\\]dist[/\\]/.test(String(path))
 }
 
 type Asked = { readonly type: 'start' | 'test' | 'exit' }
