@@ -4,6 +4,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createApiKey } from '../../src/accounts/api-keys.ts'
+import { createManagementKey } from '../../src/accounts/management-keys.ts'
 import { createOrganization, type Home } from '../../src/accounts/organizations.ts'
 import type { ManagementKeyPrincipal } from '../../src/core/principal.ts'
 import { setLimit } from '../../src/limits/settings/limit-settings.ts'
@@ -52,12 +53,9 @@ async function setTier(values: Parameters<typeof setTierLimit>[2]): Promise<void
 
 async function setOwn(values: Omit<Parameters<typeof setLimit>[2], 'organizationId' | 'subject'>, by?: 'organization') {
   const { organizationId } = acme
-  const admin: ManagementKeyPrincipal = {
-    kind: 'management-key',
-    managementKeyId: 'mkey_1',
-    organizationId,
-    role: 'owner',
-  }
+  const named = { organizationId, name: 'admin', role: 'owner', expiresAtMs: null } as const
+  const { id: managementKeyId } = await createManagementKey(service.accounts, operator, named)
+  const admin: ManagementKeyPrincipal = { kind: 'management-key', managementKeyId, organizationId, role: 'owner' }
   const subject = { kind: 'organization', id: organizationId } as const
   await setLimit(service.accounts, by === undefined ? operator : admin, { organizationId, subject, ...values })
   await service.limits.look()

@@ -1,4 +1,6 @@
-import { DayField, Select } from '../kit/field.tsx'
+import { NameFilter } from './name-filter.tsx'
+import { Select } from '../kit/field.tsx'
+import { DayField } from '../kit/filter-fields.tsx'
 import { modelChoices } from './models.ts'
 import { useProjects, useKeyList } from './queries.ts'
 import { useReason } from './session.ts'
@@ -25,23 +27,14 @@ export function ScopeFilters({ organizationId, search, onChange }: Props) {
         choices={[all, ...modelChoices]}
         onChoice={(model) => onChange({ model })}
       />
-      <Select
-        isInline
-        hasNames
+      <NameFilter
         label="Project"
         value={search.project}
         choices={named(projects)}
         onChoice={(project) => onChange({ project })}
       />
       {seesKeys && (
-        <Select
-          isInline
-          hasNames
-          label="Key"
-          value={search.key}
-          choices={named(keys)}
-          onChoice={(key) => onChange({ key })}
-        />
+        <NameFilter label="Key" value={search.key} choices={named(keys)} onChoice={(key) => onChange({ key })} />
       )}
     </>
   )

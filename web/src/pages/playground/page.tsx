@@ -1,7 +1,8 @@
+import { NameFilter } from '../../app/name-filter.tsx'
 import { useState } from 'react'
 import type { PageParams } from '../../app/paths.ts'
 import { Button } from '../../kit/button.tsx'
-import { Checkbox, Select } from '../../kit/field.tsx'
+import { Checkbox } from '../../kit/field.tsx'
 import { Banner, Columns, Grid, Page as Frame, Stack } from '../../kit/page.tsx'
 import { AnswerView } from './answer-view.tsx'
 import { CodeDialog } from './code-dialog.tsx'
@@ -57,9 +58,7 @@ function Filters({ playground: { projects, projectId, search, change } }: { read
   return (
     <>
       {projects.length > 0 && (
-        <Select
-          isInline
-          hasNames
+        <NameFilter
           label="Project"
           value={projectId}
           choices={projects.map(({ id, name }) => ({ value: id, label: name }))}

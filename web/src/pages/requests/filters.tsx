@@ -1,8 +1,10 @@
+import { NameFilter } from '../../app/name-filter.tsx'
 import { useMemberList } from '../../app/queries.ts'
 import type { RequestsSearch } from '../../app/requests/requests-search.ts'
 import { DateFilters, ScopeFilters, named } from '../../app/scope-filters.tsx'
 import { ZoneFilter } from '../../app/zone-field.tsx'
-import { NumberFilter, Select } from '../../kit/field.tsx'
+import { Select } from '../../kit/field.tsx'
+import { NumberFilter } from '../../kit/filter-fields.tsx'
 import { Disclosure } from '../../kit/page.tsx'
 import { SearchField } from '../../kit/search-field.tsx'
 
@@ -76,9 +78,7 @@ function MoreFilters({ organizationId, search, onChange }: Props) {
   return (
     <Disclosure isOpen={count > 0} title={count === 0 ? 'More filters' : `More filters: ${count} in use`}>
       {members.length > 0 && (
-        <Select
-          isInline
-          hasNames
+        <NameFilter
           label="Owner of the key"
           value={member}
           choices={named(members)}

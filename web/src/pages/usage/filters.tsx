@@ -1,7 +1,8 @@
 import { DateFilters, ScopeFilters } from '../../app/scope-filters.tsx'
 import { useReason } from '../../app/session.ts'
 import { ZoneFilter } from '../../app/zone-field.tsx'
-import { Checkbox, Select, TextFilter } from '../../kit/field.tsx'
+import { Checkbox, Select } from '../../kit/field.tsx'
+import { TextFilter } from '../../kit/filter-fields.tsx'
 import type { UsageSearch } from './search.ts'
 
 const ranges = [
