@@ -124,6 +124,7 @@ export function signInSuite(dashboard: () => Dashboard): void {
         .select(['name', 'role', 'user_id'])
         .where('organization_id', '=', organization_id)
         .where('user_id', 'is not', null)
+        .where('removed_at', 'is', null)
         // What the provider's people are whom no group maps: neither their role nor a project changes.
         .where('role', '=', 'developer')
         .where('id', 'not in', db.selectFrom('project_members').select('member_id'))
