@@ -85,19 +85,22 @@ function describe(rows: readonly UsageRow[], { csv, json, by, currency }: Form):
     'not_priced',
     `cost_${currency}`,
   ]
-  if (csv) return [head, ...rows.map((row) => toCells(row, by, formatExact))].map(csvLine).join('')
-  const lines = rows.map((row) => [...toCells(row, by, formatRounded).slice(0, -1), showCost(row)])
+  if (csv)
+    return [head, ...rows.map((row) => toCells(row, by, ({ costPicos }) => formatExact(costPicos)))]
+      .map(csvLine)
+      .join('')
+  const lines = rows.map((row) => toCells(row, by, showCost))
   return `${textTable([head, ...lines].map((cells) => cells.map(String)))}\n`
 }
 
-function toCells(row: UsageRow, by: string, format: (picos: bigint) => string): Cell[] {
+function toCells(row: UsageRow, by: string, showsCost: (row: UsageRow) => string): Cell[] {
   const { inputUncached, inputCacheRead, inputCacheWrite, output } = row.usage
   const name =
     row.group === ''
       ? '(none)'
       : (row.group ?? new Date(row.startMs ?? 0).toISOString().slice(0, by === 'day' ? 10 : 16))
   const tokens = [inputUncached, inputCacheRead, inputCacheWrite, output]
-  return [name, row.requests, ...tokens, row.reversed, row.unpriced, format(row.costPicos)]
+  return [name, row.requests, ...tokens, row.reversed, row.unpriced, showsCost(row)]
 }
 
 /** What had no price at all did not cost nothing: nobody knows what it cost. */

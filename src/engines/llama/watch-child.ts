@@ -47,7 +47,6 @@ export function watchForHang(child: Watched, clock: Clock, excuses: HangExcuses)
   })
   const excusedMs = () => {
     const waited = waitedMs(child.pid)
-    if (heard.atMs !== heardAtMs) heard = { atMs: heardAtMs, waitedMs: waited }
     return waited === null || heard.waitedMs === null ? 0 : Math.min(processorWaitMsMax, waited - heard.waitedMs)
   }
   const isHanging = () => {
@@ -55,6 +54,7 @@ export function watchForHang(child: Watched, clock: Clock, excuses: HangExcuses)
     return now - Math.max(heardAtMs, patientUntilMs()) > silenceMsMax + excusedMs() || now - progressAtMs > stepMsMax
   }
   const tick = () => {
+    if (heard.atMs !== heardAtMs) heard = { atMs: heardAtMs, waitedMs: waitedMs(child.pid) }
     // A service that was held up itself has not read yet what the child said meanwhile.
     if (isHanging()) afterReading(clock, 0, () => !isStopped && isHanging() && child.kill('SIGKILL'))
     else if (child.connected) child.send({ kind: 'ping' })

@@ -236,7 +236,7 @@ export class AnswerCourse {
     return nextLeg
   }
 
-  /** Tokens that were made and whose bytes came with others count as those do. */
+  /** Tokens count also where their bytes came with others, or belong to a character that the limit cut off. */
   #countUnknown(tokens: number): void {
     this.#legTokens += tokens
     this.#writer.countUnknown(Math.min(tokens, this.#outputTokensMax - this.#writer.outputTokens))

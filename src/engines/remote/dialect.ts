@@ -40,7 +40,7 @@ export type TokenStep = {
   readonly logprobs?: readonly (TokenIdLogprob | null)[]
   readonly promptTokens?: number
   readonly cachedTokens?: number
-  /** `unknownTokens`: so many more were made than are told, where some had to be guessed by their bytes. */
+  /** `unknownTokens`: so many more were made than are told, of characters whose parts do not all come as tokens. */
   readonly end?: { readonly kind: 'stop' | 'limit'; readonly unknownTokens?: number }
 }
 

@@ -117,7 +117,7 @@ export class AnswerWriter {
     return this.#showAll(parts)
   }
 
-  /** So many tokens were sampled besides, whose text came with that of others. */
+  /** So many tokens were sampled besides, whose text came with that of others or is none. */
   countUnknown(tokens: number): void {
     this.#output += tokens
     if (this.isThinking) this.#outputThinking += tokens
