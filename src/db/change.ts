@@ -1,4 +1,4 @@
-import type { Transaction, TransactionBuilder } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { OrganizationId, RequestId } from '../core/ids.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -7,6 +7,7 @@ import { appendAuditRow, lockChainEnd } from './audit-chain.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 import { requireStanding } from './transactions/require-standing.ts'
+import { withTransactions } from './transactions/with-transactions.ts'
 
 /** Under this id stands what is done to the installation and to no organization. */
 export const installationChain: OrganizationId = 'org_installation'
@@ -103,13 +104,5 @@ export function actorOf(principal: Principal): string {
  * What fails inside must fail the open transaction too, as there is none of its own to undo.
  */
 export function joinTransaction(transaction: Transaction<Tables>): Database {
-  const joined: Pick<TransactionBuilder<Tables>, 'execute'> = { execute: (write) => write(transaction) }
-  return new Proxy<Database>(transaction, {
-    get(target, name) {
-      if (name === 'transaction') return () => joined
-      const value: unknown = Reflect.get(target, name, target)
-      // Its methods read private fields, which only the object itself has.
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
+  return withTransactions(transaction, () => ({ execute: (write) => write(transaction) }))
 }

@@ -4,6 +4,7 @@
 import type { AccessMode, IsolationLevel, TransactionBuilder } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import { withTransactions } from './with-transactions.ts'
 
 /** Those who meet once rarely meet again, as the one of them that was not undone is done by then. */
 const triesMax = 3
@@ -23,21 +24,10 @@ const repeatingOnes = new WeakMap<Database, Database>()
  * So what runs in it must change nothing elsewhere that cannot be changed twice.
  */
 export function runUndoneAgain(db: Database): Database {
-  const repeating = repeatingOnes.get(db) ?? wrap(db)
+  const repeating = repeatingOnes.get(db) ?? withTransactions(db, () => repeatTransaction(() => db.transaction()))
   repeatingOnes.set(db, repeating)
   repeatingOnes.set(repeating, repeating)
   return repeating
-}
-
-function wrap(db: Database): Database {
-  return new Proxy<Database>(db, {
-    get(target, name) {
-      if (name === 'transaction') return () => repeatTransaction(() => target.transaction())
-      const value: unknown = Reflect.get(target, name, target)
-      // Its methods read private fields, which only the object itself has.
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
 }
 
 type Repeated = Pick<TransactionBuilder<Tables>, 'execute'> & {
