@@ -94,7 +94,7 @@ async function keyStands(transaction: Transaction<Tables>, principal: Management
                 .where('disabled_at', 'is', null),
             ),
           )
-  const row = await (isPostgres(transaction) ? scoped.forShare() : scoped).executeTakeFirst()
+  const row = await heldByAll(transaction, scoped).executeTakeFirst()
   return row !== undefined
 }
 
@@ -105,6 +105,11 @@ async function userStands(transaction: Transaction<Tables>, { userId, role }: Us
     .where('id', '=', userId)
     .where('installation_role', '=', role)
     .where('disabled_at', 'is', null)
-  const row = await (isPostgres(transaction) ? query.forShare() : query).executeTakeFirst()
+  const row = await heldByAll(transaction, query).executeTakeFirst()
   return row !== undefined
+}
+
+/** Nobody changes the row until all who read it so are done. SQLite has one writer, whom nobody overtakes. */
+function heldByAll<Query extends { forShare(): Query }>(transaction: Transaction<Tables>, query: Query): Query {
+  return isPostgres(transaction) ? query.forShare() : query
 }
