@@ -25,6 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const repository = join(import.meta.dirname, '..')
 const load = createRequire(import.meta.url)
 const { findNode, pinnedNode } = load('./find-node.cjs')
+const { lock } = load('./lock.cjs')
 const { cardsFor } = load('./platform.cjs')
 const onPosix = { skip: process.platform === 'win32' && 'Windows has no signals between processes.' }
 
@@ -213,6 +214,31 @@ suite('two starts at once', () => {
     assert.equal(existsSync(join(root, '.odyssey-install')), false)
   })
 
+  test("a lock is nobody else's while its owner notes who else works under it", onPosix, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'odyssey-lock-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const directory = join(folder, 'lock')
+    const lockFile = JSON.stringify(join(import.meta.dirname, 'lock.cjs'))
+    const owner = spawn(process.execPath, [
+      '-e',
+      `require(${lockFile}).lock(${JSON.stringify(directory)}).then((held) => {
+        console.log('held')
+        const noteAgain = () => { for (let i = 0; i < 200; i++) held.alsoHeldBy(process.pid); setImmediate(noteAgain) }
+        noteAgain()
+      })`,
+    ])
+    t.after(() => owner.kill('SIGKILL'))
+    await once(owner.stdout, 'data')
+    let tookOver = 0
+    const waiting = Array.from({ length: 20 }, () => lock(directory).then(() => (tookOver += 1)))
+    await sleep(1500)
+    assert.equal(tookOver, 0)
+    assert.equal(owner.exitCode, null)
+    owner.kill('SIGKILL')
+    // The lock of one that is dead, and of this process itself, is anyone's, so that all of them come to an end.
+    await Promise.all(waiting)
+  })
+
   test('a lock whose owner is dead or has long been silent does not last', (t) => {
     const dead = spawnSync(process.execPath, ['--version']).pid
     const hourAgo = new Date(Date.now() - 3_600_000)
@@ -223,7 +249,7 @@ suite('two starts at once', () => {
       const root = createRoot(t, { npm: npmInstalls, main: printArguments })
       const token = join(root, '.odyssey-install', `${pid}-1`)
       mkdirSync(dirname(token))
-      writeFileSync(token, String(pid))
+      writeFileSync(token, '')
       utimesSync(token, writtenAt, writtenAt)
       assert.equal(launch(root, []).status, 0)
       assert.equal(existsSync(dirname(token)), false)
@@ -234,7 +260,7 @@ suite('two starts at once', () => {
     const root = createRoot(t, { npm: npmInstalls, main: printArguments })
     const token = join(root, '.odyssey-install', `${process.pid}-1`)
     mkdirSync(dirname(token))
-    writeFileSync(token, String(process.pid))
+    writeFileSync(token, '')
     const launcher = start(root, [])
     const end = ended(launcher)
     await sleep(1000)

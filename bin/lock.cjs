@@ -1,8 +1,9 @@
 'use strict'
 
 // A lock is a directory, because creating one succeeds for exactly one process. It
-// holds one file, the owner's token, which names the processes that are at work.
-// To take over from a dead owner one removes that very token first, which again
+// holds one file, the owner's token, whose name has the processes that are at work: a
+// file has its name at once, but its content later, and without that would pass for
+// one whose owner is dead. To take over from a dead owner one removes that very token first, which again
 // succeeds for exactly one process, so nobody removes the lock of a living successor.
 
 const fs = require('fs')
@@ -29,10 +30,10 @@ async function lock(directory) {
 }
 
 function take(directory) {
-  const token = path.join(directory, `${process.pid}-${Date.now()}`)
+  const token = tokenOf(directory, [process.pid])
   try {
     fs.mkdirSync(directory)
-    fs.writeFileSync(token, String(process.pid))
+    fs.writeFileSync(token, '')
     return token
   } catch (error) {
     // The second code: the directory was slow to be marked and was taken for a dead one.
@@ -41,12 +42,20 @@ function take(directory) {
   }
 }
 
-function hold(directory, token) {
+function tokenOf(directory, pids) {
+  return path.join(directory, `${pids.join('+')}-${Date.now()}`)
+}
+
+function hold(directory, taken) {
+  let token = taken
   const beat = setInterval(() => attempt(() => fs.utimesSync(token, new Date(), new Date())), beatMs)
   beat.unref()
   return {
     /** A process that outlives this one keeps the lock. */
-    alsoHeldBy: (pid) => fs.writeFileSync(token, `${process.pid} ${pid}`),
+    alsoHeldBy(pid) {
+      const shared = tokenOf(directory, [process.pid, pid])
+      if (attempt(() => fs.renameSync(token, shared))) token = shared
+    },
     release() {
       clearInterval(beat)
       if (attempt(() => fs.unlinkSync(token))) attempt(() => fs.rmdirSync(directory))
@@ -61,7 +70,7 @@ function removeIfStale(directory) {
       if (ageMs(directory) < unmarkedMsMax) return false
     } else {
       const token = path.join(directory, name)
-      const pids = fs.readFileSync(token, 'utf8').split(' ').map(Number)
+      const pids = name.split('-')[0].split('+').map(Number)
       if (ageMs(token) < silenceMsMax && pids.some(isAlive)) return false
       fs.unlinkSync(token)
     }
