@@ -68,7 +68,7 @@ test('an empty text beside a call is passed as none where a template would write
 
 test('a call goes on from the mark of its recipient, which the prompt ends with', () => {
   const template = compile(recipients)
-  const format = deriveToolFormat((messages, given) => template.render(messages, given))
+  const format = deriveToolFormat(template.probe)
   assert.equal(format?.isGeneric, false)
   assert.deepEqual([format?.lead, format?.textOpen], ['<|for|>', '<|for|>all<|says|>'])
 })
@@ -78,13 +78,29 @@ test('calls that begin with a brace, and are no JSON from there, are derived', (
     '{% for m in messages %}%{{ m.role }}%{{ m.content or "" }}{% for c in m.tool_calls or [] %}{use:{{ c.function.name }}:' +
       '{{ c.function.arguments | tojson }}:use}{% endfor %}%.%\n{% endfor %}{% if add_generation_prompt %}%assistant%{% endif %}',
   )
-  const format = deriveToolFormat((messages, given) => template.render(messages, given))
+  const format = deriveToolFormat(template.probe)
   assert.deepEqual(format?.notation, {
     kind: 'marked',
     open: '{use:',
     close: ':use}',
     pieces: [{ kind: 'name' }, { kind: 'literal', text: ':' }, { kind: 'arguments' }],
   })
+})
+
+test('what is found out of a template that tells the time does not hang on the seconds in which it is tried', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-05-04T23:59:58Z') })
+  const template = compile(
+    "{{ strftime_now('%Y-%m-%d %H:%M:%S') }}|{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}" +
+      "{% for c in m.tool_calls or [] %}<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}" +
+      '<end>{% endfor %}{{ tools | tojson if tools }}{% if add_generation_prompt %}<assistant>{% endif %}',
+  )
+  const format = deriveToolFormat((messages, given) => {
+    t.mock.timers.tick(1_000)
+    return template.probe(messages, given)
+  })
+  assert.deepEqual([format?.isGeneric, format?.notation.kind], [false, 'envelope'])
+  t.mock.timers.setTime(new Date(2026, 4, 4, 13, 14, 15).getTime())
+  assert.match(template.render(question, options), /^2026-05-04 13:14:15\|<user>Hello<end>/u)
 })
 
 test('a template that renders no question says why, and in which line', () => {

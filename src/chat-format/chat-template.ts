@@ -2,7 +2,7 @@ import { messageOf } from '../lib/message-of.ts'
 import { chooseThinkingWords, fillNames, type Filling, sayThinkingExtent, toolForms } from './fill-names.ts'
 import { compileJinja, JinjaFault } from './jinja/interpreter.ts'
 import { callTurn, probeTools, sentinelCalls, sentinels } from './tool-format/probes.ts'
-import type { TemplateToolMessage } from './tool-format/tool-format.ts'
+import type { RenderProbe, TemplateToolMessage } from './tool-format/tool-format.ts'
 
 /** A message as chat templates expect it. */
 export type TemplateMessage = TemplateToolMessage
@@ -25,7 +25,15 @@ export interface ChatTemplate {
   readonly fault: string | null
   /** Throws a TemplateRefusal where the template itself raises one. */
   render(messages: readonly TemplateMessage[], options: TemplateOptions): string
+  /**
+   * As `render`, at a moment that is always the same. Whoever finds out what a template does compares several of these,
+   * and in some templates the second in which each was made would be a difference.
+   */
+  readonly probe: RenderProbe
 }
+
+/** Any would do. */
+const probedAt = new Date('2026-01-01T12:00:00Z')
 
 /** The template does not accept this conversation. */
 export class TemplateRefusal extends Error {
@@ -44,8 +52,8 @@ export function compileChatTemplate(
 ): ChatTemplate {
   const template = compileJinja(source)
   const render = (messages: readonly TemplateMessage[], options: GivenOptions, shape: Shape) => {
-    const { tools, addGenerationPrompt, servedModelName, words } = options
-    return template.render({
+    const { tools, addGenerationPrompt, servedModelName, words, now } = options
+    const variables = {
       ...fillNames(template.freeNames, tools, shape.filling),
       messages: shapeConversation(messages, shape, tools),
       add_generation_prompt: addGenerationPrompt,
@@ -54,41 +62,45 @@ export function compileChatTemplate(
       ...words,
       ...(servedModelName !== undefined && { served_model_name: servedModelName }),
       ...(tools !== null ? { tools } : shape.listsNoTools && { tools: [] }),
-    })
+    }
+    return template.render(variables, now)
   }
   const question = { role: 'user', content: probe } as const
   const { shape, fault } = chooseShape((tried, tools, turns = []) => {
-    return render([question, ...turns], { tools, addGenerationPrompt: turns.length === 0, words: {} }, tried)
+    const options = { tools, addGenerationPrompt: turns.length === 0, words: {}, now: probedAt }
+    return render([question, ...turns], options, tried)
   })
   const thinking = chooseThinkingWords(source, (words) => {
     try {
-      return render([question], { tools: null, addGenerationPrompt: true, words }, shape).split(probe).at(-1) ?? null
+      const options = { tools: null, addGenerationPrompt: true, words, now: probedAt }
+      return render([question], options, shape).split(probe).at(-1) ?? null
     } catch {
       return null
     }
   })
+  const renderAt = (messages: readonly TemplateMessage[], options: TemplateOptions, now: Date) => {
+    const { enableThinking, thinkingTokensMax } = options
+    const words = {
+      ...(enableThinking !== null && (enableThinking ? thinking.on : thinking.off)),
+      ...(enableThinking === true && thinkingTokensMax !== undefined && sayThinkingExtent(thinking, thinkingTokensMax)),
+    }
+    try {
+      return render(messages, { ...options, words, now }, shape)
+    } catch (error) {
+      throw new TemplateRefusal('The chat template refused the conversation.', { cause: error })
+    }
+  }
   return {
     source,
     fault,
-    render(messages, options) {
-      const { enableThinking, thinkingTokensMax } = options
-      const words = {
-        ...(enableThinking !== null && (enableThinking ? thinking.on : thinking.off)),
-        ...(enableThinking === true &&
-          thinkingTokensMax !== undefined &&
-          sayThinkingExtent(thinking, thinkingTokensMax)),
-      }
-      try {
-        return render(messages, { ...options, words }, shape)
-      } catch (error) {
-        throw new TemplateRefusal('The chat template refused the conversation.', { cause: error })
-      }
-    },
+    render: (messages, options) => renderAt(messages, options, new Date()),
+    probe: (messages, options) => renderAt(messages, options, probedAt),
   }
 }
 
 type GivenOptions = Pick<TemplateOptions, 'tools' | 'addGenerationPrompt' | 'servedModelName'> & {
   readonly words: object
+  readonly now: Date
 }
 
 const probe = 'Zuqprobe'

@@ -7,7 +7,7 @@ import { deriveToolFormat } from './tool-format/derive-tool-format.ts'
 
 const report = (source: string) => {
   const template = compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' })
-  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
+  const toolFormat = deriveToolFormat(template.probe)
   return reportFitness({ template, traits: probeTemplate(template), toolFormat })
 }
 

@@ -2,7 +2,7 @@ import type { ChatTemplate } from './chat-template.ts'
 import type { TemplateTraits } from './probe-template.ts'
 import { callTurn, sentinelCalls, tryRender, user } from './tool-format/probes.ts'
 import { toTemplateCalls } from './tool-format/to-template-calls.ts'
-import type { RenderProbe, ToolFormat } from './tool-format/tool-format.ts'
+import type { ToolFormat } from './tool-format/tool-format.ts'
 import { createTurnCutter } from './tool-format/turn-frame.ts'
 
 /** What was derived from a chat template, for the operator to look at. */
@@ -61,7 +61,7 @@ function historyOf({ history: { argumentsAs, toolMessages } }: ToolFormat) {
 }
 
 function exampleOf(template: ChatTemplate, traits: TemplateTraits, format: ToolFormat): string | null {
-  const render: RenderProbe = (messages, options) => template.render(messages, options)
+  const render = template.probe
   const [call] = sentinelCalls(format.history.ids)
   const shown = { ...call, name: 'get_weather', arguments: { place: 'Oslo', days: 3 } }
   const rendered = tryRender(render, [user, ...toTemplateCalls(format, [callTurn([shown], 'object')])])

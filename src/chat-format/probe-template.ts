@@ -37,7 +37,7 @@ export function probeTemplate(template: ChatTemplate): TemplateTraits {
   const user: TemplateMessage = { role: 'user', content: 'probe-user' }
   const assistant: TemplateMessage = { role: 'assistant', content: 'probe-assistant' }
   const system: TemplateMessage = { role: 'system', content: 'probe-system' }
-  const render: RenderProbe = (messages, options) => template.render(messages, options)
+  const render = template.probe
   const thinking = deriveThinking(render)
   return {
     takesSystem: rendersInOrder(render, [system, user]),

@@ -27,7 +27,7 @@ export async function openPromptReader(): Promise<PromptReader> {
     draftTokensMax: 0,
   })
   const template = compileChatTemplate(native.chatTemplate ?? '', boundaryTexts(native.vocabulary))
-  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
+  const toolFormat = deriveToolFormat(template.probe)
   const vocabulary = createVocabulary(native.vocabulary, {
     size: native.vocabularySize,
     markup: [],

@@ -3,8 +3,7 @@ import type { RenderProbe, ToolFormat } from '../../src/chat-format/tool-format/
 
 /** Renders with a template the way the service does. */
 export function renderWith(source: string): RenderProbe {
-  const template = compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' })
-  return (messages, options) => template.render(messages, options)
+  return compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' }).probe
 }
 
 /** As the service renders in a format: in the generic one the template is not shown the tools, which some fail on. */

@@ -18,9 +18,11 @@ export interface TemplatePrompts {
 
 export async function openTemplatePrompts(source: string): Promise<TemplatePrompts> {
   const template = compileChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' })
-  const toolFormat = deriveToolFormat((messages, options) => template.render(messages, options))
+  const toolFormat = deriveToolFormat(template.probe)
   const vocabulary = createGreedyVocabulary(source)
-  const prompts = createPromptBuilder({ template, traits: probeTemplate(template), toolFormat, vocabulary })
+  // Prompts are compared with one another, between which the clock must not move on.
+  const standing = { ...template, render: template.probe }
+  const prompts = createPromptBuilder({ template: standing, traits: probeTemplate(template), toolFormat, vocabulary })
   const names = new Map(vocabulary.specialTokens.map(({ token, text }) => [token, text]))
   const read = async (request: EngineRequest): Promise<ReadPrompt> => {
     const tokens = [...(await prompts.build(request)).tokens]

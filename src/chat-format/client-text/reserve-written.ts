@@ -40,7 +40,7 @@ function render({ template, toolFormat }: Written): string[] {
   )
   return asked.flatMap(({ messages, ...options }) => {
     try {
-      return [template.render(messages, { ...options, addGenerationPrompt: true })]
+      return [template.probe(messages, { ...options, addGenerationPrompt: true })]
     } catch {
       return []
     }

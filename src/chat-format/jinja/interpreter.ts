@@ -26,8 +26,8 @@ const Library = Interpreter as unknown as new (scope: Environment) => OpenInterp
 export type JinjaTemplate = {
   /** What it reads without setting it, the functions of the language left out. */
   readonly freeNames: readonly string[]
-  /** Throws a JinjaFault. */
-  render(variables: Readonly<Record<string, unknown>>): string
+  /** `now` is the time that a template may ask for. Throws a JinjaFault. */
+  render(variables: Readonly<Record<string, unknown>>, now?: Date): string
 }
 
 /** The template does not render: it says so itself, or it has a fault. */
@@ -47,9 +47,11 @@ export function compileJinja(source: string): JinjaTemplate {
   const program = parseOrRefuse(source)
   return {
     freeNames: freeNames(program).filter((name) => !Object.hasOwn(globals, name) && !ownNames.has(name)),
-    render(variables) {
+    render(variables, now = new Date()) {
       const scope = new Environment()
-      for (const [name, value] of Object.entries({ ...globals, ...variables })) scope.set(name, value)
+      // A template that asks twice, for the date and for the day of the week, is told of one moment.
+      const clock = { strftime_now: (pattern: string) => formatTime(now, pattern) }
+      for (const [name, value] of Object.entries({ ...globals, ...clock, ...variables })) scope.set(name, value)
       const interpreter = new ChatInterpreter(scope)
       try {
         return String(interpreter.run(program).value)
@@ -134,14 +136,13 @@ const globals: Readonly<Record<string, unknown>> = {
     const [from, to] = stop === undefined ? [0, start] : [start, stop]
     return Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, index) => from + index * step)
   },
-  strftime_now: (pattern: string) => formatTime(new Date(), pattern),
   raise_exception: (message: string) => {
     throw new Error(message)
   },
 }
 
 /** Names that the language itself gives a meaning to. */
-const ownNames = new Set(['loop', 'namespace', 'caller', 'self', 'super'])
+const ownNames = new Set(['loop', 'namespace', 'caller', 'self', 'super', 'strftime_now'])
 
 class ChatInterpreter extends Library {
   readonly #faults = new WeakMap<object, Node>()

@@ -50,8 +50,7 @@ export function createTextTools(
   prepareFormats()
   const template = compileOrRefuse(chatTemplate ?? plainTemplate, native)
   const traits = overrideTraits(probeTemplate(template), overrides)
-  const render: RenderProbe = (messages, options) => template.render(messages, options)
-  const toolFormat = toolFormatOf(render, overrides?.tools ?? 'derived')
+  const toolFormat = toolFormatOf(template.probe, overrides?.tools ?? 'derived')
   const vocabulary = createVocabulary(native, {
     size: vocabularySize,
     markup: markupOf(traits.thinkingTags, toolFormat, template.source),
