@@ -54,7 +54,7 @@ export function compileChatTemplate(
   const render = (messages: readonly TemplateMessage[], options: GivenOptions, shape: Shape) => {
     const { tools, addGenerationPrompt, servedModelName, words, now } = options
     const variables = {
-      ...fillNames(template.freeNames, tools, shape.filling),
+      ...fillNames(template.freeNames, { tools, now }, shape.filling),
       messages: shapeConversation(messages, shape, tools),
       add_generation_prompt: addGenerationPrompt,
       bos_token: specialTokens.bosToken,

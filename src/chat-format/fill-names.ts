@@ -12,7 +12,7 @@ export type Filling = { readonly toolsAs: (typeof toolForms)[number]; readonly f
 /** The values of a template's free names. One of which nothing can be told is an empty text, as Python prints it. */
 export function fillNames(
   names: readonly string[],
-  tools: readonly unknown[] | null,
+  { tools, now }: { readonly tools: readonly unknown[] | null; readonly now: Date },
   filling: Filling | null,
 ): Readonly<Record<string, unknown>> {
   if (filling === null) return {}
@@ -20,7 +20,7 @@ export function fillNames(
   const values = names.flatMap((name): (readonly [string, unknown])[] => {
     if (usual.has(name)) return []
     if (isOfTools(name)) return tools === null && fills === 'tools' ? [] : [[name, inForm(tools ?? [], toolsAs)]]
-    return fills === 'tools' ? [] : [[name, isOfTime(name) ? formatTime(new Date(), '%Y-%m-%d') : '']]
+    return fills === 'tools' ? [] : [[name, isOfTime(name) ? formatTime(now, '%Y-%m-%d') : '']]
   })
   return Object.fromEntries(values)
 }
