@@ -3,6 +3,7 @@
 // back what it has not used for a while. Places of requests under way are never held ahead: a client that asks one
 // gateway after the other would be refused for them.
 
+import { setImmediate } from 'node:timers/promises'
 import type { RequestId } from '../../core/ids.ts'
 import { type Clock, deadline } from '../../lib/clock.ts'
 import type { FixedAllowance } from '../allowances/fixed-allowance.ts'
@@ -194,6 +195,8 @@ export class LeasedAllowance implements FixedAllowance {
   async #inTurn(before: Promise<void> | null): Promise<void> {
     // A failure before is told to those who waited for that one.
     await before?.catch(() => {})
+    // What it has got is theirs, and they take it before it is looked at what is to be given back.
+    if (before !== null) await setImmediate()
     this.#next = null
     const needs = [...this.#needs].map(({ amount }) => amount)
     this.#needs.clear()

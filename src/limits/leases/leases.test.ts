@@ -275,6 +275,27 @@ test('once a request is settled its place is found by another gateway at the fir
   for (const gateway of gateways) await gateway.leave()
 })
 
+test('a place that was asked for is not given back before whoever asked for it has taken it', async () => {
+  // Time stands still here too: whoever does not find a place at the first look waits for ever.
+  const concurrency = 4
+  const limits = [limitOf({ id: 'limit_turns', concurrency })]
+  const [gateway] = openGateways(1, { limits }, createManualClock())
+  const client = async (number: number) => {
+    for (let index = 0; index < 50; index++) {
+      const admission = await Promise.race([gateway!.limiter.admit(subject), sleep(10_000, null)])
+      if (admission === null) return `client ${number} waits with request ${index}`
+      await sleep((index * (number + 1)) % 5)
+      admission.settle({ usage: zeroUsage, costPicos: 0n, atMs: 0 })
+      // A client takes a moment until it asks again, in which its place is on its way back.
+      await setImmediate()
+    }
+    return 'served'
+  }
+  const clients = await Promise.all(Array.from({ length: concurrency }, (_, number) => client(number)))
+  assert.deepEqual([...new Set(clients)], ['served'])
+  await gateway!.leave()
+})
+
 test('whoever waits for a place waits longer where the database has been slow of late', async () => {
   const limits = [limitOf({ id: 'limit_slow', concurrency: 1 })]
   const [clock, slowClock] = [createManualClock(), createManualClock()]
