@@ -13,7 +13,8 @@ import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
 import { findCharges } from '../../src/billing/deliveries/void-undelivered.ts'
-import { listLedger, type LedgerFilter } from '../../src/billing/ledger/read-ledger.ts'
+import type { LedgerFilter } from '../../src/billing/ledger/ledger-filter.ts'
+import { listLedger } from '../../src/billing/ledger/list-ledger.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -59,9 +60,9 @@ async function fill(): Promise<number> {
 
 async function askAll(nowMs: number): Promise<void> {
   console.log()
-  printHead('page of 101 rows')
+  printHead('page of 100 rows')
   const page = (filter: Partial<LedgerFilter>) => () =>
-    listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', limit: 101, after: null, ...filter })
+    listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', limit: 100, after: null, ...filter })
   await ask('plain', runs, page({}))
   await ask('of a key', runs, page({ apiKeyId: 'key_1_7' }))
   await ask('of a key without requests', runs, page({ apiKeyId: 'key_none' }))
@@ -81,6 +82,19 @@ async function askAll(nowMs: number): Promise<void> {
   // No index is for what else a page can be narrowed to: the slowest is what nothing matches.
   await ask('of a client’s id that nobody gave', scans, page({ clientRequestId: 'none' }))
   await ask('of a reason that nothing ended by', scans, page({ reason: 'none' }))
+  await askMeanwhile(page({}), page({ reason: 'none' }))
+}
+
+/** What a page takes while somebody looks for what is not there, one search after the other. */
+async function askMeanwhile(plain: () => Promise<unknown>, search: () => Promise<unknown>): Promise<void> {
+  let isOver = false
+  const goOn = async () => {
+    while (!isOver) await search()
+  }
+  const searches = goOn()
+  await ask('plain, while a reason is looked for', runs, plain)
+  isOver = true
+  await searches
 }
 
 /** As if the last request had just ended, and were the repetition of a body. */

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { reconcile } from '../../src/billing/audits/reconcile.ts'
-import { listLedger } from '../../src/billing/ledger/read-ledger.ts'
+import { listLedger } from '../../src/billing/ledger/list-ledger.ts'
 import { deleteOldRows } from '../../src/billing/ledger-jobs.ts'
 import { queryUsage, spentSince, type UsageQuery } from '../../src/billing/usage/query-usage.ts'
 import { rollUp } from '../../src/billing/usage/roll-up.ts'
@@ -78,8 +78,7 @@ async function askAll(): Promise<void> {
     spentSince(db, { organizationId }, nowMs - 30 * dayMs),
   )
   await ask('the latest 100 requests', (organizationId) =>
-    // Reads one row more than a page has, as the management API does to know whether there is another page.
-    listLedger(db, { kind: 'operator' }, { organizationId, limit: 101, after: null }),
+    listLedger(db, { kind: 'operator' }, { organizationId, limit: 100, after: null }),
   )
 }
 

@@ -7,7 +7,8 @@ import { ApiError } from '../core/error.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Role } from '../core/role.ts'
 import type { Database } from '../db/database.ts'
-import { listLedger, readRequestRows } from './ledger/read-ledger.ts'
+import { listLedger } from './ledger/list-ledger.ts'
+import { readRequestRows } from './ledger/read-ledger.ts'
 import { insertRows } from './ledger/writer/insert-rows.ts'
 import { listPrices, setPrice } from './prices/prices.ts'
 import { readUsage } from './usage/query-usage.ts'
@@ -49,14 +50,14 @@ onEachDatabase((database) => {
   afterEach(() => db.destroy())
 
   const requestsOf = async (principal: Principal) =>
-    (await listLedger(db, principal, whole)).map(({ request_id: id }) => id).toSorted()
+    (await listLedger(db, principal, whole)).rows.map(({ request_id: id }) => id).toSorted()
   const countOf = async (principal: Principal) => (await readUsage(db, principal, usage)).rows[0]?.requests
 
   test('a developer sees the rows and the usage of the own projects alone, an admin those of all', async () => {
     assert.deepEqual(await requestsOf(member('admin')), ['req_1', 'req_2'])
     assert.deepEqual(await requestsOf(member('developer')), ['req_1'])
     const asked = await listLedger(db, member('developer'), { ...whole, projectIds: ['proj_1', 'proj_2'] })
-    assert.equal(asked.length, 1)
+    assert.equal(asked.rows.length, 1)
     assert.deepEqual([await countOf(member('admin')), await countOf(member('developer'))], [2, 1])
   })
 

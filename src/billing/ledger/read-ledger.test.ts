@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { onEachDatabase } from '../../../test/harness/databases/databases.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import type { ProjectId } from '../../core/ids.ts'
-import { countByHour, listLedger, type LedgerCursor } from './read-ledger.ts'
+import { countByHour } from './count-by-hour.ts'
+import type { LedgerCursor } from './ledger-scan.ts'
+import { listLedger, type LedgerPage } from './list-ledger.ts'
 
 onEachDatabase(({ open }) => {
   test('the pages of several projects have each of their rows once, newest first', async () => {
@@ -23,10 +25,10 @@ onEachDatabase(({ open }) => {
         for (;;) {
           const filter = { projectIds, ...(outcome !== undefined && { outcome }) }
           const search = { organizationId: 'org_1', limit: 7, after, ...filter } as const
-          const page = await listLedger(db, { kind: 'operator' }, search)
-          found.push(...page.map(({ request_id: id }) => id))
-          after = page.at(-1) ?? null
-          if (page.length < 7 || after === null) break
+          const page: LedgerPage = await listLedger(db, { kind: 'operator' }, search)
+          found.push(...page.rows.map(({ request_id: id }) => id))
+          after = page.next
+          if (after === null) break
         }
         const expected = rows
           .filter((row) => projectIds.includes(row.project_id) && (outcome === undefined || row.outcome === outcome))
@@ -36,7 +38,7 @@ onEachDatabase(({ open }) => {
     }
     equal(
       (await listLedger(db, { kind: 'operator' }, { organizationId: 'org_1', projectIds: [], limit: 7, after: null }))
-        .length,
+        .rows.length,
       0,
     )
     await db.destroy()
@@ -58,7 +60,7 @@ onEachDatabase(({ open }) => {
     await add(5, { at: first, organization_id: 'org_2' })
     await add(1, { at: first + 3 * hourMs, kind: 'reversal' })
     const count = async (filter: Partial<Parameters<typeof countByHour>[2]>) => {
-      const rows = await countByHour(db, { kind: 'operator' }, { organizationId: 'org_1', ...filter })
+      const { hours: rows } = await countByHour(db, { kind: 'operator' }, { organizationId: 'org_1', ...filter })
       const told = rows.map(({ hourMs: at, outcome, requests }) => `${(at - first) / hourMs} ${outcome} ${requests}`)
       return told.toSorted()
     }

@@ -1,9 +1,9 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { OrganizationId, RequestId, ApiKeyId, MemberId, ProjectId } from '../../core/ids.ts'
+import { type Selectable, sql } from 'kysely'
+import type { OrganizationId, RequestId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { LedgerTable } from '../../db/tables/billing.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
-import { bucketOfLedger, hourMs } from '../usage/usage-columns.ts'
+import { conditionsOf, type LedgerFilter } from './ledger-filter.ts'
 import { fromTokenColumns } from './token-columns.ts'
 import { narrowProjects, notFound, requirePermission, type Target } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -75,145 +75,6 @@ export async function findRecordedUsage(db: Database, requestId: RequestId): Pro
     usage: fromTokenColumns(row),
     cache: source === null ? null : { source, reusedTokens: row.input_cache_read, differs },
   }
-}
-
-export type LedgerFilter = {
-  readonly organizationId: OrganizationId
-  /** Rows of every project are read where this is absent. */
-  readonly projectIds?: readonly ProjectId[]
-  readonly apiKeyId?: ApiKeyId
-  readonly model?: string
-  readonly outcome?: LedgerRow['outcome']
-  readonly reason?: string
-  readonly protocol?: string
-  readonly isStream?: boolean
-  readonly clientRequestId?: string
-  /** The beginning of a request's id, or all of it. */
-  readonly requestIdStart?: string
-  readonly durationMsMin?: number
-  readonly costMicrosMin?: number
-  /** Requests of whose prompt nothing was reused. */
-  readonly isCacheMiss?: true
-  /** Requests with keys that this member owns. */
-  readonly ownerId?: MemberId
-  readonly fromMs?: number
-  readonly toMs?: number
-}
-
-/** The position of a row in the list, newest first. */
-export type LedgerCursor = { readonly at: number; readonly sequence: number }
-
-export type LedgerSearch = LedgerFilter & { readonly after: LedgerCursor | null; readonly limit: number }
-
-/**
- * Charges and reversals of an organization, newest first, as far as the principal may see them; what is added
- * meanwhile does not move what comes after.
- */
-export async function listLedger(db: Database, principal: Principal, search: LedgerSearch): Promise<LedgerRow[]> {
-  const projectIds = narrowProjects(principal, 'requests:read', search)
-  if (projectIds?.length === 0) return []
-  const isMerged = projectIds !== undefined && projectIds.length <= mergedProjectsMax
-  // The newest rows of one project are found at once; those of several would be looked for among all of the organization.
-  const [first, ...others] = isMerged
-    ? projectIds.map((id) => selectBehind(db, { ...search, projectIds: [id] }))
-    : [selectBehind(db, { ...search, ...(projectIds !== undefined && { projectIds }) })]
-  if (first === undefined) return []
-  // All parts come in the order of the whole, so each is read only as far as the page goes.
-  const all = others.reduce((sum, part) => sum.unionAll(part), first)
-  return all.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(search.limit).execute()
-}
-
-/** SQLite puts no more than 500 queries together. */
-const mergedProjectsMax = 100
-
-function selectBehind(db: Database, { after, limit: _, ...filter }: LedgerSearch) {
-  const query = selectMatching(db, filter).selectAll()
-  return after === null ? query : query.where(sql<boolean>`(at, sequence) < (${after.at}, ${after.sequence})`)
-}
-
-function selectMatching(
-  db: Database,
-  { organizationId, projectIds, apiKeyId, model, outcome, fromMs, toMs, ...others }: LedgerFilter,
-) {
-  let query = db.selectFrom('ledger').where('organization_id', '=', organizationId)
-  if (projectIds !== undefined) query = query.where('project_id', 'in', projectIds)
-  if (apiKeyId !== undefined) query = query.where('api_key_id', '=', apiKeyId)
-  if (model !== undefined) query = query.where('model', '=', model)
-  // It stands in the text, since an index that has only some of the outcomes is of use only where it is known.
-  if (outcome !== undefined) query = query.where('outcome', '=', sql.lit(outcome))
-  if (fromMs !== undefined) query = query.where('at', '>=', fromMs)
-  if (toMs !== undefined) query = query.where('at', '<', toMs)
-  for (const condition of conditionsOf(db, organizationId, others)) query = query.where(condition)
-  return query
-}
-
-export type HourCount = Pick<LedgerRow, 'outcome'> & { readonly hourMs: number; readonly requests: number }
-
-/** How many requests match in each hour in which any do, by how they ended, as far as the principal may see them. */
-export async function countByHour(
-  db: Database,
-  principal: Principal,
-  filter: LedgerFilter,
-): Promise<readonly HourCount[]> {
-  const projectIds = narrowProjects(principal, 'requests:read', filter)
-  if (projectIds?.length === 0) return []
-  const hour = bucketOfLedger(hourMs)
-  const rows = await selectMatching(db, { ...filter, ...(projectIds !== undefined && { projectIds }) })
-    .where('kind', '=', 'charge')
-    .select(['outcome', hour.as('hour')])
-    .select((eb) => eb.fn.countAll().as('requests'))
-    .groupBy(['outcome', hour])
-    .execute()
-  return rows.map(({ outcome, hour: at, requests }) => ({
-    outcome,
-    hourMs: Number(at),
-    requests: Number(requests),
-  }))
-}
-
-type OtherFilters = Pick<
-  LedgerFilter,
-  | 'reason'
-  | 'protocol'
-  | 'isStream'
-  | 'clientRequestId'
-  | 'requestIdStart'
-  | 'durationMsMin'
-  | 'costMicrosMin'
-  | 'isCacheMiss'
-  | 'ownerId'
->
-
-/** What no index is for: it is looked for among the rows that the other filters leave, newest first. */
-function conditionsOf(db: Database, organizationId: OrganizationId, asked: OtherFilters): RawBuilder<boolean>[] {
-  const conditions: RawBuilder<boolean>[] = []
-  const { reason, protocol, isStream, clientRequestId, requestIdStart, durationMsMin, costMicrosMin, ownerId } = asked
-  if (reason !== undefined) conditions.push(sql`reason = ${reason}`)
-  if (protocol !== undefined) conditions.push(sql`protocol = ${protocol}`)
-  if (isStream !== undefined) conditions.push(sql`is_stream = ${isStream ? 1 : 0}`)
-  if (clientRequestId !== undefined) conditions.push(sql`client_request_id = ${clientRequestId}`)
-  if (requestIdStart !== undefined) conditions.push(beginsWith(requestIdStart))
-  if (durationMsMin !== undefined) conditions.push(sql`duration_ms >= ${durationMsMin}`)
-  if (costMicrosMin !== undefined) conditions.push(sql`cost_micros >= ${costMicrosMin}`)
-  if (asked.isCacheMiss === true) conditions.push(sql`kind = 'charge' and input_cache_read = 0`)
-  if (ownerId !== undefined) {
-    const keys = db
-      .selectFrom('api_keys')
-      .select('id')
-      .where('organization_id', '=', organizationId)
-      .where('owner_id', '=', ownerId)
-    conditions.push(sql`api_key_id in ${keys}`)
-  }
-  return conditions
-}
-
-/** All of an id is found by its index. */
-const wholeRequestId = /^req_[0-9A-Za-z]{24}$/
-
-function beginsWith(requestIdStart: string): RawBuilder<boolean> {
-  if (wholeRequestId.test(requestIdStart)) return sql`request_id = ${requestIdStart}`
-  // The order of letters is the database's own, so a range would not be the beginning everywhere.
-  return sql`substr(request_id, 1, cast(${requestIdStart.length} as integer)) = ${requestIdStart}`
 }
 
 type SettledSearch = LedgerFilter & {

@@ -4,7 +4,8 @@ import type { KyselyPlugin, RootOperationNode } from 'kysely'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createDeliveries } from '../../billing/deliveries/deliveries.ts'
-import { listLedger, type LedgerFilter } from '../../billing/ledger/read-ledger.ts'
+import type { LedgerFilter } from '../../billing/ledger/ledger-filter.ts'
+import { listLedger } from '../../billing/ledger/list-ledger.ts'
 import { createLog } from '../../telemetry/log.ts'
 import type { Database } from '../database.ts'
 import { openMemoryDatabase } from '../../../test/harness/databases/memory-database.ts'
@@ -51,6 +52,27 @@ for (const [name, filter, index] of lists) {
     const plan = await planOf((db) => listLedger(db, { kind: 'operator' }, { ...page, ...filter, fromMs: 5 }))
     match(plan, new RegExp(`SEARCH ledger USING INDEX ${index} `))
     equal(plan.includes('SCAN ledger'), false, plan)
+    equal(plan.includes('TEMP B-TREE'), false, plan)
+  })
+}
+
+const searches: readonly (readonly [string, LedgerFilter, string])[] = [
+  ['not narrowed', page, 'ledger_by_organization'],
+  ['of a key', { ...page, apiKeyId: 'key_1' }, 'ledger_by_key'],
+  ['of a key in a project', { ...page, apiKeyId: 'key_1', projectIds: ['proj_1'] }, 'ledger_by_key'],
+  ['of several projects', { ...page, projectIds: ['proj_1', 'proj_2'] }, 'ledger_by_project'],
+  ['of a model', { ...page, model: 'hal-1.0' }, 'ledger_by_model'],
+  ['of a model’s failed requests', { ...page, model: 'hal-1.0', outcome: 'failed' }, 'ledger_by_outcome'],
+]
+
+for (const [name, filter, index] of searches) {
+  test(`a search of the ledger ${name} reads no more than its piece of one index`, async () => {
+    const search = { ...page, ...filter, reason: 'none', ownerId: 'mem_1', fromMs: 5, toMs: 2e12 } as const
+    // A piece of one row ends at the ledger's only one, and the next has nothing left.
+    const plan = await planOf((db) => listLedger(db, { kind: 'operator' }, search, { rowsPerPiece: 1, piecesMax: 2 }))
+    const reads = plan.split('\n').filter((step) => / ledger\b/.test(step))
+    const bounded = new RegExp(`^SEARCH ledger USING (?:COVERING )?INDEX ${index} \\(.*at>\\? AND .*at<\\?\\)`)
+    for (const step of reads) match(step.replaceAll(/\(at,sequence\)/g, 'at'), bounded)
     equal(plan.includes('TEMP B-TREE'), false, plan)
   })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { readAdded, type LedgerFilter } from '../../../billing/ledger/read-ledger.ts'
+import type { LedgerFilter } from '../../../billing/ledger/ledger-filter.ts'
+import { readAdded } from '../../../billing/ledger/read-ledger.ts'
 import { lastSettled } from '../../../billing/usage/last-settled.ts'
 import { narrowProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'

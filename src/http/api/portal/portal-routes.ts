@@ -65,7 +65,7 @@ export const portalRoutes: readonly Route[] = [
     answer: z.strictObject({ data: z.array(portalRequest) }),
     async work({ parts }) {
       const { access } = await requirePortal(parts)
-      const rows = await readPortalRequests(parts, access.principal, { after: null, limit: requestsShown })
+      const { rows } = await readPortalRequests(parts, access.principal, { after: null, limit: requestsShown })
       return { data: rows.map(showPortalRequest) }
     },
   }),
@@ -118,11 +118,10 @@ const statementColumns = Object.keys(portalRequest.shape)
 
 async function* statementPages(parts: RouteParts, principal: Parameters<typeof readPortalRequests>[1]) {
   const fromMs = parts.accounts.clock.nowMs() - statementDays * dayMs
-  for (let after = null as Parameters<typeof readPortalRequests>[2]['after']; ;) {
-    const rows = await readPortalRequests(parts, principal, { after, limit: rowsPerPage, fromMs })
-    yield rows.map(showPortalRequest)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < rowsPerPage) return
-    after = { at: last.at, sequence: last.sequence }
-  }
+  let after: Parameters<typeof readPortalRequests>[2]['after'] = null
+  do {
+    const page = await readPortalRequests(parts, principal, { after, limit: rowsPerPage, fromMs })
+    yield page.rows.map(showPortalRequest)
+    after = page.next
+  } while (after !== null)
 }

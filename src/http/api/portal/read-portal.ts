@@ -5,7 +5,9 @@ import { readBudgetUse } from '../../../inference/read-spent.ts'
 import { readPrices } from '../../../billing/prices/prices.ts'
 import type { Price } from '../../../billing/prices/price.ts'
 import { queryUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
-import { listLedger, type LedgerCursor, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
+import type { LedgerCursor } from '../../../billing/ledger/ledger-scan.ts'
+import { listLedger, type LedgerPage } from '../../../billing/ledger/list-ledger.ts'
+import type { LedgerRow } from '../../../billing/ledger/read-ledger.ts'
 import { fromCostColumns } from '../../../billing/ledger/cost-columns.ts'
 import { fromRuleColumns } from '../../../accounts/key-rules.ts'
 import { inputTokens } from '../../../core/generation.ts'
@@ -141,7 +143,7 @@ export function readPortalRequests(
   { accounts: { db } }: RouteParts,
   { organizationId, apiKeyId }: ApiKeyPrincipal,
   part: Part,
-): Promise<LedgerRow[]> {
+): Promise<LedgerPage> {
   return listLedger(db, onBehalf, { organizationId, apiKeyId, ...part })
 }
 

@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import {
-  listLedger,
-  type LedgerFilter,
-  type LedgerCursor,
-  type LedgerRow,
-} from '../../../billing/ledger/read-ledger.ts'
 import { fromCostColumns } from '../../../billing/ledger/cost-columns.ts'
+import type { LedgerFilter } from '../../../billing/ledger/ledger-filter.ts'
+import type { LedgerCursor } from '../../../billing/ledger/ledger-scan.ts'
+import { listLedger, type LedgerPage } from '../../../billing/ledger/list-ledger.ts'
+import type { LedgerRow } from '../../../billing/ledger/read-ledger.ts'
 import { fromTokenColumns } from '../../../billing/ledger/token-columns.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
@@ -152,13 +150,22 @@ async function* readAll(
   wanted: LedgerFilter,
 ): AsyncGenerator<z.input<typeof entry>[]> {
   let after: LedgerCursor | null = null
-  for (;;) {
-    const lines: readonly LedgerRow[] = await listLedger(db, principal, { ...wanted, after, limit: linesPerRead })
-    if (lines.length > 0) yield lines.map(showEntry)
-    after = lines.at(-1) ?? null
-    if (lines.length < linesPerRead || after === null) return
-  }
+  do {
+    const page: LedgerPage = await listLedger(db, principal, { ...wanted, after, limit: linesPerRead })
+    if (page.rows.length > 0) yield page.rows.map(showEntry)
+    after = page.next
+  } while (after !== null)
 }
+
+const ledgerPage = pageOf(entry)
+  .extend({
+    searchedTo: time
+      .nullable()
+      .describe(
+        'Up to when rows were looked through, where the page has fewer than `limit`, or none, since filters left too many of them to look through at once: `next` goes on from there. Null otherwise.',
+      ),
+  })
+  .meta({ id: 'LedgerPage' })
 
 const path = '/api/v1/organizations/{organizationId}/ledger'
 
@@ -172,17 +179,16 @@ export const ledgerRoutes: readonly Route[] = [
     summary: 'List the ledger’s rows, newest first',
     params: inOrganization,
     query: pageQuery.extend(ledgerFilter.shape),
-    answer: pageOf(entry),
+    answer: ledgerPage,
     async work({ parts, principal, params, query: { limit, after, ...asked } }) {
-      const search = { ...toFilter(params.organizationId, asked), limit: limit + 1 }
+      const search = { ...toFilter(params.organizationId, asked), limit }
       const key = parts.management.storedAnswerKey
       const list = listOf(params.organizationId)
       const [at = 0, sequence = 0] = after === undefined ? [] : unsealCursor(key, list, after)
       const cursor = after === undefined ? null : { at, sequence }
-      const lines = await listLedger(parts.accounts.db, principal, { ...search, after: cursor })
-      const last = lines.length > limit ? lines[limit - 1] : undefined
-      const next = last === undefined ? null : sealCursor(key, list, [last.at, last.sequence])
-      return { data: lines.slice(0, limit).map(showEntry), next }
+      const page = await listLedger(parts.accounts.db, principal, { ...search, after: cursor })
+      const next = page.next === null ? null : sealCursor(key, list, [page.next.at, page.next.sequence])
+      return { data: page.rows.map(showEntry), next, searchedTo: toTimeOrNull(page.searchedToMs) }
     },
   }),
   defineRoute({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { AccountsParts } from '../../../accounts/parts.ts'
 import { findRecording, findRecordingTarget } from '../../../accounts/recordings/recordings.ts'
-import { countByHour, findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
+import { countByHour } from '../../../billing/ledger/count-by-hour.ts'
+import { findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import { bucketStarts, UnusableZone } from '../../../billing/usage/zone-buckets.ts'
 import type { RequestId } from '../../../core/ids.ts'
@@ -12,7 +13,7 @@ import type { Database } from '../../../db/database.ts'
 import { parseJson } from '../../../lib/json/parse-json.ts'
 import { InvalidFields } from '../problem.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { costMicros, id, inOrganization, time, toTime } from '../schemas.ts'
+import { costMicros, id, inOrganization, time, toTime, toTimeOrNull } from '../schemas.ts'
 import { recordingState } from './recordings.ts'
 import { entry, ledgerFilter, showEntry, toFilter } from './ledger.ts'
 
@@ -150,6 +151,11 @@ const histogram = z
     aborted: counts,
     failed: counts,
     total: z.int(),
+    countedFrom: time
+      .nullable()
+      .describe(
+        'From when on requests are counted, where the time has too many to look through; null where all of it is.',
+      ),
   })
   .meta({ id: 'RequestHistogram' })
 
@@ -221,17 +227,17 @@ export const requestRoutes: readonly Route[] = [
       const { fromMs, toMs } = readRange(asked, parts.accounts.clock.nowMs())
       const starts = readStarts({ bucket, zone, fromMs: fromMs - (fromMs % hourMs), toMs })
       const wanted = { ...toFilter(params.organizationId, filter), fromMs, toMs }
-      const rows = await countByHour(parts.accounts.db, principal, wanted)
+      const { hours, countedFromMs } = await countByHour(parts.accounts.db, principal, wanted)
       const sums = Object.fromEntries(outcomes.map((outcome) => [outcome, starts.map(() => 0)])) as Record<
         (typeof outcomes)[number],
         number[]
       >
-      for (const { hourMs: at, outcome, requests } of rows) {
+      for (const { hourMs: at, outcome, requests } of hours) {
         const index = starts.findLastIndex((start) => start <= at)
         sums[outcome][index] = (sums[outcome][index] ?? 0) + requests
       }
-      const total = rows.reduce((sum, { requests }) => sum + requests, 0)
-      return { zone, startsAt: starts.map(toTime), ...sums, total }
+      const total = hours.reduce((sum, { requests }) => sum + requests, 0)
+      return { zone, startsAt: starts.map(toTime), ...sums, total, countedFrom: toTimeOrNull(countedFromMs) }
     },
   }),
 ]
